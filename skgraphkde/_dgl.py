@@ -1,0 +1,125 @@
+"""The only module that imports dgl, and only when it is used.
+
+In comes a normalized adjacency. Out goes DGL's graph convolution over it, or None where DGL has no
+build for this Python or this device. DGL is no longer released; its last builds import two things
+that are gone. Both are put in place here, and nowhere else:
+
+- ``setuptools.extern.packaging``, which is ``packaging``;
+- for DGL 2, its GraphBolt library, which exists for torch <= 2.2.1 only and which we do not need.
+  Where it is missing for the installed torch, an empty module stands in for ``dgl.graphbolt``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import importlib.util
+import os
+import sys
+import types
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import scipy.sparse as sp
+import torch
+
+
+@functools.cache
+def import_dgl() -> Any | None:
+    """The module dgl, or None if it is not installed or does not import."""
+    if "dgl" in sys.modules:
+        return sys.modules["dgl"]
+    spec = importlib.util.find_spec("dgl")
+    if spec is None or spec.origin is None:
+        return None
+    with _stand_ins(Path(spec.origin).parent):
+        try:
+            return importlib.import_module("dgl")
+        except Exception:  # a broken build: the torch path does the same work
+            for name in [name for name in sys.modules if name.split(".")[0] == "dgl"]:
+                del sys.modules[name]
+            return None
+
+
+def supports(device: torch.device) -> bool:
+    """Whether DGL is here and its build can compute on `device`."""
+    dgl = import_dgl()
+    if dgl is None:
+        return False
+    if device.type == "cpu":
+        return True
+    try:
+        dgl.graph(([0], [0])).to(device)
+    except Exception:  # PyPI's builds know no CUDA
+        return False
+    return True
+
+
+def graph_convolution(
+    adjacency: sp.csr_array, like: torch.Tensor
+) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+    """DGL's ``GraphConv`` over a weighted adjacency: ``(Z, W) -> adjacency @ Z @ W``.
+
+    Parameters
+    ----------
+    adjacency : csr_array of shape (n, n)
+    like : Tensor
+        Its dtype and device are taken.
+
+    Returns
+    -------
+    callable
+    """
+    dgl = import_dgl()
+    assert dgl is not None, "ask supports() first"
+    coo = adjacency.tocoo()
+    graph = dgl.graph(
+        (torch.tensor(coo.col), torch.tensor(coo.row)),  # messages run from column to row
+        num_nodes=adjacency.shape[0],
+        idtype=torch.int64,
+    ).to(like.device)
+    edge_weight = torch.tensor(coo.data, dtype=like.dtype, device=like.device)
+
+    def convolve(Z: torch.Tensor, W: torch.Tensor) -> torch.Tensor:
+        layer = dgl.nn.GraphConv(*W.shape, norm="none", weight=False, bias=False)
+        return layer(graph, Z, weight=W, edge_weight=edge_weight)
+
+    return convolve
+
+
+@contextlib.contextmanager
+def _stand_ins(folder: Path) -> Iterator[None]:
+    """Put in place what DGL's last builds import and no longer find."""
+    modules: dict[str, types.ModuleType] = {}
+    try:
+        extern = importlib.util.find_spec("setuptools.extern")
+    except ModuleNotFoundError:  # no setuptools at all
+        extern = None
+        modules["setuptools"] = types.ModuleType("setuptools")
+    if extern is None:
+        import packaging.version
+
+        modules["setuptools.extern"] = types.ModuleType("setuptools.extern")
+        modules["setuptools.extern"].packaging = packaging  # type: ignore[attr-defined]
+        modules["setuptools.extern.packaging"] = packaging
+    before = {name: sys.modules.get(name) for name in modules}
+    backend = os.environ.get("DGLBACKEND")
+    sys.modules.update(modules)
+    version = torch.__version__.split("+")[0]
+    if (folder / "graphbolt").is_dir() and not any(folder.glob(f"graphbolt/*pytorch_{version}.*")):
+        sys.modules["dgl.graphbolt"] = types.ModuleType("dgl.graphbolt")
+    os.environ["DGLBACKEND"] = "pytorch"  # else DGL prints, and writes a file into the home folder
+    try:
+        yield
+    finally:
+        for name, module in before.items():
+            if module is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = module
+        if backend is None:
+            del os.environ["DGLBACKEND"]
+        else:
+            os.environ["DGLBACKEND"] = backend

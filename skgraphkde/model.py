@@ -1,0 +1,212 @@
+"""DensityModel: encoder, distance and density in a row.
+
+In come graphs with their node features. Out go clouds of node embeddings, and log densities under a
+set of embedded reference graphs: differentiable for a mini-batch, or block by block for any number
+of graphs.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn import get_config
+from torch import nn
+from tqdm.auto import tqdm
+
+from skgraphkde.density import MultiBandwidthKDE, SizeKernel, own_references
+from skgraphkde.encoder import GCNEncoder
+from skgraphkde.graphs import GraphBatch
+from skgraphkde.mmd import DiscreteMeasures, Distance
+
+# From raw graphs to graphs that carry their node features as attributes.
+Featurize = Callable[[GraphBatch], GraphBatch]
+
+
+@dataclass(frozen=True)
+class EmbeddedGraphs:
+    """Graphs, each with its cloud of node embeddings."""
+
+    graphs: GraphBatch
+    measures: DiscreteMeasures
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    def __getitem__(self, key: slice) -> EmbeddedGraphs:
+        return EmbeddedGraphs(self.graphs[key], self.measures[key])
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> EmbeddedGraphs:
+        """The same with the embeddings elsewhere, or in another precision."""
+        points = self.measures.points.to(device, dtype)
+        return EmbeddedGraphs(self.graphs, dataclasses.replace(self.measures, points=points))
+
+
+class DensityModel(nn.Module):
+    """Encoder, distance and density in a row: graphs -> log density.
+
+    Parameters
+    ----------
+    encoder : GCNEncoder
+    distance : Distance
+    kde : MultiBandwidthKDE
+    size_kernel : SizeKernel or None
+    leave_one_out : bool
+        Whether, in training, a graph's own kernel is left out of its density and of its twins'.
+    """
+
+    def __init__(
+        self,
+        encoder: GCNEncoder,
+        distance: Distance,
+        kde: MultiBandwidthKDE,
+        size_kernel: SizeKernel | None,
+        leave_one_out: bool,
+    ) -> None:
+        super().__init__()
+        self.encoder, self.kde = encoder, kde
+        self.distance, self.size_kernel = distance, size_kernel
+        self.leave_one_out = leave_one_out
+
+    def embed(self, graphs: GraphBatch, generator: torch.Generator | None = None) -> EmbeddedGraphs:
+        """Embed graphs, which carry their node features as attributes."""
+        Z = self.encoder(graphs, generator)
+        return EmbeddedGraphs(graphs, DiscreteMeasures.from_clouds(Z, graphs.node_ptr))
+
+    def log_density(
+        self,
+        queries: EmbeddedGraphs,
+        references: EmbeddedGraphs,
+        left_out: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Log density of the queries, shape (n_queries,); `left_out` as in MultiBandwidthKDE."""
+        squared = self.distance.squared(queries.measures, references.measures)
+        log_weights = None
+        if self.size_kernel is not None:
+            log_weights = torch.as_tensor(self.size_kernel(queries.graphs, references.graphs))
+            log_weights = log_weights.to(squared)
+        return self.kde(squared, log_weights, left_out)
+
+    @torch.no_grad()
+    def scale_to(self, references: EmbeddedGraphs) -> None:
+        """Fit the scale of relative bandwidths to (at most 500 of) the references."""
+        if self.kde.relative:
+            n = len(references)
+            some = np.unique(np.linspace(0, n - 1, min(n, 500)).astype(int))
+            squared = self.distance.squared(references.measures[some], references.measures)
+            self.kde.scale_to(squared, own_references(some, n, squared.device))
+
+    # -- any number of graphs, block by block
+    # -------------------------------------------------------
+
+    def for_inference(self, device: torch.device) -> DensityModel:
+        """A copy for evaluation, in double precision: gamma = 100 amplifies rounding."""
+        return copy.deepcopy(self).double().to(device).eval()
+
+    @torch.no_grad()
+    def embed_all(self, graphs: GraphBatch, featurize: Featurize) -> EmbeddedGraphs:
+        """Embed raw graphs."""
+        points = [self.encoder(featurize(graphs[block])) for block in self.blocks(graphs)]
+        measures = DiscreteMeasures.from_clouds(torch.cat(points), graphs.node_ptr)
+        return EmbeddedGraphs(graphs, measures)
+
+    @torch.no_grad()
+    def log_densities(
+        self,
+        graphs: GraphBatch,
+        featurize: Featurize,
+        references: EmbeddedGraphs,
+        own: np.ndarray | None = None,
+        verbose: int = 0,
+    ) -> np.ndarray:
+        """Log densities of raw graphs.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        featurize : callable
+        references : EmbeddedGraphs
+            On the model's device, in its precision.
+        own : ndarray of shape (n_graphs,), default=None
+            Which reference each graph is, to be left out; None leaves nothing out.
+        verbose : int
+            1 shows a progress bar, if there is more than one block.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+        """
+        scores = np.empty(len(graphs))
+        blocks = self.blocks(graphs, len(references))
+        for block in tqdm(blocks, desc="scoring", disable=not verbose or len(blocks) < 2):
+            queries = self.embed(featurize(graphs[block]))
+            left_out = None
+            if own is not None:
+                left_out = own_references(
+                    own[block], len(references), queries.measures.points.device
+                )
+            scores[block] = self.log_density(queries, references, left_out).cpu()
+        return scores
+
+    @torch.no_grad()
+    def distances(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
+        """Distances between all measures, shape (len(P), len(Q)); a negative square counts as 0."""
+        D = np.empty((len(P), len(Q)))
+        for block in _blocks(np.full(len(P), self._bytes_per_pair * len(Q))):
+            D[block] = self.distance.squared(P[block], Q).clamp_min(0).sqrt().cpu()
+        return D
+
+    @property
+    def _bytes_per_pair(self) -> int:
+        """Memory that one graph takes for one reference."""
+        return 8 * (4 * len(self.distance.gammas) + 2 * len(self.kde.multiples))
+
+    def blocks(self, graphs: GraphBatch, n_references: int = 0) -> list[slice]:
+        """Blocks of graphs whose features, embeddings and distances fit into working_memory."""
+        n_features, hidden_dim = self.encoder.weights[0].shape
+        per_node = 8 * (2 * n_features + 6 * hidden_dim)
+        return _blocks(per_node * graphs.n_nodes_per_graph + self._bytes_per_pair * n_references)
+
+
+def _blocks(costs: np.ndarray) -> list[slice]:
+    """Slices of consecutive items, at most half of working_memory each where that is possible."""
+    limit = get_config()["working_memory"] * 2**20 / 2
+    cuts = np.flatnonzero(np.diff(np.cumsum(costs) // limit)) + 1
+    return [slice(a, b) for a, b in zip([0, *cuts], [*cuts, len(costs)], strict=True)]
+
+
+def resolve_device(device: Any, fitted: bool = False) -> torch.device:
+    """The torch device meant; a model fitted on a GPU still works where there is none.
+
+    Parameters
+    ----------
+    device : str or torch.device
+        "auto" is the GPU if torch sees one.
+    fitted : bool
+        Whether a GPU that is not there may be replaced by the CPU.
+
+    Returns
+    -------
+    torch.device
+
+    Raises
+    ------
+    ValueError
+        If the device is not there.
+    """
+    if isinstance(device, str) and device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        resolved = torch.device(device)
+    except RuntimeError as error:
+        raise ValueError(f"torch knows no device {device!r}: take 'auto' or 'cpu'") from error
+    if resolved.type == "cuda" and not torch.cuda.is_available():
+        if not fitted:
+            raise ValueError(f"device={device!r}, but torch sees no GPU: take 'auto' or 'cpu'")
+        return torch.device("cpu")
+    return resolved

@@ -1,0 +1,183 @@
+"""Training (the paper's Algorithm 3): fit the encoder and the mixture weights.
+
+In come graphs with their features, and their structural twins. The encoder and the density are
+changed in place to the state with the best held-out contrast; out goes the history. No label is
+ever seen.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+from tqdm.auto import tqdm
+
+from skgraphkde.density import contrast, own_references
+from skgraphkde.graphs import GraphBatch
+from skgraphkde.model import DensityModel
+from skgraphkde.perturbation import swap_features
+
+GRADIENT_NORM = 1.0  # gradients are clipped to this
+WARM_UP = 0.1  # share of the steps over which the learning rate rises
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """The constants of the training, as documented at GraphKDEDetector."""
+
+    max_iter: int
+    n_iter_no_change: int
+    validation_fraction: float
+    batch_size: int
+    learning_rate: float
+    learn_weights: bool
+    n_perturbations: int
+    swap_ratio: float
+    verbose: int
+
+
+class Trainer:
+    """Minimizes the contrast between graphs and their perturbed twins (Algorithm 3).
+
+    Parameters
+    ----------
+    model : DensityModel
+        Is trained in place.
+    graphs : GraphBatch
+        At least 3, with their features as attributes.
+    twins : sequence of GraphBatch
+        Their structural twins, each batch parallel to `graphs`, with the features that the twins
+        have.
+    options : TrainingOptions
+    rng : RandomState
+    """
+
+    def __init__(
+        self,
+        model: DensityModel,
+        graphs: GraphBatch,
+        twins: Sequence[GraphBatch],
+        options: TrainingOptions,
+        rng: np.random.RandomState,
+    ) -> None:
+        self.model, self.graphs, self.options, self.rng = model, graphs, options, rng
+        self.n_flags = len(twins)
+        self.all_twins = GraphBatch.concatenate(list(twins))  # graph i's at i, i + N, ...
+        order = rng.permutation(len(graphs))
+        n_held_out = max(1, round(options.validation_fraction * len(graphs)))
+        self.held_out, self.trained_on = np.split(order, [min(n_held_out, len(graphs) - 2)])
+        # Fixed once: the held-out twins, one a flag, and the references of the held-out loss.
+        flags = np.repeat(np.arange(self.n_flags), len(self.held_out))
+        self.held_out_twins = self._draw_twins(np.tile(self.held_out, self.n_flags), flags)
+        self.held_out_references = graphs[self.trained_on[: 2 * options.batch_size]]
+        self.generator = torch.Generator(device=next(model.parameters()).device)
+        self.generator.manual_seed(int(rng.randint(2**31)))
+        model.kde.mixture_logits.requires_grad_(options.learn_weights)
+        learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        self.optimizer = torch.optim.Adam(learned, options.learning_rate)
+        n_steps = options.max_iter * len(_split(self.trained_on, options.batch_size))
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(
+            self.optimizer, lambda step: _learning_rate_factor(step / n_steps)
+        )
+
+    def train(self) -> dict[str, list]:
+        """Train until the held-out loss no longer falls; restore the best state.
+
+        Returns
+        -------
+        dict of lists, one entry an epoch; epoch 0 is the model as it came in
+            "loss" (nan for epoch 0), "validation_loss", "mixture_weights", "seconds".
+
+        Raises
+        ------
+        ValueError
+            If a loss is not finite.
+        """
+        names = ("loss", "validation_loss", "mixture_weights", "seconds")
+        history: dict[str, list] = {name: [] for name in names}
+        best_state: dict[str, torch.Tensor] = {}
+        best_epoch = 0
+        epochs = range(self.options.max_iter + 1)
+        with tqdm(epochs, desc="training", unit="epoch", disable=not self.options.verbose) as bar:
+            for epoch in bar:
+                start = time.perf_counter()
+                loss = self._epoch() if epoch else math.nan
+                held_out = self._held_out_loss()
+                if not math.isfinite(held_out) or (epoch and not math.isfinite(loss)):
+                    raise ValueError(
+                        f"the loss is not finite in epoch {epoch} (training {loss}, held out "
+                        f"{held_out}): lower learning_rate, or look for extreme node attributes"
+                    )
+                weights = self.model.kde.mixture_weights.tolist()
+                seconds = time.perf_counter() - start
+                for name, value in zip(names, (loss, held_out, weights, seconds), strict=True):
+                    history[name].append(value)
+                bar.set_postfix(held_out=f"{held_out:.4f}")
+                if not best_state or held_out < history["validation_loss"][best_epoch]:
+                    best_state, best_epoch = copy.deepcopy(self.model.state_dict()), epoch
+                if epoch - best_epoch >= self.options.n_iter_no_change:
+                    break
+        self.model.load_state_dict(best_state)
+        return history
+
+    def _epoch(self) -> float:
+        """One pass over the training part; the mean loss."""
+        self.model.train()
+        losses = []
+        for index in _split(self.rng.permutation(self.trained_on), self.options.batch_size):
+            index_of_twin = np.tile(index, self.options.n_perturbations)
+            flags = self.rng.randint(self.n_flags, size=len(index_of_twin))
+            loss = self._loss(self.graphs[index], self._draw_twins(index_of_twin, flags))
+            self.optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(self.model.parameters(), GRADIENT_NORM)
+            self.optimizer.step()
+            self.schedule.step()
+            losses.append(loss.item())
+        return float(np.mean(losses))
+
+    def _draw_twins(self, index: np.ndarray, flags: np.ndarray) -> GraphBatch:
+        """The structural twins `flags` of the graphs `index`, with some features swapped."""
+        twins = self.all_twins[index + flags * len(self.graphs)]
+        return swap_features(twins, self.options.swap_ratio, self.rng)
+
+    def _loss(self, graphs: GraphBatch, twins: GraphBatch) -> torch.Tensor:
+        """Contrast of a mini-batch, whose graphs are its references."""
+        queries = self.model.embed(GraphBatch.concatenate([graphs, twins]), self.generator)
+        n = len(graphs)
+        left_out = None
+        if self.model.leave_one_out:  # the graph itself: for its twins, too
+            left_out = own_references(np.arange(n + len(twins)) % n, n, self.generator.device)
+        log_density = self.model.log_density(queries, queries[:n], left_out)
+        return contrast(log_density[:n].repeat(len(twins) // n), log_density[n:])
+
+    @torch.no_grad()
+    def _held_out_loss(self) -> float:
+        """Contrast of the held-out graphs against training graphs, in evaluation mode."""
+        blocks = _split(self.trained_on, 4 * self.options.batch_size)
+        self.model.encoder.standardize([self.graphs[index] for index in blocks])
+        references = self.model.embed(self.held_out_references)
+        self.model.scale_to(references)
+        graphs = GraphBatch.concatenate([self.graphs[self.held_out], self.held_out_twins])
+        log_density = self.model.log_density(self.model.embed(graphs), references)
+        n = len(self.held_out)
+        return contrast(log_density[:n].repeat(self.n_flags), log_density[n:]).item()
+
+
+def _split(index: np.ndarray, batch_size: int) -> list[np.ndarray]:
+    """Parts of nearly equal size, at most `batch_size` where that leaves two in each."""
+    n_parts = min(math.ceil(len(index) / batch_size), len(index) // 2)
+    return np.array_split(index, max(1, n_parts))
+
+
+def _learning_rate_factor(progress: float) -> float:
+    """Rises to 1 over the warm-up, then half a cosine down to 0; `progress` is in [0, 1]."""
+    if progress < WARM_UP:
+        return (progress + 1e-3) / (WARM_UP + 1e-3)
+    return 0.5 * (1 + math.cos(math.pi * (progress - WARM_UP) / (1 - WARM_UP)))
