@@ -144,7 +144,7 @@ def _log_sizes(graphs: GraphBatch) -> np.ndarray:
 def contrast(
     log_density: torch.Tensor, log_density_perturbed: torch.Tensor, epsilon: float = 1e-6
 ) -> torch.Tensor:
-    """Mean over twins of  f(twin) / (f(graph) + epsilon) - 1  (paper, eq. objective): the loss.
+    """Mean over twins of  (f(twin) - f(graph)) / (f(graph) + epsilon)  (paper, eq. objective).
 
     Parameters
     ----------
@@ -156,7 +156,9 @@ def contrast(
     Returns
     -------
     Tensor
-        A scalar in (-1, inf); -1 if all twins have density 0.
+        The loss, a scalar in (-1, inf): negative where graphs are denser than their twins.
     """
-    floor = torch.full_like(log_density, math.log(epsilon))
-    return torch.expm1(log_density_perturbed - torch.logaddexp(log_density, floor)).mean()
+    log_floor = torch.full_like(log_density, math.log(epsilon))
+    log_denominator = torch.logaddexp(log_density, log_floor)
+    ratio = torch.exp(log_density - log_denominator)
+    return (torch.exp(log_density_perturbed - log_denominator) - ratio).mean()

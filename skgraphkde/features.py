@@ -273,6 +273,8 @@ def return_probabilities(batch: GraphBatch, n_steps: int) -> np.ndarray:
 
 def _chunks(sizes: np.ndarray, index: np.ndarray) -> list[np.ndarray]:
     """Split `index` into runs of graphs of like size, 2^20 numbers (8 MiB, a cache full) a run."""
+    if not len(index):
+        return []
     by_size = index[np.argsort(sizes[index], kind="stable")]
     octave = np.frexp(sizes[by_size])[1]
     load = np.cumsum(sizes[by_size] ** 2) // 2**20

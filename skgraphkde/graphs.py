@@ -126,7 +126,7 @@ class GraphBatch:
         """Graphs `key` (an int, a slice, an index array or a boolean mask), always as a batch."""
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]  # scikit-learn indexes whatever has a shape with X[key, ...]
-        if isinstance(key, (int, np.integer)):
+        if isinstance(key, int | np.integer):
             if not -self.n_graphs <= key < self.n_graphs:
                 raise IndexError(f"graph {key} is out of range: the batch has {self.n_graphs}")
             key = [key]

@@ -15,8 +15,8 @@ from sklearn import get_config
 
 from skgraphkde.graphs import GraphBatch, ranges
 
-# Eigenvalues closer than this, relative to the largest, count as equal: LAPACK's error is 1e-14 n.
-EIGENVALUE_TOLERANCE = 1e-9
+# Numbers closer than this, relative to the largest, count as equal: LAPACK's error is 1e-14 n.
+TOLERANCE = 1e-9
 # Share of the edges that "random_edges" removes or adds (the paper's perturbation ablation).
 RANDOM_EDGE_RATIO = 0.2
 
@@ -124,7 +124,7 @@ def spectral_twins(
             parts, _bent_spectra(eigenvalues, energy_thresholds, max_ratio), strict=True
         ):
             rebuilt = (U * modified[:, np.newaxis, :]) @ U.swapaxes(1, 2)
-            part.append(_edges(A, rebuilt > cut * _mean_weight(A), first_node))
+            part.append(_edges(A, rebuilt > (cut + TOLERANCE) * _mean_weight(A), first_node))
     return [_with_edges(batch, part) for part in parts]
 
 
@@ -134,7 +134,7 @@ def _bent_spectra(
     """Eigenvalues (g, n) after removal and after addition, in their own order."""
     size = np.abs(eigenvalues)
     largest = size.max(axis=1, keepdims=True)
-    unit = np.where(largest > 0, largest, 1.0) * EIGENVALUE_TOLERANCE
+    unit = np.where(largest > 0, largest, 1.0) * TOLERANCE
     level = np.round(size / unit)  # equal for eigenvalues of equal size
     order = np.lexsort((-eigenvalues, -level), axis=1)
     ordered = np.take_along_axis(eigenvalues, order, axis=1)

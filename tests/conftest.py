@@ -1,0 +1,55 @@
+"""What several test modules share: small graphs, drawn from a seed."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from skgraphkde import GraphBatch, read_graphs
+
+GAMMAS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
+
+
+def random_graphs(n_graphs, seed=0, labels="CNO", n_attributes=0, max_nodes=9):
+    """Small random graphs; some have isolated nodes, some fall apart."""
+    rng = np.random.RandomState(seed)
+    graphs = []
+    for _ in range(n_graphs):
+        n = rng.randint(2, max_nodes)
+        graph = nx.gnp_random_graph(n, 0.4, seed=int(rng.randint(1000)))
+        for node in graph:
+            if labels:
+                graph.nodes[node]["label"] = labels[rng.randint(len(labels))]
+            if n_attributes:
+                graph.nodes[node]["x"] = rng.standard_normal(n_attributes)
+        graphs.append(graph)
+    return graphs
+
+
+def permuted(batch: GraphBatch, seed: int) -> GraphBatch:
+    """The same graphs, the nodes of each in another order."""
+    rng = np.random.RandomState(seed)
+    order = np.concatenate(
+        [
+            start + rng.permutation(stop - start)
+            for start, stop in zip(batch.node_ptr[:-1], batch.node_ptr[1:], strict=True)
+        ]
+    )
+    adjacency = batch.adjacency[order][:, order]
+    adjacency.sort_indices()
+    return GraphBatch(
+        batch.node_ptr,
+        adjacency,
+        None if batch.labels is None else batch.labels[order],
+        batch.label_names,
+        None if batch.attributes is None else batch.attributes[order],
+    )
+
+
+@pytest.fixture
+def graphs():
+    return random_graphs(12)
+
+
+@pytest.fixture
+def batch(graphs):
+    return read_graphs(graphs)

@@ -1,0 +1,163 @@
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skgraphkde import read_graphs
+from skgraphkde.density import MultiBandwidthKDE, SizeKernel, contrast, own_references
+from tests.conftest import random_graphs
+
+BANDWIDTHS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
+CPU = torch.device("cpu")
+
+
+def density_slow(d, bandwidths, weights, second=None, skip=None):
+    """f = sum_k pi_k mean_i K(d_i, h_k) w_i for the distances d of one graph."""
+    total = 0.0
+    for h, pi in zip(bandwidths, weights, strict=True):
+        kernels = [
+            math.exp(-(di**2) / (2 * h**2))
+            / (math.sqrt(2 * math.pi) * h)
+            * (1 if second is None else second[i])
+            for i, di in enumerate(d)
+            if i != skip
+        ]
+        total += pi * sum(kernels) / len(kernels)
+    return total
+
+
+def make_kde(logits, bandwidths=BANDWIDTHS):
+    kde = MultiBandwidthKDE(bandwidths)
+    kde.mixture_logits.data = torch.tensor(logits, dtype=torch.float64)
+    return kde.double()
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-5)])
+@pytest.mark.parametrize("second_kernel", [False, True])
+@pytest.mark.parametrize("leave_one_out", [False, True])
+def test_density_equals_the_formula(dtype, tolerance, second_kernel, leave_one_out):
+    rng = np.random.RandomState(0)
+    logits = rng.standard_normal(5)
+    D = rng.rand(6, 6)
+    D = np.round((D + D.T) / 2, 4)
+    np.fill_diagonal(D, 0)
+    W = rng.rand(6, 6)
+    weights = np.exp(logits) / np.exp(logits).sum()
+    expected = [
+        math.log(
+            density_slow(
+                D[i],
+                BANDWIDTHS,
+                weights,
+                W[i] if second_kernel else None,
+                i if leave_one_out else None,
+            )
+        )
+        for i in range(6)
+    ]
+    with torch.no_grad():
+        actual = make_kde(logits).to(dtype)(
+            torch.tensor(D**2, dtype=dtype),
+            torch.tensor(W, dtype=dtype).log() if second_kernel else None,
+            own_references(np.arange(6), 6, CPU) if leave_one_out else None,
+        )
+    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+def test_the_plain_kernel_underflows_where_the_log_does_not():
+    far = torch.tensor([[0.9**2], [1.8**2]], dtype=torch.float64)
+    kde = make_kde([0.0], bandwidths=(0.01,))
+    assert density_slow([0.9], (0.01,), (1.0,)) == 0
+    a, b = kde(far).tolist()
+    assert a == pytest.approx(-(0.9**2) / 2e-4 - math.log(math.sqrt(2 * math.pi) * 0.01))
+    assert b < a < -1000
+
+
+def test_it_is_a_density_on_a_line():
+    """Normalized where the metric is one-dimensional and Euclidean, as the docstring says."""
+    grid = torch.linspace(-40, 40, 20001, dtype=torch.float64)
+    references = torch.tensor([-1.0, 0.2, 3.0], dtype=torch.float64)
+    kde = make_kde([0.3, -0.2, 0.1], bandwidths=(0.1, 1.0, 4.0))
+    f = kde((grid[:, None] - references) ** 2).exp().detach()
+    assert torch.trapezoid(f, grid).item() == pytest.approx(1, abs=1e-6)
+
+
+@given(st.integers(0, 10**6))
+@settings(deadline=None, max_examples=25)
+def test_order_and_duplicates_of_references(seed):
+    rng = np.random.RandomState(seed)
+    D = torch.tensor(rng.rand(3, 8))
+    kde = make_kde(rng.standard_normal(5))
+    f = kde(D)
+    torch.testing.assert_close(kde(D[:, torch.tensor(rng.permutation(8))]), f)
+    torch.testing.assert_close(kde(torch.cat([D, D], 1)), f)  # every reference twice: the same mean
+    closer = D.clone()
+    closer[:, 0] = 0
+    assert (kde(closer) > f).all()
+
+
+def test_gradients_are_finite_with_references_left_out():
+    kde = make_kde([0.0] * 5)
+    D = torch.rand(4, 4, dtype=torch.float64, requires_grad=True)
+    kde(D, None, own_references(np.arange(4), 4, CPU)).sum().backward()
+    assert torch.isfinite(D.grad).all()
+    assert (D.grad.diagonal() == 0).all()
+    assert torch.isfinite(kde.mixture_logits.grad).all()
+
+
+def test_nearest_bandwidths_follow_the_scale_of_the_distances():
+    D = torch.tensor([[0, 1, 9], [1, 0, 4], [9, 4, 0]], dtype=torch.float64)  # squared
+    own = own_references(np.arange(3), 3, CPU)
+    kde = MultiBandwidthKDE("nearest").double()
+    kde.scale_to(D, own)  # nearest distances 1, 1, 2
+    np.testing.assert_allclose(kde.bandwidths, [0.125, 0.25, 0.5, 1, 2])
+    f = kde(D, None, own)
+    kde.scale_to(100 * D, own)
+    torch.testing.assert_close(kde(100 * D, None, own), f - math.log(10))  # same ranking
+
+
+def test_nearest_bandwidths_survive_duplicates():
+    kde = MultiBandwidthKDE("nearest")
+    own = own_references(np.arange(4), 4, CPU)
+    D = torch.full((4, 4), 9.0, dtype=torch.float64)
+    D[0, 1] = D[1, 0] = 0  # two of four graphs are equal
+    kde.scale_to(D, own)
+    assert kde.scale == 3
+    kde.scale_to(torch.zeros(4, 4), own)
+    assert kde.scale == 1
+
+
+def test_size_kernel_equals_the_formula():
+    references, graphs = read_graphs(random_graphs(9)), read_graphs(random_graphs(4, seed=5))
+
+    def sizes(batch):
+        pairs = zip(batch.n_nodes_per_graph, batch.n_edges_per_graph, strict=True)
+        return np.array([[math.log(n), math.log(1 + m)] for n, m in pairs])
+
+    x, y = sizes(references), sizes(graphs)
+    h = 9 ** (-1 / 6)
+    expected = [
+        [-(((b - a) / x.std(0)) ** 2).sum() / (2 * h**2) - math.log(2 * math.pi) for a in x]
+        for b in y
+    ]
+    np.testing.assert_allclose(SizeKernel(references)(graphs, references), expected, rtol=1e-12)
+
+
+def test_size_kernel_of_graphs_of_one_size():
+    batch = read_graphs([nx.path_graph(4)] * 3)
+    values = SizeKernel(batch)(read_graphs([nx.path_graph(4), nx.path_graph(9)]), batch)
+    assert np.isfinite(values).all()
+    assert (values[0] > values[1]).all()
+
+
+def test_contrast_equals_the_papers_loss():
+    f, twin = np.array([0.5, 2.0, 1e-9]), np.array([0.25, 4.0, 1e-8])
+    loss = contrast(torch.tensor(f).log(), torch.tensor(twin).log())
+    assert loss.item() == pytest.approx(np.mean((twin - f) / (f + 1e-6)), rel=1e-12)
+    gone = torch.full((3,), -1e6, dtype=torch.float64)
+    assert contrast(torch.tensor(f[:2]).log(), gone[:2]).item() == pytest.approx(-1, abs=1e-5)
+    assert contrast(gone, gone).item() == 0  # no density at all is no evidence

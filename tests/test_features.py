@@ -1,0 +1,167 @@
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from skgraphkde import GraphBatch, NodeFeatures, features, read_graphs
+from tests.conftest import permuted, random_graphs
+
+
+def return_probabilities_slow(graph, n_steps):
+    """Diagonals of the powers of the transition matrix."""
+    A = nx.to_numpy_array(graph)
+    P = A / np.maximum(A.sum(1, keepdims=True), 1e-300)
+    return np.column_stack([np.linalg.matrix_power(P, k).diagonal() for k in range(2, n_steps + 1)])
+
+
+@given(st.integers(0, 10**6), st.integers(2, 7))
+@settings(deadline=None, max_examples=25)
+def test_return_probabilities_equal_matrix_powers(seed, n_steps):
+    graphs = random_graphs(5, seed, max_nodes=14)
+    for graph in graphs:
+        nx.set_edge_attributes(graph, {e: 1.0 + (sum(e) % 3) for e in graph.edges}, "weight")
+    expected = np.vstack([return_probabilities_slow(g, n_steps) for g in graphs])
+    batch = read_graphs(graphs, edge_weight="weight")
+    np.testing.assert_allclose(
+        features.return_probabilities(batch, n_steps), expected, rtol=0, atol=1e-12
+    )
+
+
+def test_return_probabilities_of_graphs_wider_than_a_block_of_columns():
+    graph = nx.gnp_random_graph(300, 0.02, seed=0)
+    np.testing.assert_allclose(
+        features.return_probabilities(read_graphs([nx.path_graph(3), graph]), 6)[3:],
+        return_probabilities_slow(graph, 6),
+        atol=1e-12,
+    )
+
+
+def test_large_graphs_are_probed_within_the_stated_error(monkeypatch):
+    graph = nx.gnp_random_graph(200, 0.05, seed=0)
+    exact = features.return_probabilities(read_graphs([graph]), 8)
+    monkeypatch.setattr(features, "EXACT_WALK_COST", 0)
+    batch = read_graphs([nx.path_graph(5), graph])
+    probed = features.return_probabilities(batch, 8)[5:]
+    assert 0 < np.abs(probed - exact).max() < 5 / np.sqrt(features.N_PROBES)
+    # The probes belong to the graph: its neighbors in the batch do not matter.
+    np.testing.assert_array_equal(features.return_probabilities(batch[1], 8), probed)
+
+
+def test_label_one_hot():
+    train = random_graphs(5, labels="CN")
+    X = NodeFeatures(("label",)).fit(train).transform(train).attributes
+    labels = [g.nodes[k]["label"] for g in train for k in g]
+    np.testing.assert_array_equal(X, [[label == "C", label == "N"] for label in labels])
+
+
+def test_unseen_label_is_the_zero_vector_with_one_warning():
+    transformer = NodeFeatures(("label",)).fit(random_graphs(5, labels="CN"))
+    test = random_graphs(5, seed=3, labels="CFI")
+    with pytest.warns(UserWarning, match="did not see count as no label: F, I") as caught:
+        X = transformer.transform(test).attributes
+    assert len(caught) == 1
+    labels = [g.nodes[k]["label"] for g in test for k in g]
+    np.testing.assert_array_equal(X, [[label == "C", False] for label in labels])
+
+
+def test_a_label_of_the_vocabulary_that_no_node_has_does_not_count():
+    batch = read_graphs(random_graphs(20))
+    some = batch[np.flatnonzero([not np.any(batch[i].labels == 1) for i in range(20)])]
+    assert NodeFeatures(("label",)).fit(some).label_names_ == ("C", "O")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NodeFeatures(("label",)).fit(batch[:10]).transform(some)
+
+
+def test_attributes_are_standardized_on_the_training_nodes():
+    train, test = random_graphs(9, n_attributes=3), random_graphs(4, seed=1, n_attributes=3)
+    transformer = NodeFeatures(("attribute",)).fit(train)
+    raw, raw_test = (
+        np.array([g.nodes[k]["x"] for g in graphs for k in g]) for graphs in (train, test)
+    )
+    X = transformer.transform(test).attributes
+    np.testing.assert_allclose(X, (raw_test - raw.mean(0)) / raw.std(0), rtol=1e-12)
+
+
+def test_degree_bins():
+    transformer = NodeFeatures(("degree",)).fit([nx.star_graph(9)])
+    assert transformer.get_feature_names_out().tolist() == [
+        *("degree=0", "degree=1", "degree=2-3", "degree=4-7", "degree=8-15", "log(1+degree)")
+    ]
+    stars = [nx.empty_graph(1), *(nx.star_graph(d) for d in (2, 3, 4, 7, 8, 100))]
+    batch = read_graphs(stars)
+    centers = transformer.transform(batch).attributes[batch.node_ptr[:-1]]
+    assert centers[:, :-1].argmax(1).tolist() == [0, 2, 2, 3, 3, 4, 4]
+    assert (centers[:, :-1].sum(1) == 1).all()
+    np.testing.assert_allclose(centers[:, -1], np.log1p([0, 2, 3, 4, 7, 8, 100]))
+
+
+@pytest.mark.parametrize(
+    ("labels", "n_attributes", "auto", "given"),
+    [
+        ("CN", 2, ("label", "attribute", "degree", "random_walk"), ("label",)),
+        ("", 2, ("attribute", "degree", "random_walk"), ("attribute",)),
+        ("", 0, ("degree", "random_walk"), ("degree",)),
+    ],
+)
+def test_auto_and_given_look_at_the_training_graphs(labels, n_attributes, auto, given):
+    graphs = random_graphs(4, labels=labels, n_attributes=n_attributes)
+    transformer = NodeFeatures().fit(graphs)
+    assert transformer.kinds_ == auto
+    assert NodeFeatures("given").fit(graphs).kinds_ == given
+    X = transformer.transform(graphs).attributes
+    assert X.shape[1] == transformer.n_features_out_ == len(transformer.get_feature_names_out())
+
+
+@given(st.integers(0, 10**6))
+@settings(deadline=None, max_examples=20)
+def test_features_follow_the_nodes(seed):
+    batch = read_graphs(random_graphs(6, seed, n_attributes=2))
+    transformer = NodeFeatures().fit(batch)
+    X = transformer.transform(batch)
+    np.testing.assert_allclose(
+        transformer.transform(permuted(batch, seed)).attributes,
+        permuted(X, seed).attributes,
+        atol=1e-12,
+    )
+    np.testing.assert_allclose(
+        transformer.transform(batch[[4, 1]]).attributes, X[[4, 1]].attributes, atol=1e-12
+    )
+
+
+def test_it_is_a_transformer_of_graphs():
+    graphs = random_graphs(4)
+    transformer = clone(NodeFeatures(("label", "degree"), n_steps=4))
+    features_of_nodes = transformer.fit_transform(graphs)
+    assert isinstance(features_of_nodes, GraphBatch)
+    assert len(features_of_nodes) == 4
+    again = NodeFeatures(("attribute",)).fit_transform(features_of_nodes)
+    assert again.attributes.shape == features_of_nodes.attributes.shape
+
+
+@pytest.mark.parametrize(
+    ("kinds", "message"),
+    [
+        (("label", "size"), "non-empty selection"),
+        ((), "non-empty selection"),
+        (("attribute",), r"\['attribute'\] were asked for, but the graphs carry none"),
+        ("all", "must be a str among"),
+    ],
+)
+def test_bad_kinds(kinds, message):
+    with pytest.raises(ValueError, match=message):
+        NodeFeatures(kinds).fit(random_graphs(3))
+
+
+def test_what_fit_saw_must_be_there():
+    transformer = NodeFeatures().fit(random_graphs(3, n_attributes=2))
+    with pytest.raises(ValueError, match="fit saw node labels; these graphs have none"):
+        transformer.transform(random_graphs(3, labels="", n_attributes=2))
+    with pytest.raises(ValueError, match="fit saw 2 node attributes; these graphs have 3"):
+        transformer.transform(random_graphs(3, n_attributes=3))
+    with pytest.raises(ValueError, match="fit saw 2 node attributes; these graphs have none"):
+        transformer.transform(random_graphs(3))

@@ -1,0 +1,179 @@
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+
+from skgraphkde import mmd
+from skgraphkde.mmd import DiscreteMeasures, Distance, kernel_means, self_means, squared_mmd
+from tests.conftest import GAMMAS
+
+TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
+
+
+def clouds(seed, n=6, dtype=torch.float64, max_size=9, d=3):
+    rng = np.random.RandomState(seed)
+    ptr = np.concatenate([[0], np.cumsum(rng.randint(1, max_size, size=n))])
+    return torch.tensor(rng.standard_normal((ptr[-1], d)) / 2, dtype=dtype), ptr
+
+
+def squared_mmd_slow(x, ptr, y, qtr, gammas, estimator):
+    """The paper's eq. mmd_distance, graph by graph, or its U-statistic."""
+
+    def mean_kernel(a, b, gamma, within=False):
+        K = torch.exp(-gamma * ((a[:, None] - b[None]) ** 2).sum(-1))
+        n = len(a)
+        if within and estimator == "unbiased" and n > 1:
+            return (K.sum() - K.trace()) / (n * (n - 1))
+        return K.mean()
+
+    rows = []
+    for i in range(len(ptr) - 1):
+        a = x[ptr[i] : ptr[i + 1]]
+        for j in range(len(qtr) - 1):
+            b = y[qtr[j] : qtr[j + 1]]
+            values = [
+                mean_kernel(a, a, g, True) + mean_kernel(b, b, g, True) - 2 * mean_kernel(a, b, g)
+                for g in gammas
+            ]
+            rows.append(torch.stack(values).max())
+    return torch.stack(rows).reshape(len(ptr) - 1, len(qtr) - 1)
+
+
+@pytest.fixture(params=[1024, 5, 1], ids="tile{}".format)
+def tile_width(request, monkeypatch):
+    monkeypatch.setattr(mmd, "_tile_width", lambda points: request.param)
+
+
+@pytest.mark.usefixtures("tile_width")
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_mmd_and_its_gradient_equal_the_formula(dtype, estimator, symmetric):
+    x, ptr = clouds(0, dtype=dtype)
+    y, qtr = (x, ptr) if symmetric else clouds(1, n=4, dtype=dtype)
+    leaves = [x.requires_grad_()] if symmetric else [x.requires_grad_(), y.requires_grad_()]
+    P, Q = DiscreteMeasures.from_clouds(x, ptr), DiscreteMeasures.from_clouds(y, qtr)
+    fast = squared_mmd(P, None if symmetric else Q, GAMMAS, estimator)
+    slow = squared_mmd_slow(x, ptr, y, qtr, GAMMAS, estimator)
+    weights = torch.randn(fast.shape, generator=torch.Generator().manual_seed(0)).to(dtype)
+    if symmetric:  # the formula's supremum has no gradient at a graph and itself
+        weights.fill_diagonal_(0)
+    assert (fast - slow).abs().max() < TOLERANCE[dtype]
+    for a, b in zip(
+        torch.autograd.grad((fast * weights).sum(), leaves),
+        torch.autograd.grad((slow * weights).sum(), leaves),
+        strict=True,
+    ):
+        assert (a - b).abs().max() < 10 * TOLERANCE[dtype]
+
+
+@pytest.mark.usefixtures("tile_width")
+def test_measures_may_share_support_points():
+    """Merging equal points changes nothing: the door for faster engines."""
+    rng = np.random.RandomState(0)
+    distinct = torch.tensor(rng.standard_normal((7, 3)))
+    choice = [rng.randint(7, size=size) for size in (4, 9, 1, 6)]
+    ptr = np.concatenate([[0], np.cumsum([len(c) for c in choice])])
+    plain = DiscreteMeasures.from_clouds(distinct[np.concatenate(choice)], ptr)
+    weights = np.array([np.bincount(c, minlength=7) / len(c) for c in choice])
+    merged = DiscreteMeasures(distinct, type(plain.weights)(weights), plain.sizes)
+    for estimator in ("biased", "unbiased"):
+        torch.testing.assert_close(
+            squared_mmd(merged, None, GAMMAS, estimator),
+            squared_mmd(plain, None, GAMMAS, estimator),
+        )
+        torch.testing.assert_close(
+            squared_mmd(merged[[1, 3]], plain, GAMMAS, estimator),
+            squared_mmd(plain[1::2], plain, GAMMAS, estimator),
+        )
+
+
+@pytest.mark.usefixtures("tile_width")
+def test_self_means_are_the_diagonal():
+    P = DiscreteMeasures.from_clouds(*clouds(3, n=9))
+    torch.testing.assert_close(
+        self_means(P, GAMMAS), kernel_means(P, None, GAMMAS).diagonal(dim1=1, dim2=2)
+    )
+
+
+@given(st.integers(0, 10**6))
+@settings(deadline=None, max_examples=25)
+def test_biased_mmd_is_a_metric(seed):
+    P = DiscreteMeasures.from_clouds(*clouds(seed, n=5))
+    D = squared_mmd(P, None, (0.5,)).sqrt().numpy()
+    assert (D >= 0).all()
+    np.testing.assert_allclose(D, D.T, atol=1e-12)
+    np.testing.assert_allclose(D.diagonal(), 0, atol=1e-7)
+    assert (D[:, :, None] <= D[:, None, :] + D.T[None] + 1e-7).all()
+
+
+@given(st.integers(0, 10**6), st.floats(-50, 50))
+@settings(deadline=None, max_examples=25)
+def test_point_order_and_translation_do_not_matter(seed, shift):
+    x, ptr = clouds(seed)
+    rng = np.random.RandomState(seed)
+    moved = torch.cat([x[a:b][rng.permutation(b - a)] for a, b in itertools.pairwise(ptr)])
+    P = DiscreteMeasures.from_clouds(x, ptr)
+    for other in (moved, x + shift):
+        Q = DiscreteMeasures.from_clouds(other, ptr)
+        torch.testing.assert_close(
+            squared_mmd(Q, None, GAMMAS), squared_mmd(P, None, GAMMAS), atol=1e-9, rtol=0
+        )
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_far_points_do_not_underflow_into_nan(dtype):
+    P = DiscreteMeasures.from_clouds(1e4 * clouds(0, dtype=dtype)[0], clouds(0)[1])
+    D = squared_mmd(P, None, GAMMAS)
+    assert torch.isfinite(D).all()
+    assert D.max() <= 2
+
+
+def test_a_single_sample_keeps_its_biased_mean():
+    P = DiscreteMeasures.from_clouds(torch.zeros(2, 1, dtype=torch.float64), np.array([0, 1, 2]))
+    assert squared_mmd(P, None, GAMMAS, "unbiased").tolist() == [[0, 0], [0, 0]]
+
+
+def test_unbiased_mmd_can_be_negative_and_has_no_bias():
+    """The mean over many pairs of samples of one distribution is 0."""
+    rng = np.random.RandomState(0)
+    P = DiscreteMeasures.from_clouds(
+        torch.tensor(rng.standard_normal((1200, 2))), np.arange(0, 1201, 4)
+    )
+    off = ~np.eye(300, dtype=bool)
+    unbiased = squared_mmd(P, None, (0.5,), "unbiased").numpy()[off]
+    biased = squared_mmd(P, None, (0.5,)).numpy()[off]
+    assert unbiased.min() < 0
+    assert abs(unbiased.mean()) < 0.02 < biased.mean()
+
+
+@pytest.mark.parametrize("readout", ["mean", "sum"])
+def test_readout_distances(readout):
+    (x, ptr), (y, qtr) = clouds(0), clouds(1, n=3)
+    pool = {"mean": lambda z: z.mean(0), "sum": lambda z: z.sum(0)}[readout]
+    a, b = (
+        torch.stack([pool(z[i:j]) for i, j in itertools.pairwise(p)])
+        for z, p in ((x, ptr), (y, qtr))
+    )
+    P, Q = DiscreteMeasures.from_clouds(x, ptr), DiscreteMeasures.from_clouds(y, qtr)
+    distance = Distance(readout, GAMMAS, "biased")
+    torch.testing.assert_close(distance.squared(P, Q), torch.cdist(a, b) ** 2)
+    torch.testing.assert_close(distance.squared(P), torch.cdist(a, a) ** 2, atol=1e-12, rtol=1e-7)
+
+
+def test_tiles_fit_into_working_memory():
+    points = torch.zeros(1, dtype=torch.float64)
+    with config_context(working_memory=1):
+        width = mmd._tile_width(points)
+        assert 4 * 8 * width**2 <= 2**20 < 4 * 8 * (width + 1) ** 2
+    assert mmd._tile_width(points) == 1024
+
+
+def test_tiles_are_cut_between_measures_where_possible():
+    P = DiscreteMeasures.from_clouds(torch.zeros(20, 1), np.array([0, 3, 6, 18, 20]))
+    cuts = [tile.points.stop for tile in mmd._tiles(P, 7)]
+    assert cuts == [6, 13, 20]

@@ -1,0 +1,203 @@
+import copy
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from skgraphkde import GraphBatch, NodeFeatures, read_graphs
+from skgraphkde.density import MultiBandwidthKDE, SizeKernel
+from skgraphkde.encoder import GCNEncoder
+from skgraphkde.mmd import Distance
+from skgraphkde.model import DensityModel
+from skgraphkde.perturbation import spectral_twins
+from skgraphkde.training import Trainer, TrainingOptions, _learning_rate_factor, _split
+from tests.conftest import GAMMAS, random_graphs
+
+
+def make_model(graphs, bandwidths=(0.1, 1.0), leave_one_out=True, size_kernel=False, **kwargs):
+    options = {"hidden_dim": 8, "n_layers": 2, "dropout": 0.2, "batch_norm": True, **kwargs}
+    return DensityModel(
+        GCNEncoder(
+            graphs.attributes.shape[1], **options, generator=torch.Generator().manual_seed(0)
+        ),
+        Distance("mmd", GAMMAS, "biased"),
+        MultiBandwidthKDE(bandwidths),
+        SizeKernel(graphs) if size_kernel else None,
+        leave_one_out,
+    )
+
+
+def make_options(**kwargs):
+    defaults = {
+        "max_iter": 5,
+        "n_iter_no_change": 5,
+        "validation_fraction": 0.2,
+        "batch_size": 128,
+        "learning_rate": 1e-2,
+        "learn_weights": True,
+        "n_perturbations": 1,
+        "swap_ratio": 0.3,
+        "verbose": 0,
+    }
+    return TrainingOptions(**{**defaults, **kwargs})
+
+
+@pytest.fixture
+def data():
+    raw = read_graphs(random_graphs(30, max_nodes=12))
+    features = NodeFeatures(("label", "degree")).fit(raw)
+    return features.transform(raw), [features.transform(twin) for twin in spectral_twins(raw)]
+
+
+def make_trainer(data, model=None, **kwargs):
+    model = make_model(data[0]) if model is None else model
+    return Trainer(model, *data, make_options(**kwargs), np.random.RandomState(0))
+
+
+def loss_slow(model, graphs, twins):
+    """Algorithm 3, lines 13 to 19, graph by graph."""
+
+    def distance(a, b):
+        Z = [model.encoder(g) for g in (a, b)]
+        values = []
+        for gamma in GAMMAS:
+
+            def mean_kernel(x, y, gamma=gamma):
+                return torch.exp(-gamma * ((x[:, None] - y[None]) ** 2).sum(-1)).mean()
+
+            x, y = Z
+            values.append(mean_kernel(x, x) + mean_kernel(y, y) - 2 * mean_kernel(x, y))
+        return max(values).clamp_min(0).sqrt().item()
+
+    def density(graph, i):
+        terms = []
+        for pi, h in zip(model.kde.mixture_weights, model.kde.bandwidths, strict=True):
+            for m in range(len(graphs)):
+                if model.leave_one_out and m == i:
+                    continue
+                K = math.exp(-(distance(graph, graphs[m]) ** 2) / (2 * h**2))
+                terms.append(pi * K / (math.sqrt(2 * math.pi) * h))
+        return sum(terms) / (len(graphs) - model.leave_one_out)
+
+    total = 0.0
+    for j in range(len(twins)):
+        i = j % len(graphs)
+        f = density(graphs[i], i)
+        total -= (f - density(twins[j], i)) / (f + 1e-6)
+    return total / len(twins)
+
+
+@pytest.mark.parametrize("leave_one_out", [True, False])
+def test_loss_equals_algorithm_3(data, leave_one_out):
+    graphs, twins = data[0][:5], GraphBatch.concatenate([data[1][0][:5], data[1][1][:5]])
+    model = make_model(graphs, leave_one_out=leave_one_out).double()
+    model.kde.mixture_logits.data += torch.tensor([0.4, -0.1])
+    model.encoder.standardize([graphs])  # evaluation mode: no dropout, fixed batch norm
+    trainer = make_trainer(data, model)
+    with torch.no_grad():
+        assert trainer._loss(graphs, twins).item() == pytest.approx(
+            loss_slow(model, graphs, twins), abs=1e-10
+        )
+
+
+def test_training_trains(data):
+    model = make_model(data[0])
+    before = copy.deepcopy(model.state_dict())
+    trainer = make_trainer(data, model, max_iter=15, n_iter_no_change=15)
+    history = trainer.train()
+    assert not torch.equal(model.encoder.weights[0], before["encoder.weights.0"])
+    assert not torch.equal(model.kde.mixture_logits, before["kde.mixture_logits"])
+    assert min(history["validation_loss"]) < history["validation_loss"][0]
+    with torch.no_grad():  # against the same twins, without dropout
+        after = trainer._loss(data[0], trainer.all_twins)
+        model.load_state_dict(before)
+        model.encoder.standardize([data[0]])
+        assert after < trainer._loss(data[0], trainer.all_twins)
+    assert {len(values) for values in history.values()} == {16}
+    assert math.isnan(history["loss"][0])
+    np.testing.assert_allclose(np.sum(history["mixture_weights"], axis=1), 1)
+
+
+def test_the_best_state_is_restored(data):
+    model = make_model(data[0])
+    trainer = make_trainer(data, model, max_iter=8, n_iter_no_change=8, learning_rate=0.3)
+    history = trainer.train()
+    best = int(np.argmin(history["validation_loss"]))
+    assert best < 8  # so large a learning rate does not end at its best
+    assert trainer._held_out_loss() == pytest.approx(history["validation_loss"][best], rel=1e-5)
+
+
+def test_early_stopping(data):
+    history = make_trainer(data, max_iter=50, n_iter_no_change=2, learning_rate=0.5).train()
+    losses = history["validation_loss"]
+    assert len(losses) < 51
+    assert len(losses) - 1 - int(np.argmin(losses)) == 2
+
+
+def test_fixed_weights_stay_fixed(data):
+    model = make_model(data[0])
+    make_trainer(data, model, learn_weights=False).train()
+    assert model.kde.mixture_weights.tolist() == [0.5, 0.5]
+
+
+def test_held_out_graphs_are_neither_trained_on_nor_references(data):
+    trainer = make_trainer(data)
+    assert len(trainer.held_out) == 6
+    assert sorted([*trainer.held_out, *trainer.trained_on]) == list(range(30))
+    # One twin a flag for each held-out graph, with the graph's own sizes.
+    sizes = data[0][trainer.held_out].n_nodes_per_graph
+    assert trainer.held_out_twins.n_nodes_per_graph.tolist() == [*sizes, *sizes]
+
+
+def test_drawn_twins_are_the_graphs_own(data):
+    trainer = make_trainer(data, swap_ratio=0.0)
+    index, flags = np.array([3, 7, 3]), np.array([0, 1, 1])
+    drawn = trainer._draw_twins(index, flags)
+    for k, (i, flag) in enumerate(zip(index, flags, strict=True)):
+        expected = data[1][flag][int(i)]
+        assert (drawn[k].adjacency != expected.adjacency).nnz == 0
+        np.testing.assert_array_equal(drawn[k].attributes, expected.attributes)
+
+
+@pytest.mark.parametrize("size_kernel", [True, False])
+def test_same_seed_same_result_and_global_state_untouched(data, size_kernel):
+    states = np.random.get_state()[1].copy(), torch.random.get_rng_state()
+    results = []
+    for _ in range(2):
+        model = make_model(data[0], bandwidths="nearest", size_kernel=size_kernel)
+        history = make_trainer(data, model, batch_size=7, n_perturbations=2).train()
+        results.append((history["loss"][1:], history["validation_loss"], model.state_dict()))
+    assert results[0][:2] == results[1][:2]
+    assert all(torch.equal(results[0][2][k], results[1][2][k]) for k in results[0][2])
+    np.testing.assert_array_equal(np.random.get_state()[1], states[0])
+    assert torch.equal(torch.random.get_rng_state(), states[1])
+
+
+def test_a_loss_that_is_not_finite_is_an_error(data):
+    with pytest.raises(ValueError, match=r"not finite in epoch \d+ .*lower learning_rate"):
+        make_trainer(data, learning_rate=1e38, max_iter=20).train()
+
+
+def test_progress_bar(data, capsys):
+    make_trainer(data, verbose=1, max_iter=2).train()
+    assert "training" in capsys.readouterr().err
+    make_trainer(data, verbose=0, max_iter=2).train()
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("n", "batch_size", "sizes"),
+    [(3, 2, [3]), (129, 128, [65, 64]), (256, 128, [128, 128]), (2, 9, [2])],
+)
+def test_batches_have_two_graphs_or_more(n, batch_size, sizes):
+    assert [len(part) for part in _split(np.arange(n), batch_size)] == sizes
+
+
+def test_learning_rate_warms_up_and_decays():
+    factors = [_learning_rate_factor(t) for t in np.linspace(0, 1, 101)]
+    assert factors[0] < 0.02
+    assert factors[10] == 1
+    assert (np.diff(factors[:11]) > 0).all()
+    assert (np.diff(factors[10:]) < 0).all()
+    assert factors[-1] == pytest.approx(0)
