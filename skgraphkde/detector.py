@@ -166,12 +166,16 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
     The density is a mean of kernels in a learned metric space. It is comparable between graphs
     under one fitted detector, but normalized only where the metric is that of a line.
 
-    FALSE_ALARMS
+    ``threshold="train"``, the paper's, takes a percentile of densities in which each graph finds
+    itself at distance 0. Fresh graphs do not, and are flagged far too often: on MUTAG, at
+    contamination 0.1, 81 % of fresh normal molecules (84 % at the paper's settings), against 10 %
+    with "loo" (95 % interval 7.5 to 11.9 %, ten random halves).
 
-    The defaults differ from the paper in four ways. All features are used, the bandwidths follow
+    The defaults differ from the paper in four ways: all node features are used, bandwidths follow
     the distance to the nearest neighbor, size enters the density, and a graph's own kernel does not
-    enter its density. On MUTAG (mean AUROC over five folds, in percent; the paper reports 91.63)
-    ...
+    enter its own. Mean AUROC on MUTAG in percent, five folds: defaults 92.7, paper settings 88.1,
+    in the paper 91.63. Training adds little here (untrained 92.8 and 88.2), so compare with
+    ``max_iter=0`` before you rely on it.
 
     References
     ----------
