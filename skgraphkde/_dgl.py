@@ -5,8 +5,8 @@ build for this Python or this device. DGL is no longer released; its last builds
 that are gone. Both are put in place here, and nowhere else:
 
 - ``setuptools.extern.packaging``, which is ``packaging``;
-- for DGL 2, its GraphBolt library, which exists for torch <= 2.2.1 only and which we do not need.
-  Where it is missing for the installed torch, an empty module stands in for ``dgl.graphbolt``.
+- for DGL 2, its GraphBolt library, which exists for torch <= 2.2.1 and torchdata < 0.10 only and
+  which we do not need. Where it cannot work, an empty module stands in for ``dgl.graphbolt``.
 """
 
 from __future__ import annotations
@@ -93,12 +93,9 @@ def graph_convolution(
 def _stand_ins(folder: Path) -> Iterator[None]:
     """Put in place what DGL's last builds import and no longer find."""
     modules: dict[str, types.ModuleType] = {}
-    try:
-        extern = importlib.util.find_spec("setuptools.extern")
-    except ModuleNotFoundError:  # no setuptools at all
-        extern = None
+    if not _exists("setuptools"):
         modules["setuptools"] = types.ModuleType("setuptools")
-    if extern is None:
+    if not _exists("setuptools.extern"):
         import packaging.version
 
         modules["setuptools.extern"] = types.ModuleType("setuptools.extern")
@@ -107,8 +104,9 @@ def _stand_ins(folder: Path) -> Iterator[None]:
     before = {name: sys.modules.get(name) for name in modules}
     backend = os.environ.get("DGLBACKEND")
     sys.modules.update(modules)
-    version = torch.__version__.split("+")[0]
-    if (folder / "graphbolt").is_dir() and not any(folder.glob(f"graphbolt/*pytorch_{version}.*")):
+    library = folder.glob(f"graphbolt/*pytorch_{torch.__version__.split('+')[0]}.*")
+    graphbolt_works = any(library) and _exists("torchdata.datapipes")
+    if (folder / "graphbolt").is_dir() and not graphbolt_works:
         sys.modules["dgl.graphbolt"] = types.ModuleType("dgl.graphbolt")
     os.environ["DGLBACKEND"] = "pytorch"  # else DGL prints, and writes a file into the home folder
     try:
@@ -123,3 +121,10 @@ def _stand_ins(folder: Path) -> Iterator[None]:
             del os.environ["DGLBACKEND"]
         else:
             os.environ["DGLBACKEND"] = backend
+
+
+def _exists(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # its parent is missing
+        return False

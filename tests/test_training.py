@@ -119,20 +119,24 @@ def test_training_trains(data):
     np.testing.assert_allclose(np.sum(history["mixture_weights"], axis=1), 1)
 
 
-def test_the_best_state_is_restored(data):
-    model = make_model(data[0])
-    trainer = make_trainer(data, model, max_iter=8, n_iter_no_change=8, learning_rate=0.3)
+@pytest.mark.parametrize(
+    ("losses", "n_epochs", "best"),
+    [([3, 1, 2, 1, 1, 0], 4, 1), ([1, 2, 2, 2], 3, 0), ([3, 2, 1, 0, -1, -2], 5, 5)],
+)
+def test_early_stopping_restores_the_best_state(data, monkeypatch, losses, n_epochs, best):
+    """Three epochs without improvement, or the last epoch, end the training."""
+    trainer = make_trainer(data, max_iter=5, n_iter_no_change=3)
+    states = []
+
+    def scripted_loss():
+        states.append(copy.deepcopy(trainer.model.state_dict()))
+        return float(losses[len(states) - 1])
+
+    monkeypatch.setattr(trainer, "_held_out_loss", scripted_loss)
     history = trainer.train()
-    best = int(np.argmin(history["validation_loss"]))
-    assert best < 8  # so large a learning rate does not end at its best
-    assert trainer._held_out_loss() == pytest.approx(history["validation_loss"][best], rel=1e-5)
-
-
-def test_early_stopping(data):
-    history = make_trainer(data, max_iter=50, n_iter_no_change=2, learning_rate=0.5).train()
-    losses = history["validation_loss"]
-    assert len(losses) < 51
-    assert len(losses) - 1 - int(np.argmin(losses)) == 2
+    assert history["validation_loss"] == losses[: n_epochs + 1]
+    restored = trainer.model.state_dict()
+    assert all(torch.equal(restored[name], states[best][name]) for name in restored)
 
 
 def test_fixed_weights_stay_fixed(data):
