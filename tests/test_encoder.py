@@ -165,3 +165,16 @@ def test_dropout_draws_from_its_own_generator():
     assert torch.equal(a, b)
     assert not torch.equal(a, c)
     assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_dropout_keeps_the_mean():
+    """Where no activation is negative, the mean over many masks is the output without dropout."""
+    graphs = make_input(n_graphs=2)
+    encoder = make_encoder(graphs, n_layers=2, batch_norm=False, dropout=0.4).double()
+    for W in encoder.weights:
+        W.data.abs_()
+    expected = encoder.eval()(graphs)
+    generator = torch.Generator().manual_seed(0)
+    encoder.train()
+    mean = sum(encoder(graphs, generator) for _ in range(600)) / 600
+    torch.testing.assert_close(mean, expected, rtol=0.1, atol=0.02)
