@@ -63,4 +63,5 @@ def offset(scores: np.ndarray, contamination: float, threshold: str) -> float:
     float
     """
     method: Any = "linear" if threshold == "train" else "weibull"
-    return float(np.quantile(scores, contamination, method=method))
+    quantile = float(np.quantile(scores, contamination, method=method))
+    return quantile - 1e-9 * max(1.0, abs(quantile))  # a tie is no anomaly, however it is rounded

@@ -39,7 +39,7 @@ class MultiBandwidthKDE(nn.Module):
         self.relative = isinstance(bandwidths, str)
         self.multiples = np.array(NEAREST_MULTIPLES if self.relative else bandwidths, dtype=float)
         self.scale = 1.0
-        self.mixture_logits = nn.Parameter(torch.zeros(len(self.multiples)))
+        self.mixture_logits = nn.Parameter(torch.zeros(len(self.multiples), device="cpu"))
 
     @property
     def bandwidths(self) -> np.ndarray:
@@ -51,21 +51,20 @@ class MultiBandwidthKDE(nn.Module):
         """Their weights pi_k, shape (M,)."""
         return torch.softmax(self.mixture_logits.detach().double(), 0).cpu().numpy()
 
-    @torch.no_grad()
-    def scale_to(self, squared_distances: torch.Tensor, own: torch.Tensor) -> None:
-        """Set the scale of relative bandwidths from distances between references.
+    def scale_to(self, nearest: torch.Tensor) -> None:
+        """Set the scale of relative bandwidths.
 
         Parameters
         ----------
-        squared_distances : Tensor of shape (n, N)
-            From some references to all, N >= 2. References with a twin at (almost) no distance do
-            not count; if all have one, the scale is 1.
-        own : bool Tensor of shape (n, N)
-            Marks the distance of each to itself.
+        nearest : Tensor of shape (n,)
+            Squared distances from references to the reference nearest to each, itself left out; an
+            unbiased estimate counts by its size. References with a twin, at no distance but
+            rounding, do not count; if all have one, the scale is 1.
         """
-        nearest = squared_distances.masked_fill(own, math.inf).amin(1).clamp_min(0).sqrt()
-        apart = nearest[nearest > 0.01 * nearest.max()]
-        self.scale = apart.median().item() if len(apart) else 1.0
+        rounding = 1e-10 if nearest.dtype == torch.float64 else 1e-5
+        size = nearest.abs()
+        apart = size[size > rounding * max(1.0, size.max().item())]
+        self.scale = apart.median().sqrt().item() if len(apart) else 1.0
 
     def forward(
         self,

@@ -92,7 +92,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         Exponents of the MMD's kernels exp(-gamma |u - v|^2). The distance is the largest MMD.
     mmd_estimator : {"biased", "unbiased"}, default="biased"
         V-statistic, a metric that finds small graphs far from everything; or U-statistic, which
-        does not, and can be negative.
+        does not. A U-statistic can be negative; the density takes it as it is, closer than equal.
     bandwidths : "nearest" or array-like of float, default="nearest"
         Bandwidths h of the density. "nearest" takes 1/8, 1/4, 1/2, 1 and 2 times the median
         distance from a training graph to the one nearest to it.
@@ -104,7 +104,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
     n_perturbations : int, default=1
         Twins of each graph in each training step.
     swap_ratio : float, default=0.2
-        Share of a graph's nodes whose features swap places, in [0, 1].
+        Share of a graph's nodes whose features swap places, in [0, 1]; rounded down to nodes, so
+        that graphs of less than 10 nodes swap none at 0.2.
     energy_thresholds : tuple of float, default=(0.5, 0.75)
         (tau_1, tau_2): the leading part of the spectrum that holds the share tau_1 of its energy
         is shrunk, or what is left after the share tau_2 is stretched.
@@ -155,6 +156,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         The training graphs and their node embeddings.
     model_ : DensityModel
         Encoder, distance and density, a torch module.
+    twin_seed_ : int
+        Draws the twins of `score`.
 
     See Also
     --------
@@ -326,20 +329,17 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
             )
         for name in ("mmd_gammas", "bandwidths"):
             value = getattr(self, name)
-            if not isinstance(value, str):
-                numbers = np.asarray(value, dtype=float)
-                if (
-                    numbers.ndim != 1
-                    or not len(numbers)
-                    or not (numbers > 0).all() & (numbers < np.inf).all()
-                ):
-                    raise ValueError(
-                        f"{name} must be a non-empty list of positive numbers, got {value!r}"
-                    )
-        tau = tuple(self.energy_thresholds)
+            numbers = _as_numbers(value)
+            in_range = len(numbers) and np.all((numbers >= 1e-10) & (numbers <= 1e10))
+            if not isinstance(value, str) and not in_range:
+                raise ValueError(
+                    f"{name} must be a list of numbers between 1e-10 and 1e10, got {value!r}"
+                )
+        tau = _as_numbers(self.energy_thresholds)
         if len(tau) != 2 or not 0 < tau[0] <= tau[1] <= 1:
             raise ValueError(
-                f"energy_thresholds must be (tau_1, tau_2), 0 < tau_1 <= tau_2 <= 1, got {tau}"
+                "energy_thresholds must be (tau_1, tau_2) with 0 < tau_1 <= tau_2 <= 1, got "
+                f"{self.energy_thresholds!r}"
             )
 
     def _fit(self, batch: GraphBatch) -> None:
@@ -349,6 +349,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         if self.threshold == "split":
             calibration, known = split_off(batch, self.validation_fraction, self.contamination, rng)
         self.node_features_ = NodeFeatures(self.node_features).fit(known)
+        if calibration is not None:
+            self.node_features_._check(calibration)
         self.n_features_in_ = self.node_features_.n_features_out_
         self.model_ = self._build_model(known, rng).to(device)
         self.history_ = self._train(known, rng)
@@ -388,7 +390,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
             swap_ratio=self._swap_ratio,
             verbose=self.verbose,
         )
-        twins = self._structure_twins(known, rng)
+        twins = self._featured_twins(known, rng)
         graphs = self.node_features_.transform(known)
         return Trainer(self.model_, graphs, twins, options, rng).train()
 
@@ -396,12 +398,12 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
     def _swap_ratio(self) -> float:
         return self.swap_ratio if self.perturbation in ("both", "features") else 0.0
 
-    def _structure_twins(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
+    def _featured_twins(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
         """Structural twins of the graphs, with the features that the twins have."""
         twins = structure_twins(
             batch, self.perturbation, tuple(self.energy_thresholds), self.max_ratio, rng
         )
-        return [self.node_features_.transform(twin) for twin in twins]
+        return [self.node_features_._transform(twin) for twin in twins]
 
     def _set_references(self, known: GraphBatch) -> None:
         """Fix the batch norms' statistics, store the references' embeddings and scale to them."""
@@ -503,12 +505,15 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         Returns
         -------
         float
-            Mean of 1 - f(twin) / f(graph), in (-inf, 1].
+            Mean of (f(graph) - f(twin)) / (f(graph) + 1e-6), in (-inf, 1). The 1e-6 is the paper's
+            and an absolute density: graphs much less dense than that count as 0.
         """
         batch = self._read(graphs)
         rng = np.random.RandomState(self.twin_seed_)
-        twins = self._structure_twins(batch, rng)
-        of_twins = np.concatenate([self._log_densities(twin, swap=rng) for twin in twins])
+        twins = [
+            swap_features(twin, self._swap_ratio, rng) for twin in self._featured_twins(batch, rng)
+        ]
+        of_twins = np.concatenate([self._log_densities(twin, featurize=None) for twin in twins])
         of_graphs = np.tile(self._log_densities(batch), len(twins))
         return -contrast(torch.from_numpy(of_graphs), torch.from_numpy(of_twins)).item()
 
@@ -564,17 +569,26 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         return self._inference_model().embed_all(batch, self.node_features_._transform).measures
 
     def _log_densities(
-        self,
-        batch: GraphBatch,
-        own: np.ndarray | None = None,
-        swap: np.random.RandomState | None = None,
+        self, batch: GraphBatch, own: np.ndarray | None = None, featurize: Any = "fitted"
     ) -> np.ndarray:
-        """Log densities; `own` is as in DensityModel, `swap` draws which features change places."""
-
-        def featurize(graphs: GraphBatch) -> GraphBatch:
-            features = self.node_features_._transform(graphs)
-            return features if swap is None else swap_features(features, self._swap_ratio, swap)
-
+        """Log densities; `own` and `featurize` as in DensityModel; by default, fitted features."""
+        if featurize == "fitted":
+            featurize = self.node_features_._transform
         model = self._inference_model()
         references = self.references_.to(resolve_device(self.device, fitted=True), torch.float64)
-        return model.log_densities(batch, featurize, references, own, self.verbose)
+        scores = model.log_densities(batch, references, featurize, own, self.verbose)
+        if not np.isfinite(scores).all():  # no NaN leaves the library, nor becomes a verdict
+            raise ValueError(
+                f"the density of graph {np.isfinite(scores).argmin()} is not a finite number: look "
+                "for extreme node attributes or edge weights, there and in the training graphs"
+            )
+        return scores
+
+
+def _as_numbers(values: Any) -> np.ndarray:
+    """A flat array of finite numbers; empty if the values are anything else."""
+    try:
+        numbers = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    return numbers if numbers.ndim == 1 and np.isfinite(numbers).all() else np.empty(0)

@@ -97,11 +97,12 @@ class GCNEncoder(nn.Module):
         self.dropout = dropout
         dims = [in_dim] + [hidden_dim] * n_layers
         self.weights = nn.ParameterList(
-            nn.init.xavier_uniform_(torch.empty(n_in, n_out), generator=generator)
+            nn.init.xavier_uniform_(torch.empty(n_in, n_out, device="cpu"), generator=generator)
             for n_in, n_out in pairwise(dims)
         )
         self.norms = nn.ModuleList(
-            nn.BatchNorm1d(hidden_dim) if batch_norm else nn.Identity() for _ in self.weights
+            nn.BatchNorm1d(hidden_dim, device="cpu") if batch_norm else nn.Identity()
+            for _ in self.weights
         )
 
     def forward(self, graphs: GraphBatch, generator: torch.Generator | None = None) -> torch.Tensor:

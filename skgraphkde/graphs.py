@@ -105,6 +105,10 @@ class GraphBatch:
         """``(n_graphs,)``: what scikit-learn asks before it indexes with an array."""
         return (self.n_graphs,)
 
+    def __reduce__(self) -> tuple:
+        parts = (self.node_ptr, self.adjacency, self.labels, self.label_names, self.attributes)
+        return GraphBatch, parts
+
     def __len__(self) -> int:
         return self.n_graphs
 
@@ -256,8 +260,10 @@ def sorted_labels(labels: set[Hashable]) -> tuple[Hashable, ...]:
 
 
 def _label_order(label: Any) -> tuple[str, Any]:
-    is_number = isinstance(label, (int, float, np.number))
-    return ("", float(label)) if is_number else (type(label).__name__, repr(label))
+    is_number = isinstance(label, int | float | np.integer | np.floating)
+    if is_number and abs(label) < 1e300:  # larger integers are no floats
+        return "", float(label)
+    return type(label).__name__, repr(label)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

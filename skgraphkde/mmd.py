@@ -306,7 +306,7 @@ def _within(P: DiscreteMeasures, gammas: Sequence[float], estimator: str) -> tor
     biased = self_means(P, gammas)
     if estimator == "biased":
         return biased
-    n = torch.as_tensor(P.sizes, dtype=biased.dtype, device=biased.device)
+    n = torch.tensor(P.sizes, dtype=biased.dtype, device=biased.device)
     return torch.where(n > 1, (n * biased - 1) / (n - 1).clamp_min(1), biased)
 
 
@@ -315,4 +315,4 @@ def pooled(P: DiscreteMeasures, readout: str) -> torch.Tensor:
     mean = CSRMatrix(P.weights, P.points) @ P.points
     if readout == "mean":
         return mean
-    return mean * torch.as_tensor(P.sizes, dtype=mean.dtype, device=mean.device)[:, None]
+    return mean * torch.tensor(P.sizes, dtype=mean.dtype, device=mean.device)[:, None]

@@ -92,15 +92,6 @@ class DensityModel(nn.Module):
             log_weights = log_weights.to(squared)
         return self.kde(squared, log_weights, left_out)
 
-    @torch.no_grad()
-    def scale_to(self, references: EmbeddedGraphs) -> None:
-        """Fit the scale of relative bandwidths to (at most 500 of) the references."""
-        if self.kde.relative:
-            n = len(references)
-            some = np.unique(np.linspace(0, n - 1, min(n, 500)).astype(int))
-            squared = self.distance.squared(references.measures[some], references.measures)
-            self.kde.scale_to(squared, own_references(some, n, squared.device))
-
     # -- any number of graphs, block by block
     # -------------------------------------------------------
 
@@ -119,19 +110,20 @@ class DensityModel(nn.Module):
     def log_densities(
         self,
         graphs: GraphBatch,
-        featurize: Featurize,
         references: EmbeddedGraphs,
+        featurize: Featurize | None = None,
         own: np.ndarray | None = None,
         verbose: int = 0,
     ) -> np.ndarray:
-        """Log densities of raw graphs.
+        """Log densities.
 
         Parameters
         ----------
         graphs : GraphBatch
-        featurize : callable
         references : EmbeddedGraphs
             On the model's device, in its precision.
+        featurize : callable, default=None
+            Makes node features of raw graphs; None if the graphs carry them.
         own : ndarray of shape (n_graphs,), default=None
             Which reference each graph is, to be left out; None leaves nothing out.
         verbose : int
@@ -144,14 +136,28 @@ class DensityModel(nn.Module):
         scores = np.empty(len(graphs))
         blocks = self.blocks(graphs, len(references))
         for block in tqdm(blocks, desc="scoring", disable=not verbose or len(blocks) < 2):
-            queries = self.embed(featurize(graphs[block]))
+            raw = graphs[block]
+            queries = self.embed(raw if featurize is None else featurize(raw))
             left_out = None
             if own is not None:
-                left_out = own_references(
-                    own[block], len(references), queries.measures.points.device
-                )
+                device = queries.measures.points.device
+                left_out = own_references(own[block], len(references), device)
             scores[block] = self.log_density(queries, references, left_out).cpu()
         return scores
+
+    @torch.no_grad()
+    def scale_to(self, references: EmbeddedGraphs) -> None:
+        """Fit the scale of relative bandwidths to (at most 500 of) the references."""
+        if not self.kde.relative:
+            return
+        n = len(references)
+        some = np.unique(np.linspace(0, n - 1, min(n, 500)).astype(int))
+        nearest = []
+        for block in _blocks(np.full(len(some), self._bytes_per_pair * n)):
+            squared = self.distance.squared(references.measures[some[block]], references.measures)
+            own = own_references(some[block], n, squared.device)
+            nearest.append(squared.masked_fill(own, torch.inf).amin(1))
+        self.kde.scale_to(torch.cat(nearest))
 
     @torch.no_grad()
     def distances(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
@@ -203,10 +209,12 @@ def resolve_device(device: Any, fitted: bool = False) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         resolved = torch.device(device)
-    except RuntimeError as error:
-        raise ValueError(f"torch knows no device {device!r}: take 'auto' or 'cpu'") from error
-    if resolved.type == "cuda" and not torch.cuda.is_available():
+    except RuntimeError:
+        resolved = None
+    if resolved is None or resolved.type not in ("cpu", "cuda"):
+        raise ValueError(f"device={device!r} is not supported: take 'auto', 'cpu' or 'cuda'")
+    if resolved.type == "cuda" and (resolved.index or 0) >= torch.cuda.device_count():
         if not fitted:
-            raise ValueError(f"device={device!r}, but torch sees no GPU: take 'auto' or 'cpu'")
+            raise ValueError(f"device={device!r}, but torch sees no such GPU: take 'auto' or 'cpu'")
         return torch.device("cpu")
     return resolved

@@ -95,7 +95,7 @@ def spectral_twins(
     of the energy sum lambda^2, the tail all that follows the shortest prefix that holds tau_2. With
     r = min(mean |head| / mean |tail|, max_ratio), removal divides the head by r, addition
     multiplies the tail by r. The rebuilt matrix is cut back to a graph: an entry above `cut` times
-    the mean edge weight is an edge.
+    the weight of the edge there, or times the graph's mean weight where there is none, is an edge.
 
     Eigenvalues of equal size are taken positive first, and the eigenvectors of one eigenvalue are
     never parted: the twin of a graph does not depend on the order of its nodes.
@@ -120,11 +120,12 @@ def spectral_twins(
         A = _dense(batch, index)
         eigenvalues, U = np.linalg.eigh(A)
         first_node = batch.node_ptr[index]
+        weight = np.where(A > 0, A, _mean_weight(A))
         for part, modified in zip(
             parts, _bent_spectra(eigenvalues, energy_thresholds, max_ratio), strict=True
         ):
             rebuilt = (U * modified[:, np.newaxis, :]) @ U.swapaxes(1, 2)
-            part.append(_edges(A, rebuilt > (cut + TOLERANCE) * _mean_weight(A), first_node))
+            part.append(_edges(A, rebuilt > (cut + TOLERANCE) * weight, first_node))
     return [_with_edges(batch, part) for part in parts]
 
 

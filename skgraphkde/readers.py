@@ -20,6 +20,9 @@ from skgraphkde.graphs import GraphBatch, offsets, sorted_labels
 __all__ = ["read_graphs"]
 
 
+LARGEST = 1e100  # numbers beyond it would overflow when squared and added
+
+
 class _Graph(NamedTuple):
     """One graph on its way into a batch."""
 
@@ -81,7 +84,7 @@ def read_graphs(
     >>> read_graphs([water])
     GraphBatch(n_graphs=1, n_nodes=3, n_edges=2, n_labels=2)
     """
-    if isinstance(graphs, GraphBatch):
+    if isinstance(graphs, GraphBatch) and len(graphs):
         return graphs
     batches: list[GraphBatch] = []
     waiting: list[_Graph] = []
@@ -191,7 +194,7 @@ def _stack(index: int, names: Any, vectors: list[Any], attribute: str) -> np.nda
         where = f"graph {index}, node {name!r}: the node attribute {attribute!r}"
         try:
             row = np.atleast_1d(np.asarray(vector, dtype=float))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RuntimeError, OverflowError) as error:
             raise ValueError(
                 f"{where} is not a number or a vector of numbers: {vector!r}"
             ) from error
@@ -209,26 +212,30 @@ def _stack(index: int, names: Any, vectors: list[Any], attribute: str) -> np.nda
 
 def _read_pair(index: int, graph: Any) -> _Graph:
     A, X = (graph, None) if sp.issparse(graph) else graph
-    try:
-        A = sp.coo_array(A, dtype=float)
-        X = None if X is None else np.array(X.toarray() if sp.issparse(X) else X, dtype=float)
-    except (TypeError, ValueError) as error:
+    if isinstance(A, nx.Graph):
         raise ValueError(
-            f"graph {index} is not an (A, X) pair of numeric arrays: {error}"
-        ) from error
-    if A.ndim != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError(
-            f"graph {index}: the adjacency matrix has shape {A.shape}, expected (n, n)"
+            f"graph {index} is a pair of a networkx graph and something else: give the graph alone "
+            "(targets go into y, node features into the node attribute 'x')"
         )
+    A = sp.coo_array(_as_float(index, "A", A))
     n = A.shape[0]
     if n == 0:
         raise ValueError(f"graph {index} has no nodes: leave it out or give it a node")
     if X is not None:
-        X = X[:, np.newaxis] if X.ndim == 1 else X
-        if X.ndim != 2 or len(X) != n:
+        X = X.toarray() if sp.issparse(X) else np.asarray(X)
+        X = _as_float(index, "X", X[:, np.newaxis] if X.ndim == 1 else X)
+        if len(X) != n:
             raise ValueError(
                 f"graph {index} has {n} nodes in A, but X has shape {X.shape}: give X a row a node"
             )
+    if A.shape != (n, n):
+        raise ValueError(
+            f"graph {index}: the adjacency matrix has shape {A.shape}, expected (n, n)"
+        )
+    A.sum_duplicates()
+    upper = (A.row < A.col) & (A.data != 0)
+    edges = np.column_stack([A.row[upper], A.col[upper]]).astype(np.int64)
+    read = _checked(_Graph(index, range(n), edges, A.data[upper], None, X))
     asymmetry = abs(A - A.T).tocoo()
     if asymmetry.nnz and not asymmetry.data.max() <= 1e-8 * abs(A).max():
         worst = int(asymmetry.data.argmax())
@@ -237,27 +244,41 @@ def _read_pair(index: int, graph: Any) -> _Graph:
             f"graph {index}: the adjacency matrix is not symmetric at ({u}, {v}): graphs are "
             "undirected, symmetrize it with A.maximum(A.T) (SciPy) or np.maximum(A, A.T)"
         )
-    A.sum_duplicates()
-    upper = (A.row < A.col) & (A.data != 0)
-    edges = np.column_stack([A.row[upper], A.col[upper]]).astype(np.int64)
-    return _checked(_Graph(index, range(n), edges, A.data[upper], None, X))
+    return read
+
+
+def _as_float(index: int, name: str, matrix: Any) -> Any:
+    """A copy of a matrix in double precision."""
+    try:
+        matrix = matrix if sp.issparse(matrix) else np.asarray(matrix)
+        if matrix.ndim != 2 or np.iscomplexobj(matrix):
+            raise ValueError(f"expected real numbers in two dimensions, got {matrix.ndim}")
+        return matrix.astype(float)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise ValueError(
+            f"graph {index} is not an (A, X) pair of numeric matrices; {name}: {error}"
+        ) from error
 
 
 def _checked(graph: _Graph) -> _Graph:
     """The graph itself, if its labels are hashable and all its numbers are usable."""
-    bad = ~(np.isfinite(graph.weights) & (graph.weights > 0))
+    bad = ~((graph.weights > 0) & (graph.weights <= LARGEST))
     if bad.any():
         u, v = graph.edges[bad.argmax()]
         raise ValueError(
             f"graph {graph.place}, edge ({graph.names[u]!r}, {graph.names[v]!r}) has the weight "
             f"{graph.weights[bad.argmax()]}: weights must be positive and finite"
         )
-    if graph.attributes is not None and not np.isfinite(graph.attributes).all():
-        node, column = np.argwhere(~np.isfinite(graph.attributes))[0]
-        raise ValueError(
-            f"graph {graph.place}, node {graph.names[node]!r}: node attribute {column} is "
-            f"{graph.attributes[node, column]}: impute or drop it first"
-        )
+    if graph.attributes is not None:
+        if graph.attributes.shape[1] == 0:
+            return _checked(graph._replace(attributes=None))
+        usable = np.abs(graph.attributes) <= LARGEST  # not NaN, not infinite
+        if not usable.all():
+            node, column = np.argwhere(~usable)[0]
+            raise ValueError(
+                f"graph {graph.place}, node {graph.names[node]!r}: node attribute {column} is "
+                f"{graph.attributes[node, column]}: impute, clip or drop it first"
+            )
     for name, label in zip(graph.names, graph.labels or (), strict=False):
         if not _is_label(label):
             raise ValueError(
@@ -268,11 +289,13 @@ def _checked(graph: _Graph) -> _Graph:
 
 
 def _is_label(value: Any) -> bool:
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        return False  # a tensor is hashable, but each one is its own
     try:
         hash(value)
-    except TypeError:
+        return bool(value == value)  # NaN is not equal to itself
+    except (TypeError, ValueError, RuntimeError):
         return False
-    return bool(value == value)  # NaN is not equal to itself
 
 
 # -- all graphs ------------------------------------------------------------------------------------

@@ -126,6 +126,7 @@ class Trainer:
         self.model.load_state_dict(best_state)
         return history
 
+    @torch.enable_grad()
     def _epoch(self) -> float:
         """One pass over the training part; the mean loss."""
         self.model.train()
@@ -157,17 +158,18 @@ class Trainer:
         log_density = self.model.log_density(queries, queries[:n], left_out)
         return contrast(log_density[:n].repeat(len(twins) // n), log_density[n:])
 
-    @torch.no_grad()
     def _held_out_loss(self) -> float:
         """Contrast of the held-out graphs against training graphs, in evaluation mode."""
-        blocks = _split(self.trained_on, 4 * self.options.batch_size)
-        self.model.encoder.standardize([self.graphs[index] for index in blocks])
-        references = self.model.embed(self.held_out_references)
+        trained_on = self.graphs[self.trained_on]
+        blocks = [trained_on[block] for block in self.model.blocks(trained_on)]
+        self.model.encoder.standardize(blocks)
+        with torch.no_grad():
+            references = self.model.embed(self.held_out_references)
         self.model.scale_to(references)
-        graphs = GraphBatch.concatenate([self.graphs[self.held_out], self.held_out_twins])
-        log_density = self.model.log_density(self.model.embed(graphs), references)
-        n = len(self.held_out)
-        return contrast(log_density[:n].repeat(self.n_flags), log_density[n:]).item()
+        of_graphs = self.model.log_densities(self.graphs[self.held_out], references)
+        of_twins = self.model.log_densities(self.held_out_twins, references)
+        of_graphs = np.tile(of_graphs, self.n_flags)
+        return contrast(torch.from_numpy(of_graphs), torch.from_numpy(of_twins)).item()
 
 
 def _split(index: np.ndarray, batch_size: int) -> list[np.ndarray]:

@@ -112,23 +112,28 @@ def test_gradients_are_finite_with_references_left_out():
 def test_nearest_bandwidths_follow_the_scale_of_the_distances():
     D = torch.tensor([[0, 1, 9], [1, 0, 4], [9, 4, 0]], dtype=torch.float64)  # squared
     own = own_references(np.arange(3), 3, CPU)
+    nearest = torch.tensor([1.0, 1.0, 4.0], dtype=torch.float64)
     kde = MultiBandwidthKDE("nearest").double()
-    kde.scale_to(D, own)  # nearest distances 1, 1, 2
+    kde.scale_to(nearest)
     np.testing.assert_allclose(kde.bandwidths, [0.125, 0.25, 0.5, 1, 2])
     f = kde(D, None, own)
-    kde.scale_to(100 * D, own)
+    kde.scale_to(100 * nearest)
     torch.testing.assert_close(kde(100 * D, None, own), f - math.log(10))  # same ranking
 
 
-def test_nearest_bandwidths_survive_duplicates():
+@pytest.mark.parametrize(
+    ("nearest", "scale"),
+    [
+        ([9.0, 9.0, 0.0, 0.0], 3),  # two graphs are equal
+        ([1e-14, -1e-15, 1e-13], 1),  # all are, but for rounding
+        ([0.04, 0.04, 0.04, 2.0], 0.2),  # one is far from all
+        ([-0.04, 0.04, -0.09], 0.2),  # unbiased estimates
+    ],
+)
+def test_nearest_bandwidths_survive_duplicates_and_outliers(nearest, scale):
     kde = MultiBandwidthKDE("nearest")
-    own = own_references(np.arange(4), 4, CPU)
-    D = torch.full((4, 4), 9.0, dtype=torch.float64)
-    D[0, 1] = D[1, 0] = 0  # two of four graphs are equal
-    kde.scale_to(D, own)
-    assert kde.scale == 3
-    kde.scale_to(torch.zeros(4, 4), own)
-    assert kde.scale == 1
+    kde.scale_to(torch.tensor(nearest, dtype=torch.float64))
+    assert kde.scale == pytest.approx(scale)
 
 
 def test_size_kernel_equals_the_formula():

@@ -15,6 +15,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from skgraphkde import PAPER, GraphBatch, GraphKDEDetector, read_graphs
 from skgraphkde.datasets import load_mutag
+from skgraphkde.perturbation import structure_twins, swap_features
 from tests.conftest import GAMMAS, permuted, random_graphs
 from tests.test_density import density_slow
 from tests.test_mmd import squared_mmd_slow
@@ -32,7 +33,7 @@ def train():
 
 
 @pytest.fixture(scope="module")
-def test_graphs():
+def new_graphs():
     return random_graphs(8, seed=2)
 
 
@@ -70,10 +71,10 @@ def scores_slow(detector, graphs, skip=lambda i: None):
 
 
 @pytest.mark.parametrize("size_kernel", [True, False])
-def test_scores_equal_the_formulas(train, test_graphs, size_kernel):
+def test_scores_equal_the_formulas(train, new_graphs, size_kernel):
     detector = make_detector(size_kernel=size_kernel, bandwidths=(0.2, 0.5, 2.0)).fit(train)
     np.testing.assert_allclose(
-        detector.score_samples(test_graphs), scores_slow(detector, test_graphs), atol=1e-9
+        detector.score_samples(new_graphs), scores_slow(detector, new_graphs), atol=1e-9
     )
 
 
@@ -97,12 +98,12 @@ def test_split_threshold_comes_from_graphs_that_are_no_references(train):
     assert set(detector.fit_predict(train)) <= {-1, 1}
 
 
-def test_decision_function_and_predict(fitted, test_graphs):
-    scores = fitted.score_samples(test_graphs)
+def test_decision_function_and_predict(fitted, new_graphs):
+    scores = fitted.score_samples(new_graphs)
     assert scores.dtype == np.float64
-    decision = fitted.decision_function(test_graphs)
+    decision = fitted.decision_function(new_graphs)
     np.testing.assert_array_equal(decision, scores - fitted.offset_)
-    np.testing.assert_array_equal(fitted.predict(test_graphs), np.where(decision < 0, -1, 1))
+    np.testing.assert_array_equal(fitted.predict(new_graphs), np.where(decision < 0, -1, 1))
 
 
 def test_fit_predict_judges_each_graph_by_the_others(train):
@@ -115,31 +116,31 @@ def test_fit_predict_judges_each_graph_by_the_others(train):
 
 @pytest.mark.parametrize("perturbation", ["both", "features", "spectrum", "random_edges"])
 @pytest.mark.parametrize("distance", ["mmd", "sum"])
-def test_every_perturbation_and_distance(train, test_graphs, perturbation, distance):
+def test_every_perturbation_and_distance(train, new_graphs, perturbation, distance):
     detector = make_detector(perturbation=perturbation, distance=distance).fit(train)
-    assert np.isfinite(detector.score_samples(test_graphs)).all()
-    assert -np.inf < detector.score(test_graphs) <= 1
-    assert detector.score(test_graphs) == detector.score(test_graphs)
+    assert np.isfinite(detector.score_samples(new_graphs)).all()
+    assert -np.inf < detector.score(new_graphs) <= 1
+    assert detector.score(new_graphs) == detector.score(new_graphs)
 
 
-def test_unbiased_estimate(train, test_graphs):
+def test_unbiased_estimate(train, new_graphs):
     detector = make_detector(mmd_estimator="unbiased", bandwidths=(0.5, 1.0)).fit(train)
-    assert np.isfinite(detector.score_samples(test_graphs)).all()
+    assert np.isfinite(detector.score_samples(new_graphs)).all()
 
 
-def test_pairwise_distances(fitted, train, test_graphs):
+def test_pairwise_distances(fitted, train, new_graphs):
     D = fitted.pairwise_distances(train)
     np.testing.assert_array_equal(D, D.T)
     assert (D.diagonal() == 0).all()
-    cross = fitted.pairwise_distances(test_graphs, train)
+    cross = fitted.pairwise_distances(new_graphs, train)
     assert cross.shape == (8, 25)
     np.testing.assert_allclose(fitted.pairwise_distances(train, train), D, atol=1e-6)
 
 
-def test_transform_is_the_mean_node_embedding(fitted, test_graphs):
-    Z = fitted.transform(test_graphs)
+def test_transform_is_the_mean_node_embedding(fitted, new_graphs):
+    Z = fitted.transform(new_graphs)
     assert Z.shape == (8, 8)
-    one = fitted.transform(test_graphs[2:3])
+    one = fitted.transform(new_graphs[2:3])
     np.testing.assert_allclose(Z[2:3], one, atol=1e-12)
 
 
@@ -147,6 +148,42 @@ def test_history(fitted):
     assert list(fitted.history_) == ["loss", "validation_loss", "mixture_weights", "seconds"]
     assert {len(values) for values in fitted.history_.values()} == {3}
     assert make_detector(max_iter=0).fit(random_graphs(4)).history_ == {}
+
+
+def score_slow(detector, graphs):
+    """Mean contrast, with the twins drawn from the same seed and their features made by hand."""
+    rng = np.random.RandomState(detector.twin_seed_)
+    featurize = detector.node_features_.transform
+    tau, ratio = detector.energy_thresholds, detector.max_ratio
+    twins = structure_twins(graphs, detector.perturbation, tau, ratio, rng)
+    of_graphs = detector.score_samples(graphs)
+    model = detector.model_.for_inference(torch.device("cpu"))
+    references = detector.references_.to(torch.device("cpu"), torch.float64)
+    contrasts = []
+    for twin in map(featurize, twins):
+        if detector.perturbation in ("both", "features"):
+            twin = swap_features(twin, detector.swap_ratio, rng)
+        for i, log_f in enumerate(of_graphs):
+            with torch.no_grad():
+                log_twin = model.log_density(model.embed(twin[i]), references).item()
+            f = math.exp(log_f)
+            contrasts.append((f - math.exp(log_twin)) / (f + 1e-6))
+    return np.mean(contrasts)
+
+
+@pytest.mark.parametrize("perturbation", ["both", "features", "spectrum", "random_edges"])
+@pytest.mark.parametrize("node_features", ["auto", ("attribute",)])
+def test_score_equals_the_formula(perturbation, node_features):
+    """The attributes of the twins are the graphs' own: standardized once."""
+    train, new = (random_graphs(n, seed=n, n_attributes=2, max_nodes=14) for n in (20, 6))
+    for graph in [*train, *new]:
+        for node in graph:
+            graph.nodes[node]["x"] = 100 + graph.nodes[node]["x"]
+    options = {"perturbation": perturbation, "node_features": node_features, "swap_ratio": 0.5}
+    detector = make_detector(**options).fit(train)
+    assert detector.score(new) == pytest.approx(score_slow(detector, read_graphs(new)), abs=1e-9)
+    with config_context(working_memory=0.01):
+        assert detector.score(new) == pytest.approx(detector.score(new), rel=1e-9)
 
 
 # -- invariants ------------------------------------------------------------------------------------
@@ -165,15 +202,15 @@ def test_node_order_graph_order_and_company_do_not_matter(fitted, seed):
     )
 
 
-def test_block_size_does_not_matter(fitted, test_graphs):
-    expected = fitted.score_samples(test_graphs), fitted.pairwise_distances(test_graphs)
+def test_block_size_does_not_matter(fitted, new_graphs):
+    expected = fitted.score_samples(new_graphs), fitted.pairwise_distances(new_graphs)
     with config_context(working_memory=0.01):
-        assert len(fitted.model_.blocks(read_graphs(test_graphs), 25)) == 8
-        np.testing.assert_allclose(fitted.score_samples(test_graphs), expected[0], rtol=1e-9)
-        np.testing.assert_allclose(fitted.pairwise_distances(test_graphs), expected[1], atol=1e-6)
+        assert len(fitted.model_.blocks(read_graphs(new_graphs), 25)) == 8
+        np.testing.assert_allclose(fitted.score_samples(new_graphs), expected[0], rtol=1e-9)
+        np.testing.assert_allclose(fitted.pairwise_distances(new_graphs), expected[1], atol=1e-6)
 
 
-def test_a_duplicate_raises_the_density_there(train, test_graphs):
+def test_a_duplicate_raises_the_density_there(train, new_graphs):
     """Without training, adding a graph to the references moves its own score up."""
     options = {
         "max_iter": 0,
@@ -182,30 +219,30 @@ def test_a_duplicate_raises_the_density_there(train, test_graphs):
         "batch_norm": False,
     }
     before = make_detector(**options, size_kernel=False).fit(train)
-    after = make_detector(**options, size_kernel=False).fit([*train, test_graphs[0]])
-    assert after.score_samples(test_graphs)[0] > before.score_samples(test_graphs)[0]
+    after = make_detector(**options, size_kernel=False).fit([*train, new_graphs[0]])
+    assert after.score_samples(new_graphs)[0] > before.score_samples(new_graphs)[0]
     twice = make_detector(**options, size_kernel=False).fit([*train, *train])
     np.testing.assert_allclose(
-        twice.score_samples(test_graphs), before.score_samples(test_graphs), atol=1e-9
+        twice.score_samples(new_graphs), before.score_samples(new_graphs), atol=1e-9
     )
 
 
-def test_isolated_nodes_are_seen(fitted, test_graphs):
-    more = test_graphs[0].copy()
+def test_isolated_nodes_are_seen(fitted, new_graphs):
+    more = new_graphs[0].copy()
     more.add_node("alone", label="C")
-    scores = fitted.score_samples([test_graphs[0], more])
+    scores = fitted.score_samples([new_graphs[0], more])
     assert np.isfinite(scores).all()
     assert scores[0] != scores[1]
 
 
 @pytest.mark.parametrize("threshold", ["loo", "split", "train"])
-def test_same_seed_same_detector_and_global_state_untouched(train, test_graphs, threshold):
+def test_same_seed_same_detector_and_global_state_untouched(train, new_graphs, threshold):
     states = np.random.get_state()[1].copy(), torch.random.get_rng_state()
     options = {"threshold": threshold, "validation_fraction": 0.4}
-    a, b = (make_detector(**options).fit(train).decision_function(test_graphs) for _ in range(2))
+    a, b = (make_detector(**options).fit(train).decision_function(new_graphs) for _ in range(2))
     np.testing.assert_array_equal(a, b)
     assert not np.array_equal(
-        a, make_detector(**options, random_state=1).fit(train).decision_function(test_graphs)
+        a, make_detector(**options, random_state=1).fit(train).decision_function(new_graphs)
     )
     np.testing.assert_array_equal(np.random.get_state()[1], states[0])
     assert torch.equal(torch.random.get_rng_state(), states[1])
@@ -215,6 +252,24 @@ def test_inputs_stay_as_they_are(train):
     before = pickle.dumps(train)
     make_detector().fit(train).predict(train)
     assert pickle.dumps(train) == before
+
+
+def test_verdicts_on_copies_of_one_graph_do_not_depend_on_rounding():
+    """All training graphs are isomorphic, with the nodes in another order each."""
+    one = read_graphs([nx.gnp_random_graph(12, 0.4, seed=0)])
+    copies = GraphBatch.concatenate([permuted(one, seed) for seed in range(40)])
+    detector = make_detector(max_iter=0, size_kernel=False).fit(copies[:30])
+    np.testing.assert_array_equal(detector.bandwidths_, [0.125, 0.25, 0.5, 1, 2])
+    assert (detector.predict(copies[30:]) == 1).all()
+    assert detector.predict([nx.star_graph(11)]) == [-1]
+
+
+def test_fit_within_no_grad(train, new_graphs, fitted):
+    with torch.no_grad():
+        detector = make_detector().fit(train)
+    np.testing.assert_array_equal(
+        detector.score_samples(new_graphs), fitted.score_samples(new_graphs)
+    )
 
 
 @pytest.mark.parametrize(
@@ -249,31 +304,36 @@ def test_degenerate_training_sets_give_finite_scores(graphs, bandwidths):
         ({"mmd_gammas": (1.0, -1.0)}, "mmd_gammas must be"),
         ({"bandwidths": (math.nan,)}, "bandwidths must be"),
         ({"bandwidths": "scott"}, "'bandwidths' parameter"),
+        ({"mmd_gammas": ["wide"]}, "mmd_gammas must be"),
+        ({"mmd_gammas": [[1.0]]}, "mmd_gammas must be"),
+        ({"energy_thresholds": ("low", "high")}, "0 < tau_1 <= tau_2 <= 1"),
         ({"energy_thresholds": (0.8, 0.5)}, "0 < tau_1 <= tau_2 <= 1"),
         ({"energy_thresholds": (0.8,)}, "0 < tau_1 <= tau_2 <= 1"),
         ({"node_features": ("colour",)}, "non-empty selection"),
-        ({"device": "abacus"}, "torch knows no device 'abacus'"),
+        ({"device": "abacus"}, "device='abacus' is not supported"),
+        ({"device": "mps"}, "device='mps' is not supported"),
+        ({"bandwidths": (1e-200,)}, "bandwidths must be"),
         ({"threshold": "split"}, "sets 2 of 25 graphs aside"),
         ({"learning_rate": 1e38, "max_iter": 20}, "loss is not finite"),
     ],
     ids=str,
 )
 def test_a_bad_parameter_is_one_error_and_leaves_a_fitted_detector_usable(
-    train, test_graphs, parameters, message
+    train, new_graphs, parameters, message
 ):
     detector = make_detector().fit(train)
-    expected = detector.decision_function(test_graphs)
+    expected = detector.decision_function(new_graphs)
     good = detector.get_params()
     with pytest.raises(ValueError, match=message):
         detector.set_params(**parameters).fit(train)
     np.testing.assert_array_equal(
-        detector.set_params(**good).decision_function(test_graphs), expected
+        detector.set_params(**good).decision_function(new_graphs), expected
     )
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_gpu_that_is_not_there(train):
-    with pytest.raises(ValueError, match="torch sees no GPU"):
+    with pytest.raises(ValueError, match="torch sees no such GPU"):
         make_detector(device="cuda").fit(train)
 
 
@@ -290,12 +350,12 @@ def test_a_gpu_that_is_not_there(train):
     ids=["empty", "generator", "array", "no nodes", "directed"],
 )
 def test_bad_graphs_are_one_error_and_leave_a_fitted_detector_usable(
-    fitted, test_graphs, method, graphs, error, message
+    fitted, new_graphs, method, graphs, error, message
 ):
-    expected = fitted.score_samples(test_graphs)
+    expected = fitted.score_samples(new_graphs)
     with pytest.raises(error, match=message):
         getattr(fitted, method)(graphs)
-    np.testing.assert_array_equal(fitted.score_samples(test_graphs), expected)
+    np.testing.assert_array_equal(fitted.score_samples(new_graphs), expected)
 
 
 def test_one_training_graph_is_not_enough(train):
@@ -317,9 +377,28 @@ def test_graphs_unlike_those_of_fit(fitted):
         fitted.predict([nx.path_graph(3)])
     odd = nx.path_graph(3)
     nx.set_node_attributes(odd, "Xe", "label")
-    with pytest.warns(UserWarning, match="Xe") as caught, config_context(working_memory=0.01):
-        assert np.isfinite(fitted.score_samples([odd] * 3)).all()
-    assert len(caught) == 1
+    with config_context(working_memory=0.01):
+        for method in (fitted.score_samples, fitted.score, fitted.transform):
+            with pytest.warns(UserWarning, match="Xe") as caught:
+                assert np.isfinite(method([odd] * 3)).all()
+            assert len(caught) == 1
+
+
+def test_labels_that_only_graphs_set_aside_have():
+    graphs = random_graphs(30, labels="C")
+    graphs[0].nodes[0]["label"] = "rare"
+    options = {"threshold": "split", "validation_fraction": 0.5}
+    seeds = [s for s in range(9) if 0 in np.random.RandomState(s).permutation(30)[:15]]
+    with pytest.warns(UserWarning, match="rare"):
+        make_detector(**options, random_state=seeds[0]).fit(graphs)
+
+
+def test_a_density_that_is_not_finite_is_an_error_and_no_verdict(train, new_graphs):
+    detector = make_detector().fit(train)
+    detector.model_.encoder.weights[0].data.fill_(np.nan)
+    for method in (detector.score_samples, detector.predict, detector.score):
+        with pytest.raises(ValueError, match="density of graph 0 is not a finite number"):
+            method(new_graphs)
 
 
 def test_a_nan_feature_names_graph_and_node():

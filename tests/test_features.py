@@ -165,3 +165,16 @@ def test_what_fit_saw_must_be_there():
         transformer.transform(random_graphs(3, n_attributes=3))
     with pytest.raises(ValueError, match="fit saw 2 node attributes; these graphs have none"):
         transformer.transform(random_graphs(3))
+
+
+def test_a_failed_fit_leaves_a_fitted_transformer_usable():
+    graphs = random_graphs(3)
+    transformer = NodeFeatures().fit(graphs)
+    expected = transformer.transform(graphs).attributes
+    with pytest.raises(ValueError, match="graphs carry none"):
+        transformer.set_params(kinds=("attribute",)).fit(graphs)
+    np.testing.assert_array_equal(transformer.transform(graphs).attributes, expected)
+
+
+def test_tags():
+    assert not NodeFeatures().__sklearn_tags__().input_tags.two_d_array

@@ -108,7 +108,9 @@ def test_unweighted_edges_have_no_weight_in_networkx(batch):
 
 
 def test_pickle(batch):
-    assert_same(pickle.loads(pickle.dumps(batch)), batch)
+    loaded = pickle.loads(pickle.dumps(batch))
+    assert_same(loaded, batch)
+    assert not loaded.node_ptr.flags.writeable
 
 
 def test_arrays_are_read_only_and_the_callers_are_not(batch):
@@ -128,3 +130,5 @@ def test_label_order_does_not_depend_on_graph_order():
     mixed = [nx.path_graph(4)]
     nx.set_node_attributes(mixed[0], dict(enumerate(["b", 2, "a", (1, 2)])), "label")
     assert read_graphs(mixed).label_names == (2, "a", "b", (1, 2))
+    nx.set_node_attributes(mixed[0], dict(enumerate([10**400, 3, True, "b"])), "label")
+    assert read_graphs(mixed).label_names == (True, 3, 10**400, "b")

@@ -2,6 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import torch
 
 from skgraphkde import GraphBatch, read_graphs
 from tests.conftest import random_graphs
@@ -93,6 +94,21 @@ def test_inputs_stay_as_they_are():
 
 NAN = float("nan")
 SQUARE = np.zeros((2, 2))
+SQUARE_GRAPH = nx.cycle_graph(4)
+
+
+class NotAnAnswer:
+    """Compares to neither true nor false, as pandas' NA does."""
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other):
+        return self
+
+    def __bool__(self):
+        raise TypeError("the truth is ambiguous")
+
+
 BAD = {
     "empty list": ([], ValueError, "list of graphs is empty"),
     "one graph": (nx.path_graph(3), TypeError, r"got one graph: write \[graph\]"),
@@ -153,6 +169,28 @@ BAD = {
         "graph 1 has node labels and graph 0 has none",
     ),
     "unhashable label": ([with_nodes([["C"]], "label")], ValueError, "must be hashable"),
+    "tensor label": ([with_nodes([torch.tensor(1)], "label")], ValueError, "must be hashable"),
+    "ambiguous label": ([with_nodes([NotAnAnswer()], "label")], ValueError, "must be hashable"),
+    "tensor with gradient": (
+        [with_nodes([torch.ones(2, requires_grad=True)], "x")],
+        ValueError,
+        "graph 0, node 0.*is not a number",
+    ),
+    "huge integer": ([with_nodes([10**400], "x")], ValueError, "node 0.*is not a number"),
+    "overflowing x": (
+        [with_nodes([1e200], "x")],
+        ValueError,
+        "attribute 0 is 1e\\+200: impute, clip",
+    ),
+    "complex A": ([(1j * np.ones((2, 2)), None)], ValueError, "expected real numbers"),
+    "NaN weight in A": (
+        [(np.full((2, 2), NAN), None)],
+        ValueError,
+        r"edge \(0, 1\) has the weight nan",
+    ),
+    "graph and target": ([(nx.path_graph(2), 1)], ValueError, "targets go into y"),
+    "no adjacency": ([(None, SQUARE)], ValueError, "graph 0 is not an"),
+    "empty batch": (read_graphs([SQUARE_GRAPH])[:0], ValueError, "list of graphs is empty"),
     "NaN label": ([with_nodes([NAN], "label")], ValueError, "not NaN"),
 }
 
@@ -186,3 +224,8 @@ def test_the_networkx_to_array_trap_is_the_one_we_explain():
     trap = np.array([nx.path_graph(2), nx.path_graph(2)])
     assert trap.dtype.kind == "i"
     assert not isinstance(trap, GraphBatch)
+
+
+def test_attributes_of_width_zero_are_none():
+    assert read_graphs([(SQUARE, np.ones((2, 0)))]).attributes is None
+    assert read_graphs([with_nodes([[], []], "x")]).attributes is None
