@@ -105,9 +105,10 @@ class MultiBandwidthKDE(nn.Module):
 
 
 def own_references(index: np.ndarray, n_references: int, device: torch.device) -> torch.Tensor:
-    """Marks row r's own reference ``index[r]``, shape (len(index), n_references), bool."""
+    """Marks row r's own reference ``index[r]``, shape (len(index), n_references); -1 has none."""
     own = torch.zeros((len(index), n_references), dtype=torch.bool, device=device)
-    own[np.arange(len(index)), index] = True
+    rows = np.flatnonzero(index >= 0)
+    own[rows, index[rows]] = True
     return own
 
 

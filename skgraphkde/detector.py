@@ -22,14 +22,17 @@ from skgraphkde.density import MultiBandwidthKDE, SizeKernel, contrast
 from skgraphkde.encoder import GCNEncoder
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs import GraphBatch
-from skgraphkde.mmd import DiscreteMeasures, Distance, pooled
+from skgraphkde.mmd import DiscreteMeasures, Distance, draw_frequencies, pooled
 from skgraphkde.model import DensityModel, resolve_device
 from skgraphkde.perturbation import structure_twins, swap_features
 from skgraphkde.readers import read_graphs
+from skgraphkde.references import choose_references
 from skgraphkde.training import Trainer, TrainingOptions
 
 __all__ = ["PAPER", "GraphKDEDetector"]
 
+# Up to here mmd_method="auto" is exact: 10^10 pairs of nodes, minutes on two cores.
+EXACT_NODES = 100_000
 _FIVE_DECADES = (1e-2, 1e-1, 1.0, 1e1, 1e2)
 
 #: Parameters that reproduce the settings of the paper.
@@ -43,6 +46,7 @@ PAPER: dict[str, Any] = {
     "distance": "mmd",
     "mmd_gammas": _FIVE_DECADES,
     "mmd_estimator": "biased",
+    "mmd_method": "exact",
     "bandwidths": _FIVE_DECADES,
     "learn_weights": True,
     "perturbation": "both",
@@ -93,6 +97,11 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
     mmd_estimator : {"biased", "unbiased"}, default="biased"
         V-statistic, a metric that finds small graphs far from everything; or U-statistic, which
         does not. A U-statistic can be negative; the density takes it as it is, closer than equal.
+    mmd_method : {"auto", "exact", "random_features"}, default="auto"
+        How the MMD is computed: exactly, at a cost that grows with the square of the number of
+        nodes; or by random features, linear in it. "auto" is exact up to 100,000 training nodes.
+    n_components : int, default=512
+        Number of random features for each of `mmd_gammas`; the error falls with its square root.
     bandwidths : "nearest" or array-like of float, default="nearest"
         Bandwidths h of the density. "nearest" takes 1/8, 1/4, 1/2, 1 and 2 times the median
         distance from a training graph to the one nearest to it.
@@ -123,6 +132,12 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
     n_iter_no_change : int, default=10
         Epochs without a better held-out contrast that end the training. The best state is kept,
         which may be the untrained one.
+    reference_sampling : {"uniform", "stratified", "importance"} or None, default=None
+        How to choose the training graphs that the density keeps as centers of kernels, once the
+        encoder is trained: at random; nine, eight and seven parts of the graphs of low, middle and
+        high density; or graphs of high density rather. None keeps all.
+    reference_ratio : float, default=1.0
+        Share of the training graphs to keep, in (0, 1].
     contamination : float, default=0.1
         Share of normal graphs that the threshold lets fall below it, in (0, 0.5].
     threshold : {"loo", "split", "train"}, default="loo"
@@ -148,12 +163,14 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         untrained encoder, whose "loss" is nan. Empty without training.
     bandwidths_, mixture_weights_ : ndarray of shape (n_bandwidths,)
         Of the density.
-    reference_scores_ : ndarray of shape (n_references,) or None
+    reference_scores_ : ndarray of shape (n_training_graphs,) or None
         Log densities of the training graphs from which `offset_` comes; None with "split".
+    mmd_method_ : {"exact", "random_features"}
+        How the MMD is computed.
     node_features_ : NodeFeatures
         Fitted on the training graphs.
     references_ : EmbeddedGraphs
-        The training graphs and their node embeddings.
+        The reference graphs and their node embeddings.
     model_ : DensityModel
         Encoder, distance and density, a torch module.
     twin_seed_ : int
@@ -208,6 +225,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         "distance": [StrOptions({"mmd", "mean", "sum"})],
         "mmd_gammas": ["array-like"],
         "mmd_estimator": [StrOptions({"biased", "unbiased"})],
+        "mmd_method": [StrOptions({"auto", "exact", "random_features"})],
+        "n_components": [Interval(Integral, 2, None, closed="left")],
         "bandwidths": [StrOptions({"nearest"}), "array-like"],
         "learn_weights": ["boolean"],
         "perturbation": [StrOptions({"both", "features", "spectrum", "random_edges"})],
@@ -220,6 +239,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "reference_sampling": [StrOptions({"uniform", "stratified", "importance"}), None],
+        "reference_ratio": [Interval(Real, 0, 1, closed="right")],
         "contamination": [Interval(Real, 0, 0.5, closed="right")],
         "threshold": [StrOptions({"loo", "split", "train"})],
         "device": [str, torch.device],
@@ -239,6 +260,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         distance: str = "mmd",
         mmd_gammas: Any = _FIVE_DECADES,
         mmd_estimator: str = "biased",
+        mmd_method: str = "auto",
+        n_components: int = 512,
         bandwidths: Any = "nearest",
         learn_weights: bool = True,
         perturbation: str = "both",
@@ -251,6 +274,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         learning_rate: float = 1e-3,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
+        reference_sampling: str | None = None,
+        reference_ratio: float = 1.0,
         contamination: float = 0.1,
         threshold: str = "loo",
         device: Any = "auto",
@@ -266,6 +291,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         self.distance = distance
         self.mmd_gammas = mmd_gammas
         self.mmd_estimator = mmd_estimator
+        self.mmd_method = mmd_method
+        self.n_components = n_components
         self.bandwidths = bandwidths
         self.learn_weights = learn_weights
         self.perturbation = perturbation
@@ -278,6 +305,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         self.learning_rate = learning_rate
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.reference_sampling = reference_sampling
+        self.reference_ratio = reference_ratio
         self.contamination = contamination
         self.threshold = threshold
         self.device = device
@@ -354,8 +383,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         self.n_features_in_ = self.node_features_.n_features_out_
         self.model_ = self._build_model(known, rng).to(device)
         self.history_ = self._train(known, rng)
-        self._set_references(known)
-        self._set_offset(known, calibration)
+        own = self._set_references(known, rng)
+        self._set_offset(known, own, calibration)
         self.twin_seed_ = int(rng.randint(2**31))
 
     def _build_model(self, known: GraphBatch, rng: np.random.RandomState) -> DensityModel:
@@ -368,9 +397,17 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
             self.batch_norm,
             generator,
         )
+        self.mmd_method_ = self.mmd_method
+        if self.mmd_method == "auto":
+            self.mmd_method_ = "exact" if known.n_nodes <= EXACT_NODES else "random_features"
+        frequencies = None
+        if self.mmd_method_ == "random_features":
+            cpu = torch.device("cpu")
+            frequencies = draw_frequencies(self.hidden_dim, self.n_components, rng, cpu)
+        gammas = tuple(map(float, self.mmd_gammas))
         return DensityModel(
             encoder,
-            Distance(self.distance, tuple(map(float, self.mmd_gammas)), self.mmd_estimator),
+            Distance(self.distance, gammas, self.mmd_estimator, frequencies),
             MultiBandwidthKDE(self.bandwidths),
             SizeKernel(known) if self.size_kernel else None,
             leave_one_out=self.threshold != "train",
@@ -405,23 +442,41 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         )
         return [self.node_features_._transform(twin) for twin in twins]
 
-    def _set_references(self, known: GraphBatch) -> None:
-        """Fix the batch norms' statistics, store the references' embeddings and scale to them."""
-        features = self.node_features_.transform(known)
+    def _set_references(self, known: GraphBatch, rng: np.random.RandomState) -> np.ndarray:
+        """Fix the batch norms' statistics, store references and scale to them.
+
+        Returns which reference each known graph is; -1 if it is none.
+        """
+        features = self.node_features_._transform(known)
         blocks = [features[block] for block in self.model_.blocks(known)]
         self.model_.double().encoder.standardize(blocks)
         self.model_.float().cpu()  # fitted attributes live on the CPU
+        own = np.arange(len(known))
+        self._store_references(known)
+        if self.reference_sampling is not None and self.reference_ratio < 1:
+            density = self._log_densities(known, own)
+            chosen = choose_references(density, self.reference_ratio, self.reference_sampling, rng)
+            self._store_references(known[chosen])
+            own = np.full(len(known), -1)
+            own[chosen] = np.arange(len(chosen))
+        return own
+
+    def _store_references(self, references: GraphBatch) -> None:
         model = self._inference_model()
-        references = model.embed_all(known, self.node_features_._transform)
-        self.references_ = references.to(torch.device("cpu"), torch.float32)
-        model.scale_to(references)
+        embedded = model.embed_all(references, self.node_features_._transform)
+        model.scale_to(embedded)
+        self.references_ = embedded.to(torch.device("cpu"), torch.float32)
         self.model_.kde.scale = model.kde.scale
         self.bandwidths_ = model.kde.bandwidths
         self.mixture_weights_ = model.kde.mixture_weights
 
-    def _set_offset(self, known: GraphBatch, calibration: GraphBatch | None) -> None:
-        own = np.arange(len(known)) if self.threshold == "loo" else None
-        scores = self._log_densities(known if calibration is None else calibration, own=own)
+    def _set_offset(
+        self, known: GraphBatch, own: np.ndarray, calibration: GraphBatch | None
+    ) -> None:
+        if calibration is None:
+            scores = self._log_densities(known, own if self.threshold == "loo" else None)
+        else:
+            scores = self._log_densities(calibration)
         self.reference_scores_ = scores if calibration is None else None
         self.offset_ = offset(scores, self.contamination, self.threshold)
 

@@ -241,6 +241,71 @@ def _tiles(P: DiscreteMeasures, width: int) -> list[_Tile]:
     return tiles
 
 
+# -- kernel means by random features ---------------------------------------------------------------
+
+
+def draw_frequencies(
+    d: int, n_components: int, rng: np.random.RandomState, device: torch.device
+) -> torch.Tensor:
+    """Orthogonal random frequencies for a Gaussian kernel (Yu et al., NeurIPS 2016).
+
+    Blocks of d orthogonal directions, each with the length of a standard normal vector: the
+    kernel's estimate is unbiased as with independent directions, and varies less.
+
+    Parameters
+    ----------
+    d : int
+        Dimension of the points.
+    n_components : int
+        Number of features, a cosine and a sine a frequency.
+    rng : RandomState
+    device : torch.device
+
+    Returns
+    -------
+    Tensor of shape (d, n_components // 2)
+    """
+    n_frequencies = n_components // 2
+    blocks = []
+    for _ in range(math.ceil(n_frequencies / d)):
+        directions, _ = np.linalg.qr(rng.standard_normal((d, d)))
+        blocks.append(directions * np.linalg.norm(rng.standard_normal((d, d)), axis=0))
+    return torch.tensor(np.hstack(blocks)[:, :n_frequencies], device=device)
+
+
+def feature_means(
+    P: DiscreteMeasures, gammas: Sequence[float], frequencies: torch.Tensor
+) -> torch.Tensor:
+    """Means of random features, whose inner products approximate :func:`kernel_means`.
+
+    exp(-gamma |u - v|^2) is the mean of cos(sqrt(2 gamma) w'(u - v)) over standard normal w. Cost
+    and memory are linear in the number of points; the error falls with 1 / sqrt(n_components).
+
+    Parameters
+    ----------
+    P : DiscreteMeasures
+    gammas : sequence of float
+    frequencies : Tensor of shape (d, n_components // 2)
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, len(P), n_components)
+        Differentiable in the points.
+    """
+    frequencies = frequencies.to(P.points)
+    n_frequencies = frequencies.shape[1]
+    width = max(1, _tile_width(P.points) ** 2 // (2 * n_frequencies))
+    out = P.points.new_zeros((len(gammas), len(P), 2 * n_frequencies))
+    for tile in _tiles(P, width):
+        projection = P.points[tile.points] @ frequencies
+        for s, gamma in enumerate(gammas):
+            angle = math.sqrt(2 * gamma) * projection
+            features = torch.cat([angle.cos(), angle.sin()], 1) / math.sqrt(n_frequencies)
+            index = torch.as_tensor(tile.measures, device=out.device)
+            out[s] = out[s].index_add(0, index, tile.weights @ features)
+    return out
+
+
 # -- distance --------------------------------------------------------------------------------------
 
 
@@ -257,16 +322,19 @@ class Distance:
         Exponents of the MMD's kernels exp(-gamma |u - v|^2).
     estimator : {"biased", "unbiased"}
         Of the MMD, see :func:`squared_mmd`.
+    frequencies : Tensor of shape (d, n_components // 2) or None
+        Of random features for the MMD; None: exact.
     """
 
     kind: str
     gammas: tuple[float, ...]
     estimator: str
+    frequencies: torch.Tensor | None = None
 
     def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
         """Squared distances, shape (len(P), len(Q)); None for `Q` means `P`."""
         if self.kind == "mmd":
-            return squared_mmd(P, Q, self.gammas, self.estimator)
+            return squared_mmd(P, Q, self.gammas, self.estimator, self.frequencies)
         x = pooled(P, self.kind)
         return _squared_distances(x, x if Q is None else pooled(Q, self.kind))
 
@@ -276,6 +344,7 @@ def squared_mmd(
     Q: DiscreteMeasures | None,
     gammas: Sequence[float],
     estimator: str = "biased",
+    frequencies: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """Squared maximum mean discrepancy, the largest over the gammas (paper, eq. mmd_distance).
 
@@ -289,25 +358,32 @@ def squared_mmd(
         "biased" (V-statistic) is a squared metric. "unbiased" (U-statistic) leaves the pairs of a
         sample with itself out of the means within a measure, and can be negative; a measure of one
         sample has no other pairs and keeps its biased mean, 1.
+    frequencies : Tensor of shape (d, n_components // 2), default=None
+        Of random features, see :func:`draw_frequencies`. None: exact.
 
     Returns
     -------
     Tensor of shape (len(P), len(Q))
     """
-    own_P = _within(P, gammas, estimator)
-    own_Q = own_P if Q is None else _within(Q, gammas, estimator)
-    cross = kernel_means(P, Q, gammas)
+    if frequencies is None:
+        own_P = self_means(P, gammas)
+        own_Q = own_P if Q is None else self_means(Q, gammas)
+        cross = kernel_means(P, Q, gammas)
+    else:
+        means_P = feature_means(P, gammas, frequencies)
+        means_Q = means_P if Q is None else feature_means(Q, gammas, frequencies)
+        own_P, own_Q = (means_P**2).sum(-1), (means_Q**2).sum(-1)
+        cross = means_P @ means_Q.mT
+    if estimator == "unbiased":
+        own_P, own_Q = _without_self(own_P, P), _without_self(own_Q, P if Q is None else Q)
     squared = (own_P[:, :, None] + own_Q[:, None, :] - 2 * cross).amax(0)
     return squared.clamp_min(0) if estimator == "biased" else squared
 
 
-def _within(P: DiscreteMeasures, gammas: Sequence[float], estimator: str) -> torch.Tensor:
-    """Mean kernel within each measure, shape (n_gammas, len(P))."""
-    biased = self_means(P, gammas)
-    if estimator == "biased":
-        return biased
-    n = torch.tensor(P.sizes, dtype=biased.dtype, device=biased.device)
-    return torch.where(n > 1, (n * biased - 1) / (n - 1).clamp_min(1), biased)
+def _without_self(own: torch.Tensor, P: DiscreteMeasures) -> torch.Tensor:
+    """Means over the pairs of different samples: (n^2 m - n) / (n (n - 1)), as k(x, x) = 1."""
+    n = torch.tensor(P.sizes, dtype=own.dtype, device=own.device)
+    return torch.where(n > 1, (n * own - 1) / (n - 1).clamp_min(1), own)
 
 
 def pooled(P: DiscreteMeasures, readout: str) -> torch.Tensor:

@@ -125,7 +125,7 @@ class DensityModel(nn.Module):
         featurize : callable, default=None
             Makes node features of raw graphs; None if the graphs carry them.
         own : ndarray of shape (n_graphs,), default=None
-            Which reference each graph is, to be left out; None leaves nothing out.
+            Which reference each graph is, to be left out (-1: none); None leaves nothing out.
         verbose : int
             1 shows a progress bar, if there is more than one block.
 

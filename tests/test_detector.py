@@ -123,6 +123,48 @@ def test_every_perturbation_and_distance(train, new_graphs, perturbation, distan
     assert detector.score(new_graphs) == detector.score(new_graphs)
 
 
+def test_random_features_rank_as_the_exact_mmd():
+    molecules, y = load_mutag(return_X_y=True)
+    normal, odd = molecules[y == 1], molecules[y == -1]
+    scores = []
+    for method in ("exact", "random_features"):
+        detector = GraphKDEDetector(mmd_method=method, max_iter=0, random_state=0).fit(normal[:80])
+        assert detector.mmd_method_ == method
+        scores.append(detector.score_samples(odd))
+    assert stats.spearmanr(*scores).statistic > 0.95
+
+
+def test_mmd_method_auto_looks_at_the_number_of_nodes(train, monkeypatch):
+    assert make_detector().fit(train).mmd_method_ == "exact"
+    monkeypatch.setattr("skgraphkde.detector.EXACT_NODES", 10)
+    detector = make_detector(n_components=64).fit(train)
+    assert detector.mmd_method_ == "random_features"
+    assert detector.model_.distance.frequencies.shape == (8, 32)
+
+
+@pytest.mark.parametrize("sampling", ["uniform", "stratified", "importance"])
+@pytest.mark.parametrize("threshold", ["loo", "train"])
+def test_fewer_references(train, new_graphs, sampling, threshold):
+    detector = make_detector(
+        reference_sampling=sampling, reference_ratio=0.4, threshold=threshold, bandwidths=(0.2, 1.0)
+    ).fit(train)
+    assert len(detector.references_) == 10
+    np.testing.assert_allclose(
+        detector.score_samples(new_graphs), scores_slow(detector, new_graphs), atol=1e-9
+    )
+    # A training graph leaves itself out where it is a reference.
+    Z = detector.references_.graphs.to_networkx()
+    place = [
+        next((k for k, g in enumerate(Z) if nx.utils.graphs_equal(g, graph)), None)
+        for graph in train
+    ]
+    assert sum(k is not None for k in place) >= 10
+    skip = (lambda i: place[i]) if threshold == "loo" else (lambda i: None)
+    np.testing.assert_allclose(
+        detector.reference_scores_, scores_slow(detector, train, skip), atol=1e-6
+    )
+
+
 def test_unbiased_estimate(train, new_graphs):
     detector = make_detector(mmd_estimator="unbiased", bandwidths=(0.5, 1.0)).fit(train)
     assert np.isfinite(detector.score_samples(new_graphs)).all()

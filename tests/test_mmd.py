@@ -1,4 +1,5 @@
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -8,7 +9,15 @@ from hypothesis import strategies as st
 from sklearn import config_context
 
 from skgraphkde import mmd
-from skgraphkde.mmd import DiscreteMeasures, Distance, kernel_means, self_means, squared_mmd
+from skgraphkde.mmd import (
+    DiscreteMeasures,
+    Distance,
+    draw_frequencies,
+    feature_means,
+    kernel_means,
+    self_means,
+    squared_mmd,
+)
 from tests.conftest import GAMMAS
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
@@ -149,6 +158,65 @@ def test_unbiased_mmd_can_be_negative_and_has_no_bias():
     biased = squared_mmd(P, None, (0.5,)).numpy()[off]
     assert unbiased.min() < 0
     assert abs(unbiased.mean()) < 0.02 < biased.mean()
+
+
+# -- random features ----------------------------------------------------------------------------
+
+
+def frequencies(n_components, seed=0, d=3):
+    return draw_frequencies(d, n_components, np.random.RandomState(seed), torch.device("cpu"))
+
+
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_random_features_converge_at_their_rate(estimator, symmetric):
+    """Sixteen times the features, a quarter of the error."""
+    P = DiscreteMeasures.from_clouds(*clouds(0))
+    Q = None if symmetric else DiscreteMeasures.from_clouds(*clouds(1))
+    exact = squared_mmd(P, Q, (1.0,), estimator)
+    errors = [
+        np.mean(
+            [
+                (squared_mmd(P, Q, (1.0,), estimator, frequencies(n, seed)) - exact).abs().mean()
+                for seed in range(20)
+            ]
+        )
+        for n in (64, 1024)
+    ]
+    assert errors[1] < 0.05
+    assert 2.5 < errors[0] / errors[1] < 6.5
+
+
+@pytest.mark.usefixtures("tile_width")
+def test_random_features_equal_the_cosines_they_stand_for():
+    x, ptr = clouds(0)
+    P, w = DiscreteMeasures.from_clouds(x, ptr), frequencies(8)
+    means = feature_means(P, (0.5, 2.0), w)
+    assert means.shape == (2, 6, 8)
+    for s, gamma in enumerate((0.5, 2.0)):
+        K = torch.cos(math.sqrt(2 * gamma) * ((x[:, None] - x[None]) @ w)).mean(-1)
+        W = torch.tensor(P.weights.toarray())
+        torch.testing.assert_close(means[s] @ means[s].T, W @ K @ W.T)
+
+
+def test_random_features_have_gradients():
+    x, ptr = clouds(0)
+    x.requires_grad_()
+    P, w = DiscreteMeasures.from_clouds(x, ptr), frequencies(16)
+    assert torch.autograd.gradcheck(
+        lambda points: squared_mmd(
+            DiscreteMeasures(points, P.weights, P.sizes), None, (0.7,), "unbiased", w
+        ),
+        x,
+    )
+
+
+def test_frequencies_are_orthogonal_in_blocks_and_have_the_lengths_of_normal_vectors():
+    w = frequencies(2000, d=5).numpy()
+    assert w.shape == (5, 1000)
+    block = w[:, 5:10]
+    np.testing.assert_allclose(block.T @ block, np.diag((block**2).sum(0)), atol=1e-12)
+    assert (w**2).sum(0).mean() == pytest.approx(5, rel=0.1)  # chi-squared with 5 degrees
 
 
 @pytest.mark.parametrize("readout", ["mean", "sum"])
