@@ -23,7 +23,7 @@ from skgraphkde.encoder import GCNEncoder
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs import GraphBatch
 from skgraphkde.mmd import DiscreteMeasures, Distance, draw_frequencies, pooled
-from skgraphkde.model import DensityModel, resolve_device
+from skgraphkde.model import DensityModel, EmbeddedGraphs, resolve_device
 from skgraphkde.perturbation import structure_twins, swap_features
 from skgraphkde.readers import read_graphs
 from skgraphkde.references import choose_references
@@ -382,9 +382,10 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
             self.node_features_._check(calibration)
         self.n_features_in_ = self.node_features_.n_features_out_
         self.model_ = self._build_model(known, rng).to(device)
-        self.history_ = self._train(known, rng)
-        own = self._set_references(known, rng)
-        self._set_offset(known, own, calibration)
+        features = self.node_features_._transform(known)  # once: random walks are not free
+        self.history_ = self._train(known, features, rng)
+        own = self._set_references(known, features, rng)
+        self._set_offset(features, own, calibration)
         self.twin_seed_ = int(rng.randint(2**31))
 
     def _build_model(self, known: GraphBatch, rng: np.random.RandomState) -> DensityModel:
@@ -413,7 +414,9 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
             leave_one_out=self.threshold != "train",
         )
 
-    def _train(self, known: GraphBatch, rng: np.random.RandomState) -> dict[str, list]:
+    def _train(
+        self, known: GraphBatch, features: GraphBatch, rng: np.random.RandomState
+    ) -> dict[str, list]:
         if self.max_iter == 0 or len(known) < 3:  # nothing to hold out, or to compare with
             return {}
         options = TrainingOptions(
@@ -428,8 +431,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
             verbose=self.verbose,
         )
         twins = self._featured_twins(known, rng)
-        graphs = self.node_features_.transform(known)
-        return Trainer(self.model_, graphs, twins, options, rng).train()
+        return Trainer(self.model_, features, twins, options, rng).train()
 
     @property
     def _swap_ratio(self) -> float:
@@ -442,28 +444,29 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         )
         return [self.node_features_._transform(twin) for twin in twins]
 
-    def _set_references(self, known: GraphBatch, rng: np.random.RandomState) -> np.ndarray:
+    def _set_references(
+        self, known: GraphBatch, features: GraphBatch, rng: np.random.RandomState
+    ) -> np.ndarray:
         """Fix the batch norms' statistics, store references and scale to them.
 
         Returns which reference each known graph is; -1 if it is none.
         """
-        features = self.node_features_._transform(known)
-        blocks = [features[block] for block in self.model_.blocks(known)]
+        blocks = [features[block] for block in self.model_.blocks(features)]
         self.model_.double().encoder.standardize(blocks)
         self.model_.float().cpu()  # fitted attributes live on the CPU
         own = np.arange(len(known))
-        self._store_references(known)
+        self._store_references(known, features)
         if self.reference_sampling is not None and self.reference_ratio < 1:
-            density = self._log_densities(known, own)
+            density = self._log_densities(features, own, featurize=None)
             chosen = choose_references(density, self.reference_ratio, self.reference_sampling, rng)
-            self._store_references(known[chosen])
+            self._store_references(known[chosen], features[chosen])
             own = np.full(len(known), -1)
             own[chosen] = np.arange(len(chosen))
         return own
 
-    def _store_references(self, references: GraphBatch) -> None:
+    def _store_references(self, references: GraphBatch, features: GraphBatch) -> None:
         model = self._inference_model()
-        embedded = model.embed_all(references, self.node_features_._transform)
+        embedded = EmbeddedGraphs(references, model.embed_all(features).measures)
         model.scale_to(embedded)
         self.references_ = embedded.to(torch.device("cpu"), torch.float32)
         self.model_.kde.scale = model.kde.scale
@@ -471,10 +474,11 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         self.mixture_weights_ = model.kde.mixture_weights
 
     def _set_offset(
-        self, known: GraphBatch, own: np.ndarray, calibration: GraphBatch | None
+        self, features: GraphBatch, own: np.ndarray, calibration: GraphBatch | None
     ) -> None:
         if calibration is None:
-            scores = self._log_densities(known, own if self.threshold == "loo" else None)
+            left_out = own if self.threshold == "loo" else None
+            scores = self._log_densities(features, left_out, featurize=None)
         else:
             scores = self._log_densities(calibration)
         self.reference_scores_ = scores if calibration is None else None

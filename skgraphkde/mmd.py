@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from sklearn import get_config
+from torch.autograd.function import once_differentiable
 
 from skgraphkde._sparse import CSRMatrix
 
@@ -116,6 +117,7 @@ class _KernelMeans(torch.autograd.Function):
         return out
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> tuple:
         (x, y), plan = ctx.saved_tensors, ctx.plan
         grad_x, grad_y = torch.zeros_like(x), torch.zeros_like(y)

@@ -92,17 +92,19 @@ class DensityModel(nn.Module):
             log_weights = log_weights.to(squared)
         return self.kde(squared, log_weights, left_out)
 
-    # -- any number of graphs, block by block
-    # -------------------------------------------------------
+    # -- any number of graphs, block by block ------------------------------------------------------
 
     def for_inference(self, device: torch.device) -> DensityModel:
         """A copy for evaluation, in double precision: gamma = 100 amplifies rounding."""
         return copy.deepcopy(self).double().to(device).eval()
 
     @torch.no_grad()
-    def embed_all(self, graphs: GraphBatch, featurize: Featurize) -> EmbeddedGraphs:
-        """Embed raw graphs."""
-        points = [self.encoder(featurize(graphs[block])) for block in self.blocks(graphs)]
+    def embed_all(self, graphs: GraphBatch, featurize: Featurize | None = None) -> EmbeddedGraphs:
+        """Embed graphs; `featurize` makes their node features, None if they carry them."""
+        points = []
+        for block in self.blocks(graphs):
+            part = graphs[block]
+            points.append(self.encoder(part if featurize is None else featurize(part)))
         measures = DiscreteMeasures.from_clouds(torch.cat(points), graphs.node_ptr)
         return EmbeddedGraphs(graphs, measures)
 

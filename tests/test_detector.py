@@ -244,36 +244,46 @@ def test_node_order_graph_order_and_company_do_not_matter(fitted, seed):
     )
 
 
-def test_block_size_does_not_matter(fitted, new_graphs):
-    expected = fitted.score_samples(new_graphs), fitted.pairwise_distances(new_graphs)
+@given(st.integers(0, 10**6), st.floats(0.01, 1))
+@settings(deadline=None, max_examples=10)
+def test_block_size_does_not_matter(fitted, seed, working_memory):
+    batch = read_graphs(random_graphs(8, seed))
+    expected = fitted.score_samples(batch), fitted.pairwise_distances(batch)
+    with config_context(working_memory=working_memory):
+        np.testing.assert_allclose(fitted.score_samples(batch), expected[0], rtol=1e-9)
+        np.testing.assert_allclose(fitted.pairwise_distances(batch), expected[1], atol=1e-6)
+
+
+def test_little_memory_means_many_blocks(fitted, new_graphs):
     with config_context(working_memory=0.01):
         assert len(fitted.model_.blocks(read_graphs(new_graphs), 25)) == 8
-        np.testing.assert_allclose(fitted.score_samples(new_graphs), expected[0], rtol=1e-9)
-        np.testing.assert_allclose(fitted.pairwise_distances(new_graphs), expected[1], atol=1e-6)
 
 
-def test_a_duplicate_raises_the_density_there(train, new_graphs):
-    """Without training, adding a graph to the references moves its own score up."""
-    options = {
-        "max_iter": 0,
-        "bandwidths": (0.1, 1.0),
-        "node_features": ("label",),
-        "batch_norm": False,
-    }
-    before = make_detector(**options, size_kernel=False).fit(train)
-    after = make_detector(**options, size_kernel=False).fit([*train, new_graphs[0]])
-    assert after.score_samples(new_graphs)[0] > before.score_samples(new_graphs)[0]
-    twice = make_detector(**options, size_kernel=False).fit([*train, *train])
-    np.testing.assert_allclose(
-        twice.score_samples(new_graphs), before.score_samples(new_graphs), atol=1e-9
-    )
+@given(st.integers(0, 10**6))
+@settings(deadline=None, max_examples=8)
+def test_a_duplicate_raises_the_density_there(seed):
+    """Without training: a graph that joins the references; and every reference twice."""
+    train, new = random_graphs(9, seed), random_graphs(3, seed + 1)
+    options = {"max_iter": 0, "bandwidths": (0.1, 1.0), "batch_norm": False, "size_kernel": False}
+    detector = make_detector(**options, node_features=("label", "degree")).fit([*train, *new])
+    before = detector.score_samples(new)
+    more = make_detector(**options, node_features=("label", "degree")).fit([*train, *new, new[0]])
+    assert more.score_samples(new)[0] > before[0]
+    twice = make_detector(**options, node_features=("label", "degree")).fit(2 * [*train, *new])
+    np.testing.assert_allclose(twice.score_samples(new), before, atol=1e-9)
 
 
-def test_isolated_nodes_are_seen(fitted, new_graphs):
-    more = new_graphs[0].copy()
-    more.add_node("alone", label="C")
-    scores = fitted.score_samples([new_graphs[0], more])
+@given(st.integers(0, 10**6), st.integers(1, 4))
+@settings(deadline=None, max_examples=10)
+def test_isolated_nodes_are_seen(fitted, seed, n_isolated):
+    """They are nodes like any other, wherever they stand among the nodes."""
+    graph = random_graphs(1, seed)[0]
+    alone = nx.empty_graph(n_isolated)
+    nx.set_node_attributes(alone, "C", "label")
+    first, last = nx.disjoint_union(alone, graph), nx.disjoint_union(graph, alone)
+    scores = fitted.score_samples([graph, first, last])
     assert np.isfinite(scores).all()
+    assert scores[1] == pytest.approx(scores[2], rel=1e-9)
     assert scores[0] != scores[1]
 
 
