@@ -57,6 +57,9 @@ PAPER: dict[str, Any] = {
     "max_iter": 100,
     "batch_size": 128,
     "learning_rate": 1e-3,
+    "validation_fraction": 0.1,
+    "n_iter_no_change": 10,
+    "reference_sampling": None,
     "contamination": 0.1,
     "threshold": "train",
 }
