@@ -45,11 +45,14 @@ def import_dgl() -> Any | None:
 
 def supports(device: torch.device) -> bool:
     """Whether DGL is here and its build can compute on `device`."""
-    dgl = import_dgl()
-    if dgl is None:
+    if import_dgl() is None:
         return False
-    if device.type == "cpu":
-        return True
+    return device.type == "cpu" or _reaches(device)
+
+
+@functools.cache
+def _reaches(device: torch.device) -> bool:
+    dgl: Any = import_dgl()
     try:
         dgl.graph(([0], [0])).to(device)
     except dgl.DGLError:  # PyPI's builds know no CUDA

@@ -148,8 +148,10 @@ def contrast(
 
     Parameters
     ----------
-    log_density, log_density_perturbed : Tensor of shape (n,)
-        Of the graphs and of their perturbed twins, in the same order.
+    log_density : Tensor of shape (n,)
+        Of the graphs.
+    log_density_perturbed : Tensor of shape (r * n,)
+        Of their perturbed twins: r for each graph, graph i's at i, i + n, ...
     epsilon : float
         The paper's, for numerical stability.
 
@@ -161,4 +163,5 @@ def contrast(
     log_floor = torch.full_like(log_density, math.log(epsilon))
     log_denominator = torch.logaddexp(log_density, log_floor)
     ratio = torch.exp(log_density - log_denominator)
-    return (torch.exp(log_density_perturbed - log_denominator) - ratio).mean()
+    of_twins = log_density_perturbed.reshape(-1, len(log_density))
+    return (torch.exp(of_twins - log_denominator) - ratio).mean()

@@ -23,7 +23,13 @@ from skgraphkde.encoder import GCNEncoder
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs import GraphBatch
 from skgraphkde.mmd import DiscreteMeasures, Distance, draw_frequencies, pooled
-from skgraphkde.model import DensityModel, EmbeddedGraphs, resolve_device
+from skgraphkde.model import (
+    DensityModel,
+    EmbeddedGraphs,
+    Featurize,
+    carried_features,
+    resolve_device,
+)
 from skgraphkde.perturbation import structure_twins, swap_features
 from skgraphkde.readers import read_graphs
 from skgraphkde.references import choose_references
@@ -406,8 +412,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
             self.mmd_method_ = "exact" if known.n_nodes <= EXACT_NODES else "random_features"
         frequencies = None
         if self.mmd_method_ == "random_features":
-            cpu = torch.device("cpu")
-            frequencies = draw_frequencies(self.hidden_dim, self.n_components, rng, cpu)
+            frequencies = draw_frequencies(self.hidden_dim, self.n_components, rng)
         gammas = tuple(map(float, self.mmd_gammas))
         return DensityModel(
             encoder,
@@ -460,7 +465,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         own = np.arange(len(known))
         self._store_references(known, features)
         if self.reference_sampling is not None and self.reference_ratio < 1:
-            density = self._log_densities(features, own, featurize=None)
+            density = self._log_densities(features, own=own)
             chosen = choose_references(density, self.reference_ratio, self.reference_sampling, rng)
             self._store_references(known[chosen], features[chosen])
             own = np.full(len(known), -1)
@@ -479,12 +484,12 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
     def _set_offset(
         self, features: GraphBatch, own: np.ndarray, calibration: GraphBatch | None
     ) -> None:
-        if calibration is None:
-            left_out = own if self.threshold == "loo" else None
-            scores = self._log_densities(features, left_out, featurize=None)
+        self.reference_scores_ = None
+        if calibration is not None:
+            scores = self._log_densities(calibration, self.node_features_._transform)
         else:
-            scores = self._log_densities(calibration)
-        self.reference_scores_ = scores if calibration is None else None
+            left_out = own if self.threshold == "loo" else None
+            scores = self.reference_scores_ = self._log_densities(features, own=left_out)
         self.offset_ = offset(scores, self.contamination, self.threshold)
 
     # -- score -------------------------------------------------------------------------------------
@@ -502,7 +507,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
             Higher is more normal. A graph's score does not depend on the others. A graph that is in
             the reference set meets itself there, see `reference_scores_`.
         """
-        return self._log_densities(self._read(graphs))
+        return self._log_densities(self._read(graphs), self.node_features_._transform)
 
     def decision_function(self, graphs: Any) -> np.ndarray:
         """``score_samples(graphs) - offset_``: negative for anomalies.
@@ -575,8 +580,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         twins = [
             swap_features(twin, self._swap_ratio, rng) for twin in self._featured_twins(batch, rng)
         ]
-        of_twins = np.concatenate([self._log_densities(twin, featurize=None) for twin in twins])
-        of_graphs = np.tile(self._log_densities(batch), len(twins))
+        of_twins = np.concatenate([self._log_densities(twin) for twin in twins])
+        of_graphs = self._log_densities(batch, self.node_features_._transform)
         return -contrast(torch.from_numpy(of_graphs), torch.from_numpy(of_twins)).item()
 
     def pairwise_distances(self, graphs: Any, other: Any = None) -> np.ndarray:
@@ -631,11 +636,12 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         return self._inference_model().embed_all(batch, self.node_features_._transform).measures
 
     def _log_densities(
-        self, batch: GraphBatch, own: np.ndarray | None = None, featurize: Any = "fitted"
+        self,
+        batch: GraphBatch,
+        featurize: Featurize = carried_features,
+        own: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Log densities; `own` and `featurize` as in DensityModel; by default, fitted features."""
-        if featurize == "fitted":
-            featurize = self.node_features_._transform
+        """Log densities, all finite; parameters as in DensityModel."""
         model = self._inference_model()
         references = self.references_.to(resolve_device(self.device, fitted=True), torch.float64)
         scores = model.log_densities(batch, references, featurize, own, self.verbose)

@@ -107,13 +107,14 @@ class _KernelMeans(torch.autograd.Function):
         ctx.save_for_backward(x, y)
         ctx.plan = plan
         out = x.new_zeros((len(plan.gammas), *plan.shape))
-        for row, column in plan.pairs():
+        for pair in plan.pairs():
+            row, column = pair.row, pair.column
             D = _squared_distances(x[row.points], y[column.points])
             K = torch.empty_like(D)
             for s, gamma in enumerate(plan.gammas):
                 _gaussian(D, gamma, out=K)
                 block = column.weights @ (row.weights @ K).T.contiguous()
-                plan.add(out[s], block.T, row, column)
+                pair.add(out[s], block.T)
         return out
 
     @staticmethod
@@ -121,12 +122,13 @@ class _KernelMeans(torch.autograd.Function):
     def backward(ctx: Any, grad: torch.Tensor) -> tuple:
         (x, y), plan = ctx.saved_tensors, ctx.plan
         grad_x, grad_y = torch.zeros_like(x), torch.zeros_like(y)
-        for row, column in plan.pairs():
+        for pair in plan.pairs():
+            row, column = pair.row, pair.column
             x_tile, y_tile = x[row.points], y[column.points]
             D = _squared_distances(x_tile, y_tile)
             K, T = torch.empty_like(D), torch.zeros_like(D)
             for s, gamma in enumerate(plan.gammas):
-                G = plan.get(grad[s], row, column)
+                G = pair.get(grad[s])
                 if G.any():
                     half = column.weights.transpose_matmul(G.T.contiguous())
                     spread = row.weights.transpose_matmul(half.T.contiguous())
@@ -164,8 +166,42 @@ class _Tile:
     weights: CSRMatrix  # (measures, points)
 
 
+@dataclass(frozen=True)
+class _Pair:
+    """Two tiles that meet, and where the block of (row measures, column measures) belongs."""
+
+    row: _Tile
+    column: _Tile
+    mirrored: bool  # whether the pair stands for its mirror image, too
+    common: (
+        tuple[np.ndarray, ...] | None
+    )  # for the diagonal: measures in both, their places in each
+
+    def add(self, out: torch.Tensor, block: torch.Tensor) -> None:
+        """Add the block to the result of one gamma."""
+        if self.common is not None:
+            measures, i, j = self.common
+            out[measures] += block[i, j] * (2 if self.mirrored else 1)
+            return
+        out[np.ix_(self.row.measures, self.column.measures)] += block
+        if self.mirrored:
+            out[np.ix_(self.column.measures, self.row.measures)] += block.T
+
+    def get(self, grad: torch.Tensor) -> torch.Tensor:
+        """The block that belongs there: the transpose of `add`, as a linear map."""
+        if self.common is not None:
+            measures, i, j = self.common
+            block = grad.new_zeros((len(self.row.measures), len(self.column.measures)))
+            block[i, j] = grad[measures] * (2 if self.mirrored else 1)
+            return block
+        block = grad[np.ix_(self.row.measures, self.column.measures)]
+        if self.mirrored:
+            block = block + grad[np.ix_(self.column.measures, self.row.measures)].T
+        return block
+
+
 class _Plan:
-    """Which tiles meet, and where what they give belongs: everything but arithmetic."""
+    """Which tiles meet."""
 
     def __init__(
         self,
@@ -183,36 +219,16 @@ class _Plan:
         self.rows = _tiles(P, min(width, 256) if diagonal else width)
         self.columns = self.rows if symmetric else _tiles(Q, width)
 
-    def pairs(self) -> Iterator[tuple[_Tile, _Tile]]:
+    def pairs(self) -> Iterator[_Pair]:
         """The pairs of tiles to compute; of mirror images, one."""
         for i, row in enumerate(self.rows):
             for column in self.columns[i:] if self.symmetric else self.columns:
-                if not self.diagonal or len(np.intersect1d(row.measures, column.measures)):
-                    yield row, column
-
-    def add(self, out: torch.Tensor, block: torch.Tensor, row: _Tile, column: _Tile) -> None:
-        """Add a pair's (row measures, column measures) block to the result of one gamma."""
-        mirrored = self.symmetric and row is not column
-        if self.diagonal:
-            common, i, j = np.intersect1d(row.measures, column.measures, return_indices=True)
-            out[common] += block[i, j] * (2 if mirrored else 1)
-            return
-        out[np.ix_(row.measures, column.measures)] += block
-        if mirrored:
-            out[np.ix_(column.measures, row.measures)] += block.T
-
-    def get(self, grad: torch.Tensor, row: _Tile, column: _Tile) -> torch.Tensor:
-        """The block that `add` would have put into `grad`: its transpose, as a linear map."""
-        mirrored = self.symmetric and row is not column
-        if self.diagonal:
-            common, i, j = np.intersect1d(row.measures, column.measures, return_indices=True)
-            block = grad.new_zeros((len(row.measures), len(column.measures)))
-            block[i, j] = grad[common] * (2 if mirrored else 1)
-            return block
-        block = grad[np.ix_(row.measures, column.measures)]
-        if mirrored:
-            block = block + grad[np.ix_(column.measures, row.measures)].T
-        return block
+                common = None
+                if self.diagonal:
+                    common = np.intersect1d(row.measures, column.measures, return_indices=True)
+                    if not len(common[0]):
+                        continue
+                yield _Pair(row, column, self.symmetric and row is not column, common)
 
 
 def _tile_width(points: torch.Tensor) -> int:
@@ -247,9 +263,7 @@ def _tiles(P: DiscreteMeasures, width: int) -> list[_Tile]:
 # -- kernel means by random features ---------------------------------------------------------------
 
 
-def draw_frequencies(
-    d: int, n_components: int, rng: np.random.RandomState, device: torch.device
-) -> torch.Tensor:
+def draw_frequencies(d: int, n_components: int, rng: np.random.RandomState) -> torch.Tensor:
     """Orthogonal random frequencies for a Gaussian kernel (Yu et al., NeurIPS 2016).
 
     Blocks of d orthogonal directions, each with the length of a standard normal vector: the
@@ -262,18 +276,17 @@ def draw_frequencies(
     n_components : int
         Number of features, a cosine and a sine a frequency.
     rng : RandomState
-    device : torch.device
 
     Returns
     -------
-    Tensor of shape (d, n_components // 2)
+    Tensor of shape (d, n_components // 2), on the CPU
     """
     n_frequencies = n_components // 2
     blocks = []
     for _ in range(math.ceil(n_frequencies / d)):
         directions, _ = np.linalg.qr(rng.standard_normal((d, d)))
         blocks.append(directions * np.linalg.norm(rng.standard_normal((d, d)), axis=0))
-    return torch.tensor(np.hstack(blocks)[:, :n_frequencies], device=device)
+    return torch.from_numpy(np.hstack(blocks)[:, :n_frequencies].copy())
 
 
 def feature_means(

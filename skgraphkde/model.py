@@ -28,6 +28,11 @@ from skgraphkde.mmd import DiscreteMeasures, Distance
 Featurize = Callable[[GraphBatch], GraphBatch]
 
 
+def carried_features(graphs: GraphBatch) -> GraphBatch:
+    """Graphs that carry their node features already."""
+    return graphs
+
+
 @dataclass(frozen=True)
 class EmbeddedGraphs:
     """Graphs, each with its cloud of node embeddings."""
@@ -99,12 +104,11 @@ class DensityModel(nn.Module):
         return copy.deepcopy(self).double().to(device).eval()
 
     @torch.no_grad()
-    def embed_all(self, graphs: GraphBatch, featurize: Featurize | None = None) -> EmbeddedGraphs:
-        """Embed graphs; `featurize` makes their node features, None if they carry them."""
-        points = []
-        for block in self.blocks(graphs):
-            part = graphs[block]
-            points.append(self.encoder(part if featurize is None else featurize(part)))
+    def embed_all(
+        self, graphs: GraphBatch, featurize: Featurize = carried_features
+    ) -> EmbeddedGraphs:
+        """Embed graphs; `featurize` makes their node features."""
+        points = [self.encoder(featurize(graphs[block])) for block in self.blocks(graphs)]
         measures = DiscreteMeasures.from_clouds(torch.cat(points), graphs.node_ptr)
         return EmbeddedGraphs(graphs, measures)
 
@@ -113,7 +117,7 @@ class DensityModel(nn.Module):
         self,
         graphs: GraphBatch,
         references: EmbeddedGraphs,
-        featurize: Featurize | None = None,
+        featurize: Featurize = carried_features,
         own: np.ndarray | None = None,
         verbose: int = 0,
     ) -> np.ndarray:
@@ -124,8 +128,8 @@ class DensityModel(nn.Module):
         graphs : GraphBatch
         references : EmbeddedGraphs
             On the model's device, in its precision.
-        featurize : callable, default=None
-            Makes node features of raw graphs; None if the graphs carry them.
+        featurize : callable
+            Makes the graphs' node features.
         own : ndarray of shape (n_graphs,), default=None
             Which reference each graph is, to be left out (-1: none); None leaves nothing out.
         verbose : int
@@ -138,8 +142,7 @@ class DensityModel(nn.Module):
         scores = np.empty(len(graphs))
         blocks = self.blocks(graphs, len(references))
         for block in tqdm(blocks, desc="scoring", disable=not verbose or len(blocks) < 2):
-            raw = graphs[block]
-            queries = self.embed(raw if featurize is None else featurize(raw))
+            queries = self.embed(featurize(graphs[block]))
             left_out = None
             if own is not None:
                 device = queries.measures.points.device

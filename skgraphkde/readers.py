@@ -252,7 +252,9 @@ def _as_float(index: int, name: str, matrix: Any) -> Any:
     try:
         matrix = matrix if sp.issparse(matrix) else np.asarray(matrix)
         if matrix.ndim != 2 or np.iscomplexobj(matrix):
-            raise ValueError(f"expected real numbers in two dimensions, got {matrix.ndim}")
+            raise ValueError(
+                f"expected real numbers in two dimensions, got {matrix.dtype} in {matrix.ndim}"
+            )
         return matrix.astype(float)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise ValueError(

@@ -72,10 +72,13 @@ class Trainer:
         order = rng.permutation(len(graphs))
         n_held_out = max(1, round(options.validation_fraction * len(graphs)))
         self.held_out, self.trained_on = np.split(order, [min(n_held_out, len(graphs) - 2)])
+        training_graphs = graphs[self.trained_on]
+        self.training_blocks = [training_graphs[block] for block in model.blocks(training_graphs)]
         # Fixed once: the held-out twins, one a flag, and the references of the held-out loss.
+        self.held_out_graphs = graphs[self.held_out]
         flags = np.repeat(np.arange(self.n_flags), len(self.held_out))
         self.held_out_twins = self._draw_twins(np.tile(self.held_out, self.n_flags), flags)
-        self.held_out_references = graphs[self.trained_on[: 2 * options.batch_size]]
+        self.held_out_references = training_graphs[: 2 * options.batch_size]
         self.generator = torch.Generator(device=next(model.parameters()).device)
         self.generator.manual_seed(int(rng.randint(2**31)))
         model.kde.mixture_logits.requires_grad_(options.learn_weights)
@@ -156,19 +159,16 @@ class Trainer:
         if self.model.leave_one_out:  # the graph itself: for its twins, too
             left_out = own_references(np.arange(n + len(twins)) % n, n, self.generator.device)
         log_density = self.model.log_density(queries, queries[:n], left_out)
-        return contrast(log_density[:n].repeat(len(twins) // n), log_density[n:])
+        return contrast(log_density[:n], log_density[n:])
 
     def _held_out_loss(self) -> float:
         """Contrast of the held-out graphs against training graphs, in evaluation mode."""
-        trained_on = self.graphs[self.trained_on]
-        blocks = [trained_on[block] for block in self.model.blocks(trained_on)]
-        self.model.encoder.standardize(blocks)
+        self.model.encoder.standardize(self.training_blocks)
         with torch.no_grad():
             references = self.model.embed(self.held_out_references)
         self.model.scale_to(references)
-        of_graphs = self.model.log_densities(self.graphs[self.held_out], references)
+        of_graphs = self.model.log_densities(self.held_out_graphs, references)
         of_twins = self.model.log_densities(self.held_out_twins, references)
-        of_graphs = np.tile(of_graphs, self.n_flags)
         return contrast(torch.from_numpy(of_graphs), torch.from_numpy(of_twins)).item()
 
 

@@ -163,6 +163,8 @@ def test_contrast_equals_the_papers_loss():
     f, twin = np.array([0.5, 2.0, 1e-9]), np.array([0.25, 4.0, 1e-8])
     loss = contrast(torch.tensor(f).log(), torch.tensor(twin).log())
     assert loss.item() == pytest.approx(np.mean((twin - f) / (f + 1e-6)), rel=1e-12)
+    twice = contrast(torch.tensor(f).log(), torch.tensor([*twin, *f]).log())
+    assert twice.item() == pytest.approx(loss.item() / 2, rel=1e-12)  # the second twin is the graph
     gone = torch.full((3,), -1e6, dtype=torch.float64)
     assert contrast(torch.tensor(f[:2]).log(), gone[:2]).item() == pytest.approx(-1, abs=1e-5)
     assert contrast(gone, gone).item() == 0  # no density at all is no evidence

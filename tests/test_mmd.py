@@ -164,7 +164,7 @@ def test_unbiased_mmd_can_be_negative_and_has_no_bias():
 
 
 def frequencies(n_components, seed=0, d=3):
-    return draw_frequencies(d, n_components, np.random.RandomState(seed), torch.device("cpu"))
+    return draw_frequencies(d, n_components, np.random.RandomState(seed))
 
 
 @pytest.mark.parametrize("estimator", ["biased", "unbiased"])
