@@ -1,0 +1,61 @@
+"""Command line: ``python -m benchmarks TABLE``, or ``python -m benchmarks render``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from benchmarks import harness
+from benchmarks.protocol import DATASETS, N_FOLDS
+
+TABLES = ("detection",)
+DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
+
+
+def main() -> int:
+    """Measure what is missing of a table, then render it."""
+    options = _options()
+    if options.table == "render":
+        for name in TABLES:
+            render(_table(name), options.results)
+        return 0
+    table = _table(options.table)
+    cells = table.cells(options.datasets, options.folds)
+    n_failed = harness.run(table, cells, options.jobs, options.results / f"{options.table}.csv")
+    print(render(table, options.results))
+    return 1 if n_failed else 0
+
+
+def render(table: ModuleType, results: Path) -> str:
+    """Write the page of a table for the docs, and return it."""
+    name = table.__name__.rpartition(".")[2]
+    rows = harness.read(table, results / f"{name}.csv")
+    if rows.empty:
+        return ""
+    text = f"# {table.TITLE}\n\n`python -m benchmarks {name}`\n\n{table.report(rows).rstrip()}\n"
+    text += "\nMeasured with " + "; ".join(sorted(set(rows["versions"]))) + " on "
+    text += "; ".join(sorted(set(rows["machine"]))) + ".\n"
+    DOCS.mkdir(parents=True, exist_ok=True)
+    (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
+    return text
+
+
+def _table(name: str) -> ModuleType:
+    return importlib.import_module(f"benchmarks.{name}")
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("table", choices=[*TABLES, "render"], metavar="TABLE")
+    parser.add_argument("--datasets", nargs="+", choices=DATASETS, metavar="NAME")
+    parser.add_argument("--folds", type=int, default=N_FOLDS, help="the first N of five folds")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; they share the cores")
+    parser.add_argument("--results", type=Path, default=harness.RESULTS, help="folder of the CSVs")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

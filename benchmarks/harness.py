@@ -1,0 +1,166 @@
+"""Cells -> rows of a CSV: each cell is measured once, whatever is killed in between.
+
+A table is a module with four functions:
+
+- ``cells(datasets, n_folds)`` lists the cells, each a dict of names and values;
+- ``estimator(**cell)`` makes the unfitted estimator of a cell, or None;
+- ``measure(estimator, **cell)`` fits and scores it and returns a dict of numbers;
+- ``report(rows)`` renders all rows that are there as Markdown.
+
+A cell counts as finished if the CSV has a row of it with the same settings, the estimator's
+parameters: change a default and the cells that it touches are measured again.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import platform
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import joblib
+import pandas as pd
+import torch
+from tqdm import tqdm
+
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = ("skgraphkde", "torch", "numpy", "scikit-learn", "grakel")
+# What is written of a cell beside its names and its measurements.
+PROVENANCE = ("settings", "seconds", "threads", "versions", "machine")
+
+Cell = dict[str, Any]
+
+
+def run(table: ModuleType, cells: list[Cell], n_jobs: int, path: Path) -> int:
+    """Measure the cells that are not finished; each is written as soon as it is there.
+
+    Parameters
+    ----------
+    table : module
+    cells : list of dict
+    n_jobs : int
+        Processes; the cores are divided among them.
+    path : Path
+        Of the CSV, which is made or continued.
+
+    Returns
+    -------
+    int
+        Number of cells that failed. They are not written, and are tried again the next time.
+    """
+    todo = unfinished(table, cells, path)
+    n_threads = max(1, joblib.cpu_count() // n_jobs)
+    name = table.__name__.rpartition(".")[2]
+    n_failed = 0
+    with joblib.parallel_config("loky", inner_max_num_threads=n_threads):
+        parallel = joblib.Parallel(n_jobs, return_as="generator_unordered")
+        tasks = (joblib.delayed(_measured)(table.__name__, cell, n_threads) for cell in todo)
+        for row in tqdm(parallel(tasks), desc=name, total=len(todo), unit="cell"):
+            if "error" in row:
+                n_failed += 1
+                print(f"{row['cell']}\n{row['error']}", file=sys.stderr)
+            else:
+                append(path, row)
+    return n_failed
+
+
+def unfinished(table: ModuleType, cells: list[Cell], path: Path) -> list[Cell]:
+    """The cells of which there is no row with their settings."""
+    finished = set()
+    if path.exists():
+        _drop_torn_row(path)
+        finished = {(row["cell"], row["settings"]) for row in _rows(path)}
+    return [cell for cell in cells if (_key(cell), settings(table, cell)) not in finished]
+
+
+def settings(table: ModuleType, cell: Cell) -> str:
+    """The parameters of a cell's estimator as JSON."""
+    estimator = table.estimator(**cell)
+    if estimator is None:
+        return "{}"
+    parameters = estimator.get_params()
+    return json.dumps({"class": type(estimator).__name__, **parameters}, default=str)
+
+
+def append(path: Path, row: Cell) -> None:
+    """Write one row, and be sure that it is on the disk."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fields = list(row)
+    is_new = not path.exists()
+    if not is_new:
+        with path.open(newline="") as file:
+            fields = next(csv.reader(file))
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, fields, lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        writer.writerow(row)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read(table: ModuleType, path: Path) -> pd.DataFrame:
+    """The rows of a table that hold for the settings of today, the cells' names as columns."""
+    if not path.exists():
+        return pd.DataFrame()
+    rows = pd.read_csv(path)
+    names = pd.DataFrame([json.loads(cell) for cell in rows["cell"]])
+    today = [settings(table, json.loads(cell)) for cell in rows["cell"]]
+    rows = pd.concat([names, rows.drop(columns="cell")], axis=1)[rows["settings"] == today]
+    return rows.drop_duplicates(list(names.columns), keep="last")
+
+
+def _measured(table_name: str, cell: Cell, n_threads: int) -> Cell:
+    """One cell's row, in a process of its own."""
+    __import__(table_name)
+    table = sys.modules[table_name]
+    torch.set_num_threads(n_threads)
+    start = time.perf_counter()
+    try:
+        values = table.measure(table.estimator(**cell), **cell)
+    except Exception:  # one cell must not cost the others
+        return {"cell": _key(cell), "error": traceback.format_exc()}
+    provenance = {
+        "settings": settings(table, cell),
+        "seconds": round(time.perf_counter() - start, 3),
+        "threads": n_threads,
+        "versions": ", ".join(f"{package} {version(package)}" for package in PACKAGES),
+        "machine": machine(),
+    }
+    return {"cell": _key(cell), **values, **provenance}
+
+
+def machine() -> str:
+    """Processor and number of cores."""
+    name = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        models = [x for x in info.read_text().splitlines() if x.startswith("model name")]
+        name = models[0].partition(":")[2].strip() if models else name
+    return f"{name}, {os.cpu_count()} cores"
+
+
+def _key(cell: Cell) -> str:
+    return json.dumps(cell)
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    csv.field_size_limit(10**8)
+    with path.open(newline="") as file:
+        yield from csv.DictReader(file)
+
+
+def _drop_torn_row(path: Path) -> None:
+    """A row that was being written when the process was killed has no end of line."""
+    text = path.read_bytes()
+    whole = text[: text.rfind(b"\n") + 1]
+    if whole != text:
+        path.write_bytes(whole)

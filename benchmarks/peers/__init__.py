@@ -1,0 +1,1 @@
+"""What a user would otherwise reach for, each a scikit-learn estimator."""

@@ -1,0 +1,83 @@
+"""Rows of a CSV -> Markdown, the paper's figures beside ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+PAPER = Path(__file__).parent / "paper"
+
+
+def read_paper(table: str) -> pd.DataFrame:
+    """Figures of the paper; the first lines of a file, after "#", say where they stand there."""
+    return pd.read_csv(PAPER / f"{table}.csv", comment="#")
+
+
+def mean_std(values: Sequence[float], digits: int = 1) -> str:
+    """`mean ± standard deviation`, or the mean alone of a single value, or nothing of none."""
+    values = np.asarray(values, dtype=float)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return ""
+    spread = f" ± {values.std():.{digits}f}" if len(values) > 1 else ""
+    return f"{values.mean():.{digits}f}{spread}"
+
+
+def markdown(table: pd.DataFrame, index: bool = True) -> str:
+    """A table as Markdown, numbers to the right."""
+    align = ["left", *["right"] * (table.shape[1] - (not index))]
+    return table.fillna("").to_markdown(index=index, colalign=align, disable_numparse=True)
+
+
+def against_paper(
+    rows: pd.DataFrame,
+    metric: str,
+    datasets: Sequence[str],
+    methods: Sequence[str],
+    paper: pd.DataFrame,
+    paper_names: dict[str, str],
+) -> str:
+    """Methods by data sets, mean and mean rank behind, the paper's figures below in italics.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        With "dataset", "method", "fold" and `metric`.
+    metric : str
+        "fpr95" is ranked upwards, anything else downwards.
+    datasets, methods : sequence of str
+        The columns, and the rows.
+    paper : DataFrame
+        With "method", "dataset", "mean" and "std".
+    paper_names : dict
+        From our names of methods to the paper's.
+
+    Returns
+    -------
+    str
+        Mean and rank of ours are over the data sets that all of these methods have.
+    """
+    ours = rows.pivot_table(index="method", columns="dataset", values=metric, aggfunc="mean")
+    ours = ours.reindex(index=methods, columns=datasets)
+    common = ours.columns[ours.notna().all()]
+    ranks = ours[common].rank(ascending=metric == "fpr95").mean(axis=1)
+    means = ours[common].mean(axis=1)
+    published = paper.pivot_table(index="method", columns="dataset", values="mean")
+    lines = []
+    for method in methods:
+        of_method = rows[rows["method"] == method].groupby("dataset")[metric]
+        cells = {name: mean_std(values) for name, values in of_method}
+        behind = {"mean": f"{means[method]:.1f}", "rank": f"{ranks[method]:.1f}"}
+        lines.append({"method": method, **cells, **(behind if len(common) else {})})
+        if paper_names.get(method) in published.index:
+            figures = published.loc[paper_names[method]].reindex(datasets)
+            named = {name: f"*{x:.1f}*" for name, x in figures.items() if np.isfinite(x)}
+            lines.append({"method": "*in the paper*", **named, "mean": f"*{figures.mean():.1f}*"})
+    table = pd.DataFrame(lines).reindex(columns=["method", *datasets, "mean", "rank"])
+    n_folds = rows.groupby("dataset")["fold"].nunique()
+    table = table.rename(columns={n: f"{n} ({n_folds.get(n, 0)})" for n in datasets})
+    note = f"Mean and rank over {', '.join(common)}." if len(common) else ""
+    return f"{markdown(table, index=False)}\n\n{note}"

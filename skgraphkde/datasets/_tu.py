@@ -1,0 +1,274 @@
+"""Data sets of the TU collection: a name -> graphs.
+
+In comes a name. The zip comes from a folder or from the collection's site, the checked arrays from
+it or from a cache; out goes a Bunch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import hashlib
+import os
+import tempfile
+import time
+import zipfile
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import Bunch
+from sklearn.utils._param_validation import Interval, validate_params
+
+from skgraphkde.datasets._tu_files import DAMAGED, read_tu_zip
+from skgraphkde.datasets._tu_sets import BENCHMARK, collection_names
+from skgraphkde.graphs import GraphBatch, sorted_labels
+
+SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
+#: Environment variable that names the folder of the zips.
+DATA_HOME = "SKGRAPHKDE_DATA"
+# Part of a parsed file's name: raise it when what is stored changes.
+CACHE_VERSION = 1
+
+
+@validate_params(
+    {
+        "name": [str],
+        "data_home": [str, os.PathLike, None],
+        "download_if_missing": ["boolean"],
+        "return_X_y": ["boolean"],
+        "anomaly_class": [Integral, None],
+        "n_retries": [Interval(Integral, 1, None, closed="left")],
+        "delay": [Interval(Real, 0, None, closed="left")],
+    },
+    prefer_skip_nested_validation=True,
+)
+def fetch_tu_dataset(
+    name: str,
+    *,
+    data_home: str | os.PathLike | None = None,
+    download_if_missing: bool = True,
+    return_X_y: bool = False,
+    anomaly_class: int | None = None,
+    n_retries: int = 3,
+    delay: float = 1.0,
+) -> Any:
+    """Load a graph classification data set of the TU collection, downloading it if necessary.
+
+    One class is taken for the anomaly. Reading needs pandas and downloading needs pooch:
+    ``pip install "skgraphkde[datasets]"``.
+
+    Parameters
+    ----------
+    name : str
+        As in the collection, such as "MUTAG" or "REDDIT-BINARY".
+    data_home : str or path-like, default=None
+        Folder that holds, or is to hold, ``NAME.zip``. None: the folder that the environment
+        variable ``SKGRAPHKDE_DATA`` names, or else ``~/.cache/skgraphkde``.
+    download_if_missing : bool, default=True
+        Whether to download a zip that is not there.
+    return_X_y : bool, default=False
+        Whether to return ``(graphs, target)`` instead of a Bunch.
+    anomaly_class : int, default=None
+        The class that is the anomaly. None: the one that the paper takes, for its twelve data sets;
+        for others no class is.
+    n_retries : int, default=3
+        How often to try a download.
+    delay : float, default=1.0
+        Seconds between two tries.
+
+    Returns
+    -------
+    Bunch
+        - graphs : GraphBatch; node labels are the collection's integers (tuples of them where a
+          node has several), self-loops are left out;
+        - target : ndarray of shape (n_graphs,), 1 (normal) or -1 (of the anomaly class); without an
+          anomaly class the classes themselves;
+        - target_names : the meanings of the values of `target`, in ascending order;
+        - classes : ndarray of shape (n_graphs,), the collection's classes;
+        - anomaly_class : int or None;
+        - n_self_loops : int, how many were left out;
+        - DESCR : what the graphs are and what to cite.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the zip is not there and may not be, or cannot be, downloaded.
+    ValueError
+        If the collection has no such set, the set has no such class, or a file is broken.
+
+    Notes
+    -----
+    Every file is checked: members, counts, ids in range, no edge between two graphs, each edge in
+    both directions. The checked arrays are kept in ``~/.cache/skgraphkde`` (under
+    ``$XDG_CACHE_HOME``, where that is set) under the check sum of the zip, without pickle, so that
+    the second call is fast; where that folder cannot be written, each call reads the zip.
+
+    References
+    ----------
+    Morris et al., TUDataset: A collection of benchmark datasets for learning with graphs,
+    arXiv:2007.08663, 2020.
+
+    Examples
+    --------
+    >>> from skgraphkde.datasets import fetch_tu_dataset
+    >>> proteins = fetch_tu_dataset("PROTEINS")  # doctest: +SKIP
+    >>> proteins.graphs  # doctest: +SKIP
+    GraphBatch(n_graphs=1113, n_nodes=43471, n_edges=81044, n_labels=3, n_attributes=1)
+    """
+    folder = Path(data_home or os.environ.get(DATA_HOME) or _cache_folder()).expanduser()
+    path = folder / f"{name}.zip"
+    if not path.exists():
+        _check_name(name, folder)
+        if not download_if_missing:
+            raise FileNotFoundError(
+                f"{path} is not there and download_if_missing=False: {_by_hand(name, folder)}"
+            )
+        _download(name, path, n_retries, delay)
+    arrays = _parsed(path, name)
+    classes = arrays["classes"]
+    if anomaly_class is None and name in BENCHMARK:
+        anomaly_class = BENCHMARK[name].anomaly_class
+    if anomaly_class is not None and anomaly_class not in classes:
+        raise ValueError(
+            f"{name} has no class {anomaly_class}: anomaly_class must be one of "
+            f"{np.unique(classes).tolist()}"
+        )
+    target = classes if anomaly_class is None else np.where(classes == anomaly_class, -1, 1)
+    graphs = _graphs(arrays)
+    if return_X_y:
+        return graphs, target
+    return Bunch(
+        graphs=graphs,
+        target=target,
+        target_names=_target_names(name, classes, anomaly_class),
+        classes=classes,
+        anomaly_class=anomaly_class,
+        n_self_loops=int(arrays["n_self_loops"]),
+        DESCR=_description(name, graphs, classes),
+    )
+
+
+# -- where the zip is ------------------------------------------------------------------------------
+
+
+def _cache_folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "skgraphkde"
+
+
+def _check_name(name: str, folder: Path) -> None:
+    folded = {known.casefold(): known for known in collection_names()}
+    if name in folded.values():
+        return
+    close = difflib.get_close_matches(name.casefold(), folded, n=3)
+    hint = f", did you mean {' or '.join(repr(folded[c]) for c in close)}?" if close else "."
+    raise ValueError(
+        f"The TU collection has no data set {name!r}{hint} A set of your own in the collection's "
+        f"layout is read from {folder / name}.zip"
+    )
+
+
+def _by_hand(name: str, folder: Path) -> str:
+    return f"get {SITE}/{name}.zip and put it into {folder}"
+
+
+def _download(name: str, path: Path, n_retries: int, delay: float) -> None:
+    """Download a zip, whole or not at all."""
+    try:
+        import pooch
+    except ImportError as error:
+        raise ImportError(
+            'downloads need pooch: pip install "skgraphkde[datasets]", or '
+            f"{_by_hand(name, path.parent)}"
+        ) from error
+    url = f"{SITE}/{name}.zip"
+    for attempt in range(n_retries):
+        if attempt:
+            time.sleep(delay)
+        try:
+            pooch.retrieve(url, known_hash=None, fname=path.name, path=path.parent)
+        except (OSError, ValueError) as error:  # requests' errors are OSErrors
+            problem = error
+            continue
+        if zipfile.is_zipfile(path):
+            return
+        path.unlink()
+        problem = ValueError("what came is no zip")
+    raise FileNotFoundError(
+        f"{url} could not be downloaded in {n_retries} tries ({problem}): "
+        f"{_by_hand(name, path.parent)}"
+    ) from problem
+
+
+# -- what is in it ---------------------------------------------------------------------------------
+
+
+def _parsed(path: Path, name: str) -> dict[str, np.ndarray]:
+    """The arrays of a zip, from the cache if they are there."""
+    with path.open("rb") as file:
+        checksum = hashlib.file_digest(file, "sha256").hexdigest()
+    cached = _cache_folder() / "parsed" / f"{name}-{checksum[:16]}-v{CACHE_VERSION}.npz"
+    with (
+        contextlib.suppress(ValueError, *DAMAGED),
+        cached.open("rb") as file,
+        np.load(file, allow_pickle=False) as stored,
+    ):
+        return dict(stored)
+    arrays = read_tu_zip(path, name)
+    with contextlib.suppress(OSError):  # the cache saves time and nothing else
+        _write(cached, arrays)
+    return arrays
+
+
+def _write(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    """Write a file that is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, unfinished = tempfile.mkstemp(dir=path.parent, suffix=".npz")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+        os.replace(unfinished, path)
+    except BaseException:
+        os.unlink(unfinished)
+        raise
+
+
+def _graphs(arrays: dict[str, np.ndarray]) -> GraphBatch:
+    n_nodes = int(arrays["node_ptr"][-1])
+    weights = np.ones(len(arrays["indices"]))
+    adjacency = sp.csr_array(
+        (weights, arrays["indices"], arrays["indptr"]), shape=(n_nodes, n_nodes)
+    )
+    codes = None
+    names: tuple[Any, ...] = ()
+    if "node_labels" in arrays:
+        rows, codes = np.unique(arrays["node_labels"], axis=0, return_inverse=True)
+        labels = [row[0] if len(row) == 1 else tuple(row) for row in rows.tolist()]
+        names = sorted_labels(set(labels))
+        codes = np.array([names.index(label) for label in labels])[codes]
+    return GraphBatch(arrays["node_ptr"], adjacency, codes, names, arrays.get("node_attributes"))
+
+
+def _target_names(name: str, classes: np.ndarray, anomaly_class: int | None) -> np.ndarray:
+    values = np.unique(classes).tolist()
+    known = BENCHMARK[name].classes if name in BENCHMARK else {}
+    names = {value: known.get(value, f"class {value}") for value in values}
+    if anomaly_class is None:
+        return np.array(list(names.values()))
+    normal = " or ".join(names[value] for value in values if value != anomaly_class)
+    return np.array([names[anomaly_class], normal])
+
+
+def _description(name: str, graphs: GraphBatch, classes: np.ndarray) -> str:
+    counts = zip(*np.unique(classes, return_counts=True), strict=True)
+    about = BENCHMARK[name].about if name in BENCHMARK else "See the collection's page."
+    return (
+        f"{name}, a data set of the TU collection\n\n"
+        f"{graphs.n_graphs} graphs with {graphs.n_nodes_per_graph.mean():.2f} nodes and "
+        f"{graphs.n_edges_per_graph.mean():.2f} edges on average, self-loops left out.\n"
+        f"Graphs by class: {', '.join(f'{value}: {count}' for value, count in counts)}.\n\n"
+        f"{about}\n\nPlease cite the source above, and: Morris et al., TUDataset: A collection of "
+        "benchmark datasets for learning with graphs, arXiv:2007.08663, 2020.\n"
+    )
