@@ -1,6 +1,21 @@
-"""Graphs to try things on: arrays in files -> GraphBatch."""
+"""Graphs to try things on: files, or a seed -> GraphBatch."""
 
 from skgraphkde.datasets._mutag import load_mutag
+from skgraphkde.datasets._synthetic import (
+    make_barabasi_albert,
+    make_distribution_shift,
+    make_erdos_renyi,
+    make_stochastic_block,
+    make_watts_strogatz,
+)
 from skgraphkde.datasets._tu import fetch_tu_dataset
 
-__all__ = ["fetch_tu_dataset", "load_mutag"]
+__all__ = [
+    "fetch_tu_dataset",
+    "load_mutag",
+    "make_barabasi_albert",
+    "make_distribution_shift",
+    "make_erdos_renyi",
+    "make_stochastic_block",
+    "make_watts_strogatz",
+]
