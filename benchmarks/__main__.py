@@ -11,7 +11,22 @@ from types import ModuleType
 from benchmarks import harness
 from benchmarks.protocol import DATASETS, N_FOLDS
 
-TABLES = ("detection",)
+TABLES = (
+    "detection",
+    "detection_other_class",
+    "components",
+    "perturbation",
+    "thresholds",
+    "capacity",
+    "two_stage",
+    "contamination",
+    "erdos_renyi",
+    "families",
+    "shift",
+    "runtime",
+    "mmd_time",
+    "sampling",
+)
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 
 

@@ -81,3 +81,39 @@ def against_paper(
     table = table.rename(columns={n: f"{n} ({n_folds.get(n, 0)})" for n in datasets})
     note = f"Mean and rank over {', '.join(common)}." if len(common) else ""
     return f"{markdown(table, index=False)}\n\n{note}"
+
+
+def averaged(rows: pd.DataFrame, by: str | list[str], values: Sequence[str], digits: int = 1):
+    """Means and standard deviations of some columns as text, a row for each value of `by`."""
+    return rows.groupby(by, sort=False)[list(values)].agg(lambda x: mean_std(x, digits))
+
+
+def of_paper(paper: pd.DataFrame, by: str | list[str], column: str, digits: int = 1):
+    """The paper's figures as text: a row for each value of `by`, a column for each of `column`."""
+    spread = paper["std"] if "std" in paper else pd.Series(np.nan, paper.index)
+    text = [
+        f"{mean:.{digits}f}" + (f" ± {std:.{digits}f}" if np.isfinite(std) else "")
+        for mean, std in zip(paper["mean"], spread, strict=True)
+    ]
+    return paper.assign(text=text).pivot_table(
+        index=by, columns=column, values="text", aggfunc="first", sort=False
+    )
+
+
+def side_by_side(ours: pd.DataFrame, paper: pd.DataFrame, titles: dict[str, str]) -> str:
+    """Two tables of text in one: the paper's columns in italics behind ours.
+
+    Parameters
+    ----------
+    ours, paper : DataFrame
+        With the same kind of index; what the paper lacks stays empty.
+    titles : dict
+        From columns of both to their titles.
+    """
+    table = pd.DataFrame(index=ours.index)
+    for key, title in titles.items():
+        if key in ours:
+            table[title] = ours[key]
+        if key in paper:
+            table[f"*{title}, paper*"] = ("*" + paper[key] + "*").reindex(ours.index)
+    return markdown(table)

@@ -1,0 +1,58 @@
+"""Runtime: fit and score, end to end. Nothing else may compute meanwhile: take --jobs 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from benchmarks.methods import METHODS
+from benchmarks.protocol import evaluate_fold
+from benchmarks.render import averaged, markdown, of_paper, read_paper
+
+TITLE = "Runtime"
+ABOUT = """\
+Seconds to fit on a training fold and to score the test fold; one fold after the other, in one run,
+with all cores of the machine. The paper's figures, in italics, are those of an NVIDIA RTX 4090, for
+the whole of training and testing. Empty cells did not run.
+"""
+DATASETS = ("MUTAG", "PROTEINS", "NCI1", "COLLAB", "REDDIT-BINARY")
+
+
+def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
+    """Every method on every fold; the first three data sets unless told."""
+    return [
+        {"dataset": dataset, "method": method, "fold": fold}
+        for dataset in datasets or DATASETS[:3]
+        for fold in range(n_folds)
+        for method in METHODS
+    ]
+
+
+def estimator(dataset: str, method: str, fold: int) -> Any:
+    """The method, seeded with the fold."""
+    return METHODS[method](fold)
+
+
+def measure(estimator: Any, dataset: str, method: str, fold: int) -> dict[str, float]:
+    """Seconds of one fold, and what was reached in them."""
+    values = evaluate_fold(estimator, dataset, fold)
+    epochs = len(getattr(estimator, "history_", {}).get("loss", [0])) - 1
+    total = round(values["fit_seconds"] + values["score_seconds"], 3)
+    return values | {"total_seconds": total, "epochs": max(epochs, 0)}
+
+
+def report(rows: pd.DataFrame) -> str:
+    """Methods by data sets, the paper's below."""
+    ours = pd.DataFrame(
+        {
+            dataset: averaged(of_dataset, "method", ["total_seconds"])["total_seconds"]
+            for dataset, of_dataset in rows.groupby("dataset", sort=False)
+        }
+    )
+    paper = of_paper(read_paper("runtime"), "method", "dataset")
+    paper = ("*" + paper + "*").rename(index=lambda name: f"*{name}, in the paper*")
+    n_folds = rows.groupby("dataset")["fold"].nunique()
+    table = pd.concat([ours, paper]).reindex(columns=list(DATASETS))
+    table = table.rename(columns={name: f"{name} ({n_folds.get(name, 0)})" for name in DATASETS})
+    return f"{ABOUT}\n\n{markdown(table)}\n\nIn parentheses: folds."

@@ -1,0 +1,80 @@
+"""Threshold grid: AUROC and shares of changed edges over (tau_1, tau_2)."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.methods import paper_settings
+from benchmarks.protocol import evaluate_fold, load
+from benchmarks.render import averaged, of_paper, read_paper, side_by_side
+from skgraphkde.perturbation import spectral_twins
+
+TITLE = "Energy thresholds"
+ABOUT = """\
+Paper settings but for the energy thresholds. The AUROC is in percent. Shares of changed edges are
+means and standard deviations over all graphs, in percent of a graph's edges, and need no training.
+"""
+GRID = list(product((0.45, 0.5, 0.55, 0.6), (0.7, 0.75, 0.8, 0.85)))
+
+
+def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
+    """The shares of edges on MUTAG, then every pair of thresholds on every fold."""
+    shares = [{"dataset": "MUTAG", "tau_1": a, "tau_2": b, "fold": -1} for a, b in GRID]
+    return shares + [
+        {"dataset": dataset, "tau_1": a, "tau_2": b, "fold": fold}
+        for dataset in datasets or ["MUTAG"]
+        for fold in range(n_folds)
+        for a, b in GRID
+    ]
+
+
+def estimator(dataset: str, tau_1: float, tau_2: float, fold: int) -> Any:
+    """Paper settings with other thresholds; none for the shares of edges, fold -1."""
+    if fold < 0:
+        return None
+    return paper_settings(energy_thresholds=(tau_1, tau_2))(fold)
+
+
+def measure(
+    estimator: Any, dataset: str, tau_1: float, tau_2: float, fold: int
+) -> dict[str, float]:
+    """One fold, or the shares of edges."""
+    empty = dict.fromkeys(("auroc", "fit_seconds", "added", "added_std", "removed", "removed_std"))
+    if fold >= 0:
+        values = evaluate_fold(estimator, dataset, fold)
+        return empty | {name: values[name] for name in ("auroc", "fit_seconds")}
+    graphs = load(dataset).graphs
+    removed, added = spectral_twins(graphs, tau_1, tau_2, 10.0)
+    for name, twins in (("added", added), ("removed", removed)):
+        change = np.abs(twins.n_edges_per_graph - graphs.n_edges_per_graph)
+        percent = 100 * change / graphs.n_edges_per_graph
+        empty |= {name: round(percent.mean(), 4), f"{name}_std": round(percent.std(), 4)}
+    return empty
+
+
+def report(rows: pd.DataFrame) -> str:
+    """The AUROC by data set, then the shares of edges."""
+    by = ["tau_1", "tau_2"]
+    trained, shares = rows[rows["fold"] >= 0], rows[rows["fold"] < 0].set_index(by)
+    ours = pd.DataFrame(
+        {name: averaged(of, by, ["auroc"])["auroc"] for name, of in trained.groupby("dataset")}
+    )
+    paper = of_paper(read_paper("thresholds"), by, "dataset")
+    n_folds = trained.groupby("dataset")["fold"].nunique()
+    titles = {name: f"{name} ({n_folds[name]})" for name in ours}
+    changes = pd.DataFrame(
+        {
+            name: [f"{m:.1f} ± {s:.1f}" for m, s in shares[[name, f"{name}_std"]].to_numpy()]
+            for name in ("removed", "added")
+        },
+        index=shares.index,
+    )
+    published = of_paper(read_paper("edge_changes"), by, "change")
+    parts = [ABOUT, "### AUROC (folds)", side_by_side(ours, paper, titles)]
+    parts += ["### Changed edges, MUTAG"]
+    parts += [side_by_side(changes, published, {"removed": "removed", "added": "added"})]
+    return "\n\n".join(parts)
