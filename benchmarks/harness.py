@@ -13,6 +13,7 @@ parameters: change a default and the cells that it touches are measured again.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
@@ -21,7 +22,7 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -132,10 +133,19 @@ def _measured(table_name: str, cell: Cell, n_threads: int) -> Cell:
         "settings": settings(table, cell),
         "seconds": round(time.perf_counter() - start, 3),
         "threads": n_threads,
-        "versions": ", ".join(f"{package} {version(package)}" for package in PACKAGES),
+        "versions": versions(),
         "machine": machine(),
     }
     return {"cell": _key(cell), **values, **provenance}
+
+
+def versions() -> str:
+    """The packages that figures depend on, where they are installed."""
+    installed = []
+    for package in PACKAGES:
+        with contextlib.suppress(PackageNotFoundError):
+            installed.append(f"{package} {version(package)}")
+    return ", ".join(installed)
 
 
 def machine() -> str:
