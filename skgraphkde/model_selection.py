@@ -107,7 +107,7 @@ class _DetectionScorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         scores = getattr(estimator, "score_samples", None) or estimator.decision_function
-        return _METRICS[self.name](check_target(y), scores(X))
+        return _METRICS[self.name](y, scores(X))
 
     def __repr__(self) -> str:
         return f"get_detection_scorer({self.name!r})"

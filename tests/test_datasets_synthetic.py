@@ -94,6 +94,9 @@ def test_barabasi_albert_links():
     assert m.tolist() == [2, 2, 2, 1, 2, 1, 2]
     assert drawn.parameters["rewired"].tolist() == [0, 0, 0, 0, 0.3, 0, 0.3]
     assert edges.tolist() == (m * (n - m)).tolist()  # rewiring keeps their number
+    # Each node but the first two brings its m links along, until they are moved.
+    lost = [(drawn.graphs[i].degrees[2:] < m[i]).any() for i in range(7)]
+    assert lost == [False, False, False, False, True, False, True]
 
 
 def test_power_law_fit_by_hand():

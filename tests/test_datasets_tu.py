@@ -180,6 +180,8 @@ def test_without_a_cache_folder_the_zip_is_read(tmp_path, files, monkeypatch):
 
 # -- broken zips -----------------------------------------------------------------------------------
 
+# Every node of the first graph has one edge out and one in.
+RING = "1, 2\n2, 3\n3, 4\n4, 1\n"
 BROKEN = {
     "fewer labels than nodes": ({"node_labels": "1\n"}, "TINY_node_labels.txt has 1 lines, but"),
     "a word": ({"graph_labels": "1\n1\nx\n1\n2\n"}, "line 3: expected 1 integer, got 'x'"),
@@ -193,6 +195,8 @@ BROKEN = {
     "a huge number": ({"A": f"1, {10**30}\n"}, "holds a number too large to store"),
     "one way": ({"A": "1, 2\n"}, "edge (1, 2) is listed, but (2, 1) is not"),
     "the other way": ({"A": "2, 1\n"}, "edge (2, 1) is listed, but (1, 2) is not"),
+    "a ring one way": ({"A": RING}, "is listed, but"),
+    "back again": ({"graph_indicator": "1\n2\n1\n"}, "line 3: graph 1 comes after graph 2"),
     "no order": ({"graph_indicator": "2\n1\n"}, "line 1: graph 2 comes after graph 0"),
     "a graph left out": ({"graph_indicator": "1\n3\n"}, "line 2: graph 3 comes after graph 1"),
     "a class too many": ({"graph_labels": "1\n" * 6}, "has 5 graphs, but there are 6 graph labels"),

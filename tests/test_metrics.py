@@ -60,6 +60,11 @@ def test_fpr_at_tpr_walks_the_thresholds(data, tpr):
     assert of_normal == pytest.approx(fpr_slow(y == 1, score, tpr))
 
 
+def test_fpr_at_tpr_on_a_straight_line():
+    # Two ties in a row: the point between them counts although it bends nothing.
+    assert fpr_at_tpr([1, -1, 1, -1], [1.0, 1.0, 2.0, 2.0], tpr=0.5) == 0.5
+
+
 @given(st.data())
 def test_scale_and_order_do_not_matter(data):
     y, score = targets_and_scores(data)

@@ -55,6 +55,15 @@ def test_several_classes_are_all_stratified():
         np.testing.assert_array_equal(train, all_train[classes[all_train] != 3])
 
 
+def test_order_is_kept_unless_shuffled():
+    y = np.array([1] * 6 + [-1] * 3)
+    assert [test.tolist() for _, test in OneClassKFold(3).split(y, y)] == [
+        [0, 1, 6],
+        [2, 3, 7],
+        [4, 5, 8],
+    ]
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [

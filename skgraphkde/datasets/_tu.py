@@ -24,7 +24,7 @@ from sklearn.utils._param_validation import Interval, validate_params
 
 from skgraphkde.datasets._tu_files import DAMAGED, read_tu_zip
 from skgraphkde.datasets._tu_sets import BENCHMARK, collection_names
-from skgraphkde.graphs import GraphBatch, sorted_labels
+from skgraphkde.graphs import GraphBatch
 
 SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 #: Environment variable that names the folder of the zips.
@@ -245,9 +245,7 @@ def _graphs(arrays: dict[str, np.ndarray]) -> GraphBatch:
     names: tuple[Any, ...] = ()
     if "node_labels" in arrays:
         rows, codes = np.unique(arrays["node_labels"], axis=0, return_inverse=True)
-        labels = [row[0] if len(row) == 1 else tuple(row) for row in rows.tolist()]
-        names = sorted_labels(set(labels))
-        codes = np.array([names.index(label) for label in labels])[codes]
+        names = tuple(row[0] if len(row) == 1 else tuple(row) for row in rows.tolist())
     return GraphBatch(arrays["node_ptr"], adjacency, codes, names, arrays.get("node_attributes"))
 
 
