@@ -15,8 +15,8 @@ ABOUT = """\
 Five folds over the classes; fitted on the graphs of four folds that are not of the anomaly class,
 scored on the fifth. Mean and standard deviation over the folds, in percent (the paper's are over
 five runs). *Paper settings* are `PAPER`; *untrained* is the same with `max_iter=0`. In italics,
-below ours: the figure of the paper. Large sets may have fewer folds, see the number behind them.
-Empty cells did not run.
+below ours: the figure of the paper. Behind a data set stands the number of folds, behind a figure
+the number of its folds where it has fewer. Empty cells did not run.
 """
 # The paper does not say which class its AUPRC takes for positive: its figures stand below both.
 PAPER_TABLE = {
@@ -34,12 +34,12 @@ CAPTIONS = {
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-    """Every method on every fold, the cheap data sets first."""
+    """Every method on every fold, the first fold of all first, the cheap data sets first."""
     return [
         {"dataset": dataset, "method": method, "fold": fold}
+        for fold in range(n_folds)
         for dataset in datasets or SMALL
         for method in METHODS
-        for fold in range(n_folds)
     ]
 
 

@@ -66,10 +66,14 @@ def against_paper(
     ranks = ours[common].rank(ascending=metric == "fpr95").mean(axis=1)
     means = ours[common].mean(axis=1)
     published = paper.pivot_table(index="method", columns="dataset", values="mean")
+    n_folds = rows.groupby("dataset")["fold"].nunique()
     lines = []
     for method in methods:
         of_method = rows[rows["method"] == method].groupby("dataset")[metric]
-        cells = {name: mean_std(values) for name, values in of_method}
+        cells = {
+            name: mean_std(values) + (f" ({len(values)})" if len(values) < n_folds[name] else "")
+            for name, values in of_method
+        }
         behind = {"mean": f"{means[method]:.1f}", "rank": f"{ranks[method]:.1f}"}
         lines.append({"method": method, **cells, **(behind if len(common) else {})})
         if paper_names.get(method) in published.index:
@@ -77,7 +81,6 @@ def against_paper(
             named = {name: f"*{x:.1f}*" for name, x in figures.items() if np.isfinite(x)}
             lines.append({"method": "*in the paper*", **named, "mean": f"*{figures.mean():.1f}*"})
     table = pd.DataFrame(lines).reindex(columns=["method", *datasets, "mean", "rank"])
-    n_folds = rows.groupby("dataset")["fold"].nunique()
     table = table.rename(columns={n: f"{n} ({n_folds.get(n, 0)})" for n in datasets})
     note = f"Mean and rank over {', '.join(common)}." if len(common) else ""
     return f"{markdown(table, index=False)}\n\n{note}"

@@ -122,15 +122,20 @@ def test_mean_and_spread():
 
 def test_what_did_not_run_stays_empty():
     rows = pd.DataFrame(
-        {"dataset": ["A", "A", "B"], "method": ["x", "y", "x"], "fold": 0, "auroc": [60, 70, 80]}
+        {
+            "dataset": ["A", "A", "B", "A"],
+            "method": ["x", "y", "x", "y"],
+            "fold": [0, 0, 0, 1],
+            "auroc": [60, 69, 80, 71],
+        }
     )
     paper = pd.DataFrame({"method": ["X"], "dataset": ["A"], "mean": [61.5], "std": [0.1]})
     text = render.against_paper(rows, "auroc", ["A", "B"], ["x", "y"], paper, {"x": "X"})
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()]
-    assert lines[0] == ["method", "A (1)", "B (1)", "mean", "rank"]
-    assert lines[2] == ["x", "60.0", "80.0", "60.0", "2.0"]
+    assert lines[0] == ["method", "A (2)", "B (1)", "mean", "rank"]
+    assert lines[2] == ["x", "60.0 (1)", "80.0", "60.0", "2.0"]
     assert lines[3] == ["*in the paper*", "*61.5*", "", "*61.5*", ""]
-    assert lines[4] == ["y", "70.0", "", "70.0", "1.0"]
+    assert lines[4] == ["y", "70.0 ± 1.0", "", "70.0", "1.0"]
     assert "Mean and rank over A." in text
 
 
