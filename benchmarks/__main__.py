@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -50,7 +51,8 @@ def render(table: ModuleType, results: Path) -> str:
     rows = harness.read(table, results / f"{name}.csv")
     if rows.empty:
         return ""
-    text = f"# {table.TITLE}\n\n`python -m benchmarks {name}`\n\n{table.report(rows).rstrip()}\n"
+    report = re.sub(r"\n{3,}", "\n\n", table.report(rows).strip())
+    text = f"# {table.TITLE}\n\n`python -m benchmarks {name}`\n\n{report}\n"
     text += "\nMeasured with " + "; ".join(sorted(set(rows["versions"]))) + " on "
     text += "; ".join(sorted(set(rows["machine"]))) + ".\n"
     DOCS.mkdir(parents=True, exist_ok=True)
