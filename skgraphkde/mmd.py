@@ -50,6 +50,42 @@ class DiscreteMeasures:
         )
         return cls(points, weights, sizes)
 
+    @classmethod
+    def from_colors(
+        cls,
+        points: torch.Tensor,
+        colors_of_points: np.ndarray,
+        colors: np.ndarray,
+        ptr: np.ndarray,
+    ) -> DiscreteMeasures:
+        """The measures of :meth:`from_clouds`, where samples of one color are at one point.
+
+        Parameters
+        ----------
+        points : Tensor of shape (n_points, d)
+        colors_of_points : ndarray of shape (n_points,)
+            Each color of a sample is there; of several points of one color the first is taken.
+        colors : ndarray of shape (n_samples,)
+        ptr : ndarray of shape (n_measures + 1,)
+            Measure i is uniform on the samples ``ptr[i]`` to ``ptr[i + 1] - 1``.
+        """
+        distinct, first = np.unique(colors_of_points, return_index=True)
+        order = np.argsort(first)  # keeps the points of a measure side by side
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        sizes = np.diff(ptr)
+        weights = sp.csr_array(
+            (
+                np.repeat(1.0 / sizes, sizes),
+                place[np.searchsorted(distinct, colors)],
+                np.array(ptr),
+            ),
+            shape=(len(sizes), len(distinct)),
+        )
+        weights.sum_duplicates()
+        index = torch.as_tensor(first[order], device=points.device)
+        return cls(points[index], weights, sizes)
+
     def __len__(self) -> int:
         return len(self.sizes)
 
@@ -84,58 +120,108 @@ def kernel_means(
         Differentiable in the points. What is needed beside it is bounded by scikit-learn's
         `working_memory`.
     """
-    plan = _Plan(P, P if Q is None else Q, gammas, symmetric=Q is None)
-    return _KernelMeans.apply(P.points, plan.Q.points, plan)
+    plan = _Cross(P, P if Q is None else Q, gammas, symmetric=Q is None)
+    return _KernelMeans.apply(P.points, P.points if Q is None else Q.points, plan)
 
 
 def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> torch.Tensor:
     """The diagonal of ``kernel_means(P, None, gammas)`` alone, shape (n_gammas, len(P))."""
-    plan = _Plan(P, P, gammas, symmetric=True, diagonal=True)
-    return _KernelMeans.apply(P.points, P.points, plan)
+    return _SelfMeans.apply(P.points, _Diagonal(P, gammas))
 
 
 class _KernelMeans(torch.autograd.Function):
     """W_P K W_Q' tile by tile, K the kernel between the points.
 
-    K is forgotten and made anew for the gradient, where a gamma whose incoming gradient is zero,
-    because its MMD was not the largest, costs nothing. With T = sum_s -gamma_s K_s * (W_P' G_s
-    W_Q), the gradients in x and y are 2 (T 1) x - 2 T y and 2 (T' 1) y - 2 T' x.
+    K is forgotten and made anew for the gradient. Of mirror images one is computed: with symmetric
+    measures the result is H + H', H the tiles above the diagonal and half of those on it.
     """
 
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, y: torch.Tensor, plan: _Plan) -> torch.Tensor:
+    def forward(ctx: Any, x: torch.Tensor, y: torch.Tensor, plan: _Cross) -> torch.Tensor:
         ctx.save_for_backward(x, y)
         ctx.plan = plan
         out = x.new_zeros((len(plan.gammas), *plan.shape))
-        for pair in plan.pairs():
-            row, column = pair.row, pair.column
-            D = _squared_distances(x[row.points], y[column.points])
-            K = torch.empty_like(D)
-            for s, gamma in enumerate(plan.gammas):
-                _gaussian(D, gamma, out=K)
-                block = column.weights @ (row.weights @ K).T.contiguous()
-                pair.add(out[s], block.T)
-        return out
+        for i, row in enumerate(plan.rows):
+            # sums[s, j, p] = sum_q v_jq k_s(x_p, y_q) over the tiles q so far.
+            sums = x.new_zeros((len(plan.gammas), plan.shape[1], row.n_points))
+            for column in plan.columns_of(i):
+                D = _squared_distances(y[column.points], x[row.points])
+                K = torch.empty_like(D)
+                for s, gamma in enumerate(plan.gammas):
+                    block = column.weights @ _gaussian(D, gamma, out=K)
+                    sums[s].index_add_(0, column.measures, block, alpha=plan.share(row, column))
+            for s in range(len(plan.gammas)):
+                out[s].index_add_(0, row.measures, row.weights @ sums[s].T.contiguous())
+        return out + out.mT if plan.symmetric else out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> tuple:
         (x, y), plan = ctx.saved_tensors, ctx.plan
         grad_x, grad_y = torch.zeros_like(x), torch.zeros_like(y)
-        for pair in plan.pairs():
-            row, column = pair.row, pair.column
-            x_tile, y_tile = x[row.points], y[column.points]
-            D = _squared_distances(x_tile, y_tile)
-            K, T = torch.empty_like(D), torch.zeros_like(D)
-            for s, gamma in enumerate(plan.gammas):
-                G = pair.get(grad[s])
-                if G.any():
-                    half = column.weights.transpose_matmul(G.T.contiguous())
-                    spread = row.weights.transpose_matmul(half.T.contiguous())
-                    T.addcmul_(spread, _gaussian(D, gamma, out=K), value=-gamma)
-            grad_x[row.points] += 2 * (T.sum(1)[:, None] * x_tile - T @ y_tile)
-            grad_y[column.points] += 2 * (T.sum(0)[:, None] * y_tile - T.T @ x_tile)
+        grad = grad + grad.mT if plan.symmetric else grad
+        for i, row in enumerate(plan.rows):
+            of_row = grad[:, row.measures]
+            for column in plan.columns_of(i):
+                G = of_row[:, :, column.measures] * plan.share(row, column)
+                _add_gradients(x, y, row, column, plan.gammas, G, grad_x, grad_y)
         return grad_x, grad_y, None
+
+
+class _SelfMeans(torch.autograd.Function):
+    """The diagonal of W K W': tiles of measures with themselves."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, plan: _Diagonal) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        ctx.plan = plan
+        out = x.new_zeros((len(plan.gammas), plan.n_measures))
+        for row, column, (measures, i, j), count in plan.pairs():
+            D = _squared_distances(x[row.points], x[column.points])
+            K = torch.empty_like(D)
+            for s, gamma in enumerate(plan.gammas):
+                half = row.weights @ _gaussian(D, gamma, out=K)
+                block = column.weights @ half.T.contiguous()
+                out[s].index_add_(0, measures, block[j, i], alpha=count)
+        return out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple:
+        (x,), plan = ctx.saved_tensors, ctx.plan
+        grad_x = torch.zeros_like(x)
+        for row, column, (measures, i, j), count in plan.pairs():
+            G = grad.new_zeros((len(plan.gammas), len(row.measures), len(column.measures)))
+            G[:, i, j] = grad[:, measures] * count
+            _add_gradients(x, x, row, column, plan.gammas, G, grad_x, grad_x)
+        return grad_x, None
+
+
+def _add_gradients(
+    x: torch.Tensor,
+    y: torch.Tensor,
+    row: _Tile,
+    column: _Tile,
+    gammas: Sequence[float],
+    G: torch.Tensor,
+    grad_x: torch.Tensor,
+    grad_y: torch.Tensor,
+) -> None:
+    """Add a tile's share to the gradients.
+
+    They are 2 (T 1) x - 2 T y and 2 (T' 1) y - 2 T' x with T = sum_s -gamma_s K_s * (W_P' G_s W_Q).
+    A gamma whose G is zero, because its MMD was not the largest, costs nothing.
+    """
+    x_tile, y_tile = x[row.points], y[column.points]
+    D = _squared_distances(x_tile, y_tile)
+    K, T = torch.empty_like(D), torch.zeros_like(D)
+    for gamma, G_s in zip(gammas, G, strict=True):
+        if G_s.any():
+            half = column.weights.transpose_matmul(G_s.T.contiguous())
+            spread = row.weights.transpose_matmul(half.T.contiguous())
+            T.addcmul_(spread, _gaussian(D, gamma, out=K), value=-gamma)
+    grad_x.index_add_(0, row.points, T.sum(1)[:, None] * x_tile - T @ y_tile, alpha=2)
+    grad_y.index_add_(0, column.points, T.sum(0)[:, None] * y_tile - T.T @ x_tile, alpha=2)
 
 
 def _squared_distances(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -159,103 +245,102 @@ def _gaussian(D: torch.Tensor, gamma: float, out: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class _Tile:
-    """A run of support points, and the measures that have weight on it."""
+    """Some support points, and the measures that have weight on them."""
 
-    points: slice
-    measures: np.ndarray
+    points: torch.Tensor  # indices
+    measures: torch.Tensor  # indices
     weights: CSRMatrix  # (measures, points)
 
-
-@dataclass(frozen=True)
-class _Pair:
-    """Two tiles that meet, and where the block of (row measures, column measures) belongs."""
-
-    row: _Tile
-    column: _Tile
-    mirrored: bool  # whether the pair stands for its mirror image, too
-    common: (
-        tuple[np.ndarray, ...] | None
-    )  # for the diagonal: measures in both, their places in each
-
-    def add(self, out: torch.Tensor, block: torch.Tensor) -> None:
-        """Add the block to the result of one gamma."""
-        if self.common is not None:
-            measures, i, j = self.common
-            out[measures] += block[i, j] * (2 if self.mirrored else 1)
-            return
-        out[np.ix_(self.row.measures, self.column.measures)] += block
-        if self.mirrored:
-            out[np.ix_(self.column.measures, self.row.measures)] += block.T
-
-    def get(self, grad: torch.Tensor) -> torch.Tensor:
-        """The block that belongs there: the transpose of `add`, as a linear map."""
-        if self.common is not None:
-            measures, i, j = self.common
-            block = grad.new_zeros((len(self.row.measures), len(self.column.measures)))
-            block[i, j] = grad[measures] * (2 if self.mirrored else 1)
-            return block
-        block = grad[np.ix_(self.row.measures, self.column.measures)]
-        if self.mirrored:
-            block = block + grad[np.ix_(self.column.measures, self.row.measures)].T
-        return block
+    @property
+    def n_points(self) -> int:
+        return len(self.points)
 
 
-class _Plan:
-    """Which tiles meet."""
+class _Cross:
+    """Which tiles of P and Q meet."""
 
     def __init__(
-        self,
-        P: DiscreteMeasures,
-        Q: DiscreteMeasures,
-        gammas: Sequence[float],
-        symmetric: bool,
-        diagonal: bool = False,
+        self, P: DiscreteMeasures, Q: DiscreteMeasures, gammas: Sequence[float], symmetric: bool
     ) -> None:
-        self.Q = Q
-        self.gammas, self.symmetric, self.diagonal = gammas, symmetric, diagonal
-        self.shape = (len(P),) if diagonal else (len(P), len(Q))
-        width = _tile_width(P.points)
-        # Of the diagonal's tiles only the part within measures is of use: keep them narrow.
-        self.rows = _tiles(P, min(width, 256) if diagonal else width)
-        self.columns = self.rows if symmetric else _tiles(Q, width)
+        self.gammas, self.symmetric, self.shape = gammas, symmetric, (len(P), len(Q))
+        width = _tile_width(P.points, len(gammas) * len(Q))
+        self.rows = _tiles(P.points, P.weights, width)
+        self.columns = self.rows if symmetric else _tiles(Q.points, Q.weights, width)
 
-    def pairs(self) -> Iterator[_Pair]:
-        """The pairs of tiles to compute; of mirror images, one."""
-        for i, row in enumerate(self.rows):
-            for column in self.columns[i:] if self.symmetric else self.columns:
-                common = None
-                if self.diagonal:
-                    common = np.intersect1d(row.measures, column.measures, return_indices=True)
-                    if not len(common[0]):
-                        continue
-                yield _Pair(row, column, self.symmetric and row is not column, common)
+    def columns_of(self, i: int) -> list[_Tile]:
+        """The tiles that row tile `i` meets; of mirror images, one."""
+        return self.columns[i:] if self.symmetric else self.columns
+
+    def share(self, row: _Tile, column: _Tile) -> float:
+        """A tile on the diagonal is its own mirror image, and counts half."""
+        return 0.5 if row is column else 1.0
 
 
-def _tile_width(points: torch.Tensor) -> int:
-    """Points a tile: four square temporaries fit into working_memory, on a CPU into the cache."""
-    budget = int(get_config()["working_memory"] * 2**20)
-    fits = math.isqrt(budget // (4 * points.element_size()))
+class _Diagonal:
+    """Which tiles meet within measures. Each measure has its points to itself here."""
+
+    def __init__(self, P: DiscreteMeasures, gammas: Sequence[float]) -> None:
+        self.gammas, self.n_measures = gammas, len(P)
+        W = P.weights
+        apart = sp.csr_array((W.data, np.arange(W.nnz), W.indptr), shape=(len(P), W.nnz))
+        # Only the part within measures is of use: keep the tiles narrow.
+        width = min(_tile_width(P.points), 256)
+        self.tiles = _tiles(P.points, apart, width, W.indices)
+
+    def pairs(self) -> Iterator[tuple[_Tile, _Tile, tuple, int]]:
+        """Two tiles, the measures in both with their places in each, and how often they count."""
+        for i, row in enumerate(self.tiles):
+            for column in self.tiles[i:]:
+                common = np.intersect1d(
+                    row.measures.numpy(force=True),
+                    column.measures.numpy(force=True),
+                    return_indices=True,
+                )
+                if not len(common[0]):
+                    break  # a measure lies in consecutive tiles
+                indices = tuple(torch.as_tensor(c, device=row.measures.device) for c in common)
+                yield row, column, indices, 1 if row is column else 2
+
+
+def _tile_width(points: torch.Tensor, n_sums: int = 0) -> int:
+    """Points a tile: its temporaries fit into working_memory, on a CPU mostly into the cache.
+
+    Four squares of this width, and `n_sums` rows of it.
+    """
+    numbers = int(get_config()["working_memory"] * 2**20) // points.element_size()
+    fits = (math.isqrt(n_sums**2 + 16 * numbers) - n_sums) // 8  # 4 w^2 + n_sums w = numbers
     return max(1, min(fits, 1024 if points.device.type == "cpu" else 8192))
 
 
-def _tiles(P: DiscreteMeasures, width: int) -> list[_Tile]:
-    """Cut the support into runs of at most `width` points, between measures where possible."""
-    n_points = len(P.points)
+def _tiles(
+    points: torch.Tensor, weights: sp.csr_array, width: int, index: np.ndarray | None = None
+) -> list[_Tile]:
+    """Cut the support into runs of at most `width` points, between measures where possible.
+
+    Column j of `weights` stands for ``points[index[j]]``, or ``points[j]``.
+    """
+    n_points = weights.shape[1]
+    index = np.arange(n_points) if index is None else index
     first, last = np.minimum.reduceat, np.maximum.reduceat
-    starts = P.weights.indptr[:-1]
-    covered = np.bincount(first(P.weights.indices, starts) + 1, minlength=n_points + 2)
-    covered -= np.bincount(last(P.weights.indices, starts) + 1, minlength=n_points + 2)
+    starts = weights.indptr[:-1]
+    covered = np.bincount(first(weights.indices, starts) + 1, minlength=n_points + 2)
+    covered -= np.bincount(last(weights.indices, starts) + 1, minlength=n_points + 2)
     clean = np.flatnonzero(np.cumsum(covered)[: n_points + 1] == 0)
-    by_point = P.weights.tocsc()
+    by_point = weights.tocsc()
     tiles, start = [], 0
     while start < n_points:
         stop = clean[np.searchsorted(clean, start + width, side="right") - 1]
         if stop <= start:
             stop = min(start + width, n_points)
-        weights = by_point[:, start:stop].tocsr()
-        measures = np.flatnonzero(np.diff(weights.indptr))
-        tile = _Tile(slice(start, stop), measures, CSRMatrix(weights[measures], P.points))
-        tiles.append(tile)
+        of_tile = by_point[:, start:stop].tocsr()
+        measures = np.flatnonzero(np.diff(of_tile.indptr))
+        tiles.append(
+            _Tile(
+                torch.as_tensor(index[start:stop], device=points.device).long(),
+                torch.as_tensor(measures, device=points.device),
+                CSRMatrix(of_tile[measures], points),
+            )
+        )
         start = stop
     return tiles
 
@@ -312,13 +397,12 @@ def feature_means(
     n_frequencies = frequencies.shape[1]
     width = max(1, _tile_width(P.points) ** 2 // (2 * n_frequencies))
     out = P.points.new_zeros((len(gammas), len(P), 2 * n_frequencies))
-    for tile in _tiles(P, width):
+    for tile in _tiles(P.points, P.weights, width):
         projection = P.points[tile.points] @ frequencies
         for s, gamma in enumerate(gammas):
             angle = math.sqrt(2 * gamma) * projection
             features = torch.cat([angle.cos(), angle.sin()], 1) / math.sqrt(n_frequencies)
-            index = torch.as_tensor(tile.measures, device=out.device)
-            out[s] = out[s].index_add(0, index, tile.weights @ features)
+            out[s] = out[s].index_add(0, tile.measures, tile.weights @ features)
     return out
 
 

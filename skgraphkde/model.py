@@ -23,6 +23,7 @@ from skgraphkde.density import MultiBandwidthKDE, SizeKernel, own_references
 from skgraphkde.encoder import GCNEncoder
 from skgraphkde.graphs import GraphBatch
 from skgraphkde.mmd import DiscreteMeasures, Distance
+from skgraphkde.refinement import node_colors
 
 # From raw graphs to graphs that carry their node features as attributes.
 Featurize = Callable[[GraphBatch], GraphBatch]
@@ -79,7 +80,7 @@ class DensityModel(nn.Module):
         self.leave_one_out = leave_one_out
 
     def embed(self, graphs: GraphBatch, generator: torch.Generator | None = None) -> EmbeddedGraphs:
-        """Embed graphs, which carry their node features as attributes."""
+        """Embed graphs, which carry their node features as attributes, a point a node."""
         Z = self.encoder(graphs, generator)
         return EmbeddedGraphs(graphs, DiscreteMeasures.from_clouds(Z, graphs.node_ptr))
 
@@ -107,9 +108,22 @@ class DensityModel(nn.Module):
     def embed_all(
         self, graphs: GraphBatch, featurize: Featurize = carried_features
     ) -> EmbeddedGraphs:
-        """Embed graphs; `featurize` makes their node features."""
-        points = [self.encoder(featurize(graphs[block])) for block in self.blocks(graphs)]
-        measures = DiscreteMeasures.from_clouds(torch.cat(points), graphs.node_ptr)
+        """Embed graphs; `featurize` makes their node features.
+
+        Nodes that the encoder cannot tell apart share a point: the distance costs the square of the
+        number of points, and molecules have far fewer of them than nodes.
+        """
+        points, of_points, of_nodes = [], [], []
+        for block in self.blocks(graphs):
+            featured = featurize(graphs[block])
+            colors = node_colors(featured, len(self.encoder.weights))
+            first = np.sort(np.unique(colors, return_index=True)[1])
+            points.append(self.encoder(featured)[torch.as_tensor(first)])
+            of_points.append(colors[first])
+            of_nodes.append(colors)
+        measures = DiscreteMeasures.from_colors(
+            torch.cat(points), np.concatenate(of_points), np.concatenate(of_nodes), graphs.node_ptr
+        )
         return EmbeddedGraphs(graphs, measures)
 
     @torch.no_grad()
@@ -142,7 +156,7 @@ class DensityModel(nn.Module):
         scores = np.empty(len(graphs))
         blocks = self.blocks(graphs, len(references))
         for block in tqdm(blocks, desc="scoring", disable=not verbose or len(blocks) < 2):
-            queries = self.embed(featurize(graphs[block]))
+            queries = self.embed_all(graphs[block], featurize)
             left_out = None
             if own is not None:
                 device = queries.measures.points.device

@@ -164,8 +164,7 @@ class Trainer:
     def _held_out_loss(self) -> float:
         """Contrast of the held-out graphs against training graphs, in evaluation mode."""
         self.model.encoder.standardize(self.training_blocks)
-        with torch.no_grad():
-            references = self.model.embed(self.held_out_references)
+        references = self.model.embed_all(self.held_out_references)
         self.model.scale_to(references)
         of_graphs = self.model.log_densities(self.held_out_graphs, references)
         of_twins = self.model.log_densities(self.held_out_twins, references)

@@ -49,14 +49,13 @@ def scores_slow(detector, graphs, skip=lambda i: None):
     """Log densities by the formulas, from the fitted encoder and weights alone."""
     model = detector.model_.for_inference(torch.device("cpu"))
     features = detector.node_features_.transform(graphs)
-    references = detector.references_.measures.points.double()
-    ptr = detector.references_.graphs.node_ptr
+    references = detector.node_features_.transform(detector.references_.graphs)
     with torch.no_grad():
         D = squared_mmd_slow(
             model.encoder(features),
             features.node_ptr,
-            references,
-            ptr,
+            model.encoder(references).float().double(),  # as they are stored
+            references.node_ptr,
             GAMMAS,
             detector.mmd_estimator,
         ).sqrt()

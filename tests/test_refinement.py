@@ -1,0 +1,120 @@
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skgraphkde import NodeFeatures, read_graphs
+from skgraphkde.encoder import GCNEncoder
+from skgraphkde.mmd import DiscreteMeasures, squared_mmd
+from skgraphkde.refinement import node_colors
+from tests.conftest import GAMMAS, permuted, random_graphs
+
+
+def featured(seed, kinds=("label", "degree"), **keywords):
+    batch = read_graphs(random_graphs(12, seed, **keywords))
+    return NodeFeatures(kinds).fit(batch).transform(batch)
+
+
+def colors_slow(graphs, n_rounds):
+    """Nested tuples: a node's color is its own and the sorted ones of its neighbors."""
+    A = graphs.adjacency
+    colors = [
+        (tuple(x), d)
+        for x, d in zip(graphs.attributes.tolist(), A.sum(axis=1).tolist(), strict=True)
+    ]
+    for _ in range(n_rounds):
+        colors = [
+            (
+                colors[i],
+                tuple(
+                    sorted(
+                        (colors[A.indices[e]], A.data[e])
+                        for e in range(A.indptr[i], A.indptr[i + 1])
+                    )
+                ),
+            )
+            for i in range(len(colors))
+        ]
+    return colors
+
+
+def same_partition(a, b):
+    """Whether two colorings name the same classes."""
+    pairs = set(zip(a, b, strict=True))
+    return len(pairs) == len(set(a)) == len(set(b))
+
+
+@given(st.integers(0, 10**6), st.integers(0, 3), st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_colors_are_those_of_nested_tuples(seed, n_rounds, weighted):
+    graphs = featured(seed)
+    if weighted:
+        A = graphs.adjacency.copy()
+        ends = np.sort(np.column_stack([graphs.graph_of_node.repeat(graphs.degrees), A.indices]))
+        A.data = 1.0 + ends.sum(axis=1) % 2
+        A = A.maximum(A.T)
+        graphs = graphs.replace(adjacency=type(graphs.adjacency)(A))
+    assert same_partition(node_colors(graphs, n_rounds).tolist(), colors_slow(graphs, n_rounds))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 3))
+@settings(deadline=None, max_examples=25)
+def test_one_color_is_one_embedding(seed, n_layers):
+    graphs = featured(seed, labels="CN")
+    encoder = GCNEncoder(
+        graphs.attributes.shape[1], 8, n_layers, 0.0, True, torch.Generator().manual_seed(seed)
+    ).double()
+    encoder.standardize([graphs])
+    with torch.no_grad():
+        Z = encoder(graphs).numpy()
+    _, color = np.unique(node_colors(graphs, n_layers), return_inverse=True)
+    first = np.unique(color, return_index=True)[1]
+    np.testing.assert_allclose(Z, Z[first][color], atol=1e-12)
+
+
+def test_colors_do_not_depend_on_the_batch_or_the_order():
+    graphs = featured(0)
+    whole = node_colors(graphs, 2)
+    parts = [node_colors(graphs[i], 2) for i in range(len(graphs))]
+    np.testing.assert_array_equal(whole, np.concatenate(parts))
+    assert sorted(node_colors(permuted(graphs, 1), 2)) == sorted(whole)
+
+
+def test_rounding_does_not_count_and_differences_do():
+    graphs = read_graphs([nx.path_graph(3)])
+
+    def colors(x):
+        return node_colors(graphs.replace(attributes=np.array([[x], [0.0], [1.0]])), 1)
+
+    assert colors(0.1 + 0.2)[0] == colors(0.3)[0]
+    assert colors(-0.0)[0] == colors(0.0)[0]
+    assert colors(0.3)[0] != colors(0.3 + 1e-9)[0]
+    assert colors(1e-12)[0] != colors(2e-12)[0]
+
+
+def test_a_star_and_its_leaves():
+    graphs = NodeFeatures(["degree"]).fit_transform([nx.star_graph(5), nx.path_graph(2)])
+    colors = node_colors(graphs, 2)
+    assert len(set(colors[1:6])) == 1
+    assert len({colors[0], colors[1], colors[6]}) == 3
+    assert colors[6] == colors[7]
+
+
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+def test_merged_measures_have_the_same_distances(estimator):
+    graphs = featured(3, labels="CN")
+    rng = np.random.RandomState(0)
+    colors = node_colors(graphs, 2)
+    _, first, color = np.unique(colors, return_index=True, return_inverse=True)
+    Z = torch.tensor(rng.standard_normal((len(first), 4)))[color]
+    plain = DiscreteMeasures.from_clouds(Z, graphs.node_ptr)
+    merged = DiscreteMeasures.from_colors(Z, colors, colors, graphs.node_ptr)
+    assert len(merged.points) == len(first) < graphs.n_nodes
+    np.testing.assert_allclose(merged.weights.sum(axis=1), 1)
+    for Q in (None, plain[2:5], merged[2:5]):
+        torch.testing.assert_close(
+            squared_mmd(merged, Q, GAMMAS, estimator),
+            squared_mmd(plain, None if Q is None else plain[2:5], GAMMAS, estimator),
+        )
