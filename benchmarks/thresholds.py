@@ -48,7 +48,7 @@ def measure(
         values = evaluate_fold(estimator, dataset, fold)
         return empty | {name: values[name] for name in ("auroc", "fit_seconds")}
     graphs = load(dataset).graphs
-    removed, added = spectral_twins(graphs, tau_1, tau_2, 10.0)
+    removed, added = spectral_twins(graphs, (tau_1, tau_2))
     for name, twins in (("added", added), ("removed", removed)):
         change = np.abs(twins.n_edges_per_graph - graphs.n_edges_per_graph)
         percent = 100 * change / graphs.n_edges_per_graph

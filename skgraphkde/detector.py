@@ -96,7 +96,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
     n_layers : int, default=2
         Number of graph convolutions.
     dropout : float, default=0.2
-        Share of the activations dropped between layers in training, in [0, 1).
+        Share of the activations dropped between layers in training, in [0, 1). Nodes of a batch
+        that the encoder cannot tell apart drop the same ones, so that they stay one point.
     batch_norm : bool, default=True
         Whether each layer standardizes its columns over the nodes.
     distance : {"mmd", "mean", "sum"}, default="mmd"

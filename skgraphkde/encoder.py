@@ -105,7 +105,12 @@ class GCNEncoder(nn.Module):
             for _ in self.weights
         )
 
-    def forward(self, graphs: GraphBatch, generator: torch.Generator | None = None) -> torch.Tensor:
+    def forward(
+        self,
+        graphs: GraphBatch,
+        generator: torch.Generator | None = None,
+        colors: np.ndarray | None = None,
+    ) -> torch.Tensor:
         """Embed the nodes.
 
         Parameters
@@ -114,6 +119,9 @@ class GCNEncoder(nn.Module):
             With the node features X as attributes.
         generator : torch.Generator, default=None
             Draws the dropout masks; only in training mode.
+        colors : ndarray of shape (n_layers + 1, n_nodes), default=None
+            Of :func:`skgraphkde.refinement.node_colors`: nodes of one color share their dropout
+            mask, so that they have one embedding in training, too. None: each node has its own.
 
         Returns
         -------
@@ -122,10 +130,19 @@ class GCNEncoder(nn.Module):
         convolve, Z = self._inputs(graphs)
         for layer in range(len(self.weights)):
             if layer and self.training and self.dropout:
-                keep = torch.empty_like(Z).bernoulli_(1 - self.dropout, generator=generator)
-                Z = Z * keep / (1 - self.dropout)
+                Z = self._drop(Z, generator, None if colors is None else colors[layer])
             Z = self._layer(layer, convolve, Z)
         return Z
+
+    def _drop(
+        self, Z: torch.Tensor, generator: torch.Generator | None, colors: np.ndarray | None
+    ) -> torch.Tensor:
+        """Z with a random share of the entries at 0, and the others scaled up."""
+        colors = np.arange(len(Z)) if colors is None else colors
+        distinct, mask_of_node = np.unique(colors, return_inverse=True)
+        keep = Z.new_empty((len(distinct), Z.shape[1]))
+        keep.bernoulli_(1 - self.dropout, generator=generator)
+        return Z * keep[torch.as_tensor(mask_of_node, device=Z.device)] / (1 - self.dropout)
 
     def _inputs(self, graphs: GraphBatch) -> tuple[Convolution, torch.Tensor]:
         like = self.weights[0]

@@ -80,9 +80,15 @@ class DensityModel(nn.Module):
         self.leave_one_out = leave_one_out
 
     def embed(self, graphs: GraphBatch, generator: torch.Generator | None = None) -> EmbeddedGraphs:
-        """Embed graphs, which carry their node features as attributes, a point a node."""
-        Z = self.encoder(graphs, generator)
-        return EmbeddedGraphs(graphs, DiscreteMeasures.from_clouds(Z, graphs.node_ptr))
+        """Embed graphs, which carry their node features as attributes.
+
+        Nodes that the encoder cannot tell apart share a point, and their dropout mask: the distance
+        costs the square of the number of points, and molecules have far fewer of them than nodes.
+        """
+        colors = node_colors(graphs, len(self.encoder.weights))
+        Z = self.encoder(graphs, generator, colors)
+        last = colors[-1]
+        return EmbeddedGraphs(graphs, DiscreteMeasures.from_colors(Z, last, last, graphs.node_ptr))
 
     def log_density(
         self,
@@ -108,15 +114,11 @@ class DensityModel(nn.Module):
     def embed_all(
         self, graphs: GraphBatch, featurize: Featurize = carried_features
     ) -> EmbeddedGraphs:
-        """Embed graphs; `featurize` makes their node features.
-
-        Nodes that the encoder cannot tell apart share a point: the distance costs the square of the
-        number of points, and molecules have far fewer of them than nodes.
-        """
+        """Embed graphs block by block; `featurize` makes their node features."""
         points, of_points, of_nodes = [], [], []
         for block in self.blocks(graphs):
             featured = featurize(graphs[block])
-            colors = node_colors(featured, len(self.encoder.weights))
+            colors = node_colors(featured, len(self.encoder.weights))[-1]
             first = np.sort(np.unique(colors, return_index=True)[1])
             points.append(self.encoder(featured)[torch.as_tensor(first)])
             of_points.append(colors[first])

@@ -16,7 +16,7 @@ ROUNDING_BITS = 12
 
 
 def node_colors(graphs: GraphBatch, n_rounds: int) -> np.ndarray:
-    """Colors of the nodes after rounds of refinement.
+    """Colors of the nodes after each round of refinement.
 
     Parameters
     ----------
@@ -27,22 +27,24 @@ def node_colors(graphs: GraphBatch, n_rounds: int) -> np.ndarray:
 
     Returns
     -------
-    ndarray of shape (n_nodes,), uint64
-        Equal for nodes with equal embeddings by structure, in any batch; different for others, but
-        for a chance of 2^-64 a pair.
+    ndarray of shape (n_rounds + 1, n_nodes), uint64
+        Row l: equal for nodes that look the same to l layers, in any batch; different for others,
+        but for a chance of 2^-64 a pair.
     """
     adjacency = graphs.adjacency
     weighted_degrees = np.asarray(adjacency.sum(axis=1)).ravel()
     colors = _mix(_bits(weighted_degrees))
     for column in np.asarray(graphs.attributes).T:
         colors = _mix(colors + _bits(column))
+    rounds = [colors]
     of_edge = _mix(_bits(adjacency.data))
     for _ in range(n_rounds):
         messages = _mix(colors[adjacency.indices] + of_edge)
         total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(messages)])  # modulo 2^64
         received = total[adjacency.indptr[1:]] - total[adjacency.indptr[:-1]]
         colors = _mix(_mix(colors) + received)
-    return colors
+        rounds.append(colors)
+    return np.stack(rounds)
 
 
 def _bits(values: np.ndarray) -> np.ndarray:

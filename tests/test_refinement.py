@@ -56,37 +56,41 @@ def test_colors_are_those_of_nested_tuples(seed, n_rounds, weighted):
         A.data = 1.0 + ends.sum(axis=1) % 2
         A = A.maximum(A.T)
         graphs = graphs.replace(adjacency=type(graphs.adjacency)(A))
-    assert same_partition(node_colors(graphs, n_rounds).tolist(), colors_slow(graphs, n_rounds))
+    rounds = node_colors(graphs, n_rounds)
+    assert rounds.shape == (n_rounds + 1, graphs.n_nodes)
+    for n, colors in enumerate(rounds.tolist()):
+        assert same_partition(colors, colors_slow(graphs, n))
 
 
-@given(st.integers(0, 10**6), st.integers(1, 3))
+@given(st.integers(0, 10**6), st.integers(1, 3), st.booleans())
 @settings(deadline=None, max_examples=25)
-def test_one_color_is_one_embedding(seed, n_layers):
+def test_one_color_is_one_embedding(seed, n_layers, training):
     graphs = featured(seed, labels="CN")
-    encoder = GCNEncoder(
-        graphs.attributes.shape[1], 8, n_layers, 0.0, True, torch.Generator().manual_seed(seed)
-    ).double()
+    generator = torch.Generator().manual_seed(seed)
+    width = graphs.attributes.shape[1]
+    encoder = GCNEncoder(width, 8, n_layers, 0.3, True, generator).double()
     encoder.standardize([graphs])
+    encoder.train(training)
+    colors = node_colors(graphs, n_layers)
     with torch.no_grad():
-        Z = encoder(graphs).numpy()
-    _, color = np.unique(node_colors(graphs, n_layers), return_inverse=True)
-    first = np.unique(color, return_index=True)[1]
+        Z = encoder(graphs, generator, colors).numpy()
+    _, first, color = np.unique(colors[-1], return_index=True, return_inverse=True)
     np.testing.assert_allclose(Z, Z[first][color], atol=1e-12)
 
 
 def test_colors_do_not_depend_on_the_batch_or_the_order():
     graphs = featured(0)
-    whole = node_colors(graphs, 2)
-    parts = [node_colors(graphs[i], 2) for i in range(len(graphs))]
+    whole = node_colors(graphs, 2)[-1]
+    parts = [node_colors(graphs[i], 2)[-1] for i in range(len(graphs))]
     np.testing.assert_array_equal(whole, np.concatenate(parts))
-    assert sorted(node_colors(permuted(graphs, 1), 2)) == sorted(whole)
+    assert sorted(node_colors(permuted(graphs, 1), 2)[-1]) == sorted(whole)
 
 
 def test_rounding_does_not_count_and_differences_do():
     graphs = read_graphs([nx.path_graph(3)])
 
     def colors(x):
-        return node_colors(graphs.replace(attributes=np.array([[x], [0.0], [1.0]])), 1)
+        return node_colors(graphs.replace(attributes=np.array([[x], [0.0], [1.0]])), 1)[-1]
 
     assert colors(0.1 + 0.2)[0] == colors(0.3)[0]
     assert colors(-0.0)[0] == colors(0.0)[0]
@@ -96,7 +100,7 @@ def test_rounding_does_not_count_and_differences_do():
 
 def test_a_star_and_its_leaves():
     graphs = NodeFeatures(["degree"]).fit_transform([nx.star_graph(5), nx.path_graph(2)])
-    colors = node_colors(graphs, 2)
+    colors = node_colors(graphs, 2)[-1]
     assert len(set(colors[1:6])) == 1
     assert len({colors[0], colors[1], colors[6]}) == 3
     assert colors[6] == colors[7]
@@ -106,7 +110,7 @@ def test_a_star_and_its_leaves():
 def test_merged_measures_have_the_same_distances(estimator):
     graphs = featured(3, labels="CN")
     rng = np.random.RandomState(0)
-    colors = node_colors(graphs, 2)
+    colors = node_colors(graphs, 2)[-1]
     _, first, color = np.unique(colors, return_index=True, return_inverse=True)
     Z = torch.tensor(rng.standard_normal((len(first), 4)))[color]
     plain = DiscreteMeasures.from_clouds(Z, graphs.node_ptr)
@@ -118,3 +122,23 @@ def test_merged_measures_have_the_same_distances(estimator):
             squared_mmd(merged, Q, GAMMAS, estimator),
             squared_mmd(plain, None if Q is None else plain[2:5], GAMMAS, estimator),
         )
+
+
+def test_the_gradient_through_one_node_a_color_is_that_through_all():
+    graphs = featured(5, labels="CN")
+    width = graphs.attributes.shape[1]
+    encoder = GCNEncoder(width, 6, 2, 0.3, True, torch.Generator().manual_seed(0)).double()
+    colors = node_colors(graphs, 2)
+    gradients = []
+    for merged in (True, False):
+        Z = encoder(graphs, torch.Generator().manual_seed(1), colors)
+        if merged:
+            P = DiscreteMeasures.from_colors(Z, colors[-1], colors[-1], graphs.node_ptr)
+            assert len(P.points) < len(Z)
+        else:
+            P = DiscreteMeasures.from_clouds(Z, graphs.node_ptr)
+        D = squared_mmd(P, P[:4], GAMMAS)
+        gradients.append(torch.autograd.grad(D.sum(), list(encoder.weights)))
+    for a, b in zip(*gradients, strict=True):
+        assert a.abs().max() > 0
+        torch.testing.assert_close(a, b)
