@@ -96,8 +96,12 @@ class DensityModel(nn.Module):
         references: EmbeddedGraphs,
         left_out: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Log density of the queries, shape (n_queries,); `left_out` as in MultiBandwidthKDE."""
-        squared = self.distance.squared(queries.measures, references.measures)
+        """Log density of the queries, shape (n_queries,); `left_out` as in MultiBandwidthKDE.
+
+        References that are the queries themselves cost half.
+        """
+        others = None if references is queries else references.measures
+        squared = self.distance.squared(queries.measures, others)
         log_weights = None
         if self.size_kernel is not None:
             log_weights = torch.as_tensor(self.size_kernel(queries.graphs, references.graphs))

@@ -153,13 +153,17 @@ class Trainer:
 
     def _loss(self, graphs: GraphBatch, twins: GraphBatch) -> torch.Tensor:
         """Contrast of a mini-batch, whose graphs are its references."""
-        queries = self.model.embed(GraphBatch.concatenate([graphs, twins]), self.generator)
+        embedded = self.model.embed(GraphBatch.concatenate([graphs, twins]), self.generator)
         n = len(graphs)
-        left_out = None
+        originals, twins_of = embedded[:n], embedded[n:]
+        own = own_of_twins = None
         if self.model.leave_one_out:  # the graph itself: for its twins, too
-            left_out = own_references(np.arange(n + len(twins)) % n, n, self.generator.device)
-        log_density = self.model.log_density(queries, queries[:n], left_out)
-        return contrast(log_density[:n], log_density[n:])
+            own = own_references(np.arange(n), n, self.generator.device)
+            own_of_twins = own.repeat(len(twins) // n, 1)
+        return contrast(
+            self.model.log_density(originals, originals, own),
+            self.model.log_density(twins_of, originals, own_of_twins),
+        )
 
     def _held_out_loss(self) -> float:
         """Contrast of the held-out graphs against training graphs, in evaluation mode."""

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from skgraphkde import mmd
+from skgraphkde import _mmd_cpu, _mmd_torch, mmd
 from skgraphkde.mmd import (
     DiscreteMeasures,
     Distance,
@@ -52,12 +52,20 @@ def squared_mmd_slow(x, ptr, y, qtr, gammas, estimator):
     return torch.stack(rows).reshape(len(ptr) - 1, len(qtr) - 1)
 
 
-@pytest.fixture(params=[1024, 5, 1], ids="tile{}".format)
+@pytest.fixture(params=[_mmd_cpu, _mmd_torch], ids=["loops", "torch"])
+def engine(request, monkeypatch):
+    monkeypatch.setattr(mmd, "_engine", lambda points: request.param)
+
+
+@pytest.fixture(params=[None, 5, 1], ids="tile{}".format)
 def tile_width(request, monkeypatch):
-    monkeypatch.setattr(mmd, "_tile_width", lambda points, n_sums=0: request.param)
+    if request.param is not None:
+        monkeypatch.setattr(_mmd_torch, "tile_width", lambda points, n_sums=0: request.param)
+        monkeypatch.setattr(_mmd_cpu, "ROW_TILE", 2 * request.param)
+        monkeypatch.setattr(_mmd_cpu, "COLUMN_TILE", request.param)
 
 
-@pytest.mark.usefixtures("tile_width")
+@pytest.mark.usefixtures("engine", "tile_width")
 @pytest.mark.parametrize("estimator", ["biased", "unbiased"])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("symmetric", [True, False])
@@ -80,7 +88,7 @@ def test_mmd_and_its_gradient_equal_the_formula(dtype, estimator, symmetric):
         assert (a - b).abs().max() < 10 * TOLERANCE[dtype]
 
 
-@pytest.mark.usefixtures("tile_width")
+@pytest.mark.usefixtures("engine", "tile_width")
 def test_measures_may_share_support_points():
     """Merging equal points changes nothing: the door for faster engines."""
     rng = np.random.RandomState(0)
@@ -101,7 +109,7 @@ def test_measures_may_share_support_points():
         )
 
 
-@pytest.mark.usefixtures("tile_width")
+@pytest.mark.usefixtures("engine", "tile_width")
 def test_self_means_are_the_diagonal():
     P = DiscreteMeasures.from_clouds(*clouds(3, n=9))
     torch.testing.assert_close(
@@ -187,7 +195,7 @@ def test_random_features_converge_at_their_rate(estimator, symmetric):
     assert 2.5 < errors[0] / errors[1] < 6.5
 
 
-@pytest.mark.usefixtures("tile_width")
+@pytest.mark.usefixtures("engine", "tile_width")
 def test_random_features_equal_the_cosines_they_stand_for():
     x, ptr = clouds(0)
     P, w = DiscreteMeasures.from_clouds(x, ptr), frequencies(8)
@@ -233,15 +241,34 @@ def test_readout_distances(readout):
     torch.testing.assert_close(distance.squared(P), torch.cdist(a, a) ** 2, atol=1e-12, rtol=1e-7)
 
 
+@pytest.mark.parametrize("working_memory", [1024, 0.01])
+def test_results_do_not_depend_on_the_number_of_threads(working_memory):
+    x, ptr = clouds(3, n=40, max_size=60)
+    measures = DiscreteMeasures.from_clouds(x.requires_grad_(), ptr)
+    n_threads, results = torch.get_num_threads(), []
+    try:
+        for n in (1, 3):
+            torch.set_num_threads(n)
+            with config_context(working_memory=working_memory):
+                squared = squared_mmd(measures, None, GAMMAS)
+                (gradient,) = torch.autograd.grad(squared.square().sum(), [x])
+            results.append((squared.detach(), gradient))
+    finally:
+        torch.set_num_threads(n_threads)
+    assert len(x) > 2 * _mmd_cpu.ROW_TILE
+    for one, three in zip(*results, strict=True):
+        assert torch.equal(one, three)
+
+
 def test_tiles_fit_into_working_memory():
     points = torch.zeros(1, dtype=torch.float64)
     with config_context(working_memory=1):
-        width = mmd._tile_width(points)
+        width = mmd.tile_width(points)
         assert 4 * 8 * width**2 <= 2**20 < 4 * 8 * (width + 1) ** 2
-    assert mmd._tile_width(points) == 1024
+    assert mmd.tile_width(points) == 1024
 
 
 def test_tiles_are_cut_between_measures_where_possible():
     P = DiscreteMeasures.from_clouds(torch.zeros(20, 1), np.array([0, 3, 6, 18, 20]))
-    tiles = mmd._tiles(P.points, P.weights, 7)
+    tiles = mmd.tiles(P.points, P.weights, 7)
     assert [tile.points[-1].item() for tile in tiles] == [5, 12, 19]
