@@ -6,6 +6,7 @@ distances between the measures. Nothing here knows what a graph is: measure, ker
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -131,7 +132,14 @@ def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> torch.Tensor:
 
 
 def _engine(points: torch.Tensor) -> ModuleType:
-    return _mmd_cpu if points.device.type == "cpu" else _mmd_torch
+    """The fastest engine there is for the device of the points."""
+    if points.device.type == "cpu":
+        return _mmd_cpu
+    if importlib.util.find_spec("triton") is None:
+        return _mmd_torch
+    from skgraphkde import _mmd_triton  # where there is a GPU
+
+    return _mmd_triton
 
 
 # -- kernel means by random features ---------------------------------------------------------------

@@ -1,8 +1,14 @@
 """What several test modules share: small graphs, drawn from a seed."""
 
+import os
+
 import networkx as nx
 import numpy as np
 import pytest
+import torch
+
+if not torch.cuda.is_available():  # Triton reads this when it is imported
+    os.environ.setdefault("TRITON_INTERPRET", "1")
 
 from skgraphkde import GraphBatch, read_graphs
 

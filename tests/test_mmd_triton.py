@@ -1,0 +1,54 @@
+"""The fused kernels in Triton's interpreter, against the engine of the CPU."""
+
+import numpy as np
+import pytest
+import torch
+
+from skgraphkde import _mmd_cpu
+from skgraphkde.mmd import DiscreteMeasures
+from tests.conftest import GAMMAS
+
+pytest.importorskip("triton")
+if torch.cuda.is_available():
+    pytest.skip("the interpreter is for machines without a GPU", allow_module_level=True)
+
+from skgraphkde import _mmd_triton
+
+
+def measures(seed, sizes, dtype, shared=False):
+    """Clouds of these sizes; `shared` lets all of them draw from a few common points."""
+    rng = np.random.RandomState(seed)
+    ptr = np.concatenate([[0], np.cumsum(sizes)])
+    points = torch.tensor(rng.standard_normal((ptr[-1], 5)) / 3, dtype=dtype).requires_grad_()
+    if not shared:
+        return DiscreteMeasures.from_clouds(points, ptr)
+    colors = rng.randint(7, size=ptr[-1])
+    return DiscreteMeasures.from_colors(points, colors, colors, ptr)
+
+
+def mean_kernels(engine, which, P, Q):
+    if which == "self":
+        return engine.self_means(P.points, P.weights, GAMMAS)
+    if which == "symmetric":
+        return engine.kernel_means(P.points, P.weights, None, None, GAMMAS)
+    return engine.kernel_means(P.points, P.weights, Q.points, Q.weights, GAMMAS)
+
+
+@pytest.mark.parametrize("which", ["cross", "symmetric", "self"])
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_fused_kernels_equal_the_loops(which, shared, dtype):
+    P = measures(0, [1, 34, 5, 20], dtype, shared)  # one longer than a block
+    Q = measures(1, [33, 2], dtype, shared)
+    tolerance = 1e-12 if dtype == torch.float64 else 1e-4
+    results = []
+    for engine in (_mmd_triton, _mmd_cpu):
+        means = mean_kernels(engine, which, P, Q)
+        weights = torch.randn(means.shape, generator=torch.Generator().manual_seed(0)).to(means)
+        weights[1] = 0  # a gamma without gradient
+        inputs = [P.points, Q.points] if which == "cross" else [P.points]
+        results.append((means, *torch.autograd.grad((means * weights).sum(), inputs)))
+    for ours, expected in zip(*results, strict=True):
+        assert ours.shape == expected.shape
+        assert (ours - expected).abs().max() < tolerance
+        assert expected.abs().max() > 1e-3
