@@ -143,11 +143,11 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         Epochs without a better held-out contrast that end the training. The best state is kept,
         which may be the untrained one.
     reference_sampling : {"uniform", "stratified", "importance"} or None, default=None
-        How to choose the training graphs that the density keeps as centers of kernels, once the
-        encoder is trained: at random; nine, eight and seven parts of the graphs of low, middle and
-        high density; or graphs of high density rather. None keeps all.
+        How to choose the graphs that are centers of kernels, in every mini-batch and, once the
+        encoder is trained, among all training graphs: at random; nine, eight and seven parts of the
+        graphs of low, middle and high density; or graphs of high density rather. None keeps all.
     reference_ratio : float, default=1.0
-        Share of the training graphs to keep, in (0, 1].
+        Share of the graphs to keep, in (0, 1].
     contamination : float, default=0.1
         Share of normal graphs that the threshold lets fall below it, in (0, 0.5].
     threshold : {"loo", "split", "train"}, default="loo"
@@ -437,6 +437,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
             learn_weights=self.learn_weights,
             n_perturbations=self.n_perturbations,
             swap_ratio=self._swap_ratio,
+            reference_sampling=self.reference_sampling,
+            reference_ratio=self.reference_ratio,
             verbose=self.verbose,
         )
         twins = self._featured_twins(known, rng)

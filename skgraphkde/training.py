@@ -22,6 +22,7 @@ from skgraphkde.density import contrast, own_references
 from skgraphkde.graphs import GraphBatch
 from skgraphkde.model import DensityModel
 from skgraphkde.perturbation import swap_features
+from skgraphkde.references import choose_references
 
 GRADIENT_NORM = 1.0  # gradients are clipped to this
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
@@ -39,6 +40,8 @@ class TrainingOptions:
     learn_weights: bool
     n_perturbations: int
     swap_ratio: float
+    reference_sampling: str | None
+    reference_ratio: float
     verbose: int
 
 
@@ -79,6 +82,8 @@ class Trainer:
         flags = np.repeat(np.arange(self.n_flags), len(self.held_out))
         self.held_out_twins = self._draw_twins(np.tile(self.held_out, self.n_flags), flags)
         self.held_out_references = training_graphs[: 2 * options.batch_size]
+        # Of each graph when it was last in a batch, for the choice of references among the batch.
+        self.last_log_density = np.zeros(len(graphs))
         self.generator = torch.Generator(device=next(model.parameters()).device)
         self.generator.manual_seed(int(rng.randint(2**31)))
         model.kde.mixture_logits.requires_grad_(options.learn_weights)
@@ -137,7 +142,7 @@ class Trainer:
         for index in _split(self.rng.permutation(self.trained_on), self.options.batch_size):
             index_of_twin = np.tile(index, self.options.n_perturbations)
             flags = self.rng.randint(self.n_flags, size=len(index_of_twin))
-            loss = self._loss(self.graphs[index], self._draw_twins(index_of_twin, flags))
+            loss = self._loss(index, self._draw_twins(index_of_twin, flags))
             self.optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(self.model.parameters(), GRADIENT_NORM)
@@ -151,18 +156,33 @@ class Trainer:
         twins = self.all_twins[index + flags * len(self.graphs)]
         return swap_features(twins, self.options.swap_ratio, self.rng)
 
-    def _loss(self, graphs: GraphBatch, twins: GraphBatch) -> torch.Tensor:
-        """Contrast of a mini-batch, whose graphs are its references."""
-        embedded = self.model.embed(GraphBatch.concatenate([graphs, twins]), self.generator)
-        n = len(graphs)
+    def _loss(self, index: np.ndarray, twins: GraphBatch) -> torch.Tensor:
+        """Contrast of a mini-batch; its graphs, or some of them, are the references."""
+        graphs, n = GraphBatch.concatenate([self.graphs[index], twins]), len(index)
+        embedded = self.model.embed(graphs, self.generator)
         originals, twins_of = embedded[:n], embedded[n:]
+        chosen = self._choose_references(index)
+        references = originals if len(chosen) == n else originals[chosen]
         own = own_of_twins = None
         if self.model.leave_one_out:  # the graph itself: for its twins, too
-            own = own_references(np.arange(n), n, self.generator.device)
+            place = np.full(n, -1)
+            place[chosen] = np.arange(len(chosen))
+            own = own_references(place, len(chosen), self.generator.device)
             own_of_twins = own.repeat(len(twins) // n, 1)
-        return contrast(
-            self.model.log_density(originals, originals, own),
-            self.model.log_density(twins_of, originals, own_of_twins),
+        log_density = self.model.log_density(originals, references, own)
+        self.last_log_density[index] = log_density.detach().cpu()
+        return contrast(log_density, self.model.log_density(twins_of, references, own_of_twins))
+
+    def _choose_references(self, index: np.ndarray) -> np.ndarray:
+        """Places in a mini-batch of the graphs that are its references."""
+        options = self.options
+        if options.reference_sampling is None:
+            return np.arange(len(index))
+        return choose_references(
+            self.last_log_density[index],
+            options.reference_ratio,
+            options.reference_sampling,
+            self.rng,
         )
 
     def _held_out_loss(self) -> float:

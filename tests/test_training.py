@@ -38,6 +38,8 @@ def make_options(**kwargs):
         "learn_weights": True,
         "n_perturbations": 1,
         "swap_ratio": 0.3,
+        "reference_sampling": None,
+        "reference_ratio": 1.0,
         "verbose": 0,
     }
     return TrainingOptions(**{**defaults, **kwargs})
@@ -55,8 +57,8 @@ def make_trainer(data, model=None, **kwargs):
     return Trainer(model, *data, make_options(**kwargs), np.random.RandomState(0))
 
 
-def loss_slow(model, graphs, twins):
-    """Algorithm 3, lines 13 to 19, graph by graph."""
+def loss_slow(model, graphs, twins, references):
+    """Algorithm 3, lines 13 to 19, graph by graph; `references` are places among the graphs."""
 
     def distance(a, b):
         Z = [model.encoder(g) for g in (a, b)]
@@ -71,14 +73,12 @@ def loss_slow(model, graphs, twins):
         return max(values).clamp_min(0).sqrt().item()
 
     def density(graph, i):
-        terms = []
+        terms, others = [], [m for m in references if not (model.leave_one_out and m == i)]
         for pi, h in zip(model.kde.mixture_weights, model.kde.bandwidths, strict=True):
-            for m in range(len(graphs)):
-                if model.leave_one_out and m == i:
-                    continue
+            for m in others:
                 K = math.exp(-(distance(graph, graphs[m]) ** 2) / (2 * h**2))
                 terms.append(pi * K / (math.sqrt(2 * math.pi) * h))
-        return sum(terms) / (len(graphs) - model.leave_one_out)
+        return sum(terms) / len(others)
 
     total = 0.0
     for j in range(len(twins)):
@@ -88,17 +88,37 @@ def loss_slow(model, graphs, twins):
     return total / len(twins)
 
 
+@pytest.mark.parametrize("sampling", [None, "stratified"])
 @pytest.mark.parametrize("leave_one_out", [True, False])
-def test_loss_equals_algorithm_3(data, leave_one_out):
+def test_loss_equals_algorithm_3(data, leave_one_out, sampling):
     graphs, twins = data[0][:5], GraphBatch.concatenate([data[1][0][:5], data[1][1][:5]])
     model = make_model(graphs, leave_one_out=leave_one_out).double()
     model.kde.mixture_logits.data += torch.tensor([0.4, -0.1])
     model.encoder.standardize([graphs])  # evaluation mode: no dropout, fixed batch norm
-    trainer = make_trainer(data, model)
+    trainer = make_trainer(data, model, reference_sampling=sampling, reference_ratio=0.6)
+    references = range(5)
+    if sampling:
+        trainer.last_log_density[:] = -np.arange(30)
+        references = trainer._choose_references(np.arange(5))
+        assert len(references) == 3
+        trainer._choose_references = lambda index: references
     with torch.no_grad():
-        assert trainer._loss(graphs, twins).item() == pytest.approx(
-            loss_slow(model, graphs, twins), abs=1e-10
+        assert trainer._loss(np.arange(5), twins).item() == pytest.approx(
+            loss_slow(model, graphs, twins, references), abs=1e-10
         )
+
+
+def test_references_of_a_batch_follow_the_densities_of_the_last_epoch(data):
+    trainer = make_trainer(data, reference_sampling="importance", reference_ratio=0.3)
+    trainer._epoch()
+    of_trained = trainer.last_log_density[trainer.trained_on]
+    assert (of_trained != 0).all()
+    assert (trainer.last_log_density[trainer.held_out] == 0).all()
+    trainer.last_log_density[:15], trainer.last_log_density[15:] = -1e3, 1e3
+    often = np.bincount(
+        np.concatenate([trainer._choose_references(np.arange(30)) for _ in range(50)]), minlength=30
+    )
+    assert often[15:].sum() > 1.3 * often[:15].sum()
 
 
 def test_training_trains(data):
@@ -110,10 +130,10 @@ def test_training_trains(data):
     assert not torch.equal(model.kde.mixture_logits, before["kde.mixture_logits"])
     assert min(history["validation_loss"]) < history["validation_loss"][0]
     with torch.no_grad():  # against the same twins, without dropout
-        after = trainer._loss(data[0], trainer.all_twins)
+        after = trainer._loss(np.arange(len(data[0])), trainer.all_twins)
         model.load_state_dict(before)
         model.encoder.standardize([data[0]])
-        assert after < trainer._loss(data[0], trainer.all_twins)
+        assert after < trainer._loss(np.arange(len(data[0])), trainer.all_twins)
     assert {len(values) for values in history.values()} == {16}
     assert math.isnan(history["loss"][0])
     np.testing.assert_allclose(np.sum(history["mixture_weights"], axis=1), 1)
