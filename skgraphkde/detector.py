@@ -32,13 +32,15 @@ from skgraphkde.model import (
 )
 from skgraphkde.perturbation import structure_twins, swap_features
 from skgraphkde.readers import read_graphs
-from skgraphkde.references import choose_references
+from skgraphkde.references import choose_references, places
 from skgraphkde.training import Trainer, TrainingOptions
 
 __all__ = ["PAPER", "GraphKDEDetector"]
 
 # Up to here mmd_method="auto" is exact: 10^10 pairs of nodes, minutes on two cores.
 EXACT_NODES = 100_000
+# References behind the densities by which fewer references are chosen.
+PILOT_GRAPHS = 2_000
 _FIVE_DECADES = (1e-2, 1e-1, 1.0, 1e1, 1e2)
 
 #: Parameters that reproduce the settings of the paper.
@@ -465,15 +467,24 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         blocks = [features[block] for block in self.model_.blocks(features)]
         self.model_.double().encoder.standardize(blocks)
         self.model_.float().cpu()  # fitted attributes live on the CPU
-        own = np.arange(len(known))
-        self._store_references(known, features)
+        chosen = np.arange(len(known))
         if self.reference_sampling is not None and self.reference_ratio < 1:
-            density = self._log_densities(features, own=own)
+            density = np.zeros(len(known))
+            if self.reference_sampling != "uniform":
+                density = self._pilot_densities(known, features, rng)
             chosen = choose_references(density, self.reference_ratio, self.reference_sampling, rng)
-            self._store_references(known[chosen], features[chosen])
-            own = np.full(len(known), -1)
-            own[chosen] = np.arange(len(chosen))
-        return own
+        self._store_references(known[chosen], features[chosen])
+        return places(chosen, len(known))
+
+    def _pilot_densities(
+        self, known: GraphBatch, features: GraphBatch, rng: np.random.RandomState
+    ) -> np.ndarray:
+        """Log densities that the choice of references goes by, from a bounded number of graphs."""
+        pilot = np.arange(len(known))
+        if len(known) > PILOT_GRAPHS:
+            pilot = np.sort(rng.permutation(len(known))[:PILOT_GRAPHS])
+        self._store_references(known[pilot], features[pilot])
+        return self._log_densities(features, own=places(pilot, len(known)))
 
     def _store_references(self, references: GraphBatch, features: GraphBatch) -> None:
         model = self._inference_model()

@@ -44,7 +44,7 @@ class EmbeddedGraphs:
     def __len__(self) -> int:
         return len(self.graphs)
 
-    def __getitem__(self, key: slice) -> EmbeddedGraphs:
+    def __getitem__(self, key: slice | np.ndarray) -> EmbeddedGraphs:
         return EmbeddedGraphs(self.graphs[key], self.measures[key])
 
     def to(self, device: torch.device, dtype: torch.dtype) -> EmbeddedGraphs:

@@ -47,6 +47,13 @@ def choose_references(
     return np.sort(np.concatenate(kept))
 
 
+def places(chosen: np.ndarray, n_graphs: int) -> np.ndarray:
+    """Where each graph stands among the chosen ones, shape (n_graphs,); -1 if it does not."""
+    place = np.full(n_graphs, -1)
+    place[chosen] = np.arange(len(chosen))
+    return place
+
+
 def _shares(total: int, sizes: np.ndarray) -> np.ndarray:
     """Split `total` in proportion to RETENTION * sizes, no part above its size."""
     # The factor c with sum min(1, c * RETENTION) * sizes = total, which is piecewise linear in c.

@@ -22,7 +22,7 @@ from skgraphkde.density import contrast, own_references
 from skgraphkde.graphs import GraphBatch
 from skgraphkde.model import DensityModel
 from skgraphkde.perturbation import swap_features
-from skgraphkde.references import choose_references
+from skgraphkde.references import choose_references, places
 
 GRADIENT_NORM = 1.0  # gradients are clipped to this
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
@@ -165,9 +165,7 @@ class Trainer:
         references = originals if len(chosen) == n else originals[chosen]
         own = own_of_twins = None
         if self.model.leave_one_out:  # the graph itself: for its twins, too
-            place = np.full(n, -1)
-            place[chosen] = np.arange(len(chosen))
-            own = own_references(place, len(chosen), self.generator.device)
+            own = own_references(places(chosen, n), len(chosen), self.generator.device)
             own_of_twins = own.repeat(len(twins) // n, 1)
         log_density = self.model.log_density(originals, references, own)
         self.last_log_density[index] = log_density.detach().cpu()

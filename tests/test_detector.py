@@ -14,6 +14,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from skgraphkde import PAPER, GraphBatch, GraphKDEDetector, read_graphs
+from skgraphkde import detector as detector_module
 from skgraphkde.datasets import load_mutag
 from skgraphkde.perturbation import structure_twins, swap_features
 from tests.conftest import GAMMAS, permuted, random_graphs
@@ -141,24 +142,47 @@ def test_mmd_method_auto_looks_at_the_number_of_nodes(train, monkeypatch):
     assert detector.model_.distance.frequencies.shape == (8, 32)
 
 
+@pytest.mark.parametrize("sampling", ["stratified", "importance"])
+def test_few_graphs_make_the_densities_that_references_are_chosen_by(train, sampling, monkeypatch):
+    chosen_by = []
+    choose = detector_module.choose_references
+    monkeypatch.setattr(
+        detector_module,
+        "choose_references",
+        lambda density, *args: chosen_by.append(density) or choose(density, *args),
+    )
+    full = make_detector(reference_sampling=sampling, reference_ratio=0.4, max_iter=0)
+    few = make_detector(**full.get_params())
+    full.fit(train)
+    monkeypatch.setattr(detector_module, "PILOT_GRAPHS", 12)
+    few.fit(train)
+    assert len(few.references_) == len(full.references_) == 10
+    assert stats.spearmanr(*chosen_by).statistic > 0.5
+    assert not np.allclose(*chosen_by)
+
+
 @pytest.mark.parametrize("sampling", ["uniform", "stratified", "importance"])
 @pytest.mark.parametrize("threshold", ["loo", "train"])
-def test_fewer_references(train, new_graphs, sampling, threshold):
+def test_fewer_references(train, new_graphs, sampling, threshold, monkeypatch):
+    chosen = []
+    choose = detector_module.choose_references
+    monkeypatch.setattr(
+        detector_module,
+        "choose_references",
+        lambda *args: chosen.append(choose(*args)) or chosen[0],
+    )
     detector = make_detector(
         reference_sampling=sampling, reference_ratio=0.4, threshold=threshold, bandwidths=(0.2, 1.0)
     ).fit(train)
     assert len(detector.references_) == 10
+    for k, graph in zip(chosen[0], detector.references_.graphs.to_networkx(), strict=True):
+        assert nx.utils.graphs_equal(graph, train[k])
     np.testing.assert_allclose(
         detector.score_samples(new_graphs), scores_slow(detector, new_graphs), atol=1e-9
     )
     # A training graph leaves itself out where it is a reference.
-    Z = detector.references_.graphs.to_networkx()
-    place = [
-        next((k for k, g in enumerate(Z) if nx.utils.graphs_equal(g, graph)), None)
-        for graph in train
-    ]
-    assert sum(k is not None for k in place) >= 10
-    skip = (lambda i: place[i]) if threshold == "loo" else (lambda i: None)
+    place = dict(zip(chosen[0].tolist(), range(10), strict=True))
+    skip = place.get if threshold == "loo" else (lambda i: None)
     np.testing.assert_allclose(
         detector.reference_scores_, scores_slow(detector, train, skip), atol=1e-6
     )
