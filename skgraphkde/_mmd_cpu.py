@@ -26,6 +26,8 @@ from skgraphkde import _mmd_loops
 
 # Points of a row tile and of a column tile: what the loops keep of a tile fits into the cache.
 ROW_TILE, COLUMN_TILE = 512, 256
+# Random features of a job.
+FREQUENCIES = 64
 
 
 def kernel_means(
@@ -57,6 +59,40 @@ def kernel_means(
 def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:
     """The diagonal of ``kernel_means(x, W, None, None, gammas)``, shape (n_gammas, n_measures)."""
     return _SelfMeans.apply(x, _Weights.of(W, x.dtype), np.array(gammas, _numpy_dtype(x.dtype)))
+
+
+def feature_means(
+    x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float], frequencies: torch.Tensor
+) -> torch.Tensor:
+    """W F with F the random features: cosines, then sines, of sqrt(2 gamma) frequencies' x.
+
+    Parameters
+    ----------
+    x : Tensor of shape (n_points, d)
+    W : csr_array of shape (n_measures, n_points)
+    gammas : sequence of float
+    frequencies : Tensor of shape (d, n_frequencies)
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, n_measures, 2 * n_frequencies)
+        Divided by sqrt(n_frequencies); differentiable in the points.
+    """
+    return _FeatureMeans.apply(x, _Features(W, gammas, frequencies.to(x).numpy(), x.dtype))
+
+
+class _FeatureMeans(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, features: _Features) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        ctx.features = features
+        return torch.from_numpy(features.means(x.detach().numpy()))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple:
+        (x,) = ctx.saved_tensors
+        return torch.from_numpy(ctx.features.gradient(x.numpy(), grad.numpy())), None
 
 
 class _KernelMeans(torch.autograd.Function):
@@ -251,6 +287,60 @@ class _Tiling:
             of_y[column.points] = 2 * (T.sum(1)[:, None] * y_tile - T @ x_tile)
         grad_x[row.points] = 2 * of_x
         return of_y
+
+
+class _Features:
+    """Means of random features, some frequencies a job."""
+
+    def __init__(
+        self, W: sp.csr_array, gammas: Sequence[float], frequencies: np.ndarray, dtype: torch.dtype
+    ) -> None:
+        self.frequencies, self.n_measures = frequencies, W.shape[0]
+        self.scales = np.sqrt(2 * np.array(gammas)).astype(frequencies.dtype)
+        self.norm = frequencies.dtype.type(1 / math.sqrt(frequencies.shape[1]))
+        self.tiles = _cut(W, COLUMN_TILE, dtype)
+
+    @property
+    def _jobs(self) -> list[slice]:
+        n = self.frequencies.shape[1]
+        return [slice(f, min(f + FREQUENCIES, n)) for f in range(0, n, FREQUENCIES)]
+
+    def means(self, x: np.ndarray) -> np.ndarray:
+        """Cosines of all frequencies, then sines, shape (n_gammas, n_measures, 2 n)."""
+        n = self.frequencies.shape[1]
+        out = np.empty((len(self.scales), self.n_measures, 2, n), x.dtype)
+
+        def of_frequencies(job: slice) -> None:
+            some = np.ascontiguousarray(self.frequencies[:, job])
+            sums = np.zeros((*out.shape[:2], 2 * some.shape[1]), x.dtype)
+            for tile in self.tiles:
+                projection = x[tile.points] @ some
+                weights = tile.weights.arrays
+                _mmd_loops.add_feature_sums(projection, self.scales, weights, tile.measures, sums)
+            out[..., job] = self.norm * sums.reshape(*out.shape[:3], -1)
+
+        _in_parallel(of_frequencies, self._jobs)
+        return out.reshape(*out.shape[:2], 2 * n)
+
+    def gradient(self, x: np.ndarray, grad: np.ndarray) -> np.ndarray:
+        """Gradient of sum(grad * means) in x."""
+        of_features = grad.reshape(*grad.shape[:2], 2, -1)
+
+        def of_frequencies(job: slice) -> np.ndarray:
+            some = np.ascontiguousarray(self.frequencies[:, job])
+            G = self.norm * of_features[..., job].reshape(*grad.shape[:2], -1)
+            of_points = np.empty_like(x)
+            for tile in self.tiles:
+                projection = x[tile.points] @ some
+                of_tile = np.empty_like(projection)
+                transposed, of_measures = tile.transposed.arrays, G[:, tile.measures]
+                _mmd_loops.feature_gradients(
+                    projection, self.scales, transposed, np.ascontiguousarray(of_measures), of_tile
+                )
+                of_points[tile.points] = of_tile @ some.T
+            return of_points
+
+        return sum(_in_parallel(of_frequencies, self._jobs))
 
 
 def _cut(weights: sp.csr_array, width: int, dtype: torch.dtype) -> list[_Tile]:

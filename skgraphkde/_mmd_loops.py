@@ -1,4 +1,4 @@
-"""Compiled loops of the exact kernel means on the CPU.
+"""Compiled loops of the kernel means on the CPU.
 
 In come arrays of one tile, or of some measures; sums are added to arrays that the caller made. The
 loops release the GIL, so that threads may share the tiles. Plain torch takes 4.1 ns a pair of
@@ -52,6 +52,69 @@ def _exp_64(x):
     for coefficient in _SERIES_64:
         e = e * f + coefficient
     return e * np.int64((np.int64(np.int32(n)) + np.int64(1023)) << np.int64(52)).view(np.float64)
+
+
+_SIN_32 = tuple(np.float32((-1) ** k / factorial(2 * k + 1)) for k in range(4, -1, -1))
+_COS_32 = tuple(np.float32((-1) ** k / factorial(2 * k)) for k in range(5, -1, -1))
+_SIN_64 = tuple((-1) ** k / factorial(2 * k + 1) for k in range(8, -1, -1))
+_COS_64 = tuple((-1) ** k / factorial(2 * k) for k in range(8, -1, -1))
+_2_BY_PI = 0.6366197723675814
+# pi / 2 in three parts, of which the first two have few bits.
+_PI_BY_2_32 = (
+    np.float32(1.5703125),
+    np.float32(4.837512969970703e-4),
+    np.float32(7.549789948768648e-8),
+)
+_PI_BY_2_64 = 1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21
+
+
+@_compiled
+def _sine_cosine_32(x):
+    """sin(x) and cos(x) by their series on |x| <= pi / 4; |x| < 10^4."""
+    n = np.floor(x * np.float32(_2_BY_PI) + np.float32(0.5))
+    r = ((x - n * _PI_BY_2_32[0]) - n * _PI_BY_2_32[1]) - n * _PI_BY_2_32[2]
+    square, sine, cosine = r * r, np.float32(0), np.float32(0)
+    for coefficient in _SIN_32:
+        sine = sine * square + coefficient
+    for coefficient in _COS_32:
+        cosine = cosine * square + coefficient
+    return _in_quadrant(n, sine * r, cosine)
+
+
+@_compiled
+def _sine_cosine_64(x):
+    """sin(x) and cos(x) by their series on |x| <= pi / 4; |x| < 10^8."""
+    n = np.floor(x * _2_BY_PI + 0.5)
+    r = ((x - n * _PI_BY_2_64[0]) - n * _PI_BY_2_64[1]) - n * _PI_BY_2_64[2]
+    square, sine, cosine = r * r, 0.0, 0.0
+    for coefficient in _SIN_64:
+        sine = sine * square + coefficient
+    for coefficient in _COS_64:
+        cosine = cosine * square + coefficient
+    return _in_quadrant(n, sine * r, cosine)
+
+
+@_compiled
+def _in_quadrant(n, sine, cosine):
+    """sin(r + n pi / 2) and cos(r + n pi / 2) from those of r; no branch, which would be slow."""
+    one, two = type(n)(1), type(n)(2)
+    half = np.floor(n / two)
+    odd = n - two * half
+    sign = one - two * (half - two * np.floor(half / two))
+    first = sine + odd * (cosine - sine)
+    second = cosine + odd * (sine - cosine)
+    return sign * first, (sign - two * odd * sign) * second
+
+
+def _sine_cosine(x):
+    """sin(x) and cos(x), in a form that vectorizes."""
+
+
+@overload(_sine_cosine)
+def _sine_cosine_of_type(x):
+    if x == types.float32:
+        return lambda x: _sine_cosine_32(x)
+    return lambda x: _sine_cosine_64(x)
 
 
 def _exp(x):
@@ -217,3 +280,53 @@ def own_gradients(x, gammas, lowest, measure, G, start, stop, out):
                 for k in range(x.shape[1]):
                     out[a, k] += t * (y[k] - z[k])
                     out[a + 1 + b, k] -= t * (y[k] - z[k])
+
+
+# -- random features -------------------------------------------------------------------------------
+
+
+@_compiled
+def add_feature_sums(projection, scales, column, measures, out):
+    """out[s, measures[j]] += sum_q v_jq (cosines, sines) of scales[s] * projection[q].
+
+    `column` is v as CSR; the sines stand behind the cosines.
+    """
+    weights, indices, indptr = column
+    n_q, n_f = projection.shape
+    features = np.empty((n_q, 2 * n_f), projection.dtype)
+    for s in range(len(scales)):
+        for q in range(n_q):
+            _write_features(scales[s], projection[q], features[q, :n_f], features[q, n_f:])
+        for j in range(len(measures)):
+            for k in range(indptr[j], indptr[j + 1]):
+                _add_scaled(weights[k], features[indices[k]], out[s, measures[j]])
+
+
+@_compiled
+def _write_features(scale, projection, cosines, sines):
+    for f in range(projection.shape[0]):
+        sine, cosine = _sine_cosine(scale * projection[f])
+        cosines[f] = cosine
+        sines[f] = sine
+
+
+@_compiled
+def feature_gradients(projection, scales, column, G, out):
+    """Write the gradient of sum(G * feature sums) in the projection to `out`.
+
+    `column` is the transpose of v as CSR: the measures of each point.
+    """
+    weights, measures, indptr = column
+    n_f = projection.shape[1]
+    of_features = np.empty(2 * n_f, projection.dtype)
+    cosines, sines = np.empty(n_f, projection.dtype), np.empty(n_f, projection.dtype)
+    for q in range(projection.shape[0]):
+        out[q] = 0
+        for s in range(len(scales)):
+            of_features[:] = 0
+            for k in range(indptr[q], indptr[q + 1]):
+                _add_scaled(weights[k], G[s, measures[k]], of_features)
+            _write_features(scales[s], projection[q], cosines, sines)
+            for f in range(n_f):
+                slope = of_features[n_f + f] * cosines[f] - of_features[f] * sines[f]
+                out[q, f] += scales[s] * slope

@@ -37,6 +37,23 @@ def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> tor
     return _SelfMeans.apply(x, _Diagonal(x, W, gammas))
 
 
+def feature_means(
+    x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float], frequencies: torch.Tensor
+) -> torch.Tensor:
+    """As in _mmd_cpu."""
+    frequencies = frequencies.to(x)
+    n_frequencies = frequencies.shape[1]
+    width = max(1, tile_width(x) ** 2 // (2 * n_frequencies))
+    out = x.new_zeros((len(gammas), W.shape[0], 2 * n_frequencies))
+    for tile in tiles(x, W, width):
+        projection = x[tile.points] @ frequencies
+        for s, gamma in enumerate(gammas):
+            angle = math.sqrt(2 * gamma) * projection
+            features = torch.cat([angle.cos(), angle.sin()], 1) / math.sqrt(n_frequencies)
+            out[s] = out[s].index_add(0, tile.measures, tile.weights @ features)
+    return out
+
+
 class _KernelMeans(torch.autograd.Function):
     """W_P K W_Q' tile by tile, K the kernel between the points.
 

@@ -19,7 +19,10 @@ import triton
 import triton.language as tl
 from torch.autograd.function import once_differentiable
 
+from skgraphkde._mmd_torch import feature_means
 from skgraphkde._sparse import CSRMatrix
+
+__all__ = ["feature_means", "kernel_means", "self_means"]
 
 BLOCK = 32  # points at a time
 

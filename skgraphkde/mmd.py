@@ -18,7 +18,7 @@ import scipy.sparse as sp
 import torch
 
 from skgraphkde import _mmd_cpu, _mmd_torch
-from skgraphkde._mmd_torch import squared_distances, tile_width, tiles
+from skgraphkde._mmd_torch import squared_distances
 from skgraphkde._sparse import CSRMatrix
 
 # -- measure ---------------------------------------------------------------------------------------
@@ -190,17 +190,7 @@ def feature_means(
     Tensor of shape (n_gammas, len(P), n_components)
         Differentiable in the points.
     """
-    frequencies = frequencies.to(P.points)
-    n_frequencies = frequencies.shape[1]
-    width = max(1, tile_width(P.points) ** 2 // (2 * n_frequencies))
-    out = P.points.new_zeros((len(gammas), len(P), 2 * n_frequencies))
-    for tile in tiles(P.points, P.weights, width):
-        projection = P.points[tile.points] @ frequencies
-        for s, gamma in enumerate(gammas):
-            angle = math.sqrt(2 * gamma) * projection
-            features = torch.cat([angle.cos(), angle.sin()], 1) / math.sqrt(n_frequencies)
-            out[s] = out[s].index_add(0, tile.measures, tile.weights @ features)
-    return out
+    return _engine(P.points).feature_means(P.points, P.weights, gammas, frequencies)
 
 
 # -- distance --------------------------------------------------------------------------------------

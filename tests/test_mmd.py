@@ -63,6 +63,7 @@ def tile_width(request, monkeypatch):
         monkeypatch.setattr(_mmd_torch, "tile_width", lambda points, n_sums=0: request.param)
         monkeypatch.setattr(_mmd_cpu, "ROW_TILE", 2 * request.param)
         monkeypatch.setattr(_mmd_cpu, "COLUMN_TILE", request.param)
+        monkeypatch.setattr(_mmd_cpu, "FREQUENCIES", 3)
 
 
 @pytest.mark.usefixtures("engine", "tile_width")
@@ -207,6 +208,7 @@ def test_random_features_equal_the_cosines_they_stand_for():
         torch.testing.assert_close(means[s] @ means[s].T, W @ K @ W.T)
 
 
+@pytest.mark.usefixtures("engine", "tile_width")
 def test_random_features_have_gradients():
     x, ptr = clouds(0)
     x.requires_grad_()
@@ -217,6 +219,19 @@ def test_random_features_have_gradients():
         ),
         x,
     )
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_random_features_of_points_far_out(dtype):
+    x, ptr = clouds(0, dtype=dtype)
+    P, w = DiscreteMeasures.from_clouds(60 * x, ptr), frequencies(16).to(dtype)
+    angle = 2 * (P.points @ w)
+    assert angle.abs().max() > 200
+    expected = torch.tensor(P.weights.toarray(), dtype=dtype) @ torch.cat(
+        [angle.cos(), angle.sin()], 1
+    )
+    means = feature_means(P, (2.0,), w)[0] * math.sqrt(8)
+    torch.testing.assert_close(means, expected, atol=100 * torch.finfo(dtype).eps, rtol=0)
 
 
 def test_frequencies_are_orthogonal_in_blocks_and_have_the_lengths_of_normal_vectors():
@@ -263,12 +278,12 @@ def test_results_do_not_depend_on_the_number_of_threads(working_memory):
 def test_tiles_fit_into_working_memory():
     points = torch.zeros(1, dtype=torch.float64)
     with config_context(working_memory=1):
-        width = mmd.tile_width(points)
+        width = _mmd_torch.tile_width(points)
         assert 4 * 8 * width**2 <= 2**20 < 4 * 8 * (width + 1) ** 2
-    assert mmd.tile_width(points) == 1024
+    assert _mmd_torch.tile_width(points) == 1024
 
 
 def test_tiles_are_cut_between_measures_where_possible():
     P = DiscreteMeasures.from_clouds(torch.zeros(20, 1), np.array([0, 3, 6, 18, 20]))
-    tiles = mmd.tiles(P.points, P.weights, 7)
+    tiles = _mmd_torch.tiles(P.points, P.weights, 7)
     assert [tile.points[-1].item() for tile in tiles] == [5, 12, 19]
