@@ -27,6 +27,7 @@ TABLES = (
     "runtime",
     "mmd_time",
     "sampling",
+    "speed",
 )
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 

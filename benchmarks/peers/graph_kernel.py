@@ -50,6 +50,7 @@ class GraphKernelDetector(OutlierMixin, BaseEstimator):
             self.detector_ = IsolationForest(
                 n_estimators=200, max_samples=0.5, random_state=self.random_state
             )
+        self.codes_: dict[Any, int] = {}
         self.detector_.fit(self._quiet(self.kernel_.fit_transform, graphs))
         return self
 
@@ -60,15 +61,20 @@ class GraphKernelDetector(OutlierMixin, BaseEstimator):
     def _quiet(self, method: Any, graphs: Any) -> np.ndarray:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # GraKeL warns of every format it converts
-            return np.nan_to_num(method(_triples(read_graphs(graphs))))
+            return np.nan_to_num(method(_triples(read_graphs(graphs), self.codes_)))
 
 
-def _triples(graphs: GraphBatch) -> list[tuple]:
-    """GraKeL's input: {edge: weight}, {node: label} of each graph."""
+def _triples(graphs: GraphBatch, codes: dict[Any, int]) -> list[tuple]:
+    """GraKeL's input: {edge: weight}, {node: label} of each graph.
+
+    Labels become numbers, which `codes` remembers: GraKeL draws hashes in the order of a set, and
+    the order of a set of strings changes from process to process.
+    """
     if graphs.labels is None:
-        labels = graphs.degrees
+        labels = graphs.degrees.astype(int)
     else:
-        labels = np.array([str(name) for name in graphs.label_names])[graphs.labels]
+        number = [codes.setdefault(name, len(codes)) for name in graphs.label_names]
+        labels = np.array(number)[graphs.labels]
     triples = []
     for graph, start in zip(graphs, graphs.node_ptr[:-1], strict=True):
         edges = sp.coo_array(graph.adjacency)

@@ -1,0 +1,162 @@
+"""Speed of the exact distance between all pairs of graphs. Nothing else may compute meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from benchmarks.protocol import DATASETS, load
+from benchmarks.render import markdown
+from skgraphkde import PAPER, GraphBatch, NodeFeatures
+from skgraphkde.encoder import GCNEncoder
+from skgraphkde.mmd import DiscreteMeasures, squared_mmd
+from skgraphkde.refinement import node_colors
+
+TITLE = "Speed of all pairs of distances"
+ABOUT = """\
+Squared MMD between all pairs of the first graphs of each data set, up to 20,000 nodes; label (or
+attribute) and degree as node features, an untrained encoder of width 128, five gammas, single
+precision, all cores; the embedding is not counted. Medians of three, side by side in one run.
+*Ours* merges nodes of one color first, which is counted. *Tiles* is ours without that. *Blocks* is
+torch by blocks of graphs: cdist, five exponentials, sums over nodes. *Pair by pair* is the formula,
+on 300 random pairs, extrapolated. *The limit* is what the matrix products and the exponentials of
+half of all pairs of points take by themselves, measured in this run: points after merging.
+"""
+MAX_NODES, N_PAIRS, BLOCK = 20_000, 300, 64
+GAMMAS = PAPER["mmd_gammas"]
+
+
+def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
+    """One a data set."""
+    return [{"dataset": dataset} for dataset in datasets or DATASETS]
+
+
+def estimator(dataset: str) -> None:
+    """No estimator: the distance alone is measured."""
+
+
+def measure(estimator: None, dataset: str) -> dict[str, float]:
+    """Seconds of every way, and how far they are apart."""
+    graphs = _first_graphs(load(dataset).graphs)
+    kinds = [kind for kind in ("label", "attribute") if _has(graphs, kind)][:1]
+    features = NodeFeatures((*kinds, "degree")).fit_transform(graphs)
+    generator = torch.Generator().manual_seed(0)
+    encoder = GCNEncoder(features.attributes.shape[1], 128, 2, 0.0, True, generator).eval()
+    with torch.no_grad():
+        encoder.standardize([features])
+        Z = encoder(features)
+        ptr = features.node_ptr
+        values = _seconds_of_all(features, Z, ptr)
+    colors = node_colors(features, 2)[-1]
+    n_points = len(np.unique(colors))
+    values |= {"graphs": len(graphs), "nodes": len(Z), "points": n_points}
+    per_product, per_exponential = _limits()
+    half = n_points * (n_points + 1) / 2
+    values["limit"] = half * (per_product + len(GAMMAS) * per_exponential)
+    return {name: round(float(value), 6) for name, value in values.items()}
+
+
+def _first_graphs(graphs: GraphBatch) -> GraphBatch:
+    order = np.random.RandomState(0).permutation(len(graphs))
+    n = np.searchsorted(np.cumsum(graphs.n_nodes_per_graph[order]), MAX_NODES)
+    return graphs[np.sort(order[: max(2, n)])]
+
+
+def _has(graphs: GraphBatch, kind: str) -> bool:
+    return (graphs.labels if kind == "label" else graphs.attributes) is not None
+
+
+def _seconds_of_all(features: GraphBatch, Z: torch.Tensor, ptr: np.ndarray) -> dict[str, float]:
+    clouds = DiscreteMeasures.from_clouds(Z, ptr)
+
+    def merged() -> torch.Tensor:
+        colors = node_colors(features, 2)[-1]
+        return squared_mmd(DiscreteMeasures.from_colors(Z, colors, colors, ptr), None, GAMMAS)
+
+    pairs = np.random.RandomState(0).randint(len(ptr) - 1, size=(N_PAIRS, 2))
+    by_pair, of_pairs = _median(lambda: _pair_by_pair(Z, ptr, pairs))
+    ours, ours_squared = _median(merged)
+    tiles, _ = _median(lambda: squared_mmd(clouds, None, GAMMAS))
+    blocks, of_blocks = _median(lambda: _blocks(Z, ptr))
+    n = len(ptr) - 1
+    return {
+        "ours": ours,
+        "tiles": tiles,
+        "blocks": blocks,
+        "pairs": by_pair / N_PAIRS * n * (n + 1) / 2,
+        "error": (ours_squared - of_blocks).abs().max().item(),
+        "error_pairs": (ours_squared[tuple(pairs.T)] - of_pairs).abs().max().item(),
+    }
+
+
+def _median(function: Callable[[], torch.Tensor]) -> tuple[float, torch.Tensor]:
+    """Median seconds of three calls after a first one, and what it returns."""
+    result, times = function(), []
+    for _ in range(3):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times)), result
+
+
+def _pair_by_pair(Z: torch.Tensor, ptr: np.ndarray, pairs: np.ndarray) -> torch.Tensor:
+    """The paper's eq. mmd_distance as it stands."""
+    values = []
+    for i, j in pairs:
+        x, y = Z[ptr[i] : ptr[i + 1]], Z[ptr[j] : ptr[j + 1]]
+        squared = [
+            torch.exp(-gamma * torch.cdist(x, x) ** 2).mean()
+            + torch.exp(-gamma * torch.cdist(y, y) ** 2).mean()
+            - 2 * torch.exp(-gamma * torch.cdist(x, y) ** 2).mean()
+            for gamma in GAMMAS
+        ]
+        values.append(torch.stack(squared).max())
+    return torch.stack(values)
+
+
+def _blocks(Z: torch.Tensor, ptr: np.ndarray) -> torch.Tensor:
+    """Some graphs against all at a time."""
+    n = len(ptr) - 1
+    sizes = torch.from_numpy(np.diff(ptr))
+    graph_of_node = torch.repeat_interleave(torch.arange(n), sizes)
+    means = Z.new_empty((len(GAMMAS), n, n))
+    for first in range(0, n, BLOCK):
+        last = min(first + BLOCK, n)
+        D = torch.cdist(Z[ptr[first] : ptr[last]], Z) ** 2
+        rows = graph_of_node[ptr[first] : ptr[last]] - first
+        for s, gamma in enumerate(GAMMAS):
+            K = torch.exp(-gamma * D)
+            half = K.new_zeros((last - first, K.shape[1])).index_add_(0, rows, K)
+            sums = K.new_zeros((n, last - first)).index_add_(0, graph_of_node, half.T)
+            means[s, first:last] = sums.T / (sizes[first:last, None] * sizes)
+    own = means.diagonal(dim1=1, dim2=2)
+    return (own[:, :, None] + own[:, None, :] - 2 * means).amax(0)
+
+
+def _limits() -> tuple[float, float]:
+    """Seconds a pair of points of a matrix product (d = 128), and of one exponential in cache."""
+    x, y = torch.randn(4096, 128), torch.randn(4096, 128)
+    product, _ = _median(lambda: x @ y.T)
+    t = -torch.rand(torch.get_num_threads(), 2**14)
+    out = torch.empty_like(t)
+    exponentials, _ = _median(lambda: [torch.exp(t, out=out) for _ in range(100)][-1])
+    return product / 4096**2, exponentials / (100 * t.numel())
+
+
+def report(rows: pd.DataFrame) -> str:
+    """A row a data set."""
+    rows = rows.set_index("dataset").reindex(
+        [name for name in DATASETS if name in set(rows["dataset"])]
+    )
+    table = rows[["graphs", "nodes", "points"]].astype(int).astype(object)
+    table["ours, s"] = rows["ours"].map("{:.3f}".format)
+    for name, title in (("tiles", "tiles"), ("blocks", "blocks"), ("pairs", "pair by pair")):
+        table[f"{title} / ours"] = (rows[name] / rows["ours"]).map("{:.1f}".format)
+    table["ours / limit"] = (rows["ours"] / rows["limit"]).map("{:.1f}".format)
+    table["largest difference"] = rows[["error", "error_pairs"]].max(axis=1).map("{:.0e}".format)
+    return f"{ABOUT}\n\n{markdown(table)}"
