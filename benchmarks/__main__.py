@@ -28,6 +28,7 @@ TABLES = (
     "mmd_time",
     "sampling",
     "speed",
+    "scale",
 )
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 

@@ -657,7 +657,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
     ) -> np.ndarray:
         """Log densities, all finite; parameters as in DensityModel."""
         model = self._inference_model()
-        references = self.references_.to(resolve_device(self.device, fitted=True), torch.float64)
+        like = next(model.parameters())
+        references = self.references_.to(like.device, like.dtype)
         scores = model.log_densities(batch, references, featurize, own, self.verbose)
         if not np.isfinite(scores).all():  # no NaN leaves the library, nor becomes a verdict
             raise ValueError(

@@ -111,8 +111,12 @@ class DensityModel(nn.Module):
     # -- any number of graphs, block by block ------------------------------------------------------
 
     def for_inference(self, device: torch.device) -> DensityModel:
-        """A copy for evaluation, in double precision: gamma = 100 amplifies rounding."""
-        return copy.deepcopy(self).double().to(device).eval()
+        """A copy for evaluation: in double precision, as gamma = 100 amplifies rounding.
+
+        In single where random features err by far more than it rounds.
+        """
+        precision = torch.float64 if self.distance.frequencies is None else torch.float32
+        return copy.deepcopy(self).to(device, precision).eval()
 
     @torch.no_grad()
     def embed_all(

@@ -1,0 +1,97 @@
+"""Growth with the number of graphs. Nothing else may compute meanwhile: take --jobs 1."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import time
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.render import markdown
+from skgraphkde import GraphKDEDetector
+from skgraphkde.datasets import make_erdos_renyi
+
+TITLE = "Growth with the number of graphs"
+ABOUT = """\
+Erdos-Renyi graphs of 15 to 25 nodes; random features, 256 references drawn at random, all cores.
+*Fit* is without training, *an epoch* is one pass of it over the training graphs; *score* scores the
+same graphs from a `GraphBatch`. Every row is a process of its own, and *memory* its peak, the
+graphs included. The exponent is the slope of log seconds on log graphs from 10,000 graphs on: 1 is
+linear.
+"""
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+N_REFERENCES = 256
+
+
+def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
+    """Every number of graphs; an epoch up to 100,000."""
+    plain = [{"n_graphs": n, "max_iter": 0} for n in SIZES]
+    return plain + [{"n_graphs": n, "max_iter": 1} for n in SIZES[:-1]]
+
+
+def estimator(n_graphs: int, max_iter: int) -> GraphKDEDetector:
+    """Degrees as node features, random features, a bounded number of references."""
+    return GraphKDEDetector(
+        node_features=("degree",),
+        mmd_method="random_features",
+        reference_sampling="uniform",
+        reference_ratio=min(1.0, N_REFERENCES / n_graphs),
+        max_iter=max_iter,
+        random_state=0,
+    )
+
+
+def measure(estimator: GraphKDEDetector, n_graphs: int, max_iter: int) -> dict[str, float]:
+    """Seconds and peak memory, in a fresh process."""
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        return pool.submit(_measure, estimator, n_graphs).result()
+
+
+def _measure(estimator: GraphKDEDetector, n_graphs: int) -> dict[str, float]:
+    graphs = make_erdos_renyi(n_graphs, n_nodes=(15, 25), random_state=0).graphs
+    estimator.fit(graphs[:500])  # what is compiled or loaded at the first call
+    start = time.perf_counter()
+    estimator.fit(graphs)
+    fitted = time.perf_counter()
+    estimator.score_samples(graphs)
+    stop = time.perf_counter()
+    return {
+        "fit_seconds": round(fitted - start, 3),
+        "epoch_seconds": round(sum(estimator.history_.get("seconds", [])[1:]), 3),
+        "score_seconds": round(stop - fitted, 3),
+        "memory_gib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 3),
+    }
+
+
+def report(rows: pd.DataFrame) -> str:
+    """A row a size, then the exponents."""
+    rows = rows.set_index("n_graphs").sort_index()
+    plain, trained = rows[rows["max_iter"] == 0], rows[rows["max_iter"] == 1]
+    table = pd.DataFrame(
+        {
+            "fit, s": plain["fit_seconds"].map("{:.1f}".format),
+            "an epoch, s": trained["epoch_seconds"].map("{:.1f}".format),
+            "score, s": plain["score_seconds"].map("{:.1f}".format),
+            "graphs scored a second": (plain.index / plain["score_seconds"]).map("{:,.0f}".format),
+            "memory, GiB": plain["memory_gib"].map("{:.2f}".format),
+        }
+    ).fillna("")
+    table.index = [f"{n:,}" for n in table.index]
+    table.index.name = "graphs"
+    exponents = {
+        "fit": _exponent(plain["fit_seconds"]),
+        "an epoch": _exponent(trained["epoch_seconds"]),
+        "score": _exponent(plain["score_seconds"]),
+    }
+    line = "; ".join(f"{name} {value:.2f}" for name, value in exponents.items())
+    return f"{ABOUT}\n\n{markdown(table)}\n\nExponents: {line}."
+
+
+def _exponent(seconds: pd.Series) -> float:
+    large = seconds[seconds.index >= 10_000]
+    return np.polyfit(np.log(large.index), np.log(large), 1)[0] if len(large) > 1 else np.nan
