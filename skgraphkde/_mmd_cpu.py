@@ -201,10 +201,12 @@ class _Tiling:
         # The sums of all row tiles in work may take a quarter of working_memory.
         bytes_per_point = len(gammas) * V.shape[0] * self.gammas.itemsize
         fits = max(1, int(get_config()["working_memory"] * 2**18) // bytes_per_point)
-        width = min(ROW_TILE, fits)
+        width, column_width = min(ROW_TILE, fits), COLUMN_TILE
+        if symmetric:  # a row tile is whole column tiles
+            column_width = min(width, column_width)
+            width -= width % column_width
         self.n_at_once = min(torch.get_num_threads(), fits // width)
-        self.rows = _cut(W, width, dtype)
-        self.columns = _cut(V, math.gcd(width, COLUMN_TILE) if symmetric else COLUMN_TILE, dtype)
+        self.rows, self.columns = _cut(W, width, dtype), _cut(V, column_width, dtype)
 
     def means(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The weighted means of the kernels, shape (n_gammas, n_measures_x, n_measures_y)."""
