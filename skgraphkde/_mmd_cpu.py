@@ -369,7 +369,8 @@ def _cut(weights: sp.csr_array, width: int, dtype: torch.dtype) -> list[_Tile]:
 def _squared_distances(y: np.ndarray, x: np.ndarray) -> np.ndarray:
     """|y_q - x_p|^2 by one matrix product."""
     D = y @ x.T
-    _mmd_loops.finish_distances(D, np.einsum("qk,qk->q", y, y), np.einsum("pk,pk->p", x, x))
+    y_norms, x_norms = (np.einsum("pk,pk->p", z, z) for z in (y, x))
+    _mmd_loops.finish_distances(D, y, x, y_norms, x_norms)
     return D
 
 

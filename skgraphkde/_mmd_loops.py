@@ -16,6 +16,8 @@ from numba.extending import overload
 
 # Kernel values between their two uses: half of a core's second-level cache.
 BUFFER_BYTES = 2**19
+# Squared distances below this share of the squared norms are computed anew.
+CLOSE = 1e-3
 # Columns that a sum over rows handles at a time.
 BLOCK = 64
 
@@ -133,12 +135,32 @@ def _gaussian(D, gamma, lowest, out):
         out[p] = _exp(max(-gamma * D[p], lowest))
 
 
+@_reordering
+def _squared_distance(x, y):
+    total = x.dtype.type(0)
+    for k in range(x.shape[0]):
+        total += (x[k] - y[k]) * (x[k] - y[k])
+    return total
+
+
 @_compiled
-def finish_distances(D, y_norms, x_norms):
-    """D[q, p] = y_q'x_p in, max(0, |y_q|^2 + |x_p|^2 - 2 y_q'x_p) out."""
+def finish_distances(D, y, x, y_norms, x_norms):
+    """D[q, p] = y_q'x_p in, |y_q - x_p|^2 out, with the squared norms of the points.
+
+    |y_q|^2 + |x_p|^2 - 2 y_q'x_p loses its digits where points are close to each other, just where
+    narrow kernels look: there the distance is computed from the difference.
+    """
+    zero, two, close = D.dtype.type(0), D.dtype.type(2), D.dtype.type(CLOSE)
     for q in range(D.shape[0]):
+        n_close = 0
         for p in range(D.shape[1]):
-            D[q, p] = max(y_norms[q] + x_norms[p] - 2 * D[q, p], D.dtype.type(0))
+            norms = y_norms[q] + x_norms[p]
+            D[q, p] = max(norms - two * D[q, p], zero)
+            n_close += D[q, p] <= close * norms
+        if n_close:
+            for p in range(D.shape[1]):
+                if D[q, p] <= close * (y_norms[q] + x_norms[p]):
+                    D[q, p] = _squared_distance(y[q], x[p])
 
 
 @_compiled
@@ -219,14 +241,6 @@ def pair_gradients(D, gammas, lowest, row, column, G, T):
 
 
 # -- within measures -------------------------------------------------------------------------------
-
-
-@_reordering
-def _squared_distance(x, y):
-    total = x.dtype.type(0)
-    for k in range(x.shape[0]):
-        total += (x[k] - y[k]) * (x[k] - y[k])
-    return total
 
 
 @_reordering

@@ -256,6 +256,18 @@ def test_readout_distances(readout):
     torch.testing.assert_close(distance.squared(P), torch.cdist(a, a) ** 2, atol=1e-12, rtol=1e-7)
 
 
+def test_close_points_keep_their_digits_in_single_precision():
+    x, ptr = clouds(0, n=30, d=64)
+    x = 4 * x
+    near = x + 1e-2 * torch.randn(x.shape, generator=torch.Generator().manual_seed(0))
+    y = torch.cat([x, near]).float()
+    ptr = np.concatenate([ptr, ptr[1:] + ptr[-1]])
+    single = squared_mmd(DiscreteMeasures.from_clouds(y, ptr), None, GAMMAS)
+    double = squared_mmd(DiscreteMeasures.from_clouds(y.double(), ptr), None, GAMMAS)
+    assert double[:30, 30:].diagonal().min() > 1e-3
+    assert (single - double).abs().max() < 1e-5
+
+
 @pytest.mark.parametrize("working_memory", [1024, 0.01])
 def test_results_do_not_depend_on_the_number_of_threads(working_memory):
     x, ptr = clouds(3, n=40, max_size=60)
