@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
+import pandas as pd
+
 from benchmarks import harness
 from benchmarks.protocol import DATASETS, N_FOLDS
 
@@ -47,14 +50,28 @@ def main() -> int:
     return 1 if n_failed else 0
 
 
+def _in_order(table: ModuleType, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows in the order of the table's cells, in whatever order they were measured."""
+    cells = table.cells(None, N_FOLDS)
+    place = {tuple(cell.values()): i for i, cell in enumerate(cells)}
+    keys = zip(*(rows[name] for name in cells[0]), strict=True)
+    order = [place.get(key, len(place)) for key in keys]
+    return rows.iloc[np.argsort(order, kind="stable")]
+
+
 def render(table: ModuleType, results: Path) -> str:
     """Write the page of a table for the docs, and return it."""
     name = table.__name__.rpartition(".")[2]
     rows = harness.read(table, results / f"{name}.csv")
     if rows.empty:
         return ""
-    report = re.sub(r"\n{3,}", "\n\n", table.report(rows).strip())
+    report = re.sub(r"\n{3,}", "\n\n", table.report(_in_order(table, rows)).strip())
     text = f"# {table.TITLE}\n\n`python -m benchmarks {name}`\n\n{report}\n"
+    text += "".join(
+        f"\nRepetitions: {rows.loc[rows[name] >= 0, name].nunique()} ({name}).\n"
+        for name in ("fold", "seed")
+        if name in rows
+    )
     text += "\nMeasured with " + "; ".join(sorted(set(rows["versions"]))) + " on "
     text += "; ".join(sorted(set(rows["machine"]))) + ".\n"
     DOCS.mkdir(parents=True, exist_ok=True)

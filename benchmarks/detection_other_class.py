@@ -13,8 +13,8 @@ from benchmarks.render import averaged, markdown
 TITLE = "Detection, the other class the anomaly"
 ABOUT = """\
 As in the detection table, but with the other class the anomaly; in percent. The paper has no such
-figures, but does not say, either, which class it takes on AIDS and DHFR. A method that is good in one table and bad in the other follows size, or something else
-that one class has more of.
+figures: its anomalies are the smaller class, as in the detection table. A method that is good in
+one table and bad in the other follows size, or something else that one class has more of.
 """
 
 
