@@ -13,9 +13,9 @@ from benchmarks.render import averaged, markdown, read_paper
 
 TITLE = "Reference sampling"
 ABOUT = """\
-PROTEINS, paper settings but for the references, of mini-batches and of the density. AUROC in percent;
-speed-up of an epoch of training and of scoring against all references, means of the ratios of the
-same fold, measured in one run. The paper's speed-up is that of the whole.
+PROTEINS, paper settings but for the references, of mini-batches and of the density. AUROC in
+percent; speed-up of scoring and of an epoch of training against all references, means of the ratios
+of the same fold, measured in one run. The paper's speed-up is that of the whole.
 """
 SAMPLINGS = ("stratified", "importance", "uniform")
 RATIOS = (0.8, 0.5, 0.3)
