@@ -28,6 +28,8 @@ from skgraphkde import _mmd_loops
 ROW_TILE, COLUMN_TILE = 512, 256
 # Random features of a job.
 FREQUENCIES = 64
+# Kernel values, or features, from which threads gain more than they cost (about a millisecond).
+THREADS_FROM = 500_000
 
 
 def kernel_means(
@@ -122,6 +124,7 @@ class _SelfMeans(torch.autograd.Function):
                 points, gammas, low, weights.arrays, part[0], part[1], out
             ),
             weights.parts(),
+            len(gammas) * weights.n_pairs,
         )
         return torch.from_numpy(out)
 
@@ -138,6 +141,7 @@ class _SelfMeans(torch.autograd.Function):
                 points, gammas, low, weights.arrays, G, part[0], part[1], out
             ),
             weights.parts(),
+            len(gammas) * weights.n_pairs,
         )
         return torch.zeros_like(x).index_add_(0, index, torch.from_numpy(out)), None, None
 
@@ -160,6 +164,11 @@ class _Weights:
     @property
     def n_rows(self) -> int:
         return len(self.arrays[2]) - 1
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of entries of one row, over all rows."""
+        return int((np.diff(self.arrays[2]) ** 2).sum())
 
     def parts(self) -> list[tuple[int, int]]:
         """Ranges of rows with about as many pairs of entries each, for the threads to share."""
@@ -210,7 +219,7 @@ class _Tiling:
 
     def means(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The weighted means of the kernels, shape (n_gammas, n_measures_x, n_measures_y)."""
-        out = np.zeros(self.shape, x.dtype)
+        out, work = np.zeros(self.shape, x.dtype), self._work(x, y)
         n_gammas, _, m = self.shape
         longest = max(tile.points.stop - tile.points.start for tile in self.rows)
         n_buffers = min(self.n_at_once, len(self.rows))
@@ -218,13 +227,13 @@ class _Tiling:
         edges = np.unique(np.linspace(0, m, n_buffers + 1).astype(int)).tolist()
         for start in range(0, len(self.rows), n_buffers):
             group = list(zip(self.rows[start : start + n_buffers], buffers, strict=False))
-            _in_parallel(lambda job: self._add_columns(job[0], job[1], x, y), group)
+            _in_parallel(lambda job: self._add_columns(job[0], job[1], x, y), group, work)
 
             def add_rows(part: tuple[int, int], group: list = group) -> None:
                 for row, sums in group:
                     _mmd_loops.add_row_sums(sums, row.weights.arrays, row.measures, *part, out)
 
-            _in_parallel(add_rows, pairwise(edges))
+            _in_parallel(add_rows, pairwise(edges), work)
         return out + out.swapaxes(1, 2) if self.symmetric else out
 
     def gradients(
@@ -235,10 +244,15 @@ class _Tiling:
         grad_x, grad_y = np.empty_like(x), np.zeros_like(y)
         for start in range(0, len(self.rows), self.n_at_once):
             group = self.rows[start : start + self.n_at_once]
-            parts = _in_parallel(lambda row: self._row_gradients(row, x, y, grad, grad_x), group)
+            parts = _in_parallel(
+                lambda row: self._row_gradients(row, x, y, grad, grad_x), group, self._work(x, y)
+            )
             for part in parts:  # in the order of the tiles, however many threads there are
                 grad_y += part
         return grad_x, grad_y
+
+    def _work(self, x: np.ndarray, y: np.ndarray) -> float:
+        return len(self.gammas) * len(x) * len(y)
 
     def _meetings(self, row: _Tile) -> Iterable[tuple[_Tile, float]]:
         """The column tiles that a row tile meets, and how often each counts."""
@@ -307,6 +321,9 @@ class _Features:
         n = self.frequencies.shape[1]
         return [slice(f, min(f + FREQUENCIES, n)) for f in range(0, n, FREQUENCIES)]
 
+    def _work(self, x: np.ndarray) -> float:
+        return len(self.scales) * len(x) * self.frequencies.shape[1]
+
     def means(self, x: np.ndarray) -> np.ndarray:
         """Cosines of all frequencies, then sines, shape (n_gammas, n_measures, 2 n)."""
         n = self.frequencies.shape[1]
@@ -321,7 +338,7 @@ class _Features:
                 _mmd_loops.add_feature_sums(projection, self.scales, weights, tile.measures, sums)
             out[..., job] = self.norm * sums.reshape(*out.shape[:3], -1)
 
-        _in_parallel(of_frequencies, self._jobs)
+        _in_parallel(of_frequencies, self._jobs, self._work(x))
         return out.reshape(*out.shape[:2], 2 * n)
 
     def gradient(self, x: np.ndarray, grad: np.ndarray) -> np.ndarray:
@@ -342,7 +359,7 @@ class _Features:
                 of_points[tile.points] = of_tile @ some.T
             return of_points
 
-        return sum(_in_parallel(of_frequencies, self._jobs))
+        return sum(_in_parallel(of_frequencies, self._jobs, self._work(x)))
 
 
 def _cut(weights: sp.csr_array, width: int, dtype: torch.dtype) -> list[_Tile]:
@@ -397,13 +414,14 @@ def _numpy_dtype(dtype: torch.dtype) -> np.dtype:
 # -- threads ---------------------------------------------------------------------------------------
 
 
-def _in_parallel(function: Callable[[Any], Any], jobs: Iterable[Any]) -> list[Any]:
+def _in_parallel(function: Callable[[Any], Any], jobs: Iterable[Any], work: float) -> list[Any]:
     """Results in the order of the jobs, in as many threads as torch uses; BLAS keeps to one each.
 
-    Threads of their own, because those of torch and of BLAS would fight over the cores.
+    Threads of their own, because those of torch and of BLAS would fight over the cores. `work` is
+    the number of kernel values, or features, of all jobs: a little is done in the calling thread.
     """
     jobs = list(jobs)
-    n_threads = min(torch.get_num_threads(), len(jobs))
+    n_threads = min(torch.get_num_threads(), len(jobs)) if work >= THREADS_FROM else 1
     with _controller().limit(limits=1, user_api="blas"):
         if n_threads < 2:
             return [function(job) for job in jobs]

@@ -269,7 +269,8 @@ def test_close_points_keep_their_digits_in_single_precision():
 
 
 @pytest.mark.parametrize("working_memory", [1024, 0.01])
-def test_results_do_not_depend_on_the_number_of_threads(working_memory):
+def test_results_do_not_depend_on_the_number_of_threads(working_memory, monkeypatch):
+    monkeypatch.setattr(_mmd_cpu, "THREADS_FROM", 0)
     x, ptr = clouds(3, n=40, max_size=60)
     measures = DiscreteMeasures.from_clouds(x.requires_grad_(), ptr)
     n_threads, results = torch.get_num_threads(), []
