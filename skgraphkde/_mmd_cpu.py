@@ -370,13 +370,14 @@ def _cut(weights: sp.csr_array, width: int, dtype: torch.dtype) -> list[_Tile]:
         of_points = by_point[:, start:stop]
         of_tile = of_points.tocsr()
         measures = np.flatnonzero(np.diff(of_tile.indptr))
-        of_tile = of_tile[measures]
-        transposed = sp.csr_array(of_tile.T.tocsr())
+        # The columns of a matrix are the rows of its transpose: no need to transpose.
+        entries = (of_points.data, np.searchsorted(measures, of_points.indices), of_points.indptr)
+        transposed = sp.csr_array(entries, shape=(stop - start, len(measures)))
         tiles.append(
             _Tile(
                 slice(start, stop),
                 measures,
-                _Weights.of(of_tile, dtype),
+                _Weights.of(of_tile[measures], dtype),
                 _Weights.of(transposed, dtype),
             )
         )
