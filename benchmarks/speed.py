@@ -15,7 +15,7 @@ from benchmarks.render import markdown
 from skgraphkde import PAPER, GraphBatch, NodeFeatures
 from skgraphkde.encoder import GCNEncoder
 from skgraphkde.mmd import DiscreteMeasures, squared_mmd
-from skgraphkde.refinement import node_colors
+from skgraphkde.refinement import MessageFlow, node_colors
 
 TITLE = "Speed of all pairs of distances"
 ABOUT = """\
@@ -49,8 +49,9 @@ def measure(estimator: None, dataset: str) -> dict[str, float]:
     generator = torch.Generator().manual_seed(0)
     encoder = GCNEncoder(features.attributes.shape[1], 128, 2, 0.0, True, generator).eval()
     with torch.no_grad():
-        encoder.standardize([features])
-        Z = encoder(features)
+        flow = MessageFlow.unmerged(features, 2)
+        encoder.standardize([flow])
+        Z = encoder(flow)
         ptr = features.node_ptr
         values = _seconds_of_all(features, Z, ptr)
     colors = node_colors(features, 2)[-1]

@@ -67,7 +67,7 @@ def graph_convolution(
 
     Parameters
     ----------
-    adjacency : csr_array of shape (n, n)
+    adjacency : csr_array of shape (m, n)
     like : Tensor
         Its dtype and device are taken.
 
@@ -78,16 +78,18 @@ def graph_convolution(
     dgl = import_dgl()
     assert dgl is not None, "ask supports() first"
     coo = adjacency.tocoo()
-    graph = dgl.graph(
-        (torch.tensor(coo.col), torch.tensor(coo.row)),  # messages run from column to row
-        num_nodes=adjacency.shape[0],
-        idtype=torch.int64,
+    m, n = adjacency.shape
+    graph = dgl.create_block(
+        # Messages run from column to row.
+        (torch.tensor(coo.col, dtype=torch.int64), torch.tensor(coo.row, dtype=torch.int64)),
+        num_src_nodes=n,
+        num_dst_nodes=m,
     ).to(like.device)
     edge_weight = torch.tensor(coo.data, dtype=like.dtype, device=like.device)
 
     def convolve(Z: torch.Tensor, W: torch.Tensor) -> torch.Tensor:
         layer = dgl.nn.GraphConv(*W.shape, norm="none", weight=False, bias=False)
-        return layer(graph, Z, weight=W, edge_weight=edge_weight)
+        return layer(graph, (Z, None), weight=W, edge_weight=edge_weight)
 
     return convolve
 

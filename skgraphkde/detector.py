@@ -464,8 +464,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
 
         Returns which reference each known graph is; -1 if it is none.
         """
-        blocks = [features[block] for block in self.model_.blocks(features)]
-        self.model_.double().encoder.standardize(blocks)
+        self.model_.double().encoder.standardize(self.model_.flows(features))
         self.model_.float().cpu()  # fitted attributes live on the CPU
         chosen = np.arange(len(known))
         if self.reference_sampling is not None and self.reference_ratio < 1:

@@ -1,8 +1,8 @@
 """GCNEncoder: adjacency and node features -> node embeddings.
 
-In come a :class:`~skgraphkde.graphs.GraphBatch` and its feature matrix X (n_nodes, p). Out goes Z
-(n_nodes, d), one point a node. Messages are passed by DGL where it has a build for the device, by
-torch elsewhere; the weights are the same.
+In comes a :class:`~skgraphkde.refinement.MessageFlow`. Out goes Z (n_colors, d), one point for all
+nodes that look the same. Messages are passed by DGL where it has a build for the device, by torch
+elsewhere; the weights are the same.
 """
 
 from __future__ import annotations
@@ -17,25 +17,17 @@ from torch import nn
 
 from skgraphkde import _dgl
 from skgraphkde._sparse import CSRMatrix
-from skgraphkde.graphs import GraphBatch
+from skgraphkde.refinement import MessageFlow
 
 Convolution = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
-def normalized_adjacency(adjacency: sp.csr_array) -> sp.csr_array:
-    """D^-1/2 (A + I) D^-1/2, D the weighted degrees with the self-loop (Kipf and Welling, 2017)."""
-    looped = sp.csr_array(adjacency + sp.eye_array(adjacency.shape[0]))
-    scale = sp.diags_array(1.0 / np.sqrt(np.asarray(looped.sum(axis=1)).ravel()))
-    return sp.csr_array(scale @ looped @ scale)
-
-
 def graph_convolution(adjacency: sp.csr_array, like: torch.Tensor, backend: str) -> Convolution:
-    """The map ``(Z, W) -> Ahat @ Z @ W`` for the normalized adjacency Ahat.
+    """The map ``(Z, W) -> adjacency @ Z @ W``.
 
     Parameters
     ----------
-    adjacency : csr_array of shape (n, n)
-        Symmetric, without self-loops.
+    adjacency : csr_array of shape (m, n)
     like : Tensor
         Its dtype and device are taken.
     backend : {"dgl", "torch"}
@@ -44,10 +36,9 @@ def graph_convolution(adjacency: sp.csr_array, like: torch.Tensor, backend: str)
     -------
     callable
     """
-    normalized = normalized_adjacency(adjacency)
     if backend == "dgl":
-        return _dgl.graph_convolution(normalized, like)
-    matrix = CSRMatrix(normalized, like, symmetric=True)
+        return _dgl.graph_convolution(adjacency, like)
+    matrix = CSRMatrix(adjacency, like)
 
     def convolve(Z: torch.Tensor, W: torch.Tensor) -> torch.Tensor:
         # The narrow side passes the messages.
@@ -105,56 +96,50 @@ class GCNEncoder(nn.Module):
             for _ in self.weights
         )
 
-    def forward(
-        self,
-        graphs: GraphBatch,
-        generator: torch.Generator | None = None,
-        colors: np.ndarray | None = None,
-    ) -> torch.Tensor:
+    def forward(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
         """Embed the nodes.
 
         Parameters
         ----------
-        graphs : GraphBatch
-            With the node features X as attributes.
+        flow : MessageFlow
+            With as many adjacencies as there are layers.
         generator : torch.Generator, default=None
-            Draws the dropout masks; only in training mode.
-        colors : ndarray of shape (n_layers + 1, n_nodes), default=None
-            Of :func:`skgraphkde.refinement.node_colors`: nodes of one color share their dropout
-            mask, so that they have one embedding in training, too. None: each node has its own.
+            Draws the dropout masks, one a row; only in training mode.
 
         Returns
         -------
-        Tensor of shape (n_nodes, hidden_dim)
+        Tensor of shape (len(flow.colors), hidden_dim)
         """
-        convolve, Z = self._inputs(graphs)
+        Z = self._tensor(flow.features)
         for layer in range(len(self.weights)):
             if layer and self.training and self.dropout:
-                Z = self._drop(Z, generator, None if colors is None else colors[layer])
-            Z = self._layer(layer, convolve, Z)
+                keep = torch.empty_like(Z).bernoulli_(1 - self.dropout, generator=generator)
+                Z = Z * keep / (1 - self.dropout)
+            H = self._convolve(layer, flow, Z)
+            Z = self._activate(layer, H, flow.counts[layer + 1])
         return Z
 
-    def _drop(
-        self, Z: torch.Tensor, generator: torch.Generator | None, colors: np.ndarray | None
-    ) -> torch.Tensor:
-        """Z with a random share of the entries at 0, and the others scaled up."""
-        colors = np.arange(len(Z)) if colors is None else colors
-        distinct, mask_of_node = np.unique(colors, return_inverse=True)
-        keep = Z.new_empty((len(distinct), Z.shape[1]))
-        keep.bernoulli_(1 - self.dropout, generator=generator)
-        return Z * keep[torch.as_tensor(mask_of_node, device=Z.device)] / (1 - self.dropout)
-
-    def _inputs(self, graphs: GraphBatch) -> tuple[Convolution, torch.Tensor]:
+    def _tensor(self, values: np.ndarray) -> torch.Tensor:
         like = self.weights[0]
-        X = torch.tensor(graphs.attributes, dtype=like.dtype, device=like.device)
-        backend = self.backend or choose_backend(like.device)
-        return graph_convolution(graphs.adjacency, X, backend), X
+        return torch.tensor(values, dtype=like.dtype, device=like.device)
 
-    def _layer(self, layer: int, convolve: Convolution, Z: torch.Tensor) -> torch.Tensor:
-        return torch.relu(self.norms[layer](convolve(Z, self.weights[layer])))
+    def _convolve(self, layer: int, flow: MessageFlow, Z: torch.Tensor) -> torch.Tensor:
+        backend = self.backend or choose_backend(Z.device)
+        convolution = graph_convolution(flow.adjacencies[layer], Z, backend)
+        return convolution(Z, self.weights[layer])
+
+    def _activate(self, layer: int, H: torch.Tensor, counts: np.ndarray) -> torch.Tensor:
+        """relu(BN(H)), the batch norm over nodes: a row counts as often as there are nodes."""
+        norm = self.norms[layer]
+        if not (self.training and isinstance(norm, nn.BatchNorm1d)):
+            return torch.relu(norm(H))
+        share = self._tensor(counts / counts.sum())
+        H = H - share @ H
+        scale = norm.weight * torch.rsqrt(share @ H**2 + norm.eps)
+        return torch.relu(H * scale + norm.bias)
 
     @torch.no_grad()
-    def standardize(self, blocks: Iterable[GraphBatch]) -> None:
+    def standardize(self, flows: Iterable[MessageFlow]) -> None:
         """Set the batch norms' statistics to those of all nodes, layer by layer; go to eval mode.
 
         Running averages lag behind the weights and depend on the order of the batches; scores must
@@ -162,20 +147,23 @@ class GCNEncoder(nn.Module):
 
         Parameters
         ----------
-        blocks : re-iterable of GraphBatch
-            The training graphs, with their features, in blocks of any size.
+        flows : re-iterable of MessageFlow
+            The training graphs, in blocks of any size.
         """
         self.eval()
         for layer, norm in enumerate(self.norms):
             if not isinstance(norm, nn.BatchNorm1d):
                 return
-            count, total, squares = 0, torch.zeros(()), torch.zeros(())
-            for graphs in blocks:
-                convolve, Z = self._inputs(graphs)
+            n_nodes, total, squares = 0, torch.zeros(()), torch.zeros(())
+            for flow in flows:
+                Z = self._tensor(flow.features)
                 for before in range(layer):
-                    Z = self._layer(before, convolve, Z)
-                H = convolve(Z, self.weights[layer]).double()
-                count, total, squares = count + len(H), total + H.sum(0), squares + (H * H).sum(0)
-            mean = total / count
+                    H = self._convolve(before, flow, Z)
+                    Z = self._activate(before, H, flow.counts[before + 1])
+                H = self._convolve(layer, flow, Z).double()
+                counts = flow.counts[layer + 1]
+                n_nodes, weights = n_nodes + counts.sum(), torch.tensor(counts).to(H)
+                total, squares = total + weights @ H, squares + weights @ (H * H)
+            mean = total / n_nodes
             norm.running_mean = mean.to(Z.dtype)
-            norm.running_var = (squares / count - mean**2).clamp_min(0).to(Z.dtype)
+            norm.running_var = (squares / n_nodes - mean**2).clamp_min(0).to(Z.dtype)

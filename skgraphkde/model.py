@@ -23,7 +23,7 @@ from skgraphkde.density import MultiBandwidthKDE, SizeKernel, own_references
 from skgraphkde.encoder import GCNEncoder
 from skgraphkde.graphs import GraphBatch
 from skgraphkde.mmd import DiscreteMeasures, Distance
-from skgraphkde.refinement import node_colors
+from skgraphkde.refinement import MessageFlow, node_colors
 
 # From raw graphs to graphs that carry their node features as attributes.
 Featurize = Callable[[GraphBatch], GraphBatch]
@@ -85,10 +85,15 @@ class DensityModel(nn.Module):
         Nodes that the encoder cannot tell apart share a point, and their dropout mask: the distance
         costs the square of the number of points, and molecules have far fewer of them than nodes.
         """
+        flow, colors = self._flow(graphs)
+        Z = self.encoder(flow, generator)
+        measures = DiscreteMeasures.from_colors(Z, flow.colors, colors, graphs.node_ptr)
+        return EmbeddedGraphs(graphs, measures)
+
+    def _flow(self, graphs: GraphBatch) -> tuple[MessageFlow, np.ndarray]:
+        """What the encoder reads of graphs, and the color of each node."""
         colors = node_colors(graphs, len(self.encoder.weights))
-        Z = self.encoder(graphs, generator, colors)
-        last = colors[-1]
-        return EmbeddedGraphs(graphs, DiscreteMeasures.from_colors(Z, last, last, graphs.node_ptr))
+        return MessageFlow.of(graphs, colors), colors[-1]
 
     def log_density(
         self,
@@ -118,6 +123,10 @@ class DensityModel(nn.Module):
         precision = torch.float64 if self.distance.frequencies is None else torch.float32
         return copy.deepcopy(self).to(device, precision).eval()
 
+    def flows(self, graphs: GraphBatch) -> list[MessageFlow]:
+        """What the encoder reads of graphs with their features, block by block."""
+        return [self._flow(graphs[block])[0] for block in self.blocks(graphs)]
+
     @torch.no_grad()
     def embed_all(
         self, graphs: GraphBatch, featurize: Featurize = carried_features
@@ -125,11 +134,9 @@ class DensityModel(nn.Module):
         """Embed graphs block by block; `featurize` makes their node features."""
         points, of_points, of_nodes = [], [], []
         for block in self.blocks(graphs):
-            featured = featurize(graphs[block])
-            colors = node_colors(featured, len(self.encoder.weights))[-1]
-            first = np.sort(np.unique(colors, return_index=True)[1])
-            points.append(self.encoder(featured)[torch.as_tensor(first)])
-            of_points.append(colors[first])
+            flow, colors = self._flow(featurize(graphs[block]))
+            points.append(self.encoder(flow))
+            of_points.append(flow.colors)
             of_nodes.append(colors)
         measures = DiscreteMeasures.from_colors(
             torch.cat(points), np.concatenate(of_points), np.concatenate(of_nodes), graphs.node_ptr
@@ -183,7 +190,8 @@ class DensityModel(nn.Module):
         some = np.unique(np.linspace(0, n - 1, min(n, 500)).astype(int))
         nearest = []
         for block in _blocks(np.full(len(some), self._bytes_per_pair * n)):
-            squared = self.distance.squared(references.measures[some[block]], references.measures)
+            P = references.measures[some[block]]
+            squared = self.distance.squared(P, None if len(P) == n else references.measures)
             own = own_references(some[block], n, squared.device)
             nearest.append(squared.masked_fill(own, torch.inf).amin(1))
         self.kde.scale_to(torch.cat(nearest))

@@ -76,7 +76,7 @@ class Trainer:
         n_held_out = max(1, round(options.validation_fraction * len(graphs)))
         self.held_out, self.trained_on = np.split(order, [min(n_held_out, len(graphs) - 2)])
         training_graphs = graphs[self.trained_on]
-        self.training_blocks = [training_graphs[block] for block in model.blocks(training_graphs)]
+        self.training_flows = model.flows(training_graphs)
         # Fixed once: the held-out twins, one a flag, and the references of the held-out loss.
         self.held_out_graphs = graphs[self.held_out]
         flags = np.repeat(np.arange(self.n_flags), len(self.held_out))
@@ -185,7 +185,7 @@ class Trainer:
 
     def _held_out_loss(self) -> float:
         """Contrast of the held-out graphs against training graphs, in evaluation mode."""
-        self.model.encoder.standardize(self.training_blocks)
+        self.model.encoder.standardize(self.training_flows)
         references = self.model.embed_all(self.held_out_references)
         self.model.scale_to(references)
         of_graphs = self.model.log_densities(self.held_out_graphs, references)

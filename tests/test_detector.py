@@ -17,6 +17,7 @@ from skgraphkde import PAPER, GraphBatch, GraphKDEDetector, read_graphs
 from skgraphkde import detector as detector_module
 from skgraphkde.datasets import load_mutag
 from skgraphkde.perturbation import structure_twins, swap_features
+from skgraphkde.refinement import MessageFlow
 from tests.conftest import GAMMAS, permuted, random_graphs
 from tests.test_density import density_slow
 from tests.test_mmd import squared_mmd_slow
@@ -53,9 +54,10 @@ def scores_slow(detector, graphs, skip=lambda i: None):
     references = detector.node_features_.transform(detector.references_.graphs)
     with torch.no_grad():
         D = squared_mmd_slow(
-            model.encoder(features),
+            model.encoder(MessageFlow.unmerged(features, detector.n_layers)),
             features.node_ptr,
-            model.encoder(references).float().double(),  # as they are stored
+            # As they are stored.
+            model.encoder(MessageFlow.unmerged(references, detector.n_layers)).float().double(),
             references.node_ptr,
             GAMMAS,
             detector.mmd_estimator,

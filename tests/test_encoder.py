@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skgraphkde import NodeFeatures, _dgl, read_graphs
-from skgraphkde.encoder import GCNEncoder, choose_backend, normalized_adjacency
+from skgraphkde.encoder import GCNEncoder, choose_backend
+from skgraphkde.refinement import MessageFlow, node_colors, normalized_adjacency
 from tests.conftest import permuted, random_graphs
 
 needs_dgl = pytest.mark.skipif(_dgl.import_dgl() is None, reason="DGL has no build here")
@@ -30,17 +31,25 @@ def make_encoder(graphs, backend=None, **kwargs):
     return GCNEncoder(n_features, **options, generator=generator, backend=backend)
 
 
+def apart(graphs, n_layers=3):
+    return MessageFlow.unmerged(graphs, n_layers)
+
+
+def merged(graphs, n_layers=3):
+    """The flow of the colors, and the row of each node in it."""
+    colors = node_colors(graphs, n_layers)
+    flow = MessageFlow.of(graphs, colors)
+    rows = {color: row for row, color in enumerate(flow.colors.tolist())}
+    return flow, [rows[color] for color in colors[-1].tolist()]
+
+
 def encode_slow(encoder, graphs):
-    """Algorithm 2 of the paper with dense matrices, batch norm in evaluation mode."""
-    A = graphs.adjacency.toarray() + np.eye(graphs.n_nodes)
-    D = np.diag(A.sum(1) ** -0.5)
-    Z = graphs.attributes
+    """Algorithm 2 of the paper with dense matrices and torch's own batch norm, node by node."""
+    A = torch.tensor(graphs.adjacency.toarray()) + torch.eye(graphs.n_nodes)
+    D = torch.diag(A.sum(1) ** -0.5)
+    Z = torch.tensor(graphs.attributes)
     for W, norm in zip(encoder.weights, encoder.norms, strict=True):
-        Z = D @ A @ D @ Z @ W.detach().numpy()
-        if isinstance(norm, torch.nn.BatchNorm1d):
-            Z = (Z - norm.running_mean.numpy()) / np.sqrt(norm.running_var.numpy() + norm.eps)
-            Z = Z * norm.weight.detach().numpy() + norm.bias.detach().numpy()
-        Z = np.maximum(Z, 0)
+        Z = torch.relu(norm(D @ A @ D @ Z @ W))
     return Z
 
 
@@ -53,10 +62,26 @@ BACKENDS = ["torch", pytest.param("dgl", marks=needs_dgl)]
 def test_encoder_equals_dense_matrices(backend, batch_norm, hidden_dim):
     graphs = make_input()
     encoder = make_encoder(graphs, backend, batch_norm=batch_norm, hidden_dim=hidden_dim).double()
-    encoder.standardize([graphs[:2], graphs[2:]])
-    np.testing.assert_allclose(
-        encoder(graphs).detach().numpy(), encode_slow(encoder, graphs), atol=1e-12
-    )
+    encoder.standardize([apart(graphs[:2]), merged(graphs[2:])[0]])
+    expected = encode_slow(encoder, graphs)
+    torch.testing.assert_close(encoder(apart(graphs)), expected)
+    flow, rows = merged(graphs)
+    assert len(flow.colors) < graphs.n_nodes
+    torch.testing.assert_close(encoder(flow)[rows], expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_merged_nodes_count_as_often_as_there_are_in_training(backend):
+    """Batch statistics, embeddings and gradients are those of torch's batch norm over all nodes."""
+    graphs = make_input()
+    encoder = make_encoder(graphs, backend, dropout=0.0).double().train()
+    flow, rows = merged(graphs)
+    assert max(flow.counts[-1]) > 1
+    outputs = encoder(flow)[rows], encode_slow(encoder, graphs)
+    torch.testing.assert_close(*outputs)
+    gradients = [torch.autograd.grad((Z**3).sum(), list(encoder.parameters())) for Z in outputs]
+    for a, b in zip(*gradients, strict=True):
+        torch.testing.assert_close(a, b)
 
 
 @needs_dgl
@@ -67,7 +92,7 @@ def test_both_ways_to_pass_messages_agree(dtype):
     for backend in ("dgl", "torch"):
         encoder = make_encoder(graphs, backend).to(dtype)
         encoder.train()
-        Z = encoder(graphs, torch.Generator().manual_seed(1))
+        Z = encoder(apart(graphs), torch.Generator().manual_seed(1))
         (Z**2).sum().backward()
         outputs.append(Z.detach())
         gradients.append([p.grad for p in encoder.parameters()])
@@ -85,7 +110,7 @@ def test_the_dgl_way_really_is_dgl(monkeypatch):
         _dgl.import_dgl().nn, "GraphConv", lambda *a, **k: calls.append(a) or layer(*a, **k)
     )
     graphs = make_input()
-    make_encoder(graphs, "dgl")(graphs)
+    make_encoder(graphs, "dgl")(apart(graphs))
     assert len(calls) == 3
     assert choose_backend(torch.device("cpu")) == "dgl"
 
@@ -137,20 +162,21 @@ def test_isolated_nodes_keep_their_features():
 def test_node_order_and_batch_do_not_matter(seed):
     graphs = make_input(seed)
     encoder = make_encoder(graphs).double()
-    encoder.standardize([graphs])
-    Z = encoder(graphs).detach().numpy()
+    encoder.standardize([apart(graphs)])
+    Z = encoder(apart(graphs)).detach().numpy()
     moved = permuted(graphs.replace(attributes=Z), seed).attributes
-    np.testing.assert_allclose(encoder(permuted(graphs, seed)).detach(), moved, atol=1e-12)
-    one_by_one = np.vstack([encoder(graphs[i]).detach() for i in range(len(graphs))])
+    np.testing.assert_allclose(encoder(apart(permuted(graphs, seed))).detach(), moved, atol=1e-12)
+    one_by_one = np.vstack([encoder(apart(graphs[i])).detach() for i in range(len(graphs))])
     np.testing.assert_allclose(one_by_one, Z, atol=1e-12)
 
 
 def test_standardize_makes_every_column_standard():
     graphs = make_input(n_graphs=40)
     encoder = make_encoder(graphs, n_layers=1).double()
-    encoder.standardize([graphs[:7], graphs[7:8], graphs[8:]])
-    H = encoder._inputs(graphs)[0](torch.tensor(graphs.attributes), encoder.weights[0])
-    normal = encoder.norms[0](H).detach()
+    parts = (graphs[:7], graphs[7:8], graphs[8:])
+    encoder.standardize([merged(part, n_layers=1)[0] for part in parts])
+    flow = apart(graphs, n_layers=1)
+    normal = encoder.norms[0](encoder._convolve(0, flow, encoder._tensor(flow.features))).detach()
     torch.testing.assert_close(normal.mean(0), torch.zeros(5, dtype=torch.float64))
     torch.testing.assert_close(
         normal.var(0, unbiased=False), torch.ones(5, dtype=torch.float64), rtol=1e-3, atol=0
@@ -161,7 +187,7 @@ def test_dropout_draws_from_its_own_generator():
     graphs = make_input()
     encoder = make_encoder(graphs).train()
     before = torch.random.get_rng_state()
-    a, b, c = (encoder(graphs, torch.Generator().manual_seed(seed)) for seed in (1, 1, 2))
+    a, b, c = (encoder(apart(graphs), torch.Generator().manual_seed(seed)) for seed in (1, 1, 2))
     assert torch.equal(a, b)
     assert not torch.equal(a, c)
     assert torch.equal(torch.random.get_rng_state(), before)
@@ -173,8 +199,9 @@ def test_dropout_keeps_the_mean():
     encoder = make_encoder(graphs, n_layers=2, batch_norm=False, dropout=0.4).double()
     for W in encoder.weights:
         W.data.abs_()
-    expected = encoder.eval()(graphs)
+    flow = apart(graphs, n_layers=2)
+    expected = encoder.eval()(flow)
     generator = torch.Generator().manual_seed(0)
     encoder.train()
-    mean = sum(encoder(graphs, generator) for _ in range(600)) / 600
+    mean = sum(encoder(flow, generator) for _ in range(600)) / 600
     torch.testing.assert_close(mean, expected, rtol=0.1, atol=0.02)

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skgraphkde import NodeFeatures, read_graphs
-from skgraphkde.encoder import GCNEncoder
 from skgraphkde.mmd import DiscreteMeasures, squared_mmd
-from skgraphkde.refinement import node_colors
+from skgraphkde.refinement import MessageFlow, node_colors, normalized_adjacency
 from tests.conftest import GAMMAS, permuted, random_graphs
 
 
@@ -62,20 +61,24 @@ def test_colors_are_those_of_nested_tuples(seed, n_rounds, weighted):
         assert same_partition(colors, colors_slow(graphs, n))
 
 
-@given(st.integers(0, 10**6), st.integers(1, 3), st.booleans())
-@settings(deadline=None, max_examples=25)
-def test_one_color_is_one_embedding(seed, n_layers, training):
-    graphs = featured(seed, labels="CN")
-    generator = torch.Generator().manual_seed(seed)
-    width = graphs.attributes.shape[1]
-    encoder = GCNEncoder(width, 8, n_layers, 0.3, True, generator).double()
-    encoder.standardize([graphs])
-    encoder.train(training)
-    colors = node_colors(graphs, n_layers)
-    with torch.no_grad():
-        Z = encoder(graphs, generator, colors).numpy()
-    _, first, color = np.unique(colors[-1], return_index=True, return_inverse=True)
-    np.testing.assert_allclose(Z, Z[first][color], atol=1e-12)
+def test_a_flow_adds_up():
+    """Its rows are those of the normalized adjacency, summed over colors, and no node is lost."""
+    graphs = featured(2, labels="CN")
+    colors = node_colors(graphs, 2)
+    flow = MessageFlow.of(graphs, colors)
+    dense = normalized_adjacency(graphs.adjacency).toarray()
+    for layer, adjacency in enumerate(flow.adjacencies):
+        rows, columns = (
+            np.unique(row, return_inverse=True)[1] for row in colors[layer + 1 :: -1][:2]
+        )
+        summed = dense @ np.eye(columns.max() + 1)[columns]
+        for color in range(rows.max() + 1):  # any node of a color, in any order of the colors
+            of_color = np.sort(summed[rows == color], axis=1)
+            assert np.ptp(of_color, axis=0).max() < 1e-12
+            found = np.sort(adjacency.toarray(), axis=1)
+            assert np.isclose(found, of_color[0]).all(axis=1).any()
+    assert [counts.sum() for counts in flow.counts] == [graphs.n_nodes] * 3
+    assert sorted(flow.colors) == sorted(set(colors[-1]))
 
 
 def test_colors_do_not_depend_on_the_batch_or_the_order():
@@ -122,23 +125,3 @@ def test_merged_measures_have_the_same_distances(estimator):
             squared_mmd(merged, Q, GAMMAS, estimator),
             squared_mmd(plain, None if Q is None else plain[2:5], GAMMAS, estimator),
         )
-
-
-def test_the_gradient_through_one_node_a_color_is_that_through_all():
-    graphs = featured(5, labels="CN")
-    width = graphs.attributes.shape[1]
-    encoder = GCNEncoder(width, 6, 2, 0.3, True, torch.Generator().manual_seed(0)).double()
-    colors = node_colors(graphs, 2)
-    gradients = []
-    for merged in (True, False):
-        Z = encoder(graphs, torch.Generator().manual_seed(1), colors)
-        if merged:
-            P = DiscreteMeasures.from_colors(Z, colors[-1], colors[-1], graphs.node_ptr)
-            assert len(P.points) < len(Z)
-        else:
-            P = DiscreteMeasures.from_clouds(Z, graphs.node_ptr)
-        D = squared_mmd(P, P[:4], GAMMAS)
-        gradients.append(torch.autograd.grad(D.sum(), list(encoder.weights)))
-    for a, b in zip(*gradients, strict=True):
-        assert a.abs().max() > 0
-        torch.testing.assert_close(a, b)

@@ -11,6 +11,7 @@ from skgraphkde.encoder import GCNEncoder
 from skgraphkde.mmd import Distance
 from skgraphkde.model import DensityModel
 from skgraphkde.perturbation import spectral_twins
+from skgraphkde.refinement import MessageFlow
 from skgraphkde.training import Trainer, TrainingOptions, _learning_rate_factor, _split
 from tests.conftest import GAMMAS, random_graphs
 
@@ -61,7 +62,7 @@ def loss_slow(model, graphs, twins, references):
     """Algorithm 3, lines 13 to 19, graph by graph; `references` are places among the graphs."""
 
     def distance(a, b):
-        Z = [model.encoder(g) for g in (a, b)]
+        Z = [model.encoder(MessageFlow.unmerged(g, 2)) for g in (a, b)]
         values = []
         for gamma in GAMMAS:
 
@@ -94,7 +95,7 @@ def test_loss_equals_algorithm_3(data, leave_one_out, sampling):
     graphs, twins = data[0][:5], GraphBatch.concatenate([data[1][0][:5], data[1][1][:5]])
     model = make_model(graphs, leave_one_out=leave_one_out).double()
     model.kde.mixture_logits.data += torch.tensor([0.4, -0.1])
-    model.encoder.standardize([graphs])  # evaluation mode: no dropout, fixed batch norm
+    model.encoder.standardize(model.flows(graphs))  # evaluation mode: no dropout, fixed batch norm
     trainer = make_trainer(data, model, reference_sampling=sampling, reference_ratio=0.6)
     references = range(5)
     if sampling:
@@ -132,7 +133,7 @@ def test_training_trains(data):
     with torch.no_grad():  # against the same twins, without dropout
         after = trainer._loss(np.arange(len(data[0])), trainer.all_twins)
         model.load_state_dict(before)
-        model.encoder.standardize([data[0]])
+        model.encoder.standardize(model.flows(data[0]))
         assert after < trainer._loss(np.arange(len(data[0])), trainer.all_twins)
     assert {len(values) for values in history.values()} == {16}
     assert math.isnan(history["loss"][0])

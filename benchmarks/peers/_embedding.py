@@ -13,6 +13,9 @@ from skgraphkde import PAPER, GraphBatch, NodeFeatures, read_graphs
 from skgraphkde.density import MultiBandwidthKDE
 from skgraphkde.encoder import GCNEncoder
 from skgraphkde.mmd import DiscreteMeasures, pooled
+from skgraphkde.refinement import MessageFlow
+
+N_LAYERS = 2
 
 
 class EmbeddingKDE(OutlierMixin, BaseEstimator):
@@ -39,7 +42,7 @@ class EmbeddingKDE(OutlierMixin, BaseEstimator):
         self.node_features_ = NodeFeatures(PAPER["node_features"]).fit(graphs)
         features = self.node_features_.transform(graphs)
         width = self.node_features_.n_features_out_
-        self.encoder_ = GCNEncoder(width, 128, 2, 0.2, True, self.generator_)
+        self.encoder_ = GCNEncoder(width, 128, N_LAYERS, 0.2, True, self.generator_)
         modules = torch.nn.ModuleList([self.encoder_, *self._heads()])
         optimizer = torch.optim.Adam(modules.parameters(), lr=1e-3)
         for _ in range(self.max_iter):
@@ -50,7 +53,7 @@ class EmbeddingKDE(OutlierMixin, BaseEstimator):
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
-        self.encoder_.standardize([features])
+        self.encoder_.standardize([_flow(features)])
         self.embeddings_ = self._embed(graphs)
         return self
 
@@ -64,8 +67,12 @@ class EmbeddingKDE(OutlierMixin, BaseEstimator):
         """Mean of the node embeddings of each graph."""
         features = self.node_features_.transform(read_graphs(graphs))
         with torch.no_grad():
-            Z = self.encoder_(features).double()
+            Z = self.encoder_(_flow(features)).double()
         return pooled(DiscreteMeasures.from_clouds(Z, features.node_ptr), "mean")
+
+    def _embed_nodes(self, graphs: GraphBatch) -> torch.Tensor:
+        """Node embeddings in training, each node with a dropout mask of its own."""
+        return self.encoder_(_flow(graphs), self.generator_)
 
     def _heads(self) -> list[torch.nn.Module]:
         """What is trained beside the encoder."""
@@ -74,3 +81,7 @@ class EmbeddingKDE(OutlierMixin, BaseEstimator):
     def _loss(self, graphs: GraphBatch, rng: np.random.RandomState) -> torch.Tensor:
         """The training loss on a mini-batch."""
         raise NotImplementedError
+
+
+def _flow(graphs: GraphBatch) -> MessageFlow:
+    return MessageFlow.unmerged(graphs, N_LAYERS)

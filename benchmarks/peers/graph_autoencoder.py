@@ -15,7 +15,7 @@ class GraphAutoencoderKDE(EmbeddingKDE):
     """Inner products of node embeddings are to tell edges from as many random pairs of a graph."""
 
     def _loss(self, graphs: GraphBatch, rng: np.random.RandomState) -> torch.Tensor:
-        Z = self.encoder_(graphs, self.generator_)
+        Z = self._embed_nodes(graphs)
         edges = sp.triu(graphs.adjacency, k=1, format="coo")
         u, v = edges.row, edges.col
         # A random node of the same graph for each edge; a few of these pairs are edges, too.

@@ -31,7 +31,7 @@ class InfoGraphKDE(EmbeddingKDE):
         return nn.Sequential(*layers)
 
     def _loss(self, graphs: GraphBatch, rng: np.random.RandomState) -> torch.Tensor:
-        Z = self.encoder_(graphs, self.generator_)
+        Z = self._embed_nodes(graphs)
         means = pooled(DiscreteMeasures.from_clouds(Z, graphs.node_ptr), "mean")
         scores = self.local_(Z) @ self.global_(means).T  # every node with every graph
         own = torch.zeros_like(scores, dtype=torch.bool)
