@@ -30,6 +30,7 @@ from typing import Any
 import joblib
 import pandas as pd
 import torch
+from threadpoolctl import threadpool_info
 from tqdm import tqdm
 
 RESULTS = Path(__file__).parent / "results"
@@ -149,13 +150,14 @@ def versions() -> str:
 
 
 def machine() -> str:
-    """Processor and number of cores."""
+    """Processor, number of cores, and the processor that NumPy's BLAS takes it for."""
     name = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
         models = [x for x in info.read_text().splitlines() if x.startswith("model name")]
         name = models[0].partition(":")[2].strip() if models else name
-    return f"{name}, {os.cpu_count()} cores"
+    kernels = {x["architecture"] for x in threadpool_info() if x.get("architecture")}
+    return ", ".join([name, f"{os.cpu_count()} cores", *sorted(f"BLAS for {k}" for k in kernels)])
 
 
 def _key(cell: Cell) -> str:
