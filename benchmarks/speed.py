@@ -14,7 +14,7 @@ from benchmarks.protocol import DATASETS, load
 from benchmarks.render import markdown
 from skgraphkde import PAPER, GraphBatch, NodeFeatures
 from skgraphkde.encoder import GCNEncoder
-from skgraphkde.mmd import DiscreteMeasures, squared_mmd
+from skgraphkde.mmd import DiscreteMeasures, Distance
 from skgraphkde.refinement import MessageFlow, node_colors
 
 TITLE = "Speed of all pairs of distances"
@@ -31,6 +31,7 @@ difference to double precision.
 """
 MAX_NODES, N_PAIRS, BLOCK = 10_000, 300, 64
 GAMMAS = PAPER["mmd_gammas"]
+MMD = Distance("mmd", GAMMAS, "biased")
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
@@ -79,13 +80,13 @@ def _seconds_of_all(features: GraphBatch, Z: torch.Tensor, ptr: np.ndarray) -> d
 
     def merged() -> torch.Tensor:
         colors = node_colors(features, 2)[-1]
-        return squared_mmd(DiscreteMeasures.from_colors(Z, colors, colors, ptr), None, GAMMAS)
+        return MMD.squared(DiscreteMeasures.from_colors(Z, colors, colors, ptr))
 
     pairs = np.random.RandomState(0).randint(len(ptr) - 1, size=(N_PAIRS, 2))
     by_pair, of_pairs = _median(lambda: _pair_by_pair(Z, ptr, pairs))
-    exact = squared_mmd(DiscreteMeasures.from_clouds(Z.double(), ptr), None, GAMMAS)
+    exact = MMD.squared(DiscreteMeasures.from_clouds(Z.double(), ptr))
     ours, squared = _median(merged)
-    tiles, _ = _median(lambda: squared_mmd(clouds, None, GAMMAS))
+    tiles, _ = _median(lambda: MMD.squared(clouds))
     blocks, of_blocks = _median(lambda: _blocks(Z, ptr))
     keops, of_keops = _median(lambda: _keops(Z, ptr))
     n = len(ptr) - 1

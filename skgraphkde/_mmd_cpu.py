@@ -8,10 +8,10 @@ Which tiles there are does not depend on the number of threads, and neither do t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import cache
+from contextlib import contextmanager
+from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -60,7 +60,7 @@ def kernel_means(
 
 def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:
     """The diagonal of ``kernel_means(x, W, None, None, gammas)``, shape (n_gammas, n_measures)."""
-    return _SelfMeans.apply(x, _Weights.of(W, x.dtype), np.array(gammas, _numpy_dtype(x.dtype)))
+    return _SelfMeans.apply(x, _Weights(W, x.dtype), np.array(gammas, _numpy_dtype(x.dtype)))
 
 
 def feature_means(
@@ -116,16 +116,14 @@ class _SelfMeans(torch.autograd.Function):
     def forward(ctx: Any, x: torch.Tensor, weights: _Weights, gammas: np.ndarray) -> torch.Tensor:
         ctx.save_for_backward(x)
         ctx.weights, ctx.gammas = weights, gammas
-        out = np.empty((len(gammas), weights.n_rows), gammas.dtype)
+        out = np.empty((len(gammas), len(weights.by_row[2]) - 1), gammas.dtype)
         points = np.ascontiguousarray(x.detach().numpy())
         low = _lowest(gammas.dtype)
-        _in_parallel(
-            lambda part: _mmd_loops.own_sums(
-                points, gammas, low, weights.arrays, part[0], part[1], out
-            ),
-            weights.parts(),
-            len(gammas) * weights.n_pairs,
-        )
+        with _threads(len(gammas) * weights.n_pairs) as run:
+            run(
+                lambda part: _mmd_loops.own_sums(points, gammas, low, weights.by_row, *part, out),
+                weights.parts(),
+            )
         return torch.from_numpy(out)
 
     @staticmethod
@@ -133,60 +131,84 @@ class _SelfMeans(torch.autograd.Function):
     def backward(ctx: Any, grad: torch.Tensor) -> tuple:
         (x,), weights, gammas = ctx.saved_tensors, ctx.weights, ctx.gammas
         points, G = np.ascontiguousarray(x.numpy()), np.ascontiguousarray(grad.numpy())
-        index = torch.from_numpy(weights.arrays[1])
+        index = torch.from_numpy(weights.by_row[1])
         out = np.zeros((len(index), points.shape[1]), points.dtype)
         low = _lowest(gammas.dtype)
-        _in_parallel(
-            lambda part: _mmd_loops.own_gradients(
-                points, gammas, low, weights.arrays, G, part[0], part[1], out
-            ),
-            weights.parts(),
-            len(gammas) * weights.n_pairs,
-        )
+        with _threads(len(gammas) * weights.n_pairs) as run:
+            run(
+                lambda part: _mmd_loops.own_gradients(
+                    points, gammas, low, weights.by_row, G, *part, out
+                ),
+                weights.parts(),
+            )
         return torch.zeros_like(x).index_add_(0, index, torch.from_numpy(out)), None, None
 
 
 # -- tiles -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class _Weights:
-    """A CSR matrix as the compiled loops take it: (data, column indices, row pointers)."""
+    """A CSR matrix (measures, points) as the compiled loops take it, from three sides.
 
-    arrays: tuple[np.ndarray, np.ndarray, np.ndarray]
+    Parameters
+    ----------
+    matrix : csr_array of shape (n_measures, n_points)
+    dtype : torch.dtype
+    """
 
-    @classmethod
-    def of(cls, matrix: sp.csr_array, dtype: torch.dtype) -> _Weights:
-        """The matrix in a dtype."""
-        data = matrix.data.astype(_numpy_dtype(dtype))
-        return cls((data, matrix.indices.astype(np.intp), matrix.indptr.astype(np.intp)))
+    def __init__(self, matrix: sp.csr_array, dtype: torch.dtype) -> None:
+        self.matrix = matrix.astype(_numpy_dtype(dtype))
 
-    @property
-    def n_rows(self) -> int:
-        return len(self.arrays[2]) - 1
+    @cached_property
+    def by_row(self) -> tuple[np.ndarray, ...]:
+        """The matrix as CSR: (data, columns, row pointers)."""
+        return self._arrays(self.matrix)
+
+    @cached_property
+    def by_point(self) -> tuple[np.ndarray, ...]:
+        """Its transpose as CSR: (data, rows, column pointers)."""
+        return self._arrays(self.matrix.tocsc())
+
+    def in_tiles(self, width: int) -> tuple[np.ndarray, ...]:
+        """The matrix cut into tiles of `width` points, and by measure in each.
+
+        Returns
+        -------
+        data, points : ndarray of shape (nnz,)
+            The place of the point in its tile.
+        starts : ndarray of shape (n_runs + 1,)
+            A run is the entries of one measure in one tile, ``starts[r]`` to ``starts[r + 1]``.
+        measures : ndarray of shape (n_runs,)
+        tiles : ndarray of shape (n_tiles + 1,)
+            Tile t has the runs ``tiles[t]`` to ``tiles[t + 1]``.
+        """
+        data, points, indptr = self.by_row
+        measure = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        tile, place = np.divmod(points, width)
+        order = np.lexsort((measure, tile))
+        tile, measure = tile[order], measure[order]
+        is_first = np.append(True, (np.diff(tile) != 0) | (np.diff(measure) != 0))
+        firsts = np.flatnonzero(is_first)
+        n_tiles = -(-self.matrix.shape[1] // width)
+        tiles = np.searchsorted(tile[firsts], np.arange(n_tiles + 1))
+        return data[order], place[order], np.append(firsts, len(data)), measure[firsts], tiles
 
     @property
     def n_pairs(self) -> int:
         """Pairs of entries of one row, over all rows."""
-        return int((np.diff(self.arrays[2]) ** 2).sum())
+        return int((np.diff(self.matrix.indptr).astype(np.int64) ** 2).sum())
 
     def parts(self) -> list[tuple[int, int]]:
         """Ranges of rows with about as many pairs of entries each, for the threads to share."""
-        cost = np.cumsum(np.diff(self.arrays[2]) ** 2)
+        cost = np.cumsum(np.diff(self.matrix.indptr).astype(np.int64) ** 2)
         n_parts = 8 * torch.get_num_threads()
         cuts = np.searchsorted(cost, cost[-1] * np.arange(1, n_parts) / n_parts)
-        edges = np.unique([0, *cuts, self.n_rows])
+        edges = np.unique([0, *cuts, len(cost)])
         return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
 
-
-@dataclass(frozen=True)
-class _Tile:
-    """Consecutive points, and the measures that have weight on them."""
-
-    points: slice
-    measures: np.ndarray
-    weights: _Weights  # (measures, points)
-    transposed: _Weights
+    @staticmethod
+    def _arrays(matrix: Any) -> tuple[np.ndarray, ...]:
+        return matrix.data, matrix.indices.astype(np.intp), matrix.indptr.astype(np.intp)
 
 
 class _Tiling:
@@ -210,99 +232,80 @@ class _Tiling:
         # The sums of all row tiles in work may take a quarter of working_memory.
         bytes_per_point = len(gammas) * V.shape[0] * self.gammas.itemsize
         fits = max(1, int(get_config()["working_memory"] * 2**18) // bytes_per_point)
-        width, column_width = min(ROW_TILE, fits), COLUMN_TILE
+        self.height, self.width = min(ROW_TILE, fits), COLUMN_TILE
         if symmetric:  # a row tile is whole column tiles
-            column_width = min(width, column_width)
-            width -= width % column_width
-        self.n_at_once = min(torch.get_num_threads(), fits // width)
-        self.rows, self.columns = _cut(W, width, dtype), _cut(V, column_width, dtype)
+            self.width = min(self.height, self.width)
+            self.height -= self.height % self.width
+        tiles = range(-(-W.shape[1] // self.height))
+        n_at_once = max(1, min(torch.get_num_threads(), fits // self.height))
+        self.groups = [tiles[i : i + n_at_once] for i in range(0, len(tiles), n_at_once)]
+        self.rows, self.columns = _Weights(W, dtype), _Weights(V, dtype)
+        self.row_runs = self.rows.in_tiles(self.height)
 
     def means(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The weighted means of the kernels, shape (n_gammas, n_measures_x, n_measures_y)."""
-        out, work = np.zeros(self.shape, x.dtype), self._work(x, y)
-        n_gammas, _, m = self.shape
-        longest = max(tile.points.stop - tile.points.start for tile in self.rows)
-        n_buffers = min(self.n_at_once, len(self.rows))
-        buffers = np.empty((n_buffers, n_gammas, m, longest), x.dtype)
-        edges = np.unique(np.linspace(0, m, n_buffers + 1).astype(int)).tolist()
-        for start in range(0, len(self.rows), n_buffers):
-            group = list(zip(self.rows[start : start + n_buffers], buffers, strict=False))
-            _in_parallel(lambda job: self._add_columns(job[0], job[1], x, y), group, work)
+        out, norms = np.zeros(self.shape, x.dtype), (_squared_norms(x), _squared_norms(y))
+        runs, (n_gammas, _, m) = self.columns.in_tiles(self.width), self.shape
+        edges = np.unique(np.linspace(0, m, len(self.groups[0]) + 1).astype(int)).tolist()
+        with _threads(self._work(x, y)) as run:
+            for group in self.groups:
+                all_sums = [np.empty((n_gammas, m, len(x[self._row(t)])), x.dtype) for t in group]
 
-            def add_rows(part: tuple[int, int], group: list = group) -> None:
-                for row, sums in group:
-                    _mmd_loops.add_row_sums(sums, row.weights.arrays, row.measures, *part, out)
+                def sum_columns(job: tuple[int, np.ndarray]) -> None:
+                    operands, met = self._operands(job[0], x, y, norms)
+                    _mmd_loops.column_sums(*operands, runs, *met, job[1])
 
-            _in_parallel(add_rows, pairwise(edges), work)
+                def add_rows(part: tuple[int, int], jobs: list) -> None:
+                    for tile, sums in jobs:
+                        _mmd_loops.add_row_sums(sums, self.row_runs, tile, *part, out)
+
+                jobs = list(zip(group, all_sums, strict=True))
+                run(sum_columns, jobs)
+                run(partial(add_rows, jobs=jobs), pairwise(edges))
         return out + out.swapaxes(1, 2) if self.symmetric else out
 
     def gradients(
         self, x: np.ndarray, y: np.ndarray, grad: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Gradients of sum(grad * means) in x and y."""
-        grad = grad + grad.swapaxes(1, 2) if self.symmetric else grad
+        grad = np.ascontiguousarray(grad + grad.swapaxes(1, 2) if self.symmetric else grad)
+        norms, by_point = (_squared_norms(x), _squared_norms(y)), self.columns.by_point
         grad_x, grad_y = np.empty_like(x), np.zeros_like(y)
-        for start in range(0, len(self.rows), self.n_at_once):
-            group = self.rows[start : start + self.n_at_once]
-            parts = _in_parallel(
-                lambda row: self._row_gradients(row, x, y, grad, grad_x), group, self._work(x, y)
-            )
-            for part in parts:  # in the order of the tiles, however many threads there are
-                grad_y += part
+        parts = np.empty((len(self.groups[0]), *y.shape), y.dtype)
+
+        def of_row(job: tuple[int, np.ndarray]) -> None:
+            tile, of_y = job
+            operands, met = self._operands(tile, x, y, norms)
+            runs, of_x = (self.row_runs, tile, by_point, grad), grad_x[self._row(tile)]
+            _mmd_loops.row_gradients(*operands, *runs, *met, of_x, of_y)
+
+        with _threads(self._work(x, y)) as run:
+            for group in self.groups:
+                run(of_row, zip(group, parts, strict=False))
+                for tile, of_y in zip(group, parts, strict=False):  # in order, for any threads
+                    start = self._met(tile)[0] * self.width
+                    grad_y[start:] += of_y[start:]
         return grad_x, grad_y
 
     def _work(self, x: np.ndarray, y: np.ndarray) -> float:
         return len(self.gammas) * len(x) * len(y)
 
-    def _meetings(self, row: _Tile) -> Iterable[tuple[_Tile, float]]:
-        """The column tiles that a row tile meets, and how often each counts."""
-        for column in self.columns:
-            if not self.symmetric or column.points.start >= row.points.stop:
-                yield column, 1.0
-            elif column.points.start >= row.points.start:
-                yield column, 0.5
+    def _row(self, tile: int) -> slice:
+        return slice(tile * self.height, (tile + 1) * self.height)
 
-    def _add_columns(self, row: _Tile, sums: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
-        """sums[s, j, p] = sum_q v_jq k_s(x_p, y_q) for the points p of a row tile."""
-        sums[:] = 0
-        for column, factor in self._meetings(row):
-            D = _squared_distances(y[column.points], x[row.points])
-            _mmd_loops.add_column_sums(
-                D,
-                self.gammas,
-                self.lowest,
-                column.weights.arrays,
-                column.measures,
-                x.dtype.type(factor),
-                sums,
-            )
+    def _met(self, tile: int) -> tuple[int, int, int]:
+        """The first column tile that a row tile meets, the first that counts whole, the width."""
+        per_row = self.height // self.width
+        first, whole = (per_row * tile, per_row * (tile + 1)) if self.symmetric else (0, 0)
+        return first, whole, self.width
 
-    def _row_gradients(
-        self, row: _Tile, x: np.ndarray, y: np.ndarray, grad: np.ndarray, grad_x: np.ndarray
-    ) -> np.ndarray:
-        """Write the gradient in the points of a row tile; return its part of that in y.
-
-        They are 2 (T' 1) x - 2 T' y and 2 (T 1) y - 2 T x with T as in _mmd_loops.pair_gradients.
-        """
-        x_tile, of_row = x[row.points], grad[:, row.measures]
-        of_x, of_y = np.zeros_like(x_tile), np.zeros_like(y)
-        for column, factor in self._meetings(row):
-            y_tile = y[column.points]
-            D = _squared_distances(y_tile, x_tile)
-            T = np.empty_like(D)
-            _mmd_loops.pair_gradients(
-                D,
-                self.gammas,
-                self.lowest,
-                row.weights.arrays,
-                column.transposed.arrays,
-                np.ascontiguousarray(of_row[:, :, column.measures] * x.dtype.type(factor)),
-                T,
-            )
-            of_x += T.sum(0)[:, None] * x_tile - T.T @ y_tile
-            of_y[column.points] = 2 * (T.sum(1)[:, None] * y_tile - T @ x_tile)
-        grad_x[row.points] = 2 * of_x
-        return of_y
+    def _operands(
+        self, tile: int, x: np.ndarray, y: np.ndarray, norms: tuple[np.ndarray, np.ndarray]
+    ) -> tuple[tuple, tuple[int, int, int]]:
+        """What the loops take of a row tile, and which column tiles it meets."""
+        row = self._row(tile)
+        points, squared_norms = (x[row], y), (norms[0][row], norms[1])
+        return (points, squared_norms, self.gammas, self.lowest), self._met(tile)
 
 
 class _Features:
@@ -314,7 +317,7 @@ class _Features:
         self.frequencies, self.n_measures = frequencies, W.shape[0]
         self.scales = np.sqrt(2 * np.array(gammas)).astype(frequencies.dtype)
         self.norm = frequencies.dtype.type(1 / math.sqrt(frequencies.shape[1]))
-        self.tiles = _cut(W, COLUMN_TILE, dtype)
+        self.by_point = _Weights(W, dtype).by_point
 
     @property
     def _jobs(self) -> list[slice]:
@@ -332,13 +335,13 @@ class _Features:
         def of_frequencies(job: slice) -> None:
             some = np.ascontiguousarray(self.frequencies[:, job])
             sums = np.zeros((*out.shape[:2], 2 * some.shape[1]), x.dtype)
-            for tile in self.tiles:
-                projection = x[tile.points] @ some
-                weights = tile.weights.arrays
-                _mmd_loops.add_feature_sums(projection, self.scales, weights, tile.measures, sums)
+            for first in range(0, len(x), COLUMN_TILE):
+                projection = x[first : first + COLUMN_TILE] @ some
+                _mmd_loops.add_feature_sums(projection, self.scales, self.by_point, first, sums)
             out[..., job] = self.norm * sums.reshape(*out.shape[:3], -1)
 
-        _in_parallel(of_frequencies, self._jobs, self._work(x))
+        with _threads(self._work(x)) as run:
+            run(of_frequencies, self._jobs)
         return out.reshape(*out.shape[:2], 2 * n)
 
     def gradient(self, x: np.ndarray, grad: np.ndarray) -> np.ndarray:
@@ -347,49 +350,25 @@ class _Features:
 
         def of_frequencies(job: slice) -> np.ndarray:
             some = np.ascontiguousarray(self.frequencies[:, job])
-            G = self.norm * of_features[..., job].reshape(*grad.shape[:2], -1)
+            G = np.ascontiguousarray(self.norm * of_features[..., job])
+            G = G.reshape(*grad.shape[:2], -1)
             of_points = np.empty_like(x)
-            for tile in self.tiles:
-                projection = x[tile.points] @ some
+            for first in range(0, len(x), COLUMN_TILE):
+                tile = slice(first, first + COLUMN_TILE)
+                projection = x[tile] @ some
                 of_tile = np.empty_like(projection)
-                transposed, of_measures = tile.transposed.arrays, G[:, tile.measures]
                 _mmd_loops.feature_gradients(
-                    projection, self.scales, transposed, np.ascontiguousarray(of_measures), of_tile
+                    projection, self.scales, self.by_point, first, G, of_tile
                 )
-                of_points[tile.points] = of_tile @ some.T
+                of_points[tile] = of_tile @ some.T
             return of_points
 
-        return sum(_in_parallel(of_frequencies, self._jobs, self._work(x)))
+        with _threads(self._work(x)) as run:
+            return sum(run(of_frequencies, self._jobs))
 
 
-def _cut(weights: sp.csr_array, width: int, dtype: torch.dtype) -> list[_Tile]:
-    """Cut the support into runs of `width` points."""
-    by_point, tiles = weights.tocsc(), []
-    for start in range(0, weights.shape[1], width):
-        stop = min(start + width, weights.shape[1])
-        of_points = by_point[:, start:stop]
-        of_tile = of_points.tocsr()
-        measures = np.flatnonzero(np.diff(of_tile.indptr))
-        # The columns of a matrix are the rows of its transpose: no need to transpose.
-        entries = (of_points.data, np.searchsorted(measures, of_points.indices), of_points.indptr)
-        transposed = sp.csr_array(entries, shape=(stop - start, len(measures)))
-        tiles.append(
-            _Tile(
-                slice(start, stop),
-                measures,
-                _Weights.of(of_tile[measures], dtype),
-                _Weights.of(transposed, dtype),
-            )
-        )
-    return tiles
-
-
-def _squared_distances(y: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """|y_q - x_p|^2 by one matrix product."""
-    D = y @ x.T
-    y_norms, x_norms = (np.einsum("pk,pk->p", z, z) for z in (y, x))
-    _mmd_loops.finish_distances(D, y, x, y_norms, x_norms)
-    return D
+def _squared_norms(x: np.ndarray) -> np.ndarray:
+    return np.einsum("pk,pk->p", x, x)
 
 
 def _centered(x: torch.Tensor, y: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
@@ -415,19 +394,21 @@ def _numpy_dtype(dtype: torch.dtype) -> np.dtype:
 # -- threads ---------------------------------------------------------------------------------------
 
 
-def _in_parallel(function: Callable[[Any], Any], jobs: Iterable[Any], work: float) -> list[Any]:
-    """Results in the order of the jobs, in as many threads as torch uses; BLAS keeps to one each.
+@contextmanager
+def _threads(work: float) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]], list]]:
+    """A map over jobs in as many threads as torch uses; results come in the order of the jobs.
 
-    Threads of their own, because those of torch and of BLAS would fight over the cores. `work` is
-    the number of kernel values, or features, of all jobs: a little is done in the calling thread.
+    Threads of their own, because those of torch and of BLAS, which keeps to one each, would fight
+    over the cores. `work` is the number of kernel values, or features, of all jobs: a little is
+    done in the calling thread.
     """
-    jobs = list(jobs)
-    n_threads = min(torch.get_num_threads(), len(jobs)) if work >= THREADS_FROM else 1
+    n_threads = torch.get_num_threads() if work >= THREADS_FROM else 1
     with _controller().limit(limits=1, user_api="blas"):
         if n_threads < 2:
-            return [function(job) for job in jobs]
-        with ThreadPoolExecutor(n_threads) as pool:
-            return list(pool.map(function, jobs))
+            yield lambda function, jobs: [function(job) for job in jobs]
+        else:
+            with ThreadPoolExecutor(n_threads) as pool:
+                yield lambda function, jobs: list(pool.map(function, jobs))
 
 
 @cache

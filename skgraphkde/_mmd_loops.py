@@ -9,13 +9,12 @@ the sums included, and the matrix product before them 2.5 ns (float32, d = 128, 
 from __future__ import annotations
 
 from math import factorial
+from typing import Any
 
 import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-# Kernel values between their two uses: half of a core's second-level cache.
-BUFFER_BYTES = 2**19
 # Squared distances below this share of the squared norms are computed anew.
 CLOSE = 1e-3
 # Columns that a sum over rows handles at a time.
@@ -29,9 +28,9 @@ _LOG_2_32 = np.float32(0.693145751953125), np.float32(1.428606765330187e-06)
 _LOG_2_64 = 0.6931471803691238, 1.9082149292705877e-10
 
 # Contraction alone: reassociation would undo the reduction of the exponential's argument.
-_compiled = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+_compiled: Any = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
 # Sums over the coordinates vectorize only where they may be reordered.
-_reordering = njit(nogil=True, cache=True, error_model="numpy", fastmath=True)
+_reordering: Any = njit(nogil=True, cache=True, error_model="numpy", fastmath=True)
 
 
 @_compiled
@@ -144,13 +143,14 @@ def _squared_distance(x, y):
 
 
 @_compiled
-def finish_distances(D, y, x, y_norms, x_norms):
-    """D[q, p] = y_q'x_p in, |y_q - x_p|^2 out, with the squared norms of the points.
+def _squared_distances(y, x, y_norms, x_norms, D):
+    """Write |y_q - x_p|^2 to D[q, p], given the squared norms of the points.
 
     |y_q|^2 + |x_p|^2 - 2 y_q'x_p loses its digits where points are close to each other, just where
     narrow kernels look: there the distance is computed from the difference.
     """
     zero, two, close = D.dtype.type(0), D.dtype.type(2), D.dtype.type(CLOSE)
+    np.dot(y, x.T, D)
     for q in range(D.shape[0]):
         n_close = 0
         for p in range(D.shape[1]):
@@ -164,33 +164,41 @@ def finish_distances(D, y, x, y_norms, x_norms):
 
 
 @_compiled
-def add_column_sums(D, gammas, lowest, column, measures, factor, sums):
-    """sums[s, measures[j], p] += factor sum_q v_jq exp(-gamma_s D[q, p]); `column` is v as CSR."""
-    weights, indices, indptr = column
-    n_q, n_p = D.shape
-    width = max(1, BUFFER_BYTES // (n_q * D.itemsize))
-    K = np.empty((n_q, width), D.dtype)
-    for start in range(0, n_p, width):
-        stop = min(start + width, n_p)
-        for s in range(len(gammas)):
-            for q in range(n_q):
-                _gaussian(D[q, start:stop], gammas[s], lowest, K[q])
-            for j in range(len(measures)):
-                out = sums[s, measures[j], start:stop]
-                for k in range(indptr[j], indptr[j + 1]):
-                    _add_scaled(factor * weights[k], K[indices[k]], out)
-
-
-@_compiled
 def _add_scaled(factor, row, out):
     for p in range(out.shape[0]):
         out[p] += factor * row[p]
 
 
 @_compiled
-def add_row_sums(sums, row, measures, start, stop, out):
-    """out[s, measures[i], j] += sum_p w_ip sums[s, j, p] for start <= j < stop; `row` is w."""
-    weights, indices, indptr = row
+def column_sums(points, norms, gammas, lowest, runs, first, whole, width, sums):
+    """sums[s, j, p] = sum_q v_jq exp(-gamma_s |x_p - y_q|^2) over column tiles `first` and later.
+
+    Tiles before `whole` count half. `points` are x and y, `norms` their squared norms, `runs` is v,
+    cut into tiles of `width` points.
+    """
+    (x, y), (x_norms, y_norms) = points, norms
+    weights, places, starts, measures, tiles = runs
+    D = np.empty((width, len(x)), x.dtype)
+    K = np.empty_like(D)
+    half, one = x.dtype.type(0.5), x.dtype.type(1)
+    sums[:] = 0
+    for tile in range(first, len(tiles) - 1):
+        a, b = tile * width, min((tile + 1) * width, len(y))
+        _squared_distances(y[a:b], x, y_norms[a:b], x_norms, D[: b - a])
+        factor = half if tile < whole else one
+        for s in range(len(gammas)):
+            for q in range(b - a):
+                _gaussian(D[q], gammas[s], lowest, K[q])
+            for run in range(tiles[tile], tiles[tile + 1]):
+                out = sums[s, measures[run]]
+                for k in range(starts[run], starts[run + 1]):
+                    _add_scaled(factor * weights[k], K[places[k]], out)
+
+
+@_compiled
+def add_row_sums(sums, runs, tile, start, stop, out):
+    """out[s, i, j] += sum_p w_ip sums[s, j, p] for start <= j < stop; `runs` is w, cut in tiles."""
+    weights, places, starts, measures, tiles = runs
     block = np.empty((sums.shape[2], BLOCK), sums.dtype)
     for s in range(sums.shape[0]):
         for first in range(start, stop, BLOCK):
@@ -198,46 +206,86 @@ def add_row_sums(sums, row, measures, start, stop, out):
             for j in range(first, last):
                 for p in range(sums.shape[2]):
                     block[p, j - first] = sums[s, j, p]
-            for i in range(len(measures)):
-                of_measure = out[s, measures[i], first:last]
-                for k in range(indptr[i], indptr[i + 1]):
-                    _add_scaled(weights[k], block[indices[k]], of_measure)
+            for run in range(tiles[tile], tiles[tile + 1]):
+                of_measure = out[s, measures[run], first:last]
+                for k in range(starts[run], starts[run + 1]):
+                    _add_scaled(weights[k], block[places[k]], of_measure)
 
 
 @_compiled
-def pair_gradients(D, gammas, lowest, row, column, G, T):
-    """T[q, p] = sum_s -gamma_s exp(-gamma_s D[q, p]) sum_ij v_jq w_ip G[s, i, j].
+def row_gradients(
+    points, norms, gammas, lowest, runs, tile, by_point, G, first, whole, width, of_x, of_y
+):
+    """Gradients of sum(G * means) in the points of a row tile, and its part of those in y.
 
-    `row` is w, `column` the transpose of v, as CSR. A gamma of which all G[s, :, j] are zero,
-    because its MMD was not the largest, costs nothing.
+    They are 2 (T' 1) x - 2 T' y and 2 (T 1) y - 2 T x with T[q, p] = dL / d|x_p - y_q|^2. `runs` is
+    w, cut into tiles; `by_point` is v', as CSR; the rest is as in `column_sums`. `of_y` is written
+    from column tile `first` on.
     """
-    weights, indices, indptr = row
-    of_point, measures, starts = column
-    n_q, n_p = D.shape
-    n_gammas, n_i, n_j = G.shape
-    H = np.zeros((n_gammas, n_j, n_p), D.dtype)  # sum_i w_ip G[s, i, j]
-    used = np.zeros((n_gammas, n_j), np.bool_)
-    for s in range(n_gammas):
-        for j in range(n_j):
-            for i in range(n_i):
-                if G[s, i, j] != 0:
+    (x, y), (x_norms, y_norms) = points, norms
+    H, used = _spread(runs, tile, G, len(x))
+    D = np.empty((width, len(x)), x.dtype)
+    T = np.empty_like(D)
+    K, spread, total = np.empty_like(D[0]), np.empty_like(D[0]), np.zeros_like(D[0])
+    Ty, Tx = np.empty_like(x), np.empty((width, x.shape[1]), x.dtype)
+    of_x[:] = 0
+    two = x.dtype.type(2)
+    for a in range(first * width, len(y), width):
+        b = min(a + width, len(y))
+        n = b - a
+        _squared_distances(y[a:b], x, y_norms[a:b], x_norms, D[:n])
+        factor = x.dtype.type(0.5 if a < whole * width else 1.0)
+        for q in range(n):
+            _pair_gradients(D[q], gammas, lowest, by_point, a + q, factor, H, used, K, spread, T[q])
+            _add_scaled(x.dtype.type(1), T[q], total)
+        np.dot(T[:n].T, y[a:b], Ty)
+        np.dot(T[:n], x, Tx[:n])
+        for p in range(len(x)):
+            _add_scaled(-two, Ty[p], of_x[p])
+        for q in range(n):
+            of_q = two * np.sum(T[q])
+            for k in range(x.shape[1]):
+                of_y[a + q, k] = of_q * y[a + q, k] - two * Tx[q, k]
+    for p in range(len(x)):
+        _add_scaled(two * total[p], x[p], of_x[p])
+
+
+@_compiled
+def _spread(runs, tile, G, n_p):
+    """H[s, j, p] = sum_i w_ip G[s, i, j], and for which s and j any of that is not zero."""
+    weights, places, starts, measures, tiles = runs
+    H = np.zeros((G.shape[0], G.shape[2], n_p), G.dtype)
+    used = np.zeros((G.shape[0], G.shape[2]), np.bool_)
+    for run in range(tiles[tile], tiles[tile + 1]):
+        for s in range(G.shape[0]):
+            for j in range(G.shape[2]):
+                g = G[s, measures[run], j]
+                if g != 0:
                     used[s, j] = True
-                    for k in range(indptr[i], indptr[i + 1]):
-                        H[s, j, indices[k]] += weights[k] * G[s, i, j]
-    K, spread = np.empty(n_p, D.dtype), np.empty(n_p, D.dtype)
-    for q in range(n_q):
-        T[q] = 0
-        for s in range(n_gammas):
-            some = False
-            spread[:] = 0
-            for k in range(starts[q], starts[q + 1]):
-                if used[s, measures[k]]:
-                    some = True
-                    _add_scaled(of_point[k], H[s, measures[k]], spread)
-            if some:
-                _gaussian(D[q], gammas[s], lowest, K)
-                for p in range(n_p):
-                    T[q, p] -= gammas[s] * spread[p] * K[p]
+                    for k in range(starts[run], starts[run + 1]):
+                        H[s, j, places[k]] += weights[k] * g
+    return H, used
+
+
+@_compiled
+def _pair_gradients(D, gammas, lowest, by_point, q, factor, H, used, K, spread, T):
+    """T[p] = factor sum_s -gamma_s exp(-gamma_s D[p]) sum_j v_jq H[s, j, p].
+
+    A gamma of which all H are zero, because its MMD was not the largest, costs nothing.
+    """
+    weights, measures, starts = by_point
+    T[:] = 0
+    for s in range(len(gammas)):
+        some = False
+        spread[:] = 0
+        for k in range(starts[q], starts[q + 1]):
+            if used[s, measures[k]]:
+                some = True
+                _add_scaled(factor * weights[k], H[s, measures[k]], spread)
+        if some:
+            _gaussian(D, gammas[s], lowest, K)
+            for p in range(D.shape[0]):
+                T[p] -= gammas[s] * spread[p] * K[p]
 
 
 # -- within measures -------------------------------------------------------------------------------
@@ -300,20 +348,20 @@ def own_gradients(x, gammas, lowest, measure, G, start, stop, out):
 
 
 @_compiled
-def add_feature_sums(projection, scales, column, measures, out):
-    """out[s, measures[j]] += sum_q v_jq (cosines, sines) of scales[s] * projection[q].
+def add_feature_sums(projection, scales, by_point, first, out):
+    """out[s, j] += sum_q v_jq (cosines, sines) of scales[s] * projection[q - first].
 
-    `column` is v as CSR; the sines stand behind the cosines.
+    `by_point` is v', as CSR, of which `projection` has the rows from `first` on; the sines stand
+    behind the cosines.
     """
-    weights, indices, indptr = column
+    weights, measures, starts = by_point
     n_q, n_f = projection.shape
-    features = np.empty((n_q, 2 * n_f), projection.dtype)
+    features = np.empty(2 * n_f, projection.dtype)
     for s in range(len(scales)):
         for q in range(n_q):
-            _write_features(scales[s], projection[q], features[q, :n_f], features[q, n_f:])
-        for j in range(len(measures)):
-            for k in range(indptr[j], indptr[j + 1]):
-                _add_scaled(weights[k], features[indices[k]], out[s, measures[j]])
+            _write_features(scales[s], projection[q], features[:n_f], features[n_f:])
+            for k in range(starts[first + q], starts[first + q + 1]):
+                _add_scaled(weights[k], features, out[s, measures[k]])
 
 
 @_compiled
@@ -325,12 +373,9 @@ def _write_features(scale, projection, cosines, sines):
 
 
 @_compiled
-def feature_gradients(projection, scales, column, G, out):
-    """Write the gradient of sum(G * feature sums) in the projection to `out`.
-
-    `column` is the transpose of v as CSR: the measures of each point.
-    """
-    weights, measures, indptr = column
+def feature_gradients(projection, scales, by_point, first, G, out):
+    """Write the gradient of sum(G * feature sums) in the projection to `out`."""
+    weights, measures, starts = by_point
     n_f = projection.shape[1]
     of_features = np.empty(2 * n_f, projection.dtype)
     cosines, sines = np.empty(n_f, projection.dtype), np.empty(n_f, projection.dtype)
@@ -338,7 +383,7 @@ def feature_gradients(projection, scales, column, G, out):
         out[q] = 0
         for s in range(len(scales)):
             of_features[:] = 0
-            for k in range(indptr[q], indptr[q + 1]):
+            for k in range(starts[first + q], starts[first + q + 1]):
                 _add_scaled(weights[k], G[s, measures[k]], of_features)
             _write_features(scales[s], projection[q], cosines, sines)
             for f in range(n_f):

@@ -197,6 +197,27 @@ def feature_means(
 
 
 @dataclass(frozen=True)
+class EmbeddedMeasures(DiscreteMeasures):
+    """Measures with what distances need of each of them alone, made by :meth:`Distance.embed`.
+
+    Parameters
+    ----------
+    squared_norms : Tensor of shape (n_gammas, n_measures)
+        Of the MMD: mean kernels within each measure.
+    features : Tensor of shape (n_gammas, n_measures, n_components), or (n_measures, d)
+        Means of random features, or the pooled points. Empty if the distance needs none.
+    """
+
+    squared_norms: torch.Tensor
+    features: torch.Tensor
+
+    def __getitem__(self, index: Any) -> EmbeddedMeasures:
+        P = super().__getitem__(index)
+        norms, features = self.squared_norms[:, index], self.features[..., index, :]
+        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
+
+
+@dataclass(frozen=True)
 class Distance:
     """Which distance between measures, with its constants.
 
@@ -208,9 +229,11 @@ class Distance:
     gammas : tuple of float
         Exponents of the MMD's kernels exp(-gamma |u - v|^2).
     estimator : {"biased", "unbiased"}
-        Of the MMD, see :func:`squared_mmd`.
+        Of the MMD. "biased" (V-statistic) is a squared metric. "unbiased" (U-statistic) leaves the
+        pairs of a sample with itself out of the means within a measure, and can be negative; a
+        measure of one sample has no other pairs and keeps its biased mean, 1.
     frequencies : Tensor of shape (d, n_components // 2) or None
-        Of random features for the MMD; None: exact.
+        Of random features for the MMD, see :func:`draw_frequencies`; None: exact.
     """
 
     kind: str
@@ -219,52 +242,37 @@ class Distance:
     frequencies: torch.Tensor | None = None
 
     def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
-        """Squared distances, shape (len(P), len(Q)); None for `Q` means `P`."""
-        if self.kind == "mmd":
-            return squared_mmd(P, Q, self.gammas, self.estimator, self.frequencies)
-        x = pooled(P, self.kind)
-        return squared_distances(x, x if Q is None else pooled(Q, self.kind))
+        """Squared distances, shape (len(P), len(Q)); None for `Q` means `P`.
 
+        For the MMD the largest over the gammas (paper, eq. mmd_distance).
+        """
+        embedded_P = self.embed(P)
+        embedded_Q = embedded_P if Q is None else self.embed(Q)
+        if self.kind != "mmd":
+            return squared_distances(embedded_P.features, embedded_Q.features)
+        if self.frequencies is None:
+            cross = kernel_means(P, Q, self.gammas)
+        else:
+            cross = embedded_P.features @ embedded_Q.features.mT
+        norms_P, norms_Q = embedded_P.squared_norms, embedded_Q.squared_norms
+        squared = (norms_P[:, :, None] + norms_Q[:, None, :] - 2 * cross).amax(0)
+        return squared.clamp_min(0) if self.estimator == "biased" else squared
 
-def squared_mmd(
-    P: DiscreteMeasures,
-    Q: DiscreteMeasures | None,
-    gammas: Sequence[float],
-    estimator: str = "biased",
-    frequencies: torch.Tensor | None = None,
-) -> torch.Tensor:
-    """Squared maximum mean discrepancy, the largest over the gammas (paper, eq. mmd_distance).
-
-    Parameters
-    ----------
-    P, Q : DiscreteMeasures
-        None for `Q` means `P`.
-    gammas : sequence of float
-        Exponents of the kernels exp(-gamma |u - v|^2).
-    estimator : {"biased", "unbiased"}
-        "biased" (V-statistic) is a squared metric. "unbiased" (U-statistic) leaves the pairs of a
-        sample with itself out of the means within a measure, and can be negative; a measure of one
-        sample has no other pairs and keeps its biased mean, 1.
-    frequencies : Tensor of shape (d, n_components // 2), default=None
-        Of random features, see :func:`draw_frequencies`. None: exact.
-
-    Returns
-    -------
-    Tensor of shape (len(P), len(Q))
-    """
-    if frequencies is None:
-        own_P = self_means(P, gammas)
-        own_Q = own_P if Q is None else self_means(Q, gammas)
-        cross = kernel_means(P, Q, gammas)
-    else:
-        means_P = feature_means(P, gammas, frequencies)
-        means_Q = means_P if Q is None else feature_means(Q, gammas, frequencies)
-        own_P, own_Q = (means_P**2).sum(-1), (means_Q**2).sum(-1)
-        cross = means_P @ means_Q.mT
-    if estimator == "unbiased":
-        own_P, own_Q = _without_self(own_P, P), _without_self(own_Q, P if Q is None else Q)
-    squared = (own_P[:, :, None] + own_Q[:, None, :] - 2 * cross).amax(0)
-    return squared.clamp_min(0) if estimator == "biased" else squared
+    def embed(self, P: DiscreteMeasures) -> EmbeddedMeasures:
+        """What distances need of each measure alone, which pays where it is needed twice."""
+        if isinstance(P, EmbeddedMeasures):
+            return P
+        norms, features = P.points.new_empty(0, len(P)), P.points.new_empty(0, len(P), 0)
+        if self.kind != "mmd":
+            features = pooled(P, self.kind)
+        elif self.frequencies is None:
+            norms = self_means(P, self.gammas)
+        else:
+            features = feature_means(P, self.gammas, self.frequencies)
+            norms = (features**2).sum(-1)
+        if self.estimator == "unbiased":
+            norms = _without_self(norms, P)
+        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
 
 
 def _without_self(own: torch.Tensor, P: DiscreteMeasures) -> torch.Tensor:

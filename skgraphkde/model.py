@@ -8,7 +8,6 @@ of graphs.
 from __future__ import annotations
 
 import copy
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -49,8 +48,9 @@ class EmbeddedGraphs:
 
     def to(self, device: torch.device, dtype: torch.dtype) -> EmbeddedGraphs:
         """The same with the embeddings elsewhere, or in another precision."""
-        points = self.measures.points.to(device, dtype)
-        return EmbeddedGraphs(self.graphs, dataclasses.replace(self.measures, points=points))
+        plain = self.measures
+        measures = DiscreteMeasures(plain.points.to(device, dtype), plain.weights, plain.sizes)
+        return EmbeddedGraphs(self.graphs, measures)
 
 
 class DensityModel(nn.Module):
@@ -88,7 +88,7 @@ class DensityModel(nn.Module):
         flow, colors = self._flow(graphs)
         Z = self.encoder(flow, generator)
         measures = DiscreteMeasures.from_colors(Z, flow.colors, colors, graphs.node_ptr)
-        return EmbeddedGraphs(graphs, measures)
+        return EmbeddedGraphs(graphs, self.distance.embed(measures))
 
     def _flow(self, graphs: GraphBatch) -> tuple[MessageFlow, np.ndarray]:
         """What the encoder reads of graphs, and the color of each node."""
@@ -171,6 +171,8 @@ class DensityModel(nn.Module):
         ndarray of shape (n_graphs,)
         """
         scores = np.empty(len(graphs))
+        measures = self.distance.embed(references.measures)  # once, not in every block
+        references = EmbeddedGraphs(references.graphs, measures)
         blocks = self.blocks(graphs, len(references))
         for block in tqdm(blocks, desc="scoring", disable=not verbose or len(blocks) < 2):
             queries = self.embed_all(graphs[block], featurize)

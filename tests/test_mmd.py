@@ -16,7 +16,6 @@ from skgraphkde.mmd import (
     feature_means,
     kernel_means,
     self_means,
-    squared_mmd,
 )
 from tests.conftest import GAMMAS
 
@@ -27,6 +26,10 @@ def clouds(seed, n=6, dtype=torch.float64, max_size=9, d=3):
     rng = np.random.RandomState(seed)
     ptr = np.concatenate([[0], np.cumsum(rng.randint(1, max_size, size=n))])
     return torch.tensor(rng.standard_normal((ptr[-1], d)) / 2, dtype=dtype), ptr
+
+
+def squared_mmd(P, Q, gammas, estimator="biased", frequencies=None):
+    return Distance("mmd", tuple(gammas), estimator, frequencies).squared(P, Q)
 
 
 def squared_mmd_slow(x, ptr, y, qtr, gammas, estimator):

@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skgraphkde import NodeFeatures, read_graphs
-from skgraphkde.mmd import DiscreteMeasures, squared_mmd
+from skgraphkde.mmd import DiscreteMeasures
 from skgraphkde.refinement import MessageFlow, node_colors, normalized_adjacency
 from tests.conftest import GAMMAS, permuted, random_graphs
+from tests.test_mmd import squared_mmd
 
 
 def featured(seed, kinds=("label", "degree"), **keywords):
