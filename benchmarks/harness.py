@@ -150,14 +150,20 @@ def versions() -> str:
 
 
 def machine() -> str:
-    """Processor, number of cores, and the processor that NumPy's BLAS takes it for."""
+    """Processor, number of cores, and what decides how well they are used.
+
+    That is the processor that NumPy's BLAS takes it for, and how OpenMP's threads wait.
+    """
     name = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
         models = [x for x in info.read_text().splitlines() if x.startswith("model name")]
         name = models[0].partition(":")[2].strip() if models else name
     kernels = {x["architecture"] for x in threadpool_info() if x.get("architecture")}
-    return ", ".join([name, f"{os.cpu_count()} cores", *sorted(f"BLAS for {k}" for k in kernels)])
+    parts = [name, f"{os.cpu_count()} cores", *sorted(f"BLAS for {kernel}" for kernel in kernels)]
+    if "OMP_WAIT_POLICY" in os.environ:
+        parts.append(f"OMP_WAIT_POLICY={os.environ['OMP_WAIT_POLICY']}")
+    return ", ".join(parts)
 
 
 def _key(cell: Cell) -> str:

@@ -25,7 +25,7 @@ from torch.autograd.function import once_differentiable
 from skgraphkde import _mmd_loops
 
 # Points of a row tile and of a column tile: what the loops keep of a tile fits into the cache.
-ROW_TILE, COLUMN_TILE = 512, 256
+ROW_TILE, COLUMN_TILE = 384, 192
 # Random features of a job.
 FREQUENCIES = 64
 # Kernel values, or features, from which threads gain more than they cost (about a millisecond).
