@@ -69,11 +69,10 @@ def report(rows: pd.DataFrame) -> str:
     correlations = averaged(rows, "method", list(titles), 3).rename(columns=titles)
     ours = averaged(rows, "method", list(RANGES), 3).T
     paper = of_paper(read_paper("erdos_renyi").assign(method="paper settings"), "p", "method", 3)
-    n_seeds = rows["seed"].nunique()
     return "\n\n".join(
         [
             ABOUT,
-            f"### Rank correlation of the score, {n_seeds} draws",
+            "### Rank correlation of the score",
             markdown(correlations),
             "### Mean relative density by range of p",
             side_by_side(ours, paper, {name: name for name in ours}),

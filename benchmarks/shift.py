@@ -72,4 +72,4 @@ def report(rows: pd.DataFrame) -> str:
         "dense_rewired": "dense, rewired only",
     }
     table = pd.concat([ours, paper]).rename(columns=titles)
-    return f"{ABOUT}\n\n{markdown(table)}\n\n{rows['seed'].nunique()} draws."
+    return f"{ABOUT}\n\n{markdown(table)}"

@@ -23,6 +23,7 @@ from threadpoolctl import ThreadpoolController
 from torch.autograd.function import once_differentiable
 
 from skgraphkde import _mmd_loops
+from skgraphkde._mmd_torch import lowest_exponent
 
 # Points of a row tile and of a column tile: what the loops keep of a tile fits into the cache.
 ROW_TILE, COLUMN_TILE = 384, 192
@@ -118,7 +119,7 @@ class _SelfMeans(torch.autograd.Function):
         ctx.weights, ctx.gammas = weights, gammas
         out = np.empty((len(gammas), len(weights.by_row[2]) - 1), gammas.dtype)
         points = np.ascontiguousarray(x.detach().numpy())
-        low = _lowest(gammas.dtype)
+        low = gammas.dtype.type(lowest_exponent(x.dtype))
         with _threads(len(gammas) * weights.n_pairs) as run:
             run(
                 lambda part: _mmd_loops.own_sums(points, gammas, low, weights.by_row, *part, out),
@@ -133,7 +134,7 @@ class _SelfMeans(torch.autograd.Function):
         points, G = np.ascontiguousarray(x.numpy()), np.ascontiguousarray(grad.numpy())
         index = torch.from_numpy(weights.by_row[1])
         out = np.zeros((len(index), points.shape[1]), points.dtype)
-        low = _lowest(gammas.dtype)
+        low = gammas.dtype.type(lowest_exponent(x.dtype))
         with _threads(len(gammas) * weights.n_pairs) as run:
             run(
                 lambda part: _mmd_loops.own_gradients(
@@ -227,7 +228,7 @@ class _Tiling:
         symmetric: bool,
     ) -> None:
         self.gammas = np.array(gammas, _numpy_dtype(dtype))
-        self.lowest = _lowest(self.gammas.dtype)
+        self.lowest = self.gammas.dtype.type(lowest_exponent(dtype))
         self.shape, self.symmetric = (len(gammas), W.shape[0], V.shape[0]), symmetric
         # The sums of all row tiles in work may take a quarter of working_memory.
         bytes_per_point = len(gammas) * V.shape[0] * self.gammas.itemsize
@@ -376,15 +377,6 @@ def _centered(x: torch.Tensor, y: torch.Tensor) -> tuple[np.ndarray, np.ndarray]
     center = y.detach().mean(0)
     around = [np.ascontiguousarray((z.detach() - center).numpy()) for z in (x, y)]
     return around[0], around[0] if x is y else around[1]
-
-
-def _lowest(dtype: np.dtype) -> Any:
-    """Exponents are held above this: exp is slow where it underflows, and sums of denormals are.
-
-    The square root of the smallest number, 1e-19 in float32, changes no mean and leaves room for
-    the weights.
-    """
-    return dtype.type(math.log(np.finfo(dtype).tiny) / 2)
 
 
 def _numpy_dtype(dtype: torch.dtype) -> np.dtype:
