@@ -178,7 +178,7 @@ class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     def _transform(self, batch: GraphBatch) -> GraphBatch:
         """`transform` of a batch that `_check` has let pass."""
         blocks = [getattr(self, f"_{kind}")(batch) for kind in self.kinds_]
-        return batch.replace(attributes=np.hstack(blocks))
+        return batch.replace(attributes=blocks[0] if len(blocks) == 1 else np.hstack(blocks))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features, in the order of the columns.
@@ -223,8 +223,11 @@ class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return self.scaler_.transform(batch.attributes)
 
     def _degree(self, batch: GraphBatch) -> np.ndarray:
+        features = np.zeros((batch.n_nodes, self.n_degree_bins_ + 1))
         bins = np.minimum(_degree_bin(batch.degrees), self.n_degree_bins_ - 1)
-        return np.column_stack([np.eye(self.n_degree_bins_)[bins], np.log1p(batch.degrees)])
+        features[np.arange(batch.n_nodes), bins] = 1
+        np.log1p(batch.degrees, out=features[:, -1])
+        return features
 
     def _random_walk(self, batch: GraphBatch) -> np.ndarray:
         return return_probabilities(batch, self.n_steps)
