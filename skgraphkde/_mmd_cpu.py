@@ -248,21 +248,21 @@ class _Tiling:
         out, norms = np.zeros(self.shape, x.dtype), (_squared_norms(x), _squared_norms(y))
         runs, (n_gammas, _, m) = self.columns.in_tiles(self.width), self.shape
         edges = np.unique(np.linspace(0, m, len(self.groups[0]) + 1).astype(int)).tolist()
+
+        def sum_columns(job: tuple[int, np.ndarray]) -> None:
+            tile, sums = job
+            operands, met = self._operands(tile, x, y, norms)
+            _mmd_loops.column_sums(*operands, runs, *met, sums)
+
+        def add_rows(jobs: list[tuple[int, np.ndarray]], part: tuple[int, int]) -> None:
+            for tile, sums in jobs:
+                _mmd_loops.add_row_sums(sums, self.row_runs, tile, *part, out)
+
         with _threads(self._work(x, y)) as run:
             for group in self.groups:
-                all_sums = [np.empty((n_gammas, m, len(x[self._row(t)])), x.dtype) for t in group]
-
-                def sum_columns(job: tuple[int, np.ndarray]) -> None:
-                    operands, met = self._operands(job[0], x, y, norms)
-                    _mmd_loops.column_sums(*operands, runs, *met, job[1])
-
-                def add_rows(part: tuple[int, int], jobs: list) -> None:
-                    for tile, sums in jobs:
-                        _mmd_loops.add_row_sums(sums, self.row_runs, tile, *part, out)
-
-                jobs = list(zip(group, all_sums, strict=True))
+                jobs = [(t, np.empty((n_gammas, m, len(x[self._row(t)])), x.dtype)) for t in group]
                 run(sum_columns, jobs)
-                run(partial(add_rows, jobs=jobs), pairwise(edges))
+                run(partial(add_rows, jobs), pairwise(edges))
         return out + out.swapaxes(1, 2) if self.symmetric else out
 
     def gradients(
