@@ -74,13 +74,11 @@ def _sparse_graphs(n_graphs: int) -> GraphBatch:
     rng = np.random.default_rng(0)
     sizes = rng.integers(15, 26, n_graphs)
     ptr = np.concatenate([[0], np.cumsum(sizes)])
-    first = np.repeat(ptr[:-1], sizes)
+    first, size = np.repeat(ptr[:-1], sizes), np.repeat(sizes, sizes)
     nodes = np.arange(ptr[-1])
     earlier = first + np.floor(rng.random(ptr[-1]) * (nodes - first)).astype(int)
     some = rng.integers(0, ptr[-1], ptr[-1] // 4)
-    others = first[some] + np.floor(rng.random(len(some)) * np.repeat(sizes, sizes)[some]).astype(
-        int
-    )
+    others = first[some] + np.floor(rng.random(len(some)) * size[some]).astype(int)
     u, v = np.concatenate([nodes, some]), np.concatenate([earlier, others])
     u, v = u[u != v], v[u != v]
     upper = sp.csr_array((np.ones(len(u)), (u, v)), shape=(ptr[-1], ptr[-1]))

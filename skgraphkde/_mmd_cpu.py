@@ -117,10 +117,10 @@ class _SelfMeans(torch.autograd.Function):
     def forward(ctx: Any, x: torch.Tensor, weights: _Weights, gammas: np.ndarray) -> torch.Tensor:
         ctx.save_for_backward(x)
         ctx.weights, ctx.gammas = weights, gammas
-        out = np.empty((len(gammas), len(weights.by_row[2]) - 1), gammas.dtype)
+        out = np.empty((len(gammas), weights.matrix.shape[0]), gammas.dtype)
         points = np.ascontiguousarray(x.detach().numpy())
-        low = gammas.dtype.type(lowest_exponent(x.dtype))
-        with _threads(len(gammas) * weights.n_pairs) as run:
+        low = _lowest(x.dtype)
+        with _threads(len(gammas) * weights.pairs.sum()) as run:
             run(
                 lambda part: _mmd_loops.own_sums(points, gammas, low, weights.by_row, *part, out),
                 weights.parts(),
@@ -134,8 +134,8 @@ class _SelfMeans(torch.autograd.Function):
         points, G = np.ascontiguousarray(x.numpy()), np.ascontiguousarray(grad.numpy())
         index = torch.from_numpy(weights.by_row[1])
         out = np.zeros((len(index), points.shape[1]), points.dtype)
-        low = gammas.dtype.type(lowest_exponent(x.dtype))
-        with _threads(len(gammas) * weights.n_pairs) as run:
+        low = _lowest(x.dtype)
+        with _threads(len(gammas) * weights.pairs.sum()) as run:
             run(
                 lambda part: _mmd_loops.own_gradients(
                     points, gammas, low, weights.by_row, G, *part, out
@@ -188,20 +188,19 @@ class _Weights:
         tile, place = np.divmod(points, width)
         order = np.lexsort((measure, tile))
         tile, measure = tile[order], measure[order]
-        is_first = np.append(True, (np.diff(tile) != 0) | (np.diff(measure) != 0))
-        firsts = np.flatnonzero(is_first)
+        firsts = np.flatnonzero(np.append(True, (np.diff(tile) != 0) | (np.diff(measure) != 0)))
         n_tiles = -(-self.matrix.shape[1] // width)
         tiles = np.searchsorted(tile[firsts], np.arange(n_tiles + 1))
         return data[order], place[order], np.append(firsts, len(data)), measure[firsts], tiles
 
-    @property
-    def n_pairs(self) -> int:
-        """Pairs of entries of one row, over all rows."""
-        return int((np.diff(self.matrix.indptr).astype(np.int64) ** 2).sum())
+    @cached_property
+    def pairs(self) -> np.ndarray:
+        """Pairs of entries of each row."""
+        return np.diff(self.matrix.indptr).astype(np.int64) ** 2
 
     def parts(self) -> list[tuple[int, int]]:
         """Ranges of rows with about as many pairs of entries each, for the threads to share."""
-        cost = np.cumsum(np.diff(self.matrix.indptr).astype(np.int64) ** 2)
+        cost = np.cumsum(self.pairs)
         n_parts = 8 * torch.get_num_threads()
         cuts = np.searchsorted(cost, cost[-1] * np.arange(1, n_parts) / n_parts)
         edges = np.unique([0, *cuts, len(cost)])
@@ -228,7 +227,7 @@ class _Tiling:
         symmetric: bool,
     ) -> None:
         self.gammas = np.array(gammas, _numpy_dtype(dtype))
-        self.lowest = self.gammas.dtype.type(lowest_exponent(dtype))
+        self.lowest = _lowest(dtype)
         self.shape, self.symmetric = (len(gammas), W.shape[0], V.shape[0]), symmetric
         # The sums of all row tiles in work may take a quarter of working_memory.
         bytes_per_point = len(gammas) * V.shape[0] * self.gammas.itemsize
@@ -240,8 +239,8 @@ class _Tiling:
         tiles = range(-(-W.shape[1] // self.height))
         n_at_once = max(1, min(torch.get_num_threads(), fits // self.height))
         self.groups = [tiles[i : i + n_at_once] for i in range(0, len(tiles), n_at_once)]
-        self.rows, self.columns = _Weights(W, dtype), _Weights(V, dtype)
-        self.row_runs = self.rows.in_tiles(self.height)
+        self.row_runs = _Weights(W, dtype).in_tiles(self.height)
+        self.columns = _Weights(V, dtype)
 
     def means(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The weighted means of the kernels, shape (n_gammas, n_measures_x, n_measures_y)."""
@@ -377,6 +376,11 @@ def _centered(x: torch.Tensor, y: torch.Tensor) -> tuple[np.ndarray, np.ndarray]
     center = y.detach().mean(0)
     around = [np.ascontiguousarray((z.detach() - center).numpy()) for z in (x, y)]
     return around[0], around[0] if x is y else around[1]
+
+
+def _lowest(dtype: torch.dtype) -> Any:
+    """The lowest exponent, as a number of the dtype: the loops must not change precision."""
+    return _numpy_dtype(dtype).type(lowest_exponent(dtype))
 
 
 def _numpy_dtype(dtype: torch.dtype) -> np.dtype:

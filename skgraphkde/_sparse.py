@@ -23,15 +23,11 @@ class CSRMatrix:
     matrix : csr_array of shape (m, n)
     like : Tensor
         Its dtype and device are taken.
-    symmetric : bool, default=False
-        Whether `matrix` equals its transpose, which then costs nothing.
     """
 
-    def __init__(self, matrix: sp.csr_array, like: torch.Tensor, symmetric: bool = False) -> None:
+    def __init__(self, matrix: sp.csr_array, like: torch.Tensor) -> None:
         self._forward = _to_torch(matrix, like)
-        self._backward = (
-            self._forward if symmetric else _to_torch(sp.csr_array(matrix.T.tocsr()), like)
-        )
+        self._backward = _to_torch(sp.csr_array(matrix.T.tocsr()), like)
 
     def __matmul__(self, dense: torch.Tensor) -> torch.Tensor:
         """The product with a dense (n, k) tensor, shape (m, k)."""

@@ -110,8 +110,14 @@ class GCNEncoder(nn.Module):
         -------
         Tensor of shape (len(flow.colors), hidden_dim)
         """
+        return self._pass(flow, len(self.weights), generator)
+
+    def _pass(
+        self, flow: MessageFlow, n_layers: int, generator: torch.Generator | None = None
+    ) -> torch.Tensor:
+        """Z after the first `n_layers` layers."""
         Z = self._tensor(flow.features)
-        for layer in range(len(self.weights)):
+        for layer in range(n_layers):
             if layer and self.training and self.dropout:
                 keep = torch.empty_like(Z).bernoulli_(1 - self.dropout, generator=generator)
                 Z = Z * keep / (1 - self.dropout)
@@ -156,10 +162,7 @@ class GCNEncoder(nn.Module):
                 return
             n_nodes, total, squares = 0, torch.zeros(()), torch.zeros(())
             for flow in flows:
-                Z = self._tensor(flow.features)
-                for before in range(layer):
-                    H = self._convolve(before, flow, Z)
-                    Z = self._activate(before, H, flow.counts[before + 1])
+                Z = self._pass(flow, layer)
                 H = self._convolve(layer, flow, Z).double()
                 counts = flow.counts[layer + 1]
                 n_nodes, weights = n_nodes + counts.sum(), torch.tensor(counts).to(H)

@@ -190,10 +190,10 @@ class DensityModel(nn.Module):
             return
         n = len(references)
         some = np.unique(np.linspace(0, n - 1, min(n, 500)).astype(int))
-        nearest = []
+        measures, nearest = self.distance.embed(references.measures), []
         for block in _blocks(np.full(len(some), self._bytes_per_pair * n)):
-            P = references.measures[some[block]]
-            squared = self.distance.squared(P, None if len(P) == n else references.measures)
+            P = measures[some[block]]
+            squared = self.distance.squared(P, None if len(P) == n else measures)
             own = own_references(some[block], n, squared.device)
             nearest.append(squared.masked_fill(own, torch.inf).amin(1))
         self.kde.scale_to(torch.cat(nearest))
@@ -201,7 +201,7 @@ class DensityModel(nn.Module):
     @torch.no_grad()
     def distances(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
         """Distances between all measures, shape (len(P), len(Q)); a negative square counts as 0."""
-        D = np.empty((len(P), len(Q)))
+        P, Q, D = self.distance.embed(P), self.distance.embed(Q), np.empty((len(P), len(Q)))
         for block in _blocks(np.full(len(P), self._bytes_per_pair * len(Q))):
             D[block] = self.distance.squared(P[block], Q).clamp_min(0).sqrt().cpu()
         return D
