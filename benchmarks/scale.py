@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import resource
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
@@ -12,8 +13,9 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from benchmarks.protocol import load
 from benchmarks.render import markdown
-from skgraphkde import GraphBatch, GraphKDEDetector
+from skgraphkde import PAPER, GraphBatch, GraphKDEDetector
 
 TITLE = "Growth with the number of graphs"
 ABOUT = """\
@@ -24,18 +26,30 @@ scores the same graphs from a `GraphBatch`. Every row is a process of its own, a
 peak, the graphs and what made them included. The exponent is the slope of log seconds on log graphs
 from 10,000 graphs on: 1 is linear.
 """
+ABOUT_REDDIT = """\
+Large graphs: all 2,000 threads of REDDIT-BINARY (859,254 nodes), scored by a detector at paper
+settings, without training, which has one class of them for references. *Fit* includes loading.
+"""
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 N_REFERENCES = 256
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-    """Every number of graphs; an epoch up to 100,000."""
-    plain = [{"n_graphs": n, "max_iter": 0} for n in SIZES]
-    return plain + [{"n_graphs": n, "max_iter": 1} for n in SIZES[:-1]]
+    """Every number of graphs; an epoch up to 100,000; large graphs."""
+    sizes = [{"n_graphs": n, "max_iter": 0} for n in SIZES]
+    epochs = [{"n_graphs": n, "max_iter": 1} for n in SIZES[:-1]]
+    large = [{"dataset": "REDDIT-BINARY", "mmd_method": m} for m in ("exact", "random_features")]
+    return sizes + epochs + large
 
 
-def estimator(n_graphs: int, max_iter: int) -> GraphKDEDetector:
+def estimator(
+    n_graphs: int = 0, max_iter: int = 0, dataset: str = "", mmd_method: str = ""
+) -> GraphKDEDetector:
     """Degrees as node features, random features, a bounded number of references."""
+    if dataset:
+        return GraphKDEDetector(
+            **{**PAPER, "max_iter": max_iter, "mmd_method": mmd_method}, random_state=0
+        )
     return GraphKDEDetector(
         node_features=("degree",),
         mmd_method="random_features",
@@ -46,25 +60,53 @@ def estimator(n_graphs: int, max_iter: int) -> GraphKDEDetector:
     )
 
 
-def measure(estimator: GraphKDEDetector, n_graphs: int, max_iter: int) -> dict[str, float]:
-    """Seconds and peak memory, in a fresh process."""
+def measure(
+    estimator: GraphKDEDetector, n_graphs: int = 0, dataset: str = "", **cell: Any
+) -> dict[str, float]:
+    """Seconds and peak memory: graphs are fitted and scored in a fresh process.
+
+    Those of a data set are scored by a detector that another process has fitted to the normal ones.
+    """
+    if dataset:
+        start = time.perf_counter()
+        fitted = _in_fresh_process(_fit_normal, estimator, dataset)
+        seconds = time.perf_counter() - start
+        return {"fit_seconds": round(seconds, 3), **_in_fresh_process(_score, fitted, dataset)}
+    return _in_fresh_process(_fit_and_score, estimator, n_graphs)
+
+
+def _in_fresh_process(function: Callable, *arguments: Any) -> Any:
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        return pool.submit(_measure, estimator, n_graphs).result()
+        return pool.submit(function, *arguments).result()
 
 
-def _measure(estimator: GraphKDEDetector, n_graphs: int) -> dict[str, float]:
+def _fit_and_score(estimator: GraphKDEDetector, n_graphs: int) -> dict[str, float]:
     graphs = _sparse_graphs(n_graphs)
     estimator.fit(graphs[:500])  # what is compiled or loaded at the first call
     start = time.perf_counter()
     estimator.fit(graphs)
-    fitted = time.perf_counter()
-    estimator.score_samples(graphs)
-    stop = time.perf_counter()
     return {
-        "fit_seconds": round(fitted - start, 3),
+        "fit_seconds": round(time.perf_counter() - start, 3),
         "epoch_seconds": round(sum(estimator.history_.get("seconds", [])[1:]), 3),
-        "score_seconds": round(stop - fitted, 3),
+        **_scoring(estimator, graphs),
+    }
+
+
+def _fit_normal(estimator: GraphKDEDetector, dataset: str) -> GraphKDEDetector:
+    data = load(dataset)
+    return estimator.fit(data.graphs[data.target == 1])
+
+
+def _score(fitted: GraphKDEDetector, dataset: str) -> dict[str, float]:
+    return _scoring(fitted, load(dataset).graphs)
+
+
+def _scoring(fitted: GraphKDEDetector, graphs: GraphBatch) -> dict[str, float]:
+    start = time.perf_counter()
+    fitted.score_samples(graphs)
+    return {
+        "score_seconds": round(time.perf_counter() - start, 3),
         "memory_gib": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 3),
     }
 
@@ -88,8 +130,10 @@ def _sparse_graphs(n_graphs: int) -> GraphBatch:
 
 
 def report(rows: pd.DataFrame) -> str:
-    """A row a size, then the exponents."""
-    rows = rows.set_index("n_graphs").sort_index()
+    """A row a size, then the exponents; large graphs."""
+    rows = rows.reindex(columns=rows.columns.union(["dataset", "mmd_method"]))
+    large = rows[rows["dataset"].notna()].set_index("mmd_method")
+    rows = rows[rows["dataset"].isna()].set_index("n_graphs").sort_index()
     plain, trained = rows[rows["max_iter"] == 0], rows[rows["max_iter"] == 1]
     table = pd.DataFrame(
         {
@@ -100,7 +144,7 @@ def report(rows: pd.DataFrame) -> str:
             "memory, GiB": plain["memory_gib"].map("{:.2f}".format),
         }
     ).fillna("")
-    table.index = [f"{n:,}" for n in table.index]
+    table.index = [f"{int(n):,}" for n in table.index]
     table.index.name = "graphs"
     exponents = {
         "fit": _exponent(plain["fit_seconds"]),
@@ -108,7 +152,19 @@ def report(rows: pd.DataFrame) -> str:
         "score": _exponent(plain["score_seconds"]),
     }
     line = "; ".join(f"{name} {value:.2f}" for name, value in exponents.items())
-    return f"{ABOUT}\n\n{markdown(table)}\n\nExponents: {line}."
+    of_large = pd.DataFrame(
+        {
+            "fit, s": large["fit_seconds"].map("{:.1f}".format),
+            "score, s": large["score_seconds"].map("{:.1f}".format),
+            "memory of scoring, GiB": large["memory_gib"].map("{:.2f}".format),
+        }
+    )
+    of_large.index = [method.replace("_", " ") for method in of_large.index]
+    of_large.index.name = "distance"
+    return (
+        f"{ABOUT}\n\n{markdown(table)}\n\nExponents: {line}.\n\n"
+        f"{ABOUT_REDDIT}\n\n{markdown(of_large)}"
+    )
 
 
 def _exponent(seconds: pd.Series) -> float:

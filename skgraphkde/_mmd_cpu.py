@@ -214,7 +214,8 @@ class _Weights:
 class _Tiling:
     """Which tiles of x and y meet, and what becomes of them.
 
-    K is forgotten and made anew for the gradient. Of mirror images one is computed: with symmetric
+    K is forgotten and made anew for the gradient: the memory to keep its squared distances takes as
+    long to fetch as their matrix product. Of mirror images one is computed: with symmetric
     measures the result is H + H', H the tiles above the diagonal and half of those on it.
     """
 

@@ -1,4 +1,4 @@
-"""The fused kernels in Triton's interpreter, against the engine of the CPU."""
+"""The fused kernels, on a GPU or else in Triton's interpreter, against the engine of the CPU."""
 
 import numpy as np
 import pytest
@@ -9,10 +9,10 @@ from skgraphkde.mmd import DiscreteMeasures
 from tests.conftest import GAMMAS
 
 pytest.importorskip("triton")
-if torch.cuda.is_available():
-    pytest.skip("the interpreter is for machines without a GPU", allow_module_level=True)
 
 from skgraphkde import _mmd_triton
+
+DEVICES = {_mmd_cpu: "cpu", _mmd_triton: "cuda" if torch.cuda.is_available() else "cpu"}
 
 
 def measures(seed, sizes, dtype, shared=False):
@@ -27,11 +27,14 @@ def measures(seed, sizes, dtype, shared=False):
 
 
 def mean_kernels(engine, which, P, Q):
+    x, y = (M.points.to(DEVICES[engine]) for M in (P, Q))
     if which == "self":
-        return engine.self_means(P.points, P.weights, GAMMAS)
-    if which == "symmetric":
-        return engine.kernel_means(P.points, P.weights, None, None, GAMMAS)
-    return engine.kernel_means(P.points, P.weights, Q.points, Q.weights, GAMMAS)
+        means = engine.self_means(x, P.weights, GAMMAS)
+    elif which == "symmetric":
+        means = engine.kernel_means(x, P.weights, None, None, GAMMAS)
+    else:
+        means = engine.kernel_means(x, P.weights, y, Q.weights, GAMMAS)
+    return means.cpu()
 
 
 @pytest.mark.parametrize("which", ["cross", "symmetric", "self"])
