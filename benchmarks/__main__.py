@@ -18,6 +18,7 @@ from benchmarks.protocol import DATASETS, N_FOLDS
 TABLES = (
     "detection",
     "detection_other_class",
+    "defaults",
     "components",
     "perturbation",
     "thresholds",

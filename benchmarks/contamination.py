@@ -21,7 +21,7 @@ test fold; their scale depends on the method, so compare within a table. The pap
 its densities are scaled.
 """
 COUNTS = (0, 5, 10, 20, 30, 40, 50)
-ROWS = ("paper settings", "paper settings, untrained", "defaults", "defaults, untrained")
+ROWS = ("paper settings", "paper settings, untrained", "defaults")
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:

@@ -14,9 +14,10 @@ TITLE = "Detection"
 ABOUT = """\
 Five folds over the classes; fitted on the graphs of four folds that are not of the anomaly class,
 scored on the fifth. Mean and standard deviation over the folds, in percent (the paper's are over
-five runs). *Paper settings* are `PAPER`; *untrained* is the same with `max_iter=0`. In italics,
-below ours: the figure of the paper. Behind a data set stands the number of folds, behind a figure
-the number of its folds where it has fewer. Empty cells did not run.
+five runs). *Paper settings* are `PAPER`; *untrained* is the same with `max_iter=0`. The *floor* is
+the features of the nodes alone, without convolution, in the biased MMD. In italics, below ours: the
+figure of the paper. Behind a data set stands the number of folds, behind a figure the number of its
+folds where it has fewer. Empty cells did not run.
 """
 # The paper does not say which class its AUPRC takes for positive: its figures stand below both.
 PAPER_TABLE = {

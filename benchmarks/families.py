@@ -31,7 +31,6 @@ ROWS = (
     "paper settings",
     "paper settings, untrained",
     "defaults",
-    "defaults, untrained",
     "size only",
     "WL-SVM",
 )

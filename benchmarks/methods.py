@@ -24,7 +24,7 @@ def _kernel(kernel: str, detector: str) -> Callable[[int], GraphKernelDetector]:
 #: Our own rows first.
 METHODS: dict[str, Callable[[int], Any]] = {
     "defaults": lambda seed: GraphKDEDetector(random_state=seed),
-    "defaults, untrained": lambda seed: GraphKDEDetector(max_iter=0, random_state=seed),
+    "floor": lambda seed: GraphKDEDetector(n_layers=0, mmd_estimator="biased", random_state=seed),
     "paper settings": paper_settings(),
     "paper settings, untrained": paper_settings(max_iter=0),
     "size only": lambda seed: SizeKDE(),

@@ -51,7 +51,7 @@ def measure(estimator: None, engine: str, size_bin: int) -> dict[str, float]:
     generator = torch.Generator().manual_seed(0)
     encoder = GCNEncoder(features.attributes.shape[1], 128, 2, 0.0, True, generator).eval()
     frequencies = draw_frequencies(128, 512, rng) if engine == "random_features" else None
-    distance = Distance("mmd", PAPER["mmd_gammas"], "biased", frequencies)
+    distance = Distance("mmd", PAPER["mmd_gammas"], frequencies=frequencies)
 
     def embedded(index: np.ndarray) -> DiscreteMeasures:
         with torch.no_grad():

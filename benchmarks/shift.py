@@ -26,7 +26,6 @@ ROWS = (
     "paper settings",
     "paper settings, untrained",
     "defaults",
-    "defaults, untrained",
     "size only",
     "WL-SVM",
     "GAE+KDE",

@@ -35,7 +35,7 @@ cores, measured in this run. *Error* is the largest difference to double precisi
 """
 MAX_NODES, N_PAIRS, BLOCK = 10_000, 300, 64
 GAMMAS = PAPER["mmd_gammas"]
-MMD = Distance("mmd", GAMMAS, "biased")
+MMD = Distance("mmd", GAMMAS)
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from torch import nn
 from skgraphkde.graphs import GraphBatch
 
 # Multiples of the distance scale that the bandwidths "nearest" stand for.
-NEAREST_MULTIPLES = (0.125, 0.25, 0.5, 1.0, 2.0)
+NEAREST_MULTIPLES = (0.075, 0.15, 0.3)
 
 
 class MultiBandwidthKDE(nn.Module):

@@ -228,17 +228,18 @@ class Distance:
         means, or the sums, of the points (the paper's ablation "w/o MMD distance").
     gammas : tuple of float
         Exponents of the MMD's kernels exp(-gamma |u - v|^2).
-    estimator : {"biased", "unbiased"}
-        Of the MMD. "biased" (V-statistic) is a squared metric. "unbiased" (U-statistic) leaves the
-        pairs of a sample with itself out of the means within a measure, and can be negative; a
-        measure of one sample has no other pairs and keeps its biased mean, 1.
+    correction : float, default=0.0
+        Share of the bias of the MMD that is taken out, in [0, 1]. 0 is the V-statistic, a squared
+        metric. 1 is the U-statistic, which leaves the pairs of a sample with itself out of the
+        means within a measure, and can be negative; a measure of one sample has no other pairs and
+        keeps its biased mean, 1.
     frequencies : Tensor of shape (d, n_components // 2) or None
         Of random features for the MMD, see :func:`draw_frequencies`; None: exact.
     """
 
     kind: str
     gammas: tuple[float, ...]
-    estimator: str
+    correction: float = 0.0
     frequencies: torch.Tensor | None = None
 
     def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
@@ -256,7 +257,7 @@ class Distance:
             cross = embedded_P.features @ embedded_Q.features.mT
         norms_P, norms_Q = embedded_P.squared_norms, embedded_Q.squared_norms
         squared = (norms_P[:, :, None] + norms_Q[:, None, :] - 2 * cross).amax(0)
-        return squared.clamp_min(0) if self.estimator == "biased" else squared
+        return squared if self.correction else squared.clamp_min(0)
 
     def embed(self, P: DiscreteMeasures) -> EmbeddedMeasures:
         """What distances need of each measure alone, which pays where it is needed twice."""
@@ -270,8 +271,8 @@ class Distance:
         else:
             features = feature_means(P, self.gammas, self.frequencies)
             norms = (features**2).sum(-1)
-        if self.estimator == "unbiased":
-            norms = _without_self(norms, P)
+        if self.correction:
+            norms = torch.lerp(norms, _without_self(norms, P), self.correction)
         return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
 
 

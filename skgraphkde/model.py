@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from torch import nn
 from tqdm.auto import tqdm
 
 from skgraphkde.density import MultiBandwidthKDE, SizeKernel, own_references
-from skgraphkde.encoder import GCNEncoder
+from skgraphkde.encoder import GCNEncoder, Propagation
 from skgraphkde.graphs import GraphBatch
 from skgraphkde.mmd import DiscreteMeasures, Distance
 from skgraphkde.refinement import MessageFlow, node_colors
@@ -58,23 +58,27 @@ class DensityModel(nn.Module):
 
     Parameters
     ----------
-    encoder : GCNEncoder
+    encoder : Propagation or GCNEncoder
     distance : Distance
     kde : MultiBandwidthKDE
     size_kernel : SizeKernel or None
     leave_one_out : bool
         Whether, in training, a graph's own kernel is left out of its density and of its twins'.
+    adaptive : bool, default=False
+        Whether :meth:`scale_to` sets the correction of the distance.
     """
 
     def __init__(
         self,
-        encoder: GCNEncoder,
+        encoder: Propagation | GCNEncoder,
         distance: Distance,
         kde: MultiBandwidthKDE,
         size_kernel: SizeKernel | None,
         leave_one_out: bool,
+        adaptive: bool = False,
     ) -> None:
         super().__init__()
+        self.adaptive = adaptive
         self.encoder, self.kde = encoder, kde
         self.distance, self.size_kernel = distance, size_kernel
         self.leave_one_out = leave_one_out
@@ -92,7 +96,7 @@ class DensityModel(nn.Module):
 
     def _flow(self, graphs: GraphBatch) -> tuple[MessageFlow, np.ndarray]:
         """What the encoder reads of graphs, and the color of each node."""
-        colors = node_colors(graphs, len(self.encoder.weights))
+        colors = node_colors(graphs, self.encoder.n_layers)
         return MessageFlow.of(graphs, colors), colors[-1]
 
     def log_density(
@@ -185,18 +189,40 @@ class DensityModel(nn.Module):
 
     @torch.no_grad()
     def scale_to(self, references: EmbeddedGraphs) -> None:
-        """Fit the scale of relative bandwidths to (at most 500 of) the references."""
-        if not self.kde.relative:
-            return
+        """Fit what is relative to (at most 500 of) the references: correction and bandwidths.
+
+        The U-statistic takes the nodes of a graph for independent draws. Where they are, few graphs
+        are closer to their nearest reference than the same distribution would be, and few of its
+        squared distances are negative. Atoms of molecules are not: equal molecules are common, and
+        all distances between neighbors are negative. The correction is the share of references of
+        which the unbiased distance to the one that is nearest, by the biased one, is not negative.
+        """
         n = len(references)
         some = np.unique(np.linspace(0, n - 1, min(n, 500)).astype(int))
-        measures, nearest = self.distance.embed(references.measures), []
+        if self.adaptive:
+            self.distance = replace(self.distance, correction=0.0)
+            _, nearest = self._nearest(references.measures, some)
+            unbiased = replace(self.distance, correction=1.0)
+            squared = unbiased.squared(references.measures[some], references.measures[nearest])
+            possible = squared.diagonal() >= 0
+            self.distance = replace(self.distance, correction=possible.double().mean().item())
+        if self.kde.relative:
+            self.kde.scale_to(self._nearest(references.measures, some)[0])
+
+    def _nearest(
+        self, measures: DiscreteMeasures, some: np.ndarray
+    ) -> tuple[torch.Tensor, np.ndarray]:
+        """Squared distances from some measures to the nearest other, and which that is."""
+        n = len(measures)
+        measures, squares, places = self.distance.embed(measures), [], []
         for block in _blocks(np.full(len(some), self._bytes_per_pair * n)):
             P = measures[some[block]]
             squared = self.distance.squared(P, None if len(P) == n else measures)
             own = own_references(some[block], n, squared.device)
-            nearest.append(squared.masked_fill(own, torch.inf).amin(1))
-        self.kde.scale_to(torch.cat(nearest))
+            nearest = squared.masked_fill(own, torch.inf).min(1)
+            squares.append(nearest.values)
+            places.append(nearest.indices.numpy(force=True))
+        return torch.cat(squares), np.concatenate(places)
 
     @torch.no_grad()
     def distances(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
@@ -213,8 +239,7 @@ class DensityModel(nn.Module):
 
     def blocks(self, graphs: GraphBatch, n_references: int = 0) -> list[slice]:
         """Blocks of graphs whose features, embeddings and distances fit into working_memory."""
-        n_features, hidden_dim = self.encoder.weights[0].shape
-        per_node = 8 * (2 * n_features + 6 * hidden_dim)
+        per_node = 8 * (2 * self.encoder.in_dim + 6 * self.encoder.out_dim)
         return _blocks(per_node * graphs.n_nodes_per_graph + self._bytes_per_pair * n_references)
 
 

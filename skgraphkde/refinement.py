@@ -68,6 +68,8 @@ class MessageFlow:
         degrees with the self-loop (Kipf and Welling, 2017), summed over the nodes of a color.
     counts : tuple of ndarray
         Of round l, shape (n_l,): the number of nodes of each color.
+    parents : tuple of ndarray
+        Of layer l, shape (n_l,): the row that the nodes of a color had one round before.
     colors : ndarray of shape (n_L,)
         The colors after the last round, in the order in which nodes come with them.
     """
@@ -75,6 +77,7 @@ class MessageFlow:
     features: np.ndarray
     adjacencies: tuple[sp.csr_array, ...]
     counts: tuple[np.ndarray, ...]
+    parents: tuple[np.ndarray, ...]
     colors: np.ndarray
 
     @classmethod
@@ -89,16 +92,18 @@ class MessageFlow:
         """
         rounds = [_in_order(row) for row in colors]
         normalized = normalized_adjacency(graphs.adjacency)
-        adjacencies = []
+        adjacencies, parents = [], []
         for (_, row_of_node, before), (first, _, counts) in pairwise(rounds):
             rows = normalized[first]
             rows = (rows.data, row_of_node[rows.indices], rows.indptr)
             merged = sp.csr_array(rows, shape=(len(counts), len(before)))
             merged.sum_duplicates()
             adjacencies.append(merged)
+            parents.append(row_of_node[first])
         features = np.asarray(graphs.attributes)[rounds[0][0]]
         counts_of_rounds = tuple(counts for _, _, counts in rounds)
-        return cls(features, tuple(adjacencies), counts_of_rounds, colors[-1][rounds[-1][0]])
+        of_layers = tuple(adjacencies), counts_of_rounds, tuple(parents)
+        return cls(features, *of_layers, colors[-1][rounds[-1][0]])
 
     @classmethod
     def unmerged(cls, graphs: GraphBatch, n_layers: int) -> MessageFlow:

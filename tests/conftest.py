@@ -10,7 +10,12 @@ import torch
 if not torch.cuda.is_available():  # Triton reads this when it is imported
     os.environ.setdefault("TRITON_INTERPRET", "1")
 
+from hypothesis import settings
+
 from skgraphkde import GraphBatch, read_graphs
+
+settings.register_profile("tests", deadline=None)  # nothing asserts a time
+settings.load_profile("tests")
 
 GAMMAS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
 

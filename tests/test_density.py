@@ -8,22 +8,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skgraphkde import read_graphs
-from skgraphkde.density import MultiBandwidthKDE, SizeKernel, contrast, own_references
+from skgraphkde.density import (
+    NEAREST_MULTIPLES,
+    MultiBandwidthKDE,
+    SizeKernel,
+    contrast,
+    own_references,
+)
 from tests.conftest import random_graphs
 
 BANDWIDTHS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
 CPU = torch.device("cpu")
 
 
-def density_slow(d, bandwidths, weights, second=None, skip=None):
-    """f = sum_k pi_k mean_i K(d_i, h_k) w_i for the distances d of one graph."""
+def density_slow(squared, bandwidths, weights, second=None, skip=None):
+    """f = sum_k pi_k mean_i K(d_i, h_k) w_i for the squared distances d_i^2 of one graph."""
     total = 0.0
     for h, pi in zip(bandwidths, weights, strict=True):
         kernels = [
-            math.exp(-(di**2) / (2 * h**2))
+            math.exp(-di_squared / (2 * h**2))
             / (math.sqrt(2 * math.pi) * h)
             * (1 if second is None else second[i])
-            for i, di in enumerate(d)
+            for i, di_squared in enumerate(squared)
             if i != skip
         ]
         total += pi * sum(kernels) / len(kernels)
@@ -50,7 +56,7 @@ def test_density_equals_the_formula(dtype, tolerance, second_kernel, leave_one_o
     expected = [
         math.log(
             density_slow(
-                D[i],
+                D[i] ** 2,
                 BANDWIDTHS,
                 weights,
                 W[i] if second_kernel else None,
@@ -71,7 +77,7 @@ def test_density_equals_the_formula(dtype, tolerance, second_kernel, leave_one_o
 def test_the_plain_kernel_underflows_where_the_log_does_not():
     far = torch.tensor([[0.9**2], [1.8**2]], dtype=torch.float64)
     kde = make_kde([0.0], bandwidths=(0.01,))
-    assert density_slow([0.9], (0.01,), (1.0,)) == 0
+    assert density_slow([0.9**2], (0.01,), (1.0,)) == 0
     a, b = kde(far).tolist()
     assert a == pytest.approx(-(0.9**2) / 2e-4 - math.log(math.sqrt(2 * math.pi) * 0.01))
     assert b < a < -1000
@@ -115,7 +121,7 @@ def test_nearest_bandwidths_follow_the_scale_of_the_distances():
     nearest = torch.tensor([1.0, 1.0, 4.0], dtype=torch.float64)
     kde = MultiBandwidthKDE("nearest").double()
     kde.scale_to(nearest)
-    np.testing.assert_allclose(kde.bandwidths, [0.125, 0.25, 0.5, 1, 2])
+    np.testing.assert_allclose(kde.bandwidths, NEAREST_MULTIPLES)
     f = kde(D, None, own)
     kde.scale_to(100 * nearest)
     torch.testing.assert_close(kde(100 * D, None, own), f - math.log(10))  # same ranking

@@ -16,13 +16,14 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from skgraphkde import PAPER, GraphBatch, GraphKDEDetector, read_graphs
 from skgraphkde import detector as detector_module
 from skgraphkde.datasets import load_mutag
+from skgraphkde.density import NEAREST_MULTIPLES
 from skgraphkde.perturbation import structure_twins, swap_features
 from skgraphkde.refinement import MessageFlow
 from tests.conftest import GAMMAS, permuted, random_graphs
 from tests.test_density import density_slow
 from tests.test_mmd import squared_mmd_slow
 
-FAST = {"hidden_dim": 8, "max_iter": 2, "random_state": 0}
+FAST = {"encoder": "gcn", "hidden_dim": 8, "max_iter": 2, "random_state": 0}
 
 
 def make_detector(**kwargs):
@@ -60,8 +61,8 @@ def scores_slow(detector, graphs, skip=lambda i: None):
             model.encoder(MessageFlow.unmerged(references, detector.n_layers)).float().double(),
             references.node_ptr,
             GAMMAS,
-            detector.mmd_estimator,
-        ).sqrt()
+            detector.bias_correction_,
+        )
     second = [None] * len(D)
     if detector.size_kernel:
         second = np.exp(model.size_kernel(features, detector.references_.graphs))
@@ -73,8 +74,11 @@ def scores_slow(detector, graphs, skip=lambda i: None):
 
 
 @pytest.mark.parametrize("size_kernel", [True, False])
-def test_scores_equal_the_formulas(train, new_graphs, size_kernel):
-    detector = make_detector(size_kernel=size_kernel, bandwidths=(0.2, 0.5, 2.0)).fit(train)
+@pytest.mark.parametrize("encoder", ["gcn", "propagation"])
+def test_scores_equal_the_formulas(train, new_graphs, encoder, size_kernel):
+    settings = {"encoder": encoder, "size_kernel": size_kernel, "bandwidths": (0.2, 0.5, 2.0)}
+    detector = make_detector(**settings).fit(train)
+    assert 0 < detector.bias_correction_ < 1
     np.testing.assert_allclose(
         detector.score_samples(new_graphs), scores_slow(detector, new_graphs), atol=1e-9
     )
@@ -121,7 +125,7 @@ def test_fit_predict_judges_each_graph_by_the_others(train):
 def test_every_perturbation_and_distance(train, new_graphs, perturbation, distance):
     detector = make_detector(perturbation=perturbation, distance=distance).fit(train)
     assert np.isfinite(detector.score_samples(new_graphs)).all()
-    assert -np.inf < detector.score(new_graphs) <= 1
+    assert -1 <= detector.score(new_graphs) <= 1
     assert detector.score(new_graphs) == detector.score(new_graphs)
 
 
@@ -233,8 +237,8 @@ def score_slow(detector, graphs):
         for i, log_f in enumerate(of_graphs):
             with torch.no_grad():
                 log_twin = model.log_density(model.embed(twin[i]), references).item()
-            f = math.exp(log_f)
-            contrasts.append((f - math.exp(log_twin)) / (f + 1e-6))
+            ratio_of_densities = math.exp(min(log_twin - log_f, 700.0))
+            contrasts.append((1 - ratio_of_densities) / (1 + ratio_of_densities))
     return np.mean(contrasts)
 
 
@@ -284,12 +288,66 @@ def test_little_memory_means_many_blocks(fitted, new_graphs):
         assert len(fitted.model_.blocks(read_graphs(new_graphs), 25)) == 8
 
 
+# -- what follows the training graphs --------------------------------------------------------------
+
+
+def test_bias_correction_is_the_share_of_possible_distances(train):
+    """Of each graph to the one that is nearest by the biased estimate, counted one by one."""
+    batch = read_graphs(train)
+    biased, unbiased = (
+        make_detector(max_iter=0, mmd_estimator=name).fit(batch) for name in ("biased", "unbiased")
+    )
+    assert (biased.bias_correction_, unbiased.bias_correction_) == (0, 1)
+    model = unbiased.model_.for_inference(torch.device("cpu"))
+    Z = unbiased.references_.to(torch.device("cpu"), torch.float64).measures
+    squared = model.distance.squared(Z)
+    D = biased.pairwise_distances(batch) + np.diag(np.full(len(batch), np.inf))
+    possible = [squared[i, row.argmin()] >= 0 for i, row in enumerate(D)]
+    assert 0 < np.mean(possible) < 1
+    assert make_detector(max_iter=0).fit(batch).bias_correction_ == np.mean(possible)
+
+
+@pytest.mark.parametrize("method", ["exact", "random_features"])
+def test_bias_correction_is_large_where_nodes_are_independent(method):
+    """Nodes without edges, their attributes drawn one by one; molecules are no such thing."""
+    rng = np.random.RandomState(0)
+    clouds = [(np.zeros((n, n)), rng.standard_normal((n, 2))) for n in rng.randint(5, 40, 60)]
+    options = {"node_features": ("attribute",), "mmd_method": method, "encoder": "propagation"}
+    assert make_detector(max_iter=0, **options).fit(clouds).bias_correction_ > 0.3
+    molecules, y = load_mutag(return_X_y=True)
+    detector = make_detector(max_iter=0, encoder="propagation").fit(molecules[y == 1])
+    assert detector.bias_correction_ < 0.2
+
+
+def test_propagation_draws_nothing(train, new_graphs):
+    one, other = (GraphKDEDetector(random_state=seed).fit(train) for seed in (0, 1))
+    np.testing.assert_array_equal(one.score_samples(new_graphs), other.score_samples(new_graphs))
+
+
+def test_what_training_changed(train):
+    assert GraphKDEDetector().fit(train).untrained_rank_correlation_ == 1
+    untrained = make_detector(max_iter=0).fit(train)
+    trained = make_detector(max_iter=3, learning_rate=0.1, n_iter_no_change=9).fit(train)
+    assert untrained.untrained_rank_correlation_ == 1
+    # The mean of the ranks' products, in units of their variance.
+    ranks = [stats.rankdata(d.reference_scores_) for d in (untrained, trained)]
+    expected = np.corrcoef(*ranks)[0, 1]
+    assert trained.untrained_rank_correlation_ == pytest.approx(expected, abs=1e-9)
+    assert expected < 0.999
+
+
 @given(st.integers(0, 10**6))
 @settings(deadline=None, max_examples=8)
 def test_a_duplicate_raises_the_density_there(seed):
     """Without training: a graph that joins the references; and every reference twice."""
     train, new = random_graphs(9, seed), random_graphs(3, seed + 1)
-    options = {"max_iter": 0, "bandwidths": (0.1, 1.0), "batch_norm": False, "size_kernel": False}
+    options = {
+        "max_iter": 0,
+        "bandwidths": (0.1, 1.0),
+        "batch_norm": False,
+        "mmd_estimator": "biased",
+        "size_kernel": False,
+    }
     detector = make_detector(**options, node_features=("label", "degree")).fit([*train, *new])
     before = detector.score_samples(new)
     more = make_detector(**options, node_features=("label", "degree")).fit([*train, *new, new[0]])
@@ -336,7 +394,8 @@ def test_verdicts_on_copies_of_one_graph_do_not_depend_on_rounding():
     one = read_graphs([nx.gnp_random_graph(12, 0.4, seed=0)])
     copies = GraphBatch.concatenate([permuted(one, seed) for seed in range(40)])
     detector = make_detector(max_iter=0, size_kernel=False).fit(copies[:30])
-    np.testing.assert_array_equal(detector.bandwidths_, [0.125, 0.25, 0.5, 1, 2])
+    np.testing.assert_array_equal(detector.bandwidths_, NEAREST_MULTIPLES)
+    assert detector.bias_correction_ == 0
     assert (detector.predict(copies[30:]) == 1).all()
     assert detector.predict([nx.star_graph(11)]) == [-1]
 
@@ -392,6 +451,8 @@ def test_degenerate_training_sets_give_finite_scores(graphs, bandwidths):
         ({"bandwidths": (1e-200,)}, "bandwidths must be"),
         ({"threshold": "split"}, "sets 2 of 25 graphs aside"),
         ({"learning_rate": 1e38, "max_iter": 20}, "loss is not finite"),
+        ({"n_layers": 0}, "a GCN has layers"),
+        ({"encoder": "propagation", "learn_weights": False}, "nothing to train"),
     ],
     ids=str,
 )

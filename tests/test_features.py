@@ -87,6 +87,42 @@ def test_attributes_are_standardized_on_the_training_nodes():
     np.testing.assert_allclose(X, (raw_test - raw.mean(0)) / raw.std(0), rtol=1e-12)
 
 
+def in_space(seed, stretch=1.0):
+    """A chain of 12 nodes that walks through the plane, and a property that it does not know."""
+    rng = np.random.RandomState(seed)
+    graph = nx.path_graph(12)
+    place = stretch * rng.standard_normal((12, 2)).cumsum(axis=0)
+    for node in graph:
+        graph.nodes[node]["x"] = [place[node, 0], rng.standard_normal(), place[node, 1]]
+    return graph
+
+
+@pytest.mark.parametrize("stretch", [1.0, 1e-90, 1e90])
+def test_auto_leaves_out_positions(stretch):
+    """Attributes that hardly change along edges; any other choice keeps what it is told to keep."""
+    graphs = [in_space(seed, stretch) for seed in range(30)]
+    auto = NodeFeatures().fit(graphs)
+    assert auto.attributes_.tolist() == [1]
+    assert "attribute_1" in auto.get_feature_names_out()
+    assert auto.transform(graphs).attributes.shape[1] == auto.n_features_out_
+    assert NodeFeatures("given").fit(graphs).attributes_.tolist() == [0, 1, 2]
+    assert NodeFeatures(("attribute",)).fit(graphs).attributes_.tolist() == [0, 1, 2]
+
+
+def test_auto_without_any_attribute_but_positions():
+    graphs = [in_space(seed) for seed in range(30)]
+    for graph in graphs:
+        for node in graph:
+            graph.nodes[node]["x"] = graph.nodes[node]["x"][::2]
+    assert NodeFeatures().fit(graphs).kinds_ == ("degree", "random_walk")
+
+
+def test_attributes_of_graphs_without_edges_are_no_positions():
+    graph = nx.empty_graph(5)
+    nx.set_node_attributes(graph, {node: [float(node)] for node in graph}, "x")
+    assert "attribute" in NodeFeatures().fit([graph]).kinds_
+
+
 def test_degree_bins():
     transformer = NodeFeatures(("degree",)).fit([nx.star_graph(9)])
     assert transformer.get_feature_names_out().tolist() == [

@@ -28,18 +28,19 @@ def clouds(seed, n=6, dtype=torch.float64, max_size=9, d=3):
     return torch.tensor(rng.standard_normal((ptr[-1], d)) / 2, dtype=dtype), ptr
 
 
-def squared_mmd(P, Q, gammas, estimator="biased", frequencies=None):
-    return Distance("mmd", tuple(gammas), estimator, frequencies).squared(P, Q)
+def squared_mmd(P, Q, gammas, correction=0.0, frequencies=None):
+    return Distance("mmd", tuple(gammas), correction, frequencies).squared(P, Q)
 
 
-def squared_mmd_slow(x, ptr, y, qtr, gammas, estimator):
-    """The paper's eq. mmd_distance, graph by graph, or its U-statistic."""
+def squared_mmd_slow(x, ptr, y, qtr, gammas, correction):
+    """The paper's eq. mmd_distance, graph by graph, its U-statistic, or what lies between."""
 
     def mean_kernel(a, b, gamma, within=False):
         K = torch.exp(-gamma * ((a[:, None] - b[None]) ** 2).sum(-1))
         n = len(a)
-        if within and estimator == "unbiased" and n > 1:
-            return (K.sum() - K.trace()) / (n * (n - 1))
+        if within and n > 1:
+            unbiased = (K.sum() - K.trace()) / (n * (n - 1))
+            return (1 - correction) * K.mean() + correction * unbiased
         return K.mean()
 
     rows = []
@@ -70,16 +71,16 @@ def tile_width(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("engine", "tile_width")
-@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+@pytest.mark.parametrize("correction", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_mmd_and_its_gradient_equal_the_formula(dtype, estimator, symmetric):
+def test_mmd_and_its_gradient_equal_the_formula(dtype, correction, symmetric):
     x, ptr = clouds(0, dtype=dtype)
     y, qtr = (x, ptr) if symmetric else clouds(1, n=4, dtype=dtype)
     leaves = [x.requires_grad_()] if symmetric else [x.requires_grad_(), y.requires_grad_()]
     P, Q = DiscreteMeasures.from_clouds(x, ptr), DiscreteMeasures.from_clouds(y, qtr)
-    fast = squared_mmd(P, None if symmetric else Q, GAMMAS, estimator)
-    slow = squared_mmd_slow(x, ptr, y, qtr, GAMMAS, estimator)
+    fast = squared_mmd(P, None if symmetric else Q, GAMMAS, correction)
+    slow = squared_mmd_slow(x, ptr, y, qtr, GAMMAS, correction)
     weights = torch.randn(fast.shape, generator=torch.Generator().manual_seed(0)).to(dtype)
     if symmetric:  # the formula's supremum has no gradient at a graph and itself
         weights.fill_diagonal_(0)
@@ -102,14 +103,14 @@ def test_measures_may_share_support_points():
     plain = DiscreteMeasures.from_clouds(distinct[np.concatenate(choice)], ptr)
     weights = np.array([np.bincount(c, minlength=7) / len(c) for c in choice])
     merged = DiscreteMeasures(distinct, type(plain.weights)(weights), plain.sizes)
-    for estimator in ("biased", "unbiased"):
+    for correction in (0.0, 1.0):
         torch.testing.assert_close(
-            squared_mmd(merged, None, GAMMAS, estimator),
-            squared_mmd(plain, None, GAMMAS, estimator),
+            squared_mmd(merged, None, GAMMAS, correction),
+            squared_mmd(plain, None, GAMMAS, correction),
         )
         torch.testing.assert_close(
-            squared_mmd(merged[[1, 3]], plain, GAMMAS, estimator),
-            squared_mmd(plain[1::2], plain, GAMMAS, estimator),
+            squared_mmd(merged[[1, 3]], plain, GAMMAS, correction),
+            squared_mmd(plain[1::2], plain, GAMMAS, correction),
         )
 
 
@@ -156,7 +157,7 @@ def test_far_points_do_not_underflow_into_nan(dtype):
 
 def test_a_single_sample_keeps_its_biased_mean():
     P = DiscreteMeasures.from_clouds(torch.zeros(2, 1, dtype=torch.float64), np.array([0, 1, 2]))
-    assert squared_mmd(P, None, GAMMAS, "unbiased").tolist() == [[0, 0], [0, 0]]
+    assert squared_mmd(P, None, GAMMAS, 1.0).tolist() == [[0, 0], [0, 0]]
 
 
 def test_unbiased_mmd_can_be_negative_and_has_no_bias():
@@ -166,7 +167,7 @@ def test_unbiased_mmd_can_be_negative_and_has_no_bias():
         torch.tensor(rng.standard_normal((1200, 2))), np.arange(0, 1201, 4)
     )
     off = ~np.eye(300, dtype=bool)
-    unbiased = squared_mmd(P, None, (0.5,), "unbiased").numpy()[off]
+    unbiased = squared_mmd(P, None, (0.5,), 1.0).numpy()[off]
     biased = squared_mmd(P, None, (0.5,)).numpy()[off]
     assert unbiased.min() < 0
     assert abs(unbiased.mean()) < 0.02 < biased.mean()
@@ -179,17 +180,17 @@ def frequencies(n_components, seed=0, d=3):
     return draw_frequencies(d, n_components, np.random.RandomState(seed))
 
 
-@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+@pytest.mark.parametrize("correction", [0.0, 0.3, 1.0])
 @pytest.mark.parametrize("symmetric", [True, False])
-def test_random_features_converge_at_their_rate(estimator, symmetric):
+def test_random_features_converge_at_their_rate(correction, symmetric):
     """Sixteen times the features, a quarter of the error."""
     P = DiscreteMeasures.from_clouds(*clouds(0))
     Q = None if symmetric else DiscreteMeasures.from_clouds(*clouds(1))
-    exact = squared_mmd(P, Q, (1.0,), estimator)
+    exact = squared_mmd(P, Q, (1.0,), correction)
     errors = [
         np.mean(
             [
-                (squared_mmd(P, Q, (1.0,), estimator, frequencies(n, seed)) - exact).abs().mean()
+                (squared_mmd(P, Q, (1.0,), correction, frequencies(n, seed)) - exact).abs().mean()
                 for seed in range(20)
             ]
         )
@@ -218,7 +219,7 @@ def test_random_features_have_gradients():
     P, w = DiscreteMeasures.from_clouds(x, ptr), frequencies(16)
     assert torch.autograd.gradcheck(
         lambda points: squared_mmd(
-            DiscreteMeasures(points, P.weights, P.sizes), None, (0.7,), "unbiased", w
+            DiscreteMeasures(points, P.weights, P.sizes), None, (0.7,), 1.0, w
         ),
         x,
     )
@@ -254,7 +255,7 @@ def test_readout_distances(readout):
         for z, p in ((x, ptr), (y, qtr))
     )
     P, Q = DiscreteMeasures.from_clouds(x, ptr), DiscreteMeasures.from_clouds(y, qtr)
-    distance = Distance(readout, GAMMAS, "biased")
+    distance = Distance(readout, GAMMAS)
     torch.testing.assert_close(distance.squared(P, Q), torch.cdist(a, b) ** 2)
     torch.testing.assert_close(distance.squared(P), torch.cdist(a, a) ** 2, atol=1e-12, rtol=1e-7)
 

@@ -35,6 +35,8 @@ class RowsAsGraphs(OutlierMixin, BaseEstimator):
             contamination=self.contamination,
             random_state=self.random_state,
             threshold="train",
+            bandwidths=(0.5, 1.0),
+            encoder="gcn",
             hidden_dim=8,
             max_iter=2,
         ).fit(self._graphs(X))
@@ -87,7 +89,8 @@ def two_kinds_of_graphs():
 
 
 def fast_detector(**kwargs):
-    return GraphKDEDetector(**{"hidden_dim": 8, "max_iter": 2, "random_state": 0, **kwargs})
+    fast = {"encoder": "gcn", "hidden_dim": 8, "max_iter": 2, "random_state": 0}
+    return GraphKDEDetector(**{**fast, **kwargs})
 
 
 @pytest.fixture(params=["networkx", "GraphBatch"])

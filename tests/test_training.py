@@ -22,7 +22,7 @@ def make_model(graphs, bandwidths=(0.1, 1.0), leave_one_out=True, size_kernel=Fa
         GCNEncoder(
             graphs.attributes.shape[1], **options, generator=torch.Generator().manual_seed(0)
         ),
-        Distance("mmd", GAMMAS, "biased"),
+        Distance("mmd", GAMMAS),
         MultiBandwidthKDE(bandwidths),
         SizeKernel(graphs) if size_kernel else None,
         leave_one_out,
