@@ -25,6 +25,7 @@ TABLES = (
     "capacity",
     "two_stage",
     "contamination",
+    "false_alarms",
     "erdos_renyi",
     "families",
     "shift",

@@ -1,4 +1,4 @@
-"""Calibration: scores of normal graphs -> the threshold below which a graph is an anomaly."""
+"""Calibration: scores of normal graphs -> the threshold of a verdict, and p-values."""
 
 from __future__ import annotations
 
@@ -64,4 +64,31 @@ def offset(scores: np.ndarray, contamination: float, threshold: str) -> float:
     """
     method: Any = "linear" if threshold == "train" else "weibull"
     quantile = float(np.quantile(scores, contamination, method=method))
-    return quantile - 1e-9 * max(1.0, abs(quantile))  # a tie is no anomaly, however it is rounded
+    return quantile - _rounding(quantile)  # a tie is no anomaly, however it is rounded
+
+
+def conformal_p_values(scores: np.ndarray, calibration: np.ndarray) -> np.ndarray:
+    """Share of the calibration scores, the new one counted among them, that are as low.
+
+    p = (1 + #{calibration scores <= score}) / (n + 1) (Vovk et al., 2005): of n + 1 exchangeable
+    scores, the new one is among the k lowest with a probability of at most k / (n + 1). Ties count
+    as lower, which keeps that bound.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_graphs,)
+    calibration : ndarray of shape (n,)
+        Scores of normal graphs.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,)
+        In [1 / (n + 1), 1].
+    """
+    as_low = np.searchsorted(np.sort(calibration), scores + _rounding(scores), side="right")
+    return (1 + as_low) / (len(calibration) + 1)
+
+
+def _rounding(score: Any) -> Any:
+    """Scores that differ by less are equal."""
+    return 1e-9 * np.maximum(1.0, np.abs(score))

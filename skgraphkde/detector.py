@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.stats import spearmanr
+from scipy.stats import false_discovery_control, spearmanr
 from sklearn.base import BaseEstimator, OutlierMixin, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.calibration import offset, split_off
+from skgraphkde.calibration import conformal_p_values, offset, split_off
 from skgraphkde.density import MultiBandwidthKDE, SizeKernel
 from skgraphkde.encoder import GCNEncoder, Propagation
 from skgraphkde.features import NodeFeatures
@@ -183,8 +183,9 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         untrained encoder, whose "loss" is nan. Empty without training.
     bandwidths_, mixture_weights_ : ndarray of shape (n_bandwidths,)
         Of the density.
-    reference_scores_ : ndarray of shape (n_training_graphs,) or None
-        Log densities of the training graphs from which `offset_` comes; None with "split".
+    calibration_scores_ : ndarray of shape (n_scores,)
+        Log densities that `offset_` and p-values come from: of the training graphs, each without
+        its own kernel ("loo") or with it ("train"); or of the graphs set aside ("split").
     mmd_method_ : {"exact", "random_features"}
         How the MMD is computed.
     bias_correction_ : float
@@ -527,12 +528,12 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
     def _set_offset(
         self, features: GraphBatch, own: np.ndarray, calibration: GraphBatch | None
     ) -> None:
-        self.reference_scores_ = None
         if calibration is not None:
             scores = self._log_densities(calibration, self.node_features_._transform)
         else:
             left_out = own if self.threshold == "loo" else None
-            scores = self.reference_scores_ = self._log_densities(features, own=left_out)
+            scores = self._log_densities(features, own=left_out)
+        self.calibration_scores_ = scores
         self.offset_ = offset(scores, self.contamination, self.threshold)
 
     def _compare_with(
@@ -567,7 +568,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         -------
         ndarray of shape (n_graphs,), float64
             Higher is more normal. A graph's score does not depend on the others. A graph that is in
-            the reference set meets itself there, see `reference_scores_`.
+            the reference set meets itself there, see `calibration_scores_`.
         """
         return self._log_densities(self._read(graphs), self.node_features_._transform)
 
@@ -615,7 +616,91 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         self.fit(graphs)
         if self.threshold == "split":
             return self.predict(graphs)
-        return np.where(np.asarray(self.reference_scores_) < self.offset_, -1, 1)
+        return np.where(self.calibration_scores_ < self.offset_, -1, 1)
+
+    def p_values(self, graphs: Any) -> np.ndarray:
+        """How surprising each graph is: conformal p-values.
+
+        The share of normal graphs that are as little dense, by the calibration scores. A graph's
+        p-value does not depend on the other graphs.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+            Not those of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+            In [1 / (n + 1), 1] with n calibration scores; small for anomalies.
+
+        Raises
+        ------
+        ValueError
+            With threshold="train", whose densities contain the graph's own kernel.
+
+        Notes
+        -----
+        With ``threshold="split"`` a normal graph has a p-value of at most a with a probability of
+        at most a, whatever the density, if it is exchangeable with the graphs set aside (Vovk et
+        al., 2005). That holds in the mean over all calibration sets, not for each one. With "loo"
+        it holds about: each training graph is scored by one reference less than a new graph is, and
+        bandwidths and features have seen it. Anomalies among the training graphs make p-values
+        larger, so that fewer anomalies are found; false alarms do not become more.
+
+        Examples
+        --------
+        >>> from skgraphkde import GraphKDEDetector
+        >>> from skgraphkde.datasets import load_mutag
+        >>> molecules, y = load_mutag(return_X_y=True)
+        >>> normal, odd = molecules[y == 1], molecules[y == -1]
+        >>> detector = GraphKDEDetector().fit(normal[:100])
+        >>> detector.p_values(odd[:4]).round(2).tolist()
+        [0.12, 0.1, 0.01, 0.09]
+        >>> int(detector.select(odd, alpha=0.1).sum())
+        25
+        """
+        check_is_fitted(self)
+        if self.threshold == "train":
+            raise ValueError(
+                "threshold='train' calibrates with densities that contain the graph's own kernel, "
+                "which no new graph has: take threshold='split', or 'loo'"
+            )
+        return conformal_p_values(self.score_samples(graphs), self.calibration_scores_)
+
+    def select(self, graphs: Any, alpha: float = 0.1) -> np.ndarray:
+        """Anomalies among the graphs, with a bounded share of false discoveries.
+
+        The procedure of Benjamini and Hochberg (1995) on :meth:`p_values`.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+            Not those of `fit`. Which of them are selected depends on how many there are, and on the
+            p-values of the others.
+        alpha : float, default=0.1
+            Bound on the expected share of normal graphs among those selected, in (0, 1].
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,), bool
+            True where a graph is an anomaly.
+
+        Raises
+        ------
+        ValueError
+            If alpha is not in (0, 1], or as for :meth:`p_values`.
+
+        Notes
+        -----
+        The bound holds with ``threshold="split"`` for independent test graphs (Bates et al., Annals
+        of Statistics, 2023), and about with "loo". No p-value is below 1 / (n + 1) with n
+        calibration scores: of m graphs with k plain anomalies none can be selected unless n is at
+        least about m / (alpha k).
+        """
+        if not 0 < alpha <= 1:
+            raise ValueError(f"alpha must be in (0, 1], got {alpha!r}")
+        return false_discovery_control(self.p_values(graphs)) <= alpha
 
     def score(self, graphs: Any, y: Any = None) -> float:
         """Held-out density contrast: how much denser graphs are than their perturbed twins.

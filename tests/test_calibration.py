@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
-from skgraphkde import read_graphs
-from skgraphkde.calibration import offset, split_off
+from skgraphkde import GraphBatch, GraphKDEDetector, read_graphs
+from skgraphkde.calibration import conformal_p_values, offset, split_off
 from tests.conftest import random_graphs
 
 
@@ -25,6 +27,74 @@ def test_a_tie_with_the_offset_is_no_anomaly():
     scores = np.full(30, -7.5)
     rounded = scores * (1 + 1e-13 * np.random.RandomState(0).standard_normal(30))
     assert (scores >= offset(rounded, 0.1, "loo")).all()
+
+
+def test_p_values_count_the_scores_that_are_as_low():
+    calibration = np.array([3.0, 1.0, 2.0, 2.0])
+    scores = np.array([0.5, 1.0, 2.0 - 1e-12, 2.5, 9.0])
+    np.testing.assert_allclose(conformal_p_values(scores, calibration), [0.2, 0.4, 0.8, 0.8, 1.0])
+
+
+def clouds(rng, n_graphs, spread=1.0):
+    """Graphs without edges, of 5 nodes with 2 attributes each."""
+    no_edges = sp.csr_array((5 * n_graphs, 5 * n_graphs))
+    attributes = spread * rng.standard_normal((5 * n_graphs, 2))
+    return GraphBatch(5 * np.arange(n_graphs + 1), no_edges, attributes=attributes)
+
+
+def repeated(threshold, n_repetitions):
+    """P-values of fresh normal graphs, and the false share of what is selected among anomalies."""
+    p_values, false_shares = [], []
+    for seed in range(n_repetitions):
+        rng = np.random.RandomState(seed)
+        detector = GraphKDEDetector(
+            node_features=("attribute",),
+            n_layers=0,
+            mmd_gammas=(1.0,),
+            threshold=threshold,
+            validation_fraction=100 / 140,
+            random_state=seed,
+        ).fit(clouds(rng, 140))
+        normal = clouds(rng, 30)
+        p_values.append(detector.p_values(normal))
+        selected = detector.select(GraphBatch.concatenate([normal, clouds(rng, 10, 5.0)]), 0.1)
+        false_shares.append(selected[:30].sum() / max(1, selected.sum()))
+        assert selected[30:].mean() > 0.5
+    return np.array(p_values), np.array(false_shares)
+
+
+def test_split_p_values_and_selection_hold_what_they_promise(capsys):
+    p_values, false_shares = repeated("split", 200)
+    with capsys.disabled():
+        print(f"\n{len(p_values)} calibrations, 30 fresh normal graphs each: P(p <= a)", end="")
+    for a in (0.01, 0.05, 0.1, 0.2):
+        rates = (p_values <= a).mean(axis=1)
+        with capsys.disabled():
+            print(f"  {a}: {rates.mean():.3f}", end="")
+        assert rates.mean() <= a + 2 * rates.std() / np.sqrt(len(rates))
+        assert rates.mean() > a / 2
+    error = 2 * false_shares.std() / np.sqrt(len(false_shares))
+    with capsys.disabled():
+        print(f"; false discoveries at alpha = 0.1: {false_shares.mean():.3f} +- {error:.3f}")
+    assert false_shares.mean() <= 0.1 + error
+
+
+def test_leave_one_out_p_values_hold_about(capsys):
+    p_values, false_shares = repeated("loo", 50)
+    rates = [(p_values <= a).mean() for a in (0.01, 0.05, 0.1, 0.2)]
+    with capsys.disabled():
+        print(f"\nleave-one-out P(p <= a): {np.round(rates, 3)}; false {false_shares.mean():.3f}")
+    np.testing.assert_allclose(rates, [0.01, 0.05, 0.1, 0.2], rtol=0.5)
+
+
+def test_p_values_and_selection_refuse_what_they_cannot_do():
+    graphs = random_graphs(30)
+    with pytest.raises(ValueError, match="threshold='train' calibrates with densities that"):
+        GraphKDEDetector(threshold="train").fit(graphs).p_values(graphs)
+    with pytest.raises(ValueError, match=r"alpha must be in \(0, 1\], got 0"):
+        GraphKDEDetector().fit(graphs).select(graphs, alpha=0)
+    with pytest.raises(NotFittedError):
+        GraphKDEDetector().p_values(graphs)
 
 
 def test_split_off_takes_each_graph_once():

@@ -93,14 +93,14 @@ def test_threshold_equals_the_formulas(train, threshold, method):
     )
     skip = (lambda i: i) if threshold == "loo" else (lambda i: None)
     slow = scores_slow(detector, train, skip)
-    np.testing.assert_allclose(detector.reference_scores_, slow, atol=1e-6)
+    np.testing.assert_allclose(detector.calibration_scores_, slow, atol=1e-6)
     assert detector.offset_ == pytest.approx(np.quantile(slow, 0.2, method=method), abs=1e-6)
 
 
 def test_split_threshold_comes_from_graphs_that_are_no_references(train):
     detector = make_detector(threshold="split", validation_fraction=0.4).fit(train)
     assert len(detector.references_) == 15
-    assert detector.reference_scores_ is None
+    assert len(detector.calibration_scores_) == 10
     assert set(detector.fit_predict(train)) <= {-1, 1}
 
 
@@ -115,7 +115,7 @@ def test_decision_function_and_predict(fitted, new_graphs):
 def test_fit_predict_judges_each_graph_by_the_others(train):
     detector = make_detector(contamination=0.2)
     verdicts = detector.fit_predict(train)
-    np.testing.assert_array_equal(verdicts == -1, detector.reference_scores_ < detector.offset_)
+    np.testing.assert_array_equal(verdicts == -1, detector.calibration_scores_ < detector.offset_)
     assert (verdicts == -1).sum() == 5
     assert (detector.predict(train) == -1).sum() < 5  # each one vouches for itself
 
@@ -190,7 +190,7 @@ def test_fewer_references(train, new_graphs, sampling, threshold, monkeypatch):
     place = dict(zip(chosen[0].tolist(), range(10), strict=True))
     skip = place.get if threshold == "loo" else (lambda i: None)
     np.testing.assert_allclose(
-        detector.reference_scores_, scores_slow(detector, train, skip), atol=1e-6
+        detector.calibration_scores_, scores_slow(detector, train, skip), atol=1e-6
     )
 
 
@@ -330,7 +330,7 @@ def test_what_training_changed(train):
     trained = make_detector(max_iter=3, learning_rate=0.1, n_iter_no_change=9).fit(train)
     assert untrained.untrained_rank_correlation_ == 1
     # The mean of the ranks' products, in units of their variance.
-    ranks = [stats.rankdata(d.reference_scores_) for d in (untrained, trained)]
+    ranks = [stats.rankdata(d.calibration_scores_) for d in (untrained, trained)]
     expected = np.corrcoef(*ranks)[0, 1]
     assert trained.untrained_rank_correlation_ == pytest.approx(expected, abs=1e-9)
     assert expected < 0.999
