@@ -1,0 +1,229 @@
+"""Hostile and odd input: each kind ends in finite scores, or in one error that says what to do."""
+
+import datetime
+import decimal
+import fractions
+import pickle
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from skgraphkde import GraphKDEDetector
+from tests.conftest import random_graphs
+
+PATH = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
+X = np.arange(6.0).reshape(3, 2)
+
+
+def path(**of_nodes):
+    """A path of three nodes with a value for each node and name; None stands for no value."""
+    graph = nx.path_graph(3)
+    for name, values in of_nodes.items():
+        for node, value in enumerate(values):
+            if value is not None:
+                graph.nodes[node][name] = value
+    return graph
+
+
+def with_x(value):
+    """A path whose middle node has this attribute, in place of a pair of numbers."""
+    return path(x=[[0.0, 1.0], value, [2.0, 3.0]])
+
+
+def changed(matrix, value, place=(0, 1)):
+    matrix = matrix.astype(type(value) if isinstance(value, (complex, str)) else float)
+    matrix[place] = value
+    return matrix
+
+
+def both_ways(value):
+    return changed(changed(PATH, value), value, (1, 0))
+
+
+def view():
+    graph = nx.path_graph(6)
+    return nx.subgraph_view(graph, filter_node=lambda node: node % 3 != 2)
+
+
+# Name -> a list of graphs, or what stands in its place, and the error that it ends in: None where
+# scores are finite. A list gets sane graphs before it, so that a message names graph 2.
+CONTAINERS = {
+    "None": (None, "list of graphs"),
+    "a number": (3, "list of graphs"),
+    "a string": ("MUTAG", "list of graphs"),
+    "an empty list": ([], "empty|at least"),
+    "one graph": (nx.path_graph(3), r"write \[graph\]"),
+    "one pair": ((PATH, X), r"write \[\(A, X\)\]"),
+    "a generator": ((g for g in [nx.path_graph(3)]), r"write list\(graphs\)"),
+    "a dict": ({0: nx.path_graph(3)}, "list of graphs"),
+    "a matrix": (PATH, "graph"),
+    "an array of node ids": (np.array([nx.path_graph(3), nx.path_graph(3)]), "graph"),
+    "a sparse matrix": (sp.csr_array(PATH), "graph"),
+}
+GRAPHS = {
+    "None among graphs": (None, "graph 2"),
+    "a number among graphs": (7, "graph 2"),
+    "a string among graphs": ("C", "graph 2"),
+    "a class": (nx.Graph, "graph 2"),
+    "no nodes": (nx.Graph(), "graph 2 .*no nodes"),
+    "directed": (nx.DiGraph([(0, 1)]), "graph 2 .*directed"),
+    "directed multigraph": (nx.MultiDiGraph([(0, 1)]), "graph 2 .*directed"),
+    "one node": (nx.empty_graph(1), None),
+    "no edges": (nx.empty_graph(5), None),
+    "self-loops": (nx.Graph([(0, 0), (0, 1)]), None),
+    "nothing but a self-loop": (nx.Graph([(0, 0)]), None),
+    "parallel edges": (nx.MultiGraph([(0, 1), (0, 1), (1, 2)]), None),
+    "node ids of many types": (nx.Graph([("a", 1), (1, (2, 3)), ((2, 3), 4.5)]), None),
+    "node ids that are nan": (nx.Graph([(float("nan"), 1)]), None),
+    "a frozen graph": (nx.freeze(nx.path_graph(3)), None),
+    "a view": (view(), None),
+    "a star": (nx.star_graph(300), None),
+    "a complete graph": (nx.complete_graph(60), None),
+    "many parts": (nx.disjoint_union_all([nx.path_graph(2)] * 40), None),
+    "negative weights, unasked": (nx.Graph([(0, 1, {"weight": -1})]), None),
+    "attributes of nodes that nobody asked for": (path(color=["red", None, b"x"]), None),
+    "A not square": ((PATH[:2], None), r"graph 2.*expected \(n, n\)"),
+    "A of three dimensions": ((PATH[None], None), "graph 2"),
+    "A of one dimension": ((PATH[0], None), "graph 2"),
+    "A empty": ((np.zeros((0, 0)), None), "graph 2 .*no nodes"),
+    "A asymmetric": ((changed(PATH, 3.0), None), "graph 2.*symmetric"),
+    "A nan": ((both_ways(np.nan), None), "graph 2.*nan"),
+    "A infinite": ((both_ways(np.inf), None), "graph 2.*inf"),
+    "A negative": ((both_ways(-1.0), None), "graph 2.*(negative|positive)"),
+    "A huge": ((both_ways(1e200), None), "graph 2"),
+    "A complex": ((both_ways(1j), None), "graph 2"),
+    "A of letters": ((both_ways("x"), None), "graph 2"),
+    "A of digits": ((both_ways("1"), None), None),
+    "A of objects": ((PATH.astype(object), None), None),
+    "A of bools": ((PATH.astype(bool), None), None),
+    "A of integers": ((PATH.astype(np.int8), None), None),
+    "A with a diagonal": ((PATH + np.eye(3), None), None),
+    "A with tiny weights": ((1e-300 * PATH, None), None),
+    "A in COO with duplicates": (
+        (sp.coo_array((np.ones(4), ([0, 1, 0, 1], [1, 0, 1, 0])), shape=(3, 3)), None),
+        None,
+    ),
+    "A in LIL": ((sp.lil_array(PATH), None), None),
+    "A with stored zeros": (
+        (sp.csr_array((np.zeros(2), ([0, 1], [1, 0])), shape=(3, 3)), None),
+        None,
+    ),
+    "A sparse without X": (sp.csr_array(PATH), None),
+    "A in Fortran order": ((np.asfortranarray(PATH), None), None),
+    "A a list": ((PATH.tolist(), None), None),
+}
+ATTRIBUTES = {
+    "missing on a node": (path(x=[[0.0, 1.0], None, [2.0, 3.0]]), "graph 2.*node 1"),
+    "nan": (with_x([0.0, np.nan]), "graph 2, node 1.*nan"),
+    "infinite": (with_x([np.inf, 0.0]), "graph 2, node 1.*inf"),
+    "huge": (with_x([1e300, 0.0]), "graph 2, node 1.*1e"),
+    "a string": (with_x("CN"), "graph 2, node 1"),
+    "strings": (with_x(["C", "N"]), "graph 2, node 1"),
+    "complex": (with_x([1j, 0]), "graph 2, node 1"),
+    "a dict": (with_x({"a": 1, "b": 2}), "graph 2, node 1"),
+    "a date": (with_x(datetime.date(2026, 1, 1)), "graph 2, node 1"),
+    "too long": (with_x([1.0, 2.0, 3.0]), "graph 2, node 1"),
+    "empty": (with_x([]), "graph 2, node 1"),
+    "of two dimensions": (with_x(np.eye(2)), "graph 2, node 1"),
+    "a pair of decimals": (with_x([decimal.Decimal("0.1"), decimal.Decimal(2)]), None),
+    "fractions": (with_x([fractions.Fraction(1, 3), fractions.Fraction(2)]), None),
+    "bools": (with_x([True, False]), None),
+    "a tuple of integers": (with_x((1, 2)), None),
+    "float16": (with_x(np.array([1, 2], dtype=np.float16)), None),
+    "constant": (path(x=[[1.0, 1.0]] * 3), None),
+    "all narrower": (path(x=[[1.0], [2.0], [3.0]]), "graph 2|node attributes"),
+    "none at all": (nx.path_graph(3), "graph 2|attributes"),
+    "X of too few rows": ((PATH, X[:2]), "graph 2"),
+    "X of one dimension": ((PATH, X[:, 0]), "graph 2"),
+    "X of three dimensions": ((PATH, X[None]), "graph 2"),
+    "X nan": ((PATH, changed(X, np.nan)), "graph 2, node 0.*nan"),
+    "X infinite": ((PATH, changed(X, -np.inf)), "graph 2, node 0.*inf"),
+    "X of letters": ((PATH, np.full((3, 2), "x")), "graph 2"),
+    "X of digits": ((PATH, X.astype(str)), None),
+    "X complex": ((PATH, X * 1j), "graph 2"),
+    "X sparse": ((PATH, sp.csr_array(X)), None),
+    "X of bools": ((PATH, X > 2), None),
+    "X of float16": ((PATH, X.astype(np.float16)), None),
+    "X a list": ((PATH, X.tolist()), None),
+}
+LABELS = {
+    "missing on a node": (path(label=["C", None, "N"]), "graph 2.*node 1"),
+    "a list": (path(label=["C", ["N"], "O"]), "graph 2, node 1"),
+    "nan": (path(label=["C", float("nan"), "O"]), "graph 2, node 1"),
+    "of many types": (path(label=["C", 1, (2, "x")]), None),
+    "integers and bools": (path(label=[1, True, 0]), None),
+    "bytes": (path(label=[b"C", "C", "N"]), None),
+    "very long": (path(label=["C" * 10_000, "C", "N"]), None),
+    "none at all": (nx.path_graph(3), "graph 2|labels"),
+}
+
+
+def sane(**kwargs):
+    return random_graphs(12, seed=1, **kwargs)
+
+
+KINDS = [
+    pytest.param(sane(labels=""), graphs, message, id=f"container: {name}")
+    for name, (graphs, message) in CONTAINERS.items()
+]
+for what, sane_graphs, kinds in [
+    ("graph", sane(labels=""), GRAPHS),
+    ("attribute", sane(labels="", n_attributes=2), ATTRIBUTES),
+    ("label", sane(), LABELS),
+]:
+    KINDS += [
+        pytest.param(sane_graphs, [*sane_graphs[:2], graph], message, id=f"{what}: {name}")
+        for name, (graph, message) in kinds.items()
+    ]
+
+
+def content(thing):
+    """All that is in graphs, and nothing that networkx caches beside it."""
+    if isinstance(thing, (list, tuple)):
+        return [content(part) for part in thing]
+    if isinstance(thing, nx.Graph):
+        return repr((thing.nodes(data=True), thing.edges(data=True), thing.graph))
+    if sp.issparse(thing):
+        return content(thing.tocoo().toarray())
+    return (thing.dtype, thing.tobytes()) if isinstance(thing, np.ndarray) else repr(thing)
+
+
+def outcome(method, graphs):
+    """The scores, or the error that a caller can handle."""
+    try:
+        return np.asarray(method(graphs), dtype=float)
+    except (ValueError, TypeError) as error:
+        return error
+
+
+@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+@pytest.mark.parametrize("method", ["fit", "score_samples", "predict"])
+@pytest.mark.parametrize(("sane_graphs", "graphs", "message"), KINDS)
+def test_hostile_and_odd_input(sane_graphs, graphs, message, method):
+    detector = GraphKDEDetector(n_layers=1).fit(sane_graphs)
+    before, input_before = pickle.dumps(detector), content(graphs)
+    call = getattr(detector, method)
+    if method == "fit":
+        result = outcome(lambda graphs: call(graphs).calibration_scores_, graphs)
+    else:
+        result = outcome(call, graphs)
+    if message is None:
+        assert not isinstance(result, Exception), result
+        assert np.isfinite(result).all()
+        assert len(result) == len(graphs)
+    else:
+        assert isinstance(result, Exception), f"scores {result} in place of an error"
+        assert re.search(message, str(result)), str(result)
+        assert 20 < len(str(result)) < 400
+    if method != "fit" or message is not None:
+        assert pickle.dumps(detector) == before
+    assert content(graphs) == input_before
+
+
+def test_there_are_enough_kinds(capsys):
+    with capsys.disabled():
+        print(f"\n{len(KINDS)} kinds of hostile and odd input")
+    assert len(KINDS) >= 60
