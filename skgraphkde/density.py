@@ -130,6 +130,13 @@ class SizeKernel:
         self.center = sizes.mean(axis=0)
         self.scale = np.where(spread > 1e-12, spread, 1.0) * len(sizes) ** (-1 / 6)
 
+    @classmethod
+    def of(cls, center: np.ndarray, scale: np.ndarray) -> SizeKernel:
+        """The kernel with this `center` and `scale`, both of shape (2,)."""
+        kernel = cls.__new__(cls)
+        kernel.center, kernel.scale = center, scale
+        return kernel
+
     def __call__(self, graphs: GraphBatch, references: GraphBatch) -> np.ndarray:
         """Log kernel between all `graphs` and `references`, shape (n, N)."""
         x, y = ((_log_sizes(g) - self.center) / self.scale for g in (graphs, references))

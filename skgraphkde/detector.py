@@ -7,6 +7,7 @@ the pieces put together here; the mathematics is in the modules above.
 from __future__ import annotations
 
 import copy
+import os
 from numbers import Integral, Real
 from typing import Any
 
@@ -766,6 +767,32 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
             For t-SNE, clustering, or any other scikit-learn estimator.
         """
         return pooled(self._embed(graphs), "mean").numpy(force=True)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the fitted detector to a file that :func:`skgraphkde.load` reads.
+
+        The file holds arrays and JSON, and the training graphs that are references. What was saved
+        scores the same on another machine, up to rounding, with or without a GPU. A RandomState as
+        `random_state` is not kept, a torch.device becomes its name.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file that is there is replaced in one step, or, if anything fails, left as it was.
+
+        Raises
+        ------
+        NotFittedError
+            If the detector is not fitted.
+        ValueError
+            If a parameter is not valid, or a node label is nothing but text, a finite number, a
+            bool, None, or a tuple of these.
+        OSError
+            If the file cannot be written.
+        """
+        from skgraphkde.persistence import save  # which imports this module
+
+        save(self, path)
 
     # -- private, without validation ---------------------------------------------------------------
 
