@@ -187,8 +187,7 @@ def _describe(detector: GraphKDEDetector) -> Described:
         "history": list(detector.history_),
     }
     arrays = {f"history.{name}": np.array(x, float) for name, x in detector.history_.items()}
-    if detector.reference_scores_ is not None:
-        arrays["reference_scores"] = detector.reference_scores_
+    arrays["calibration_scores"] = detector.calibration_scores_
     for more_values, more_arrays in (
         _describe_features(detector.node_features_),
         _describe_model(detector.model_),
@@ -389,9 +388,8 @@ def _rebuild(values: dict[str, Any], arrays: dict[str, np.ndarray]) -> GraphKDED
         for name in map(str, parts.value("history", list))
         for rank in [len(parts.shape(f"history.{name}"))]
     }
-    detector.reference_scores_ = None
-    if "reference_scores" in parts:
-        detector.reference_scores_ = parts.array("reference_scores", float, (None,))
+    detector.calibration_scores_ = parts.array("calibration_scores", float, (None,))
+    _check(len(detector.calibration_scores_), "calibration_scores is empty")
     detector.offset_ = parts.number("offset")
     detector.untrained_rank_correlation_ = parts.number("untrained_rank_correlation", -1.01, 1.01)
     detector.twin_seed_ = parts.count("twin_seed")
