@@ -145,6 +145,11 @@ BAD = {
         ValueError,
         r"graph 0, node 1 has no 'x'.*1 of 3",
     ),
+    "x on few nodes": (
+        [with_nodes([1.0, *[None] * 7], "x")],
+        ValueError,
+        r"nodes 1, 2, 3, 4, 5, \.\.\. have no 'x'.*7 of 8",
+    ),
     "label on some nodes": (
         [with_nodes([None, "C"], "label")],
         ValueError,
@@ -171,11 +176,6 @@ BAD = {
     "unhashable label": ([with_nodes([["C"]], "label")], ValueError, "must be hashable"),
     "tensor label": ([with_nodes([torch.tensor(1)], "label")], ValueError, "must be hashable"),
     "ambiguous label": ([with_nodes([NotAnAnswer()], "label")], ValueError, "must be hashable"),
-    "tensor with gradient": (
-        [with_nodes([torch.ones(2, requires_grad=True)], "x")],
-        ValueError,
-        "graph 0, node 0.*is not a number",
-    ),
     "huge integer": ([with_nodes([10**400], "x")], ValueError, "node 0.*is not a number"),
     "overflowing x": (
         [with_nodes([1e200], "x")],
@@ -217,6 +217,18 @@ def test_bad_edge_weights(weight, message):
         graph.edges[0, 1]["w"] = weight
     with pytest.raises(ValueError, match=message):
         read_graphs([graph], edge_weight="w")
+
+
+def test_tensors_are_read_with_their_gradients():
+    x = torch.ones(2, 1, requires_grad=True)
+    pair = (torch.zeros(2, 2, requires_grad=True), x)
+    assert read_graphs([with_nodes([*x], "x")]).attributes.tolist() == [[1], [1]]
+    assert read_graphs([pair]).attributes.tolist() == [[1], [1]]
+
+
+def test_an_endless_weight_is_refused():
+    with pytest.raises(ValueError, match="has the weight inf"):
+        read_graphs([nx.Graph([(0, 1, {"w": 10**400})])], edge_weight="w")
 
 
 def test_the_networkx_to_array_trap_is_the_one_we_explain():
