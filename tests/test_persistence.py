@@ -502,6 +502,43 @@ def test_messages_say_what_is_wrong(fitted, path):
             skgraphkde.load(path)
 
 
+def changed(array, place, value):
+    array = array.copy()
+    array[place] = value
+    return array
+
+
+def contradictions(arrays):
+    """Arrays that are right each by itself, and what is said of them."""
+    weights, edges = (arrays[f"{x}.indices"] for x in ("measures.weights", "graphs.adjacency"))
+    n_points, n_nodes = len(arrays["measures.points"]), arrays["graphs.node_ptr"][-1]
+    means, node_ptr = arrays["model.encoder.means"], arrays["graphs.node_ptr"]
+    for name, array, message in (
+        ("measures.weights.indices", changed(weights, -1, n_points), "out of range"),
+        ("measures.weights.indices", changed(weights, 0, -1), "out of range"),
+        ("measures.weights.data", np.ones(len(weights)), "no measures"),
+        ("graphs.adjacency.indices", changed(edges, -1, n_nodes), "out of range"),
+        ("graphs.adjacency.indices", changed(edges, 0, n_nodes - 1), "between graphs"),
+        ("graphs.adjacency.indices", changed(edges, 0, 0), "not undirected"),
+        ("graphs.adjacency.data", changed(arrays["graphs.adjacency.data"], 0, 2), "not undirected"),
+        ("graphs.node_ptr", changed(node_ptr, 1, node_ptr[2]), "not ascending"),
+        ("graphs.node_ptr", changed(node_ptr, 1, 2**63 - 1), "not ascending"),
+        ("model.encoder.means", np.hstack([means, means]), "differ in width"),
+        ("model.encoder.scales", 0 * means, "not positive"),
+        ("features.attributes", np.array([2]), "out of range"),
+        ("kde.multiples", np.zeros(3), "out of range"),
+    ):
+        yield {**arrays, name: array}, message
+
+
+def test_arrays_that_contradict_each_other(path):
+    values, arrays = unpacked(DATA / "detector-v1-defaults.skg")
+    for odd, message in contradictions(arrays):
+        path.write_bytes(forged(values, odd))
+        with pytest.raises(InvalidFileError, match=message):
+            skgraphkde.load(path)
+
+
 @contextmanager
 def limited_memory(n_bytes):
     """Allocating more than this fails, where the system can be told so."""
