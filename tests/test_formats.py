@@ -262,7 +262,7 @@ def test_the_order_of_nodes_is_that_of_their_list():
 
 
 def test_edges_of_both_directions_and_parallel_edges():
-    edges, weights = [(0, 1), (1, 0), (1, 2), (1, 2)], [2.0, 2.0, 3.0, 4.0]
+    edges, weights = [(0, 1), (1, 0), (2, 1), (2, 1)], [2.0, 2.0, 3.0, 4.0]
     graph = {"edges": edges, "w": weights}
     assert read_graphs([graph]).adjacency.data.tolist() == [1, 1, 1, 1]
     expected = [[0, 2, 0], [2, 0, 7], [0, 7, 0]]
@@ -440,6 +440,10 @@ BAD = {
     "asymmetric in a triple": ([[np.triu(np.ones((2, 2))), None, None]], "not symmetric"),
     "weight in words": ([({(0, 1): "a"}, None)], r"edge \(0, 1\) has the str 'a' as 'weight'"),
     "weight zero": ([({(0, 1): 0}, None)], r"edge \(0, 1\) has the weight 0"),
+    "negative among parallel ones": (
+        [([(0, 1, 3.0), (0, 1, -1.0)], {0: 1, 1: 1})],
+        r"edge \(0, 1\) has the weight -1.0",
+    ),
     "unequal directions": (
         [({("a", "b"): 1, ("b", "a"): 2}, None)],
         r"edge \('a', 'b'\) has the weight 1.0, but \('b', 'a'\) has 2.0",
