@@ -7,7 +7,7 @@ and the cure. Nothing in the caller's graphs is changed.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Set
 from typing import Any
 
 import numpy as np
@@ -118,6 +118,11 @@ def _check_sequence(graphs: Any) -> Any:
         raise TypeError(
             f"expected a list of graphs, got a {type(graphs).__name__}, which can be read only "
             "once: write list(graphs)"
+        )
+    if isinstance(graphs, Set):
+        raise TypeError(
+            f"expected a list of graphs, got a {type(graphs).__name__}, which has no order that "
+            "scores could follow: write list(graphs), and keep that list"
         )
     if sp.issparse(graphs) or (hasattr(graphs, "dtype") and graphs.dtype != object):
         raise TypeError(

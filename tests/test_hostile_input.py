@@ -59,6 +59,7 @@ CONTAINERS = {
     "one pair": ((PATH, X), r"write \[\(A, X\)\]"),
     "a generator": ((g for g in [nx.path_graph(3)]), r"write list\(graphs\)"),
     "a dict": ({0: nx.path_graph(3)}, "list of graphs"),
+    "a set": ({nx.path_graph(3), nx.path_graph(4)}, "list of graphs, got a set"),
     "a matrix": (PATH, "graph"),
     "an array of node ids": (np.array([nx.path_graph(3), nx.path_graph(3)]), "graph"),
     "a sparse matrix": (sp.csr_array(PATH), "graph"),
