@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import os
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from skgraphkde._checkpoint import Checkpoint
 from skgraphkde.calibration import conformal_p_values, offset, split_off
 from skgraphkde.density import MultiBandwidthKDE, SizeKernel
 from skgraphkde.encoder import GCNEncoder, Propagation
@@ -165,6 +167,10 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         Where the threshold is learned: from the training graphs' densities, each one's own kernel
         left out; from graphs set aside; or, as in the paper, from densities that contain the
         graph's own kernel. "train" keeps that kernel in the training loss, too.
+    checkpoint : str or path-like, default=None
+        File that keeps the state of the training after each epoch, and from which a fit that was
+        killed goes on, to the same result; it needs an integer `random_state`, the same parameters
+        and the same graphs. The finished fit removes it.
     device : str or torch.device, default="auto"
         "auto" is the GPU if torch sees one. A fitted detector lives on the CPU, whatever `device`.
     random_state : int, RandomState instance or None, default=None
@@ -274,6 +280,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         "reference_ratio": [Interval(Real, 0, 1, closed="right")],
         "contamination": [Interval(Real, 0, 0.5, closed="right")],
         "threshold": [StrOptions({"loo", "split", "train"})],
+        "checkpoint": [str, os.PathLike, None],
         "device": [str, torch.device],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -310,6 +317,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         reference_ratio: float = 1.0,
         contamination: float = 0.1,
         threshold: str = "loo",
+        checkpoint: Any = None,
         device: Any = "auto",
         random_state: Any = None,
         verbose: int = 0,
@@ -342,6 +350,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         self.reference_ratio = reference_ratio
         self.contamination = contamination
         self.threshold = threshold
+        self.checkpoint = checkpoint
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -404,6 +413,11 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
                 "there is nothing to train: encoder='propagation' has no weights and "
                 "learn_weights=False; take max_iter=0 or encoder='gcn'"
             )
+        if self.checkpoint is not None and not isinstance(self.random_state, Integral):
+            raise ValueError(
+                "checkpoint needs an integer random_state: a fit that draws something else when it "
+                "is started again cannot go on"
+            )
         tau = _as_numbers(self.energy_thresholds)
         if len(tau) != 2 or not 0 < tau[0] <= tau[1] <= 1:
             raise ValueError(
@@ -428,6 +442,8 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         chosen = self._set_references(known, features, rng)
         self._set_offset(features, places(chosen, len(known)), calibration)
         self._compare_with(untrained, features, chosen)
+        if self.checkpoint is not None and self.history_:
+            Path(self.checkpoint).unlink(missing_ok=True)
         self.twin_seed_ = int(rng.randint(2**31))
 
     def _build_model(self, known: GraphBatch, rng: np.random.RandomState) -> DensityModel:
@@ -474,8 +490,19 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
             reference_ratio=self.reference_ratio,
             verbose=self.verbose,
         )
+        checkpoint = None if self.checkpoint is None else self._checkpoint_of(features)
         twins = self._featured_twins(known, rng)
-        return Trainer(self.model_, features, twins, options, rng).train()
+        return Trainer(self.model_, features, twins, options, rng, checkpoint).train()
+
+    def _checkpoint_of(self, features: GraphBatch) -> Checkpoint:
+        """The checkpoint of this fit, which can be written before anything takes long."""
+        passing = ("checkpoint", "verbose", "device")
+        parameters = {k: repr(v) for k, v in self.get_params().items() if k not in passing}
+        arrays = {"attributes": np.asarray(features.attributes), "node_ptr": features.node_ptr}
+        arrays |= {k: getattr(features.adjacency, k) for k in ("data", "indices", "indptr")}
+        checkpoint = Checkpoint(self.checkpoint, parameters, arrays)
+        checkpoint.check()
+        return checkpoint
 
     @property
     def _swap_ratio(self) -> float:

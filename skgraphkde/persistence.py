@@ -8,11 +8,8 @@ anything of that size is made: whoever writes a file can write its checksum, too
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import os
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,12 +17,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
-from safetensors import safe_open
-from safetensors.numpy import save as to_bytes
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
+from skgraphkde import _files
+from skgraphkde._files import Described
 from skgraphkde._version import __version__
 from skgraphkde.density import MultiBandwidthKDE, SizeKernel
 from skgraphkde.detector import GraphKDEDetector
@@ -38,12 +35,8 @@ from skgraphkde.model import DensityModel, EmbeddedGraphs, resolve_device
 __all__ = ["InvalidFileError", "load", "save"]
 
 FORMAT, FORMAT_VERSION = "skgraphkde.GraphKDEDetector", 1
-# The one key of the metadata: with more than one, safetensors writes them in any order.
-_KEY = "skgraphkde"
 # What an array among the constructor's parameters can consist of.
 _NUMBERS = ("bool", "int32", "int64", "float32", "float64")
-
-Described = tuple[dict[str, Any], dict[str, np.ndarray]]
 
 
 class InvalidFileError(ValueError):
@@ -75,8 +68,7 @@ def save(detector: GraphKDEDetector, path: str | os.PathLike) -> None:
     check_is_fitted(detector)
     values, arrays = _describe(detector)
     _rebuild(values, arrays)  # what load would refuse is not written
-    content = json.dumps({"sha256": _digest(values, arrays), "values": values}, allow_nan=False)
-    _replace(Path(path), to_bytes(arrays, {_KEY: content}))
+    _files.write(Path(path), values, arrays)
 
 
 def load(path: str | os.PathLike) -> GraphKDEDetector:
@@ -120,7 +112,7 @@ def load(path: str | os.PathLike) -> GraphKDEDetector:
     with open(path, "rb"):  # or the usual OSError, which names the file
         pass
     try:
-        return _rebuild(*_unpack(path))
+        return _rebuild(*_files.read(path))
     except (OSError, MemoryError):  # no fault of the file
         raise
     except Exception as error:  # one type, whatever a check or a constructor has found
@@ -128,47 +120,6 @@ def load(path: str | os.PathLike) -> GraphKDEDetector:
             f"{path} is not a detector that skgraphkde {__version__} can read: "
             f"{str(error)[:500]}. Take another copy of the file, or fit and save anew"
         ) from error
-
-
-# -- bytes -----------------------------------------------------------------------------------------
-
-
-def _unpack(path: Path) -> Described:
-    """The values and arrays of a file, as they were saved."""
-    with safe_open(os.fspath(path), framework="numpy") as file:
-        metadata = file.metadata() or {}
-        if _KEY not in metadata:
-            raise ValueError("it holds something else")
-        names = file.keys()
-        arrays = {name: file.get_tensor(name) for name in names}
-    content = json.loads(metadata[_KEY])
-    values = content["values"]
-    if content["sha256"] != _digest(values, arrays):  # first: a damaged version is no version
-        raise ValueError("its checksum is wrong, it is damaged")
-    return values, arrays
-
-
-def _digest(values: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
-    """SHA-256 of everything; the same in all versions of the format."""
-    digest = hashlib.sha256(json.dumps(values, sort_keys=True).encode())
-    for name in sorted(arrays):
-        array = arrays[name]
-        digest.update(f"{name!r} {array.dtype.str} {array.shape}".encode())
-        digest.update(array.data)
-    return digest.hexdigest()
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file beside `path`, then put it in its place: no reader sees half of it."""
-    temporary = path.parent / f".{secrets.token_hex(8)}.tmp"
-    try:
-        with open(temporary, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 # -- detector to values and arrays -----------------------------------------------------------------
@@ -195,8 +146,7 @@ def _describe(detector: GraphKDEDetector) -> Described:
     ):
         values |= more_values
         arrays |= more_arrays
-    # In memory row by row, which safetensors takes for granted.
-    return values, {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    return values, arrays
 
 
 def _describe_features(features: NodeFeatures) -> Described:
@@ -273,6 +223,8 @@ def _encode_parameters(estimator: Any) -> dict[str, Any]:
             value = None  # a stream of numbers, of which the fitted detector needs no more
         elif isinstance(value, torch.device):
             value = str(value)
+        elif isinstance(value, os.PathLike):
+            value = os.fspath(value)
         if isinstance(value, np.ndarray) and value.dtype.name in _NUMBERS:
             parameters[name] = {"array": value.tolist(), "dtype": value.dtype.name}
         else:

@@ -11,13 +11,16 @@ import copy
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 from tqdm.auto import tqdm
 
+from skgraphkde._checkpoint import Checkpoint
+from skgraphkde._files import Described
 from skgraphkde.density import contrast, own_references
 from skgraphkde.graphs import GraphBatch
 from skgraphkde.model import DensityModel
@@ -59,6 +62,8 @@ class Trainer:
         have.
     options : TrainingOptions
     rng : RandomState
+    checkpoint : Checkpoint, default=None
+        Where the state is kept after each epoch, and taken from if there is one.
     """
 
     def __init__(
@@ -68,8 +73,14 @@ class Trainer:
         twins: Sequence[GraphBatch],
         options: TrainingOptions,
         rng: np.random.RandomState,
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         self.model, self.graphs, self.options, self.rng = model, graphs, options, rng
+        self.checkpoint = checkpoint
+        names = ("loss", "validation_loss", "mixture_weights", "seconds")
+        self.history: dict[str, list] = {name: [] for name in names}
+        self.best_state: dict[str, torch.Tensor] = {}
+        self.best_epoch = 0
         self.n_flags = len(twins)
         self.all_twins = GraphBatch.concatenate(list(twins))  # graph i's at i, i + N, ...
         order = rng.permutation(len(graphs))
@@ -107,32 +118,88 @@ class Trainer:
         ValueError
             If a loss is not finite.
         """
-        names = ("loss", "validation_loss", "mixture_weights", "seconds")
-        history: dict[str, list] = {name: [] for name in names}
-        best_state: dict[str, torch.Tensor] = {}
-        best_epoch = 0
-        epochs = range(self.options.max_iter + 1)
-        with tqdm(epochs, desc="training", unit="epoch", disable=not self.options.verbose) as bar:
+        if self.checkpoint is not None and (state := self.checkpoint.load()) is not None:
+            self._restore(*state)
+        n_done, most = len(self.history["loss"]), self.options.max_iter + 1
+        with tqdm(
+            range(n_done, most), desc="training", unit="epoch", total=most, initial=n_done,
+            disable=not self.options.verbose,
+        ) as bar:  # fmt: skip
             for epoch in bar:
-                start = time.perf_counter()
-                loss = self._epoch() if epoch else math.nan
-                held_out = self._held_out_loss()
-                if not math.isfinite(held_out) or (epoch and not math.isfinite(loss)):
-                    raise ValueError(
-                        f"the loss is not finite in epoch {epoch} (training {loss}, held out "
-                        f"{held_out}): lower learning_rate, or look for extreme node attributes"
-                    )
-                weights = self.model.kde.mixture_weights.tolist()
-                seconds = time.perf_counter() - start
-                for name, value in zip(names, (loss, held_out, weights, seconds), strict=True):
-                    history[name].append(value)
-                bar.set_postfix(held_out=f"{held_out:.4f}")
-                if not best_state or held_out < history["validation_loss"][best_epoch]:
-                    best_state, best_epoch = copy.deepcopy(self.model.state_dict()), epoch
-                if epoch - best_epoch >= self.options.n_iter_no_change:
+                if epoch - 1 - self.best_epoch >= self.options.n_iter_no_change:
                     break
-        self.model.load_state_dict(best_state)
-        return history
+                self._train_epoch(epoch)
+                bar.set_postfix(held_out=f"{self.history['validation_loss'][-1]:.4f}")
+                if self.checkpoint is not None:
+                    self.checkpoint.save(*self._state())
+        self.model.load_state_dict(self.best_state)
+        return self.history
+
+    def _train_epoch(self, epoch: int) -> None:
+        """One epoch, with its place in the history; epoch 0 only looks at the held-out loss."""
+        start = time.perf_counter()
+        loss = self._epoch() if epoch else math.nan
+        held_out = self._held_out_loss()
+        if not math.isfinite(held_out) or (epoch and not math.isfinite(loss)):
+            raise ValueError(
+                f"the loss is not finite in epoch {epoch} (training {loss}, held out "
+                f"{held_out}): lower learning_rate, or look for extreme node attributes"
+            )
+        weights = self.model.kde.mixture_weights.tolist()
+        seconds = time.perf_counter() - start
+        for name, value in zip(self.history, (loss, held_out, weights, seconds), strict=True):
+            self.history[name].append(value)
+        if not epoch or held_out < self.history["validation_loss"][self.best_epoch]:
+            self.best_state, self.best_epoch = copy.deepcopy(self.model.state_dict()), epoch
+
+    # -- the state between two epochs, for a checkpoint --------------------------------------------
+
+    def _state(self) -> Described:
+        """All that the next epochs depend on, and that the first lines of a fit do not restore."""
+        name, keys, position, has_gauss, gauss = self.rng.get_state()
+        values = {
+            "best_epoch": self.best_epoch,
+            "n_steps": self.schedule.last_epoch,
+            "scale": self.model.kde.scale,
+            "correction": self.model.distance.correction,
+            "random_state": [name, position, has_gauss, gauss],
+        }
+        tensors = {f"model.{key}": x for key, x in self.model.state_dict().items()}
+        tensors |= {f"best.{key}": x for key, x in self.best_state.items()}
+        for i, moments in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{i}.{key}": x for key, x in moments.items()}
+        arrays = {key: x.numpy(force=True) for key, x in tensors.items()}
+        arrays |= {f"history.{key}": np.array(x, float) for key, x in self.history.items()}
+        arrays |= {"random_state": keys, "last_log_density": self.last_log_density}
+        return values, arrays | {"generator": self.generator.get_state().numpy(force=True)}
+
+    def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """The inverse of :meth:`_state`."""
+
+        def tensors(prefix: str) -> dict[str, torch.Tensor]:
+            return {
+                key.removeprefix(prefix): torch.tensor(array)
+                for key, array in arrays.items()
+                if key.startswith(prefix)
+            }
+
+        self.history = {key: arrays[f"history.{key}"].tolist() for key in self.history}
+        self.best_epoch, self.best_state = values["best_epoch"], tensors("best.")
+        self.model.load_state_dict(tensors("model."))
+        self.model.kde.scale = values["scale"]
+        self.model.distance = replace(self.model.distance, correction=values["correction"])
+        optimizer = self.optimizer.state_dict()
+        for key, tensor in tensors("optimizer.").items():
+            i, name = key.split(".")
+            optimizer["state"].setdefault(int(i), {})[name] = tensor
+        self.optimizer.load_state_dict(optimizer)
+        self.schedule.last_epoch = n_steps = values["n_steps"]
+        for group, rate in zip(self.optimizer.param_groups, self.schedule.base_lrs, strict=True):
+            group["lr"] = rate * self.schedule.lr_lambdas[0](n_steps)
+        name, position, has_gauss, gauss = values["random_state"]
+        self.rng.set_state((name, arrays["random_state"], position, has_gauss, gauss))
+        self.last_log_density = arrays["last_log_density"]
+        self.generator.set_state(torch.tensor(arrays["generator"]))
 
     @torch.enable_grad()
     def _epoch(self) -> float:

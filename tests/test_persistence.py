@@ -21,7 +21,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import skgraphkde
-from skgraphkde import PAPER, GraphKDEDetector, persistence, read_graphs
+from skgraphkde import PAPER, GraphKDEDetector, _files, read_graphs
 from skgraphkde.datasets import load_mutag, make_barabasi_albert
 from skgraphkde.persistence import InvalidFileError
 from tests.conftest import random_graphs
@@ -374,7 +374,7 @@ def unpacked(path):
 def forged(values, arrays):
     """A file that says this, its checksum right."""
     arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    digest = persistence._digest(json.loads(json.dumps(values)), arrays)
+    digest = _files.digest(json.loads(json.dumps(values)), arrays)
     return to_bytes(arrays, {"skgraphkde": json.dumps({"sha256": digest, "values": values})})
 
 
