@@ -1,0 +1,115 @@
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
+
+from skgraphkde import GraphKDEDetector, read_graphs
+from skgraphkde.inspection import mean_distances, nearest_references, node_contributions
+from tests.conftest import permuted, random_graphs
+
+SETTINGS = {
+    "defaults": {},
+    "biased": {"mmd_estimator": "biased"},
+    "random features": {"mmd_method": "random_features"},
+    "trained": {"encoder": "gcn", "hidden_dim": 8, "max_iter": 2},
+}
+
+
+@pytest.fixture(scope="module", params=SETTINGS)
+def detector(request):
+    options = {"random_state": 0, **SETTINGS[request.param]}
+    return GraphKDEDetector(**options).fit(random_graphs(20, seed=1))
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    return [*random_graphs(8, seed=2), nx.Graph([(0, 1)]), *random_graphs(2, seed=1)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def labeled(graphs):
+    nx.set_node_attributes(graphs[8], "C", "label")
+
+
+def squared_distances(detector, graphs):
+    """Signed, as the density takes them."""
+    model = detector._inference_model()
+    like = next(model.parameters())
+    references = detector.references_.to(like.device, like.dtype).measures
+    return model.distance.squared(detector._embed(graphs), references).numpy(force=True)
+
+
+def rounding(detector):
+    return 1e-5 if detector.mmd_method == "random_features" else 1e-9
+
+
+@pytest.mark.parametrize("k", [1, 3, 20])
+def test_contributions_sum_to_the_squared_distance(detector, graphs, k):
+    shares = node_contributions(detector, graphs, k)
+    assert [len(x) for x in shares] == [len(graph) for graph in graphs]
+    squared = squared_distances(detector, graphs)
+    _, places = nearest_references(detector, graphs, k)
+    expected = np.take_along_axis(squared, places, axis=1).mean(axis=1)
+    np.testing.assert_allclose([x.sum() for x in shares], expected, atol=rounding(detector))
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=8)
+def test_contributions_follow_the_nodes(seed):
+    detector = GraphKDEDetector().fit(random_graphs(12, seed=1))
+    batch = read_graphs(random_graphs(4, seed))
+    shuffled = permuted(batch, seed)
+    one, other = (node_contributions(detector, x) for x in (batch, shuffled))
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_allclose(np.sort(a), np.sort(b), atol=1e-9)
+
+
+def test_nearest_references_are_those_of_all_distances(detector, graphs):
+    distances, places = nearest_references(detector, graphs, 4)
+    D = np.sqrt(np.maximum(squared_distances(detector, graphs), 0))
+    tolerance = 10 * rounding(detector)  # of roots
+    np.testing.assert_allclose(distances, np.sort(D, axis=1)[:, :4], atol=tolerance)
+    np.testing.assert_allclose(np.take_along_axis(D, places, axis=1), distances, atol=tolerance)
+    assert nearest_references(detector, graphs, 99)[1].shape == (len(graphs), 20)
+
+
+def test_the_most_typical_graph():
+    """Cycles, and one star: a cycle is typical, the star the extreme."""
+    graphs = [nx.cycle_graph(n) for n in (6, 7, 8, 9)] + [nx.star_graph(7)]
+    detector = GraphKDEDetector(mmd_estimator="biased").fit(graphs)
+    D = detector.pairwise_distances(graphs)
+    np.testing.assert_allclose(mean_distances(detector), D.sum(axis=1) / 4, atol=1e-6)
+    assert mean_distances(detector).argmax() == 4
+
+
+def test_planted_nodes_come_first(capsys):
+    """A clique of four, hung into a cycle: its nodes are what is odd."""
+    rng = np.random.RandomState(0)
+    detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(12, 40)])
+    aurocs = []
+    for _ in range(30):
+        graph = nx.cycle_graph(int(rng.randint(12, 40)))
+        planted = [1000, 1001, 1002, 1003]
+        graph.add_edges_from(nx.complete_graph(planted).edges)
+        graph.add_edge(0, planted[0])
+        shares = node_contributions(detector, [graph])[0]
+        aurocs.append(roc_auc_score([node in planted for node in graph], shares))
+    with capsys.disabled():
+        print(f"\nplanted nodes against the others: AUROC {np.mean(aurocs):.3f}")
+    assert np.mean(aurocs) > 0.95
+
+
+def test_what_cannot_be_explained(graphs):
+    detector = GraphKDEDetector(distance="mean").fit(graphs[:8])
+    with pytest.raises(ValueError, match="distance='mean' is no sum over nodes: take 'mmd'"):
+        node_contributions(detector, graphs)
+    with pytest.raises(ValueError, match="k must be at least 1, got 0"):
+        nearest_references(detector, graphs, 0)
+    for function in (nearest_references, node_contributions):
+        with pytest.raises(NotFittedError):
+            function(GraphKDEDetector(), graphs)
+    with pytest.raises(NotFittedError):
+        mean_distances(GraphKDEDetector())
