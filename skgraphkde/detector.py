@@ -438,7 +438,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         self.n_features_in_ = self.node_features_.n_features_out_
         self.model_ = self._build_model(known, rng).to(device)
         features = self.node_features_._transform(known)  # once: random walks are not free
-        untrained = copy.deepcopy(self.model_)
+        untrained = copy.deepcopy(self.model_) if self.max_iter else self.model_
         self.history_ = self._train(known, features, rng)
         chosen = self._set_references(known, features, rng)
         self._set_offset(features, places(chosen, len(known)), calibration)
@@ -833,6 +833,11 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
     def _inference_model(self) -> DensityModel:
         return self.model_.for_inference(resolve_device(self.device, fitted=True))
 
+    def _references_for(self, model: DensityModel) -> EmbeddedGraphs:
+        """The references on the model's device, in its precision."""
+        like = next(model.parameters())
+        return self.references_.to(like.device, like.dtype)
+
     def _embed(self, graphs: Any) -> DiscreteMeasures:
         batch = self._read(graphs)
         return self._inference_model().embed_all(batch, self.node_features_._transform).measures
@@ -845,8 +850,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
     ) -> np.ndarray:
         """Log densities, all finite; parameters as in DensityModel."""
         model = self._inference_model()
-        like = next(model.parameters())
-        references = self.references_.to(like.device, like.dtype)
+        references = self._references_for(model)
         scores = model.log_densities(batch, references, featurize, own, self.verbose)
         if not np.isfinite(scores).all():  # no NaN leaves the library, nor becomes a verdict
             raise ValueError(

@@ -57,7 +57,7 @@ def nearest_references(
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k!r}")
     queries, model = detector._embed(graphs), detector._inference_model()
-    D = model.distances(queries, _references(detector, model))
+    D = model.distances(queries, detector._references_for(model).measures)
     places = np.argsort(D, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(D, places, axis=1), places
 
@@ -77,7 +77,7 @@ def mean_distances(detector: GraphKDEDetector) -> np.ndarray:
     """
     check_is_fitted(detector)
     model = detector._inference_model()
-    references = _references(detector, model)
+    references = detector._references_for(model).measures
     D = model.distances(references, references)
     np.fill_diagonal(D, 0)
     return D.sum(axis=1) / (len(D) - 1)
@@ -127,7 +127,7 @@ def node_contributions(detector: GraphKDEDetector, graphs: Any, k: int = 5) -> l
     if detector.distance != "mmd":
         raise ValueError(f"distance={detector.distance!r} is no sum over nodes: take 'mmd'")
     model = detector._inference_model()
-    references = _references(detector, model)
+    references = detector._references_for(model).measures
     features = detector.node_features_.transform(graphs)
     flow = MessageFlow.unmerged(features, model.encoder.n_layers)
     with torch.no_grad():
@@ -138,11 +138,6 @@ def node_contributions(detector: GraphKDEDetector, graphs: Any, k: int = 5) -> l
                 features.node_ptr[:-1], features.node_ptr[1:], places, strict=True
             )
         ]
-
-
-def _references(detector: GraphKDEDetector, model: DensityModel) -> DiscreteMeasures:
-    like = next(model.parameters())
-    return detector.references_.to(like.device, like.dtype).measures
 
 
 def _contributions(

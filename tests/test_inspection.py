@@ -37,8 +37,7 @@ def labeled(graphs):
 def squared_distances(detector, graphs):
     """Signed, as the density takes them."""
     model = detector._inference_model()
-    like = next(model.parameters())
-    references = detector.references_.to(like.device, like.dtype).measures
+    references = detector._references_for(model).measures
     return model.distance.squared(detector._embed(graphs), references).numpy(force=True)
 
 
