@@ -84,11 +84,15 @@ def unfinished(table: ModuleType, cells: list[Cell], path: Path) -> list[Cell]:
 
 
 def settings(table: ModuleType, cell: Cell) -> str:
-    """The parameters of a cell's estimator as JSON."""
+    """The parameters of a cell's estimator as JSON, without those that change no result."""
     estimator = table.estimator(**cell)
     if estimator is None:
         return "{}"
-    parameters = estimator.get_params()
+    parameters = {
+        name: value
+        for name, value in estimator.get_params().items()
+        if name.rpartition("__")[2] not in ("checkpoint", "verbose")
+    }
     return json.dumps({"class": type(estimator).__name__, **parameters}, default=str)
 
 

@@ -24,6 +24,7 @@ from torch.autograd.function import once_differentiable
 
 from skgraphkde import _mmd_loops
 from skgraphkde._mmd_torch import lowest_exponent
+from skgraphkde._threads import n_threads
 
 # Points of a row tile and of a column tile: what the loops keep of a tile fits into the cache.
 ROW_TILE, COLUMN_TILE = 384, 192
@@ -201,7 +202,7 @@ class _Weights:
     def parts(self) -> list[tuple[int, int]]:
         """Ranges of rows with about as many pairs of entries each, for the threads to share."""
         cost = np.cumsum(self.pairs)
-        n_parts = 8 * torch.get_num_threads()
+        n_parts = 8 * n_threads()
         cuts = np.searchsorted(cost, cost[-1] * np.arange(1, n_parts) / n_parts)
         edges = np.unique([0, *cuts, len(cost)])
         return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
@@ -238,7 +239,7 @@ class _Tiling:
             self.width = min(self.height, self.width)
             self.height -= self.height % self.width
         tiles = range(-(-W.shape[1] // self.height))
-        n_at_once = max(1, min(torch.get_num_threads(), fits // self.height))
+        n_at_once = max(1, min(n_threads(), fits // self.height))
         self.groups = [tiles[i : i + n_at_once] for i in range(0, len(tiles), n_at_once)]
         self.row_runs = _Weights(W, dtype).in_tiles(self.height)
         self.columns = _Weights(V, dtype)
@@ -399,12 +400,12 @@ def _threads(work: float) -> Iterator[Callable[[Callable[[Any], Any], Iterable[A
     over the cores. `work` is the number of kernel values, or features, of all jobs: a little is
     done in the calling thread.
     """
-    n_threads = torch.get_num_threads() if work >= THREADS_FROM else 1
+    n_workers = n_threads() if work >= THREADS_FROM else 1
     with _controller().limit(limits=1, user_api="blas"):
-        if n_threads < 2:
+        if n_workers < 2:
             yield lambda function, jobs: [function(job) for job in jobs]
         else:
-            with ThreadPoolExecutor(n_threads) as pool:
+            with ThreadPoolExecutor(n_workers) as pool:
                 yield lambda function, jobs: list(pool.map(function, jobs))
 
 

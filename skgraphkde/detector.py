@@ -175,8 +175,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         "auto" is the GPU if torch sees one. A fitted detector lives on the CPU, whatever `device`.
     random_state : int, RandomState instance or None, default=None
         Draws initial weights, held-out graphs, batches, dropout and twins. An int gives the same
-        result each time on the same machine; with another number of threads up to rounding, which
-        long training amplifies (1 % of the scores after 100 epochs on MUTAG).
+        result each time on the same machine, with any number of threads.
     verbose : int, default=0
         1 shows progress bars.
 

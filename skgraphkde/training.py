@@ -21,6 +21,7 @@ from tqdm.auto import tqdm
 
 from skgraphkde._checkpoint import Checkpoint
 from skgraphkde._files import Described
+from skgraphkde._threads import one_torch_thread
 from skgraphkde.density import contrast, own_references
 from skgraphkde.graphs import GraphBatch
 from skgraphkde.model import DensityModel
@@ -105,6 +106,7 @@ class Trainer:
             self.optimizer, lambda step: _learning_rate_factor(step / n_steps)
         )
 
+    @one_torch_thread()
     def train(self) -> dict[str, list]:
         """Train until the held-out loss no longer falls; restore the best state.
 

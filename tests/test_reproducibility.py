@@ -7,7 +7,8 @@ import pytest
 import torch
 from sklearn import config_context
 
-from skgraphkde import GraphKDEDetector
+from skgraphkde import PAPER, GraphKDEDetector
+from skgraphkde.datasets import load_mutag
 from tests.conftest import random_graphs
 
 SETTINGS = {
@@ -51,6 +52,26 @@ def test_the_number_of_threads_changes_rounding_at_most(detector, train, new_gra
         in_threads(n, lambda: detector.fit(train).score_samples(new_graphs)) for n in (1, 4)
     )
     np.testing.assert_allclose(one, four, rtol=1e-6)
+
+
+def test_training_on_molecules_gives_the_same_bits_on_any_number_of_threads():
+    molecules = load_mutag().graphs
+    detector = GraphKDEDetector(**{**PAPER, "max_iter": 6}, random_state=0)
+    one, two = (
+        in_threads(n, lambda: detector.fit(molecules).score_samples(molecules)) for n in (1, 2)
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+def test_a_failed_training_leaves_the_number_of_threads_as_it_was(train):
+    detector = GraphKDEDetector(encoder="gcn", hidden_dim=8, max_iter=1, learning_rate=1e30)
+
+    def fail():
+        with pytest.raises(ValueError, match="the loss is not finite"):
+            detector.fit(train)
+        return torch.get_num_threads()
+
+    assert in_threads(3, fail) == 3
 
 
 def test_the_size_of_blocks_changes_rounding_at_most(detector, train, new_graphs):
