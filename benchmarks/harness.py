@@ -91,7 +91,7 @@ def settings(table: ModuleType, cell: Cell) -> str:
     parameters = {
         name: value
         for name, value in estimator.get_params().items()
-        if name.rpartition("__")[2] not in ("checkpoint", "verbose")
+        if name.rpartition("__")[2] not in ("checkpoint", "n_jobs", "verbose")
     }
     return json.dumps({"class": type(estimator).__name__, **parameters}, default=str)
 

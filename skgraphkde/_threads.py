@@ -1,4 +1,4 @@
-"""Threads on the CPU: many for the distances, one for the rest of a training.
+"""Threads on the CPU: many for the distances, one for the rest of a training; one for a job.
 
 torch cuts a sum over nodes into as many parts as it has threads, so that its last bits depend on
 their number, and a hundred epochs make 0.3 percent of a score of that. The distances, where the
@@ -23,10 +23,16 @@ def n_threads() -> int:
 
 
 @contextmanager
-def one_torch_thread() -> Iterator[None]:
-    """Hold torch to one thread of its own in the calling thread; the distances keep theirs."""
+def one_torch_thread(distances: int | None = None) -> Iterator[None]:
+    """Hold torch to one thread in the calling thread.
+
+    Parameters
+    ----------
+    distances : int, default=None
+        How many threads the distances may take in there; None: as many as before.
+    """
     before = torch.get_num_threads()
-    token = _n_threads.set(n_threads())
+    token = _n_threads.set(distances or n_threads())
     torch.set_num_threads(1)
     try:
         yield

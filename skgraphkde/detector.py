@@ -21,6 +21,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._checkpoint import Checkpoint
+from skgraphkde._parallel import in_parallel
 from skgraphkde.calibration import conformal_p_values, offset, split_off
 from skgraphkde.density import MultiBandwidthKDE, SizeKernel
 from skgraphkde.encoder import GCNEncoder, Propagation
@@ -30,8 +31,6 @@ from skgraphkde.mmd import DiscreteMeasures, Distance, draw_frequencies, pooled
 from skgraphkde.model import (
     DensityModel,
     EmbeddedGraphs,
-    Featurize,
-    carried_features,
     resolve_device,
 )
 from skgraphkde.perturbation import structure_twins, swap_features
@@ -171,6 +170,10 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         File that keeps the state of the training after each epoch, and from which a fit that was
         killed goes on, to the same result; it needs an integer `random_state`, the same parameters
         and the same graphs. The finished fit removes it.
+    n_jobs : int, default=None
+        Processes that score many graphs, as joblib takes it: None is 1 outside of a
+        ``joblib.parallel_config``, which can name a cluster; -1 is all cores. A fit takes one
+        process, and so do few graphs.
     device : str or torch.device, default="auto"
         "auto" is the GPU if torch sees one. A fitted detector lives on the CPU, whatever `device`.
     random_state : int, RandomState instance or None, default=None
@@ -281,6 +284,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         "contamination": [Interval(Real, 0, 0.5, closed="right")],
         "threshold": [StrOptions({"loo", "split", "train"})],
         "checkpoint": [str, os.PathLike, None],
+        "n_jobs": [Integral, None],
         "device": [str, torch.device],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -318,6 +322,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         contamination: float = 0.1,
         threshold: str = "loo",
         checkpoint: Any = None,
+        n_jobs: int | None = None,
         device: Any = "auto",
         random_state: Any = None,
         verbose: int = 0,
@@ -351,6 +356,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         self.contamination = contamination
         self.threshold = threshold
         self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
@@ -496,7 +502,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
 
     def _checkpoint_of(self, features: GraphBatch) -> Checkpoint:
         """The checkpoint of this fit, which can be written before anything takes long."""
-        passing = ("checkpoint", "verbose", "device")
+        passing = ("checkpoint", "n_jobs", "device", "verbose")
         parameters = {k: repr(v) for k, v in self.get_params().items() if k not in passing}
         arrays = {"attributes": np.asarray(features.attributes), "node_ptr": features.node_ptr}
         arrays |= {k: getattr(features.adjacency, k) for k in ("data", "indices", "indptr")}
@@ -557,7 +563,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         self, features: GraphBatch, own: np.ndarray, calibration: GraphBatch | None
     ) -> None:
         if calibration is not None:
-            scores = self._log_densities(calibration, self.node_features_._transform)
+            scores = _finite(self._score_samples(calibration))
         else:
             left_out = own if self.threshold == "loo" else None
             scores = self._log_densities(features, own=left_out)
@@ -598,7 +604,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
             Higher is more normal. A graph's score does not depend on the others. A graph that is in
             the reference set meets itself there, see `calibration_scores_`.
         """
-        return self._log_densities(self._read(graphs), self.node_features_._transform)
+        return _finite(in_parallel(self._score_samples, self._read(graphs), self.n_jobs))
 
     def decision_function(self, graphs: Any) -> np.ndarray:
         """``score_samples(graphs) - offset_``: negative for anomalies.
@@ -756,7 +762,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
             swap_features(twin, self._swap_ratio, rng) for twin in self._featured_twins(batch, rng)
         ]
         of_twins = np.array([self._log_densities(twin) for twin in twins])
-        of_graphs = self._log_densities(batch, self.node_features_._transform)
+        of_graphs = _finite(self._score_samples(batch))
         return float(np.tanh((of_graphs - of_twins) / 2).mean())
 
     def pairwise_distances(self, graphs: Any, other: Any = None) -> np.ndarray:
@@ -841,22 +847,28 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
         batch = self._read(graphs)
         return self._inference_model().embed_all(batch, self.node_features_._transform).measures
 
-    def _log_densities(
-        self,
-        batch: GraphBatch,
-        featurize: Featurize = carried_features,
-        own: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Log densities, all finite; parameters as in DensityModel."""
+    def _score_samples(self, batch: GraphBatch) -> np.ndarray:
+        """Log densities of new graphs, in this process; not checked to be finite."""
+        model, featurize = self._inference_model(), self.node_features_._transform
+        return model.log_densities(
+            batch, self._references_for(model), featurize, verbose=self.verbose
+        )
+
+    def _log_densities(self, features: GraphBatch, own: np.ndarray | None = None) -> np.ndarray:
+        """Log densities of graphs with their features, all finite; `own` as in DensityModel."""
         model = self._inference_model()
         references = self._references_for(model)
-        scores = model.log_densities(batch, references, featurize, own, self.verbose)
-        if not np.isfinite(scores).all():  # no NaN leaves the library, nor becomes a verdict
-            raise ValueError(
-                f"the density of graph {np.isfinite(scores).argmin()} is not a finite number: look "
-                "for extreme node attributes or edge weights, there and in the training graphs"
-            )
-        return scores
+        return _finite(model.log_densities(features, references, own=own, verbose=self.verbose))
+
+
+def _finite(scores: np.ndarray) -> np.ndarray:
+    """The scores, all finite: no NaN leaves the library, nor becomes a verdict."""
+    if not np.isfinite(scores).all():
+        raise ValueError(
+            f"the density of graph {np.isfinite(scores).argmin()} is not a finite number: look "
+            "for extreme node attributes or edge weights, there and in the training graphs"
+        )
+    return scores
 
 
 def _as_numbers(values: Any) -> np.ndarray:
