@@ -5,7 +5,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test clean
+.PHONY: demo test smoke test-oldest clean
 
 demo: .venv/installed
 	$(BIN)/python examples/plot_mutag.py
@@ -15,6 +15,20 @@ test: .venv/installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+# The wheel, in an environment of its own, outside of the source tree.
+smoke:
+	rm -rf build/smoke dist
+	$(PYTHON) -m venv build/smoke
+	build/smoke/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	build/smoke/bin/python -m pip install --quiet -c constraints.txt dist/*.whl
+	cd build/smoke && bin/python -I ../../tests/smoke.py
+
+# The tests with the oldest versions that are supported; needs Python 3.11.
+test-oldest:
+	$(PYTHON) -m venv build/oldest
+	build/oldest/bin/python -m pip install --quiet -c constraints-oldest.txt -e '.[tests]'
+	build/oldest/bin/python -m pytest
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -441,7 +441,9 @@ def _average_path_length(graphs: GraphBatch) -> np.ndarray:
     """Mean length of the shortest paths between the pairs of a graph's nodes that have one."""
     lengths = np.zeros(len(graphs))
     for i in range(len(graphs)):
-        D = sp.csgraph.shortest_path(graphs[i].adjacency, unweighted=True)
+        A = graphs[i].adjacency
+        indices = A.indices.astype(np.int32), A.indptr.astype(np.int32)  # all that SciPy 1.13 takes
+        D = sp.csgraph.shortest_path(sp.csr_array((A.data, *indices), A.shape), unweighted=True)
         lengths[i] = D[np.isfinite(D) & (D > 0)].mean()
     return lengths
 
