@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.peers.descriptors import DescriptorDetector
 from benchmarks.peers.graph_autoencoder import GraphAutoencoderKDE
 from benchmarks.peers.graph_kernel import GraphKernelDetector
 from benchmarks.peers.infograph import InfoGraphKDE
@@ -32,6 +33,8 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "PK-iF": _kernel("propagation", "isolation_forest"),
     "WL-SVM": _kernel("weisfeiler_lehman", "one_class_svm"),
     "WL-iF": _kernel("weisfeiler_lehman", "isolation_forest"),
+    "NetLSD+iF": lambda seed: DescriptorDetector("netlsd", random_state=seed),
+    "statistics+ECOD": lambda seed: DescriptorDetector("statistics"),
     "GAE+KDE": lambda seed: GraphAutoencoderKDE(random_state=seed),
     "InfoGraph+KDE": lambda seed: InfoGraphKDE(random_state=seed),
 }

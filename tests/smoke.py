@@ -10,20 +10,26 @@ import skgraphkde
 from skgraphkde import GraphKDEDetector, load
 from skgraphkde.datasets import load_mutag
 
-package = Path(skgraphkde.__file__).parent
-assert "site-packages" in package.parts, f"not the wheel: {package}"
-assert metadata.version("skgraphkde") == skgraphkde.__version__
-assert resources.files("skgraphkde").joinpath("py.typed").is_file()
 
-molecules, y = load_mutag(return_X_y=True)
-detector = GraphKDEDetector().fit(molecules[y == 1][:100])
-verdicts = detector.predict(molecules[y == -1])
-assert (verdicts == -1).any(), "no anomaly found"
-with tempfile.TemporaryDirectory() as folder:
-    path = Path(folder) / "molecules.skg"
-    detector.save(path)
-    assert (load(path).predict(molecules[y == -1]) == verdicts).all()
+def main():
+    package = Path(skgraphkde.__file__).parent
+    assert "site-packages" in package.parts, f"not the wheel: {package}"
+    assert metadata.version("skgraphkde") == skgraphkde.__version__
+    assert resources.files("skgraphkde").joinpath("py.typed").is_file()
 
-ring = [nx.cycle_graph(8), nx.star_graph(8)]
-trained = GraphKDEDetector(encoder="gcn", max_iter=2, random_state=0).fit(ring * 5)
-print(f"skgraphkde {skgraphkde.__version__} works: {trained.score_samples(ring).round(2)}")
+    molecules, y = load_mutag(return_X_y=True)
+    detector = GraphKDEDetector().fit(molecules[y == 1][:100])
+    verdicts = detector.predict(molecules[y == -1])
+    assert (verdicts == -1).any(), "no anomaly found"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "molecules.skg"
+        detector.save(path)
+        assert (load(path).predict(molecules[y == -1]) == verdicts).all()
+
+    graphs = [nx.cycle_graph(8), nx.star_graph(8)]
+    trained = GraphKDEDetector(encoder="gcn", max_iter=2, random_state=0).fit(graphs * 5)
+    print(f"skgraphkde {skgraphkde.__version__} works: {trained.score_samples(graphs).round(2)}")
+
+
+if __name__ == "__main__":
+    main()
