@@ -9,14 +9,15 @@ ones that it is nearest to is a sum over its atoms, so each atom has a share in 
 # %%
 # Fit on the mutagenic molecules of MUTAG, and take the least dense of the others.
 import warnings
+from functools import partial
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import networkx as nx
 import numpy as np
 
 from skgraphkde import GraphKDEDetector
 from skgraphkde.datasets import load_mutag
+from skgraphkde.display import NodeContributionsDisplay
 from skgraphkde.inspection import mean_distances, nearest_references, node_contributions
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
@@ -37,31 +38,14 @@ _, nearest = nearest_references(detector, others[odd], k=1)
 limit = max(np.abs(of_molecule).max() for of_molecule in shares)
 
 figure, axes = plt.subplots(2, 4, figsize=(11, 5.6), layout="constrained")
-
-
-def draw(ax: plt.Axes, molecule: nx.Graph, of_atoms: np.ndarray, title: str) -> None:
-    """Draw atoms as dots with their symbols, bonds as lines."""
-    place = nx.kamada_kawai_layout(molecule)
-    nx.draw_networkx_edges(molecule, place, ax=ax, edge_color="#999999", width=1.5)
-    nx.draw_networkx_nodes(
-        molecule, place, ax=ax, node_color=of_atoms, cmap="RdBu_r", vmin=-limit, vmax=limit,
-        node_size=190, edgecolors="#555555", linewidths=0.6,
-    )  # fmt: skip
-    symbols = nx.get_node_attributes(molecule, "label")
-    nx.draw_networkx_labels(molecule, place, symbols, ax=ax, font_size=8)
-    ax.set_title(title, fontsize=9)
-    ax.set_aspect("equal", adjustable="datalim")
-    ax.margins(0.12)
-    ax.axis("off")
-
-
+draw = partial(NodeContributionsDisplay.from_predictions, vmax=limit, colorbar=False)
 for column, i in enumerate(odd):
-    title = f"odd, p = {p_values[i]:.3f}"
-    draw(axes[0, column], others[[i]].to_networkx()[0], shares[column], title)
-    neighbor = known[nearest[column]].to_networkx()[0]
-    draw(axes[1, column], neighbor, np.zeros(len(neighbor)), "the known one nearest to it")
-scale = plt.cm.ScalarMappable(plt.Normalize(-limit, limit), "RdBu_r")
-figure.colorbar(scale, ax=axes, shrink=0.6, label="share of the squared distance")
+    neighbor, (above, below) = known[nearest[column]], axes[:, column]
+    display = draw(others[i], shares[column], ax=above)
+    draw(neighbor, np.zeros(neighbor.n_nodes), ax=below)
+    above.set_title(f"odd, p = {p_values[i]:.3f}", fontsize=9)
+    below.set_title("the known one nearest to it", fontsize=9)
+figure.colorbar(display.nodes_, ax=axes, shrink=0.6, label="share of the squared distance")
 path = Path("build", "plot_reasons.png").resolve()
 path.parent.mkdir(exist_ok=True)
 figure.savefig(path, dpi=130)
