@@ -8,8 +8,8 @@ ones that it is nearest to is a sum over its atoms, so each atom has a share in 
 
 # %%
 # Fit on the mutagenic molecules of MUTAG, and take the least dense of the others.
+import sys
 import warnings
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import networkx as nx
@@ -62,7 +62,6 @@ for column, i in enumerate(odd):
     draw(axes[1, column], neighbor, np.zeros(len(neighbor)), "the known one nearest to it")
 scale = plt.cm.ScalarMappable(plt.Normalize(-limit, limit), "RdBu_r")
 figure.colorbar(scale, ax=axes, shrink=0.6, label="share of the squared distance")
-path = Path("build", "plot_reasons.png").resolve()
-path.parent.mkdir(exist_ok=True)
-figure.savefig(path, dpi=130)
-print(f"picture: {path}")
+if len(sys.argv) > 1:  # python examples/plot_reasons.py FILE keeps the picture
+    figure.savefig(sys.argv[1], dpi=130)
+    print(f"picture: {sys.argv[1]}")
