@@ -11,8 +11,8 @@ it has never heard of. Labels are used for nothing but the figures at the end.
 # Fit on normal molecules, score molecules that were not there. The defaults train nothing; of the
 # paper's settings the encoder with its random initial weights, ``max_iter=0``, is measured, too, as
 # training may change little.
+import sys
 import warnings
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import networkx as nx
@@ -112,7 +112,6 @@ for row, (ends, words) in enumerate(
             molecules[unseen[i]].to_networkx()[0],
             f"{words} {decision[i]:+.1f} ({kind})",
         )
-path = Path("build", "plot_mutag.png").resolve()
-path.parent.mkdir(exist_ok=True)
-figure.savefig(path, dpi=130)
-print(f"\npicture: {path}")
+if len(sys.argv) > 1:  # python examples/plot_mutag.py FILE keeps the picture
+    figure.savefig(sys.argv[1], dpi=130)
+    print(f"\npicture: {sys.argv[1]}")

@@ -8,9 +8,9 @@ ones that it is nearest to is a sum over its atoms, so each atom has a share in 
 
 # %%
 # Fit on the mutagenic molecules of MUTAG, and take the least dense of the others.
+import sys
 import warnings
 from functools import partial
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -46,7 +46,6 @@ for column, i in enumerate(odd):
     above.set_title(f"odd, p = {p_values[i]:.3f}", fontsize=9)
     below.set_title("the known one nearest to it", fontsize=9)
 figure.colorbar(display.nodes_, ax=axes, shrink=0.6, label="share of the squared distance")
-path = Path("build", "plot_reasons.png").resolve()
-path.parent.mkdir(exist_ok=True)
-figure.savefig(path, dpi=130)
-print(f"picture: {path}")
+if len(sys.argv) > 1:  # python examples/plot_reasons.py FILE keeps the picture
+    figure.savefig(sys.argv[1], dpi=130)
+    print(f"picture: {sys.argv[1]}")

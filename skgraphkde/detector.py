@@ -113,7 +113,7 @@ class GraphKDEDetector(OutlierMixin, BaseEstimator):
     distance : {"mmd", "mean", "sum"}, default="mmd"
         Distance between clouds: MMD, or the Euclidean distance of their means or sums.
     mmd_gammas : array-like of float, default=(0.01, 0.1, 1, 10, 100)
-        Exponents of the MMD's kernels exp(-gamma |u - v|^2). The distance is the largest MMD.
+        Exponents of the MMD's kernels ``exp(-gamma |u - v|^2)``. The distance is the largest MMD.
     mmd_estimator : {"adaptive", "biased", "unbiased"}, default="adaptive"
         "biased" is the V-statistic, a metric that finds small graphs far from everything;
         "unbiased" the U-statistic, which does not, and can be negative, which the density takes as

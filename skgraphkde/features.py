@@ -154,7 +154,7 @@ class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         Returns
         -------
         GraphBatch
-            The same graphs; `attributes` has shape (n_nodes, n_features_out_).
+            The same graphs; `attributes` has shape (n_nodes, `n_features_out_`).
 
         Raises
         ------
@@ -202,7 +202,7 @@ class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
         Returns
         -------
-        ndarray of str, shape (n_features_out_,)
+        ndarray of str, shape (`n_features_out_`,)
         """
         check_is_fitted(self)
         names: list[str] = []

@@ -231,8 +231,9 @@ def make_stochastic_block(
     Returns
     -------
     Bunch
-        As :func:`make_erdos_renyi`. `density` is max(0, Q) / (1 + 0.3 |c - 3|), Q the modularity of
-        the c communities that Louvain's method finds; "parameters" has "p_in" and "p_out".
+        As :func:`make_erdos_renyi`. `density` is ``max(0, Q) / (1 + 0.3 |c - 3|)``, Q the
+        modularity of the c communities that Louvain's method finds; "parameters" has "p_in" and
+        "p_out".
 
     References
     ----------
