@@ -58,6 +58,7 @@ sphinx_gallery_conf = {
         [
             "plot_mutag.py",
             "plot_reasons.py",
+            "plot_displays.py",
             "plot_p_values.py",
             "plot_contamination.py",
             "plot_graphml.py",

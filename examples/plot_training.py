@@ -17,6 +17,7 @@ import numpy as np
 
 from skgraphkde import PAPER, GraphKDEDetector
 from skgraphkde.datasets import load_mutag
+from skgraphkde.display import TrainingDisplay
 from skgraphkde.metrics import auroc
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
@@ -42,17 +43,8 @@ for division in range(3):
 # The pictures are of the last division. The loss hardly falls, neither on the graphs that are
 # trained on nor on those held out; the weights of the five bandwidths stay nearly equal; and the
 # molecules keep their densities.
-history = trained.history_
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
-axes[0].plot(history["loss"], label="training graphs", color="#9db8e8")
-axes[0].plot(history["validation_loss"], label="held-out graphs", color="#2f6fde")
-axes[0].set(xlabel="epoch", title="Contrast with twins (lower is better)")
-axes[0].legend(frameon=False)
-weights = np.array(history["mixture_weights"])
-for column, h in enumerate(trained.bandwidths_):
-    axes[1].plot(weights[:, column], label=f"h = {h:g}")
-axes[1].set(xlabel="epoch", ylim=(0, 0.4), title="Mixture weights of the bandwidths")
-axes[1].legend(frameon=False, fontsize=8, ncols=2)
+TrainingDisplay.from_estimator(trained, ax=axes[:2])
 for value, color, label in [(1, "#2f6fde", "normal"), (-1, "#e07b39", "anomalous")]:
     axes[2].scatter(
         before[y[test] == value], after[y[test] == value], s=16, color=color, alpha=0.7, label=label

@@ -565,7 +565,7 @@ class TrainingDisplay:
         shades = _pyplot().get_cmap("viridis")(np.linspace(0, 0.85, mixture.shape[1]))
         self.weights_ = weights.plot(mixture)
         for line, h, color in zip(self.weights_, self.bandwidths, shades, strict=True):
-            line.set(label=f"h = {h:.2g}", color=color)
+            line.set(label=f"h = {h:.3g}", color=color)
         losses.set(xlabel="epoch", ylabel="loss")
         weights.set(xlabel="epoch", ylabel="mixture weight", ylim=(0, 1.1 * mixture.max()))
         for ax in self.ax_:
