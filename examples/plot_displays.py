@@ -34,8 +34,8 @@ detector = GraphKDEDetector().fit(molecules[normal[:62]])
 # %%
 # Left, densities and threshold, with the labels if there are any; a long lower tail is counted in
 # one bar. In the middle, with labels, too: how well anomalies are found, by several detectors on
-# the same axes. Right, without labels: p-values against what they would be if nothing were odd, and the
-# graphs that ``select`` takes. With 62 known molecules no p-value is below 1 / 63, which is why
+# the same axes. Right, without labels: p-values against what they would be if nothing were odd, and
+# the graphs that ``select`` takes. With 62 known molecules no p-value is below 1 / 63, which is why
 # ``alpha`` is large here.
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
 DensityDisplay.from_estimator(detector, molecules[new], y[new], ax=axes[0])
