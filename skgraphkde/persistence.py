@@ -12,7 +12,7 @@ import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,7 +32,7 @@ from skgraphkde.graphs import GraphBatch
 from skgraphkde.mmd import DiscreteMeasures, Distance
 from skgraphkde.model import DensityModel, EmbeddedGraphs, resolve_device
 
-__all__ = ["InvalidFileError", "load", "save"]
+__all__ = ["Contents", "InvalidFileError", "load", "read", "save"]
 
 FORMAT, FORMAT_VERSION = "skgraphkde.GraphKDEDetector", 1
 # What an array among the constructor's parameters can consist of.
@@ -43,7 +43,17 @@ class InvalidFileError(ValueError):
     """A file is damaged, or is no detector that this version can read."""
 
 
-def save(detector: GraphKDEDetector, path: str | os.PathLike) -> None:
+class Contents(NamedTuple):
+    """What a file holds."""
+
+    detector: GraphKDEDetector
+    notes: dict[str, Any]  # of whoever saved it
+    library_version: str  # that wrote it
+
+
+def save(
+    detector: GraphKDEDetector, path: str | os.PathLike, notes: dict[str, Any] | None = None
+) -> None:
     """Write a fitted detector to a file; :meth:`GraphKDEDetector.save` calls this.
 
     Parameters
@@ -51,13 +61,17 @@ def save(detector: GraphKDEDetector, path: str | os.PathLike) -> None:
     detector : GraphKDEDetector
     path : str or path-like
         A file that is there is replaced in one step, or, if anything fails, left as it was.
+    notes : dict, default=None
+        Anything of yours that JSON can hold, such as where the graphs are from; :func:`read` gives
+        it back.
 
     Raises
     ------
     NotFittedError
         If the detector is not fitted.
     TypeError
-        If it is of another class, which :func:`load` could not give back.
+        If it is of another class, which :func:`load` could not give back, or JSON cannot hold the
+        notes.
     ValueError
         If a parameter or a node label is nothing that JSON can hold.
     OSError
@@ -68,6 +82,8 @@ def save(detector: GraphKDEDetector, path: str | os.PathLike) -> None:
     check_is_fitted(detector)
     values, arrays = _describe(detector)
     _rebuild(values, arrays)  # what load would refuse is not written
+    if notes:
+        values["notes"] = notes
     _files.write(Path(path), values, arrays)
 
 
@@ -106,13 +122,33 @@ def load(path: str | os.PathLike) -> GraphKDEDetector:
     >>> bool((loaded.score_samples(molecules) == detector.score_samples(molecules)).all())
     True
     """
+    return read(path).detector
+
+
+def read(path: str | os.PathLike) -> Contents:
+    """Read all that is in a file, as :func:`load` does.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    Contents
+        The detector, the notes that were saved with it ({} without), and the version of skgraphkde
+        that wrote the file.
+    """
     path = Path(path)
     if path.exists() and not path.is_file():  # to open a pipe would wait forever
         raise OSError(f"{path} is a folder or a device: give the path of a file")
     with open(path, "rb"):  # or the usual OSError, which names the file
         pass
     try:
-        return _rebuild(*_files.read(path))
+        values, arrays = _files.read(path)
+        _check(isinstance(values, dict), "its description is no JSON object")
+        notes = values.pop("notes", {})
+        _check(isinstance(notes, dict), "notes is no dict")
+        return Contents(_rebuild(values, arrays), notes, values["library_version"])
     except (OSError, MemoryError):  # no fault of the file
         raise
     except Exception as error:  # one type, whatever a check or a constructor has found
@@ -319,7 +355,6 @@ def _check(condition: Any, otherwise: str) -> None:
 
 
 def _rebuild(values: dict[str, Any], arrays: dict[str, np.ndarray]) -> GraphKDEDetector:
-    _check(isinstance(values, dict), "its description is no JSON object")
     parts = _Parts(values, arrays)
     _check_version(parts)
     detector: GraphKDEDetector = _rebuild_estimator(GraphKDEDetector, parts, "parameters")

@@ -1,6 +1,7 @@
 """Zips of the TU layout, made here: whole ones come back as they were, broken ones say why."""
 
 import sys
+import tracemalloc
 import types
 import zipfile
 from pathlib import Path
@@ -237,6 +238,27 @@ def test_a_flipped_byte(tmp_path, files):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"TINY\.zip is damaged"):
         fetch_tu_dataset("TINY", data_home=path.parent)
+
+
+def test_a_small_zip_that_would_fill_the_memory(tmp_path, files):
+    write_zip(tmp_path, files | {"A": "1, 2\n" * 5 * 10**6})
+    with pytest.raises(ValueError, match=r"TINY_A.txt would expand to 25000000 bytes"):
+        fetch_tu_dataset("TINY", data_home=tmp_path)
+
+
+def test_a_zip_that_lies_about_sizes(tmp_path, files):
+    write_zip(tmp_path, files | {"A": "1, 2\n" * 5 * 10**6})
+    path = tmp_path / "TINY.zip"
+    content = path.read_bytes()
+    true, claimed = (n.to_bytes(4, "little") for n in (25 * 10**6, 1000))
+    assert content.count(true) == 2  # in the member's header and in the directory
+    path.write_bytes(content.replace(true, claimed))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="is damaged or no zip"):
+        fetch_tu_dataset("TINY", data_home=tmp_path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10**7
 
 
 def test_a_wrong_member_name(tmp_path, files):

@@ -21,7 +21,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import skgraphkde
-from skgraphkde import PAPER, GraphKDEDetector, _files, read_graphs
+from skgraphkde import PAPER, GraphKDEDetector, _files, persistence, read_graphs
 from skgraphkde.datasets import load_mutag, make_barabasi_albert
 from skgraphkde.persistence import InvalidFileError
 from tests.conftest import random_graphs
@@ -146,6 +146,28 @@ def test_weighted_pairs_and_data_sets(path):
     drawn, molecules = make_barabasi_albert(10, random_state=0), load_mutag()
     for graphs in (pairs, drawn["graphs"], molecules["graphs"][:10]):
         assert_same_after_round_trip(GraphKDEDetector(random_state=0).fit(graphs), graphs, path)
+
+
+def test_notes_come_back(fitted, path):
+    fitted.save(path)
+    assert persistence.read(path).notes == {}
+    plain = path.read_bytes()
+    persistence.save(fitted, path, notes := {"from": ["a", None, {"b": 1.5}]})
+    detector, back, version = persistence.read(path)
+    assert (back, version) == (notes, skgraphkde.__version__)
+    detector.save(path)
+    assert path.read_bytes() == plain
+    with pytest.raises(TypeError, match="not JSON"):
+        persistence.save(fitted, path, {"from": {1, 2}})
+    assert path.read_bytes() == plain
+
+
+def test_notes_that_are_none(fitted, path):
+    fitted.save(path)
+    values, arrays = _files.read(path)
+    _files.write(path, values | {"notes": [1]}, arrays)
+    with pytest.raises(InvalidFileError, match="notes is no dict"):
+        skgraphkde.load(path)
 
 
 def test_a_loaded_detector_is_an_estimator_like_any_other(fitted, path):

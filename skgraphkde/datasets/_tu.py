@@ -235,6 +235,11 @@ def _write(path: Path, arrays: dict[str, np.ndarray]) -> None:
         raise
 
 
+def read_zip(path: Path) -> GraphBatch:
+    """The graphs of any zip in the collection's layout; the stem of its name is that of the set."""
+    return _graphs(read_tu_zip(path, path.stem))
+
+
 def _graphs(arrays: dict[str, np.ndarray]) -> GraphBatch:
     n_nodes = int(arrays["node_ptr"][-1])
     weights = np.ones(len(arrays["indices"]))

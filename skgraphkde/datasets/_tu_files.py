@@ -20,8 +20,10 @@ from skgraphkde.graphs import offsets
 
 INTEGER = re.compile(rb"\s*[+-]?\d+\s*")
 NUMBER = re.compile(rb"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
-# What reading a damaged zip raises.
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError)
+# What reading a damaged zip raises; RuntimeError if it is encrypted.
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+# By how much a member may be larger than the zip; in the collection the ratio is about 10.
+LARGEST_RATIO = 100
 REQUIRED = ("A", "graph_indicator", "graph_labels")
 OPTIONAL = ("node_labels", "node_attributes")
 
@@ -53,7 +55,7 @@ def read_tu_zip(path: Path, name: str) -> dict[str, np.ndarray]:
             texts = _members(archive, path, name)
     except DAMAGED as error:
         raise ValueError(
-            f"{path} is damaged or no zip ({error}): delete it, and it is downloaded anew"
+            f"{path} is damaged or no zip ({error}): delete it and take another copy"
         ) from error
     indicator = _table(texts.pop("graph_indicator"), path, f"{name}_graph_indicator.txt", 1)[:, 0]
     classes = _table(texts.pop("graph_labels"), path, f"{name}_graph_labels.txt", 1)[:, 0]
@@ -78,10 +80,21 @@ def _members(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, bytes
     if missing:
         raise ValueError(f"{path} has no {', '.join(missing)}, but {', '.join(sorted(where))}")
     return {
-        part: archive.read(where[f"{name}_{part}.txt"])
+        part: _read(archive, archive.getinfo(where[f"{name}_{part}.txt"]), path)
         for part in REQUIRED + OPTIONAL
         if f"{name}_{part}.txt" in where
     }
+
+
+def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> bytes:
+    """What a member holds, but not of one that would fill the memory from a small file."""
+    if member.file_size > LARGEST_RATIO * path.stat().st_size + 2**20:
+        raise ValueError(
+            f"{path}, {member.filename} would expand to {member.file_size} bytes, more than "
+            f"{LARGEST_RATIO} times the zip: that is no data set"
+        )
+    with archive.open(member) as file:  # archive.read would not stop at the size it claims to have
+        return file.read(max(member.file_size, 1))
 
 
 def _table(
