@@ -1,5 +1,7 @@
 """Does an installed wheel work? Run outside of the source tree: make smoke."""
 
+import subprocess
+import sys
 import tempfile
 from importlib import metadata, resources
 from pathlib import Path
@@ -25,6 +27,10 @@ def main():
         path = Path(folder) / "molecules.skg"
         detector.save(path)
         assert (load(path).predict(molecules[y == -1]) == verdicts).all()
+
+    command = Path(sys.executable).with_name("skgraphkde")
+    version = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
+    assert skgraphkde.__version__ in version.stdout
 
     graphs = [nx.cycle_graph(8), nx.star_graph(8)]
     trained = GraphKDEDetector(encoder="gcn", max_iter=2, random_state=0).fit(graphs * 5)

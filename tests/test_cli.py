@@ -281,7 +281,6 @@ def test_explain_skips(here):
 
 @pytest.mark.parametrize("n_graphs", [1, 7])
 def test_picture(here, n_graphs):
-    pytest.importorskip("skgraphkde.display")
     matplotlib_image = pytest.importorskip("matplotlib.image")
     files = " ".join(f"new/{i:02d}.graphml" for i in range(n_graphs))
     run(f"explain model.skg {files} --picture picture.png")
