@@ -241,7 +241,7 @@ def test_reading_from_notes():
 
 
 def test_files_are_read_one_by_one(tmp_path):
-    for i, graph in enumerate(named(random_graphs(20))):
+    for i, graph in enumerate(named(random_graphs(6))):
         nx.write_graphml(graph, tmp_path / f"{i:02d}.graphml")
     (tmp_path / "last.graphml").write_text("broken")
     names, before = [], n_graphs_in_memory()
@@ -249,7 +249,7 @@ def test_files_are_read_one_by_one(tmp_path):
         for graph in read_files(find_files([tmp_path])):
             names.append(graph.name)
             assert n_graphs_in_memory() <= before + 2
-    assert len(names) == 20
+    assert len(names) == 6
 
 
 def n_graphs_in_memory():
