@@ -120,12 +120,11 @@ class DensityModel(nn.Module):
     # -- any number of graphs, block by block ------------------------------------------------------
 
     def for_inference(self, device: torch.device) -> DensityModel:
-        """A copy for evaluation: in double precision, as gamma = 100 amplifies rounding.
+        """A copy for evaluation, in double precision, as short bandwidths amplify rounding.
 
-        In single where random features err by far more than it rounds.
+        In single a score can move by 1e-4 with the other graphs of its block.
         """
-        precision = torch.float64 if self.distance.frequencies is None else torch.float32
-        return copy.deepcopy(self).to(device, precision).eval()
+        return copy.deepcopy(self).to(device, torch.float64).eval()
 
     def flows(self, graphs: GraphBatch) -> list[MessageFlow]:
         """What the encoder reads of graphs with their features, block by block."""

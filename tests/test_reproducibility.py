@@ -84,6 +84,14 @@ def test_the_size_of_blocks_changes_rounding_at_most(detector, train, new_graphs
     np.testing.assert_allclose(alone, whole, rtol=1e-6)
 
 
+@pytest.mark.parametrize("method", ["exact", "random_features"])
+def test_company_changes_scores_of_molecules_by_rounding_at_most(method):
+    molecules = load_mutag().graphs
+    detector = GraphKDEDetector(mmd_method=method, random_state=0).fit(molecules[:100])
+    alone = np.concatenate([detector.score_samples(molecules[i : i + 3]) for i in range(0, 90, 3)])
+    np.testing.assert_allclose(alone, detector.score_samples(molecules[:90]), rtol=1e-6)
+
+
 def test_predictions_from_several_threads_at_once(detector, train, new_graphs):
     detector.fit(train)
     methods = [detector.score_samples, detector.predict, detector.p_values] * 6
