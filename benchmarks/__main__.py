@@ -34,6 +34,7 @@ TABLES = (
     "sampling",
     "speed",
     "scale",
+    "processes",
 )
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 
