@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from matplotlib.colors import same_color
+from scipy.integrate import trapezoid
 from scipy.spatial.distance import cdist, pdist
 from sklearn.exceptions import NotFittedError
 
@@ -129,7 +130,7 @@ def judged(request):
 def test_roc_curve_is_that_of_the_metrics(judged):
     display = DetectionCurveDisplay.from_predictions(*judged)
     x, y = display.line_.get_data()
-    assert np.trapezoid(y, x) == pytest.approx(auroc(*judged))
+    assert trapezoid(y, x) == pytest.approx(auroc(*judged))
     (fpr,), (tpr,) = display.marker_.get_data()
     assert fpr == fpr_at_tpr(*judged)
     assert (fpr, tpr) in set(zip(x, y, strict=True))
