@@ -1,5 +1,5 @@
 # make demo: fit on real molecules, print the figures, draw the picture.
-# make test: style, types, tests and the examples in the docstrings.
+# make test: style, types, tests and the examples in the docstrings, on all cores, a process each.
 # make docs: the pages, in docs/_build/html; every warning is an error.
 # Each makes what it needs, a virtual environment in .venv, and uses it again the next time.
 
@@ -16,7 +16,7 @@ test: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 docs: .venv/docs-installed
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
@@ -33,7 +33,7 @@ smoke:
 test-oldest:
 	$(PYTHON) -m venv build/oldest
 	build/oldest/bin/python -m pip install --quiet -c constraints-oldest.txt -e '.[tests]'
-	build/oldest/bin/python -m pytest
+	build/oldest/bin/python -m pytest -n auto
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

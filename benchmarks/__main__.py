@@ -40,7 +40,7 @@ DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 
 
 def main() -> int:
-    """Measure what is missing of a table, then render it."""
+    """Measure the missing cells of a table, then render it."""
     options = _options()
     if options.table == "render":
         for name in TABLES:
@@ -54,11 +54,11 @@ def main() -> int:
 
 
 def _in_order(table: ModuleType, rows: pd.DataFrame) -> pd.DataFrame:
-    """Rows in the order of the table's cells, in whatever order they were measured."""
+    """Rows in the order of the table's cells, not in which they were measured."""
     cells = table.cells(None, N_FOLDS)
-    place = {tuple(cell.values()): i for i, cell in enumerate(cells)}
+    position = {tuple(cell.values()): i for i, cell in enumerate(cells)}
     keys = zip(*(rows[name] for name in cells[0]), strict=True)
-    order = [place.get(key, len(place)) for key in keys]
+    order = [position.get(key, len(position)) for key in keys]
     return rows.iloc[np.argsort(order, kind="stable")]
 
 

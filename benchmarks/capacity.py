@@ -6,19 +6,20 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.methods import paper_settings
+from benchmarks.methods import paper_detector
 from benchmarks.protocol import evaluate_fold
 from benchmarks.render import averaged, of_paper, read_paper, side_by_side
+from skgraphkde import GCN
 
 TITLE = "Capacity"
 ABOUT = """\
-AUROC on MUTAG in percent, paper settings but for what is named: bandwidths with learned weights,
-with equal weights, or h = 0.1 alone.
+AUROC on MUTAG in percent, at the settings of the paper except for width and depth of the encoder
+and the density: bandwidths with learned weights, with equal weights, or h = 0.1 alone.
 """
 FORMS: dict[str, dict[str, Any]] = {
     "learned": {},
-    "fixed": {"learn_weights": False},
-    "single": {"bandwidths": (0.1,)},
+    "fixed": {"training__learn_weights": False},
+    "single": {"density__bandwidths": (0.1,)},
 }
 WIDTHS, DEPTHS = (32, 64, 128, 256), (1, 2, 3, 4, 5)
 
@@ -35,8 +36,9 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
 
 
 def estimator(weights: str, hidden_dim: int, n_layers: int, fold: int) -> Any:
-    """Paper settings, changed, seeded with the fold."""
-    return paper_settings(hidden_dim=hidden_dim, n_layers=n_layers, **FORMS[weights])(fold)
+    """The changed settings of the paper, seeded with the fold."""
+    encoder = GCN(hidden_dim=hidden_dim, n_layers=n_layers)
+    return paper_detector(encoder=encoder, **FORMS[weights])(fold)
 
 
 def measure(
@@ -47,7 +49,7 @@ def measure(
 
 
 def report(rows: pd.DataFrame) -> str:
-    """Widths by depths, a table a form."""
+    """Widths by depths, one table per form."""
     parts = [ABOUT]
     paper = read_paper("capacity")
     for form, of_form in rows.groupby("weights", sort=False):

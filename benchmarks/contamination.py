@@ -11,7 +11,7 @@ from benchmarks.methods import METHODS
 from benchmarks.protocol import N_FOLDS, evaluate, load
 from benchmarks.render import averaged, of_paper, read_paper, side_by_side
 from skgraphkde import GraphBatch
-from skgraphkde.model_selection import OneClassKFold
+from skgraphkde.evaluation import OneClassKFold
 
 TITLE = "Contamination and density gap"
 ABOUT = """\
@@ -55,7 +55,7 @@ def measure(estimator: Any, method: str, n_anomalies: int, fold: int) -> dict[st
 
 
 def report(rows: pd.DataFrame) -> str:
-    """A table a method."""
+    """One table per method."""
     parts = [ABOUT]
     paper = of_paper(read_paper("contamination"), "n_anomalies", "quantity", 3)
     titles = {

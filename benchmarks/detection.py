@@ -14,10 +14,11 @@ TITLE = "Detection"
 ABOUT = """\
 Five folds over the classes; fitted on the graphs of four folds that are not of the anomaly class,
 scored on the fifth. Mean and standard deviation over the folds, in percent (the paper's are over
-five runs). *Paper settings* are `PAPER`; *untrained* is the same with `max_iter=0`. The *floor* is
-the features of the nodes alone, without convolution, in the biased MMD. In italics, below ours: the
-figure of the paper. Behind a data set stands the number of folds, behind a figure the number of its
-folds where it has fewer. Empty cells did not run.
+five runs). Labels of these data sets were used to choose the defaults, so the row *defaults* and
+its mean are optimistic. *Paper settings* are `paper_settings()`; *untrained* is the same with
+`training=None`. The *floor* is the features of the nodes alone, without convolution, in the biased
+MMD. In italics, below ours: the figure of the paper. The number of folds is in parentheses after a
+data set, and after a figure that has fewer. Empty cells did not run.
 """
 # The paper does not say which class its AUPRC takes for positive: its figures stand below both.
 PAPER_TABLE = {
@@ -30,7 +31,7 @@ CAPTIONS = {
     "auroc": "AUROC",
     "auprc_anomaly": "AUPRC, anomalies positive",
     "auprc_normal": "AUPRC, normal graphs positive",
-    "fpr95": "FPR at 95 % TPR, anomalies positive (lower is better)",
+    "fpr95": "FPR at 95% TPR, anomalies positive (lower is better)",
 }
 
 
@@ -55,7 +56,7 @@ def measure(estimator: Any, dataset: str, method: str, fold: int) -> dict[str, f
 
 
 def report(rows: pd.DataFrame) -> str:
-    """A table a metric: methods by data sets, mean and mean rank behind."""
+    """One table per metric: methods by data sets, then mean and mean rank."""
     parts = [ABOUT]
     for metric in METRICS:
         paper = read_paper(PAPER_TABLE[metric])

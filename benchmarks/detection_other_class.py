@@ -39,7 +39,7 @@ def measure(estimator: Any, dataset: str, method: str, fold: int) -> dict[str, f
 
 
 def report(rows: pd.DataFrame) -> str:
-    """A table a data set."""
+    """One table per data set."""
     parts = [ABOUT]
     for dataset, of_dataset in rows.groupby("dataset", sort=False):
         title = f"{dataset}, anomaly class {OTHER_CLASS[dataset]}"

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from benchmarks.methods import METHODS, paper_settings
+from benchmarks.methods import METHODS, paper_detector
 from benchmarks.render import averaged, markdown, of_paper, read_paper, side_by_side
 from skgraphkde.datasets import make_erdos_renyi
 
@@ -29,8 +29,8 @@ ROWS = {
         "size only",
     )
 } | {
-    "widest kernel": paper_settings(mmd_gammas=(0.01,)),
-    "widest kernel, untrained": paper_settings(mmd_gammas=(0.01,), max_iter=0),
+    "widest kernel": paper_detector(distance__gammas=(0.01,)),
+    "widest kernel, untrained": paper_detector(distance__gammas=(0.01,), training=None),
 }
 RANGES = {f"{low:.1f}-{low + 0.2:.1f}": low for low in (0.0, 0.2, 0.4, 0.6, 0.8)}
 

@@ -65,7 +65,7 @@ def measure(estimator: Any, method: str, family: str, seed: int) -> dict[str, fl
 
 
 def report(rows: pd.DataFrame) -> str:
-    """A table a method; the paper's figures beside the paper's settings."""
+    """One table per method; the paper's figures beside the settings of the paper."""
     parts = [ABOUT]
     paper = of_paper(read_paper("families"), "family", "quantity", 3)
     titles = {

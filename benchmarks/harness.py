@@ -1,14 +1,15 @@
-"""Cells -> rows of a CSV: each cell is measured once, whatever is killed in between.
+"""Cells -> rows of a CSV: each cell is measured once, even if the run is killed in between.
 
 A table is a module with four functions:
 
 - ``cells(datasets, n_folds)`` lists the cells, each a dict of names and values;
 - ``estimator(**cell)`` makes the unfitted estimator of a cell, or None;
 - ``measure(estimator, **cell)`` fits and scores it and returns a dict of numbers;
-- ``report(rows)`` renders all rows that are there as Markdown.
+- ``report(rows)`` renders the rows as Markdown.
 
-A cell counts as finished if the CSV has a row of it with the same settings, the estimator's
-parameters: change a default and the cells that it touches are measured again.
+A cell is finished if the CSV has a row for it with the same settings, which are the parameters of
+the estimator and of its parts: after a change of a default, the cells that it affects are measured
+again.
 """
 
 from __future__ import annotations
@@ -22,27 +23,30 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import joblib
+import numpy as np
 import pandas as pd
 import torch
+from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_info
 from tqdm import tqdm
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("skgraphkde", "torch", "numpy", "scikit-learn", "grakel")
-# What is written of a cell beside its names and its measurements.
-PROVENANCE = ("settings", "seconds", "threads", "versions", "machine")
+# Parameters that change no result.
+IGNORED = ("checkpoint", "n_jobs", "verbose")
 
 Cell = dict[str, Any]
 
 
 def run(table: ModuleType, cells: list[Cell], n_jobs: int, path: Path) -> int:
-    """Measure the cells that are not finished; each is written as soon as it is there.
+    """Measure the cells that are not finished, and write each one as soon as it is measured.
 
     Parameters
     ----------
@@ -51,12 +55,12 @@ def run(table: ModuleType, cells: list[Cell], n_jobs: int, path: Path) -> int:
     n_jobs : int
         Processes; the cores are divided among them.
     path : Path
-        Of the CSV, which is made or continued.
+        The CSV, which is created or continued.
 
     Returns
     -------
     int
-        Number of cells that failed. They are not written, and are tried again the next time.
+        Number of cells that failed. They are not written, and the next run tries them again.
     """
     todo = unfinished(table, cells, path)
     n_threads = max(1, joblib.cpu_count() // n_jobs)
@@ -75,7 +79,7 @@ def run(table: ModuleType, cells: list[Cell], n_jobs: int, path: Path) -> int:
 
 
 def unfinished(table: ModuleType, cells: list[Cell], path: Path) -> list[Cell]:
-    """The cells of which there is no row with their settings."""
+    """The cells without a row that has their settings."""
     finished = set()
     if path.exists():
         _drop_torn_row(path)
@@ -84,20 +88,46 @@ def unfinished(table: ModuleType, cells: list[Cell], path: Path) -> list[Cell]:
 
 
 def settings(table: ModuleType, cell: Cell) -> str:
-    """The parameters of a cell's estimator as JSON, without those that change no result."""
+    """The parameters of a cell's estimator as JSON, without those that change no result.
+
+    A parameter that is an object becomes text with all its own parameters, defaults included, and a
+    string that is short for an object becomes the same text.
+    """
     estimator = table.estimator(**cell)
     if estimator is None:
         return "{}"
-    parameters = {
-        name: value
-        for name, value in estimator.get_params().items()
-        if name.rpartition("__")[2] not in ("checkpoint", "n_jobs", "verbose")
+    texts = {
+        name: value if value is None or isinstance(value, int | float | str) else text(value)
+        for name, value in parameters(estimator).items()
     }
-    return json.dumps({"class": type(estimator).__name__, **parameters}, default=str)
+    return json.dumps({"class": type(estimator).__name__, **texts})
+
+
+def parameters(estimator: BaseEstimator) -> Cell:
+    """The parameters that can change a result, with objects in place of strings short for them."""
+    expanded = getattr(estimator, "specification", partial(getattr, estimator))
+    names = estimator.get_params(deep=False)
+    return {name: expanded(name) for name in names if name not in IGNORED}
+
+
+def text(value: Any) -> str:
+    """A value as Python would write it; of an estimator, all parameters that can change a result.
+
+    Tuples and arrays are written as lists, and numbers of NumPy as those of Python, so that equal
+    values have the same text.
+    """
+    if isinstance(value, BaseEstimator):
+        arguments = [f"{name}={text(x)}" for name, x in parameters(value).items()]
+        return f"{type(value).__name__}({', '.join(arguments)})"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(text, value))}]"
+    if isinstance(value, np.ndarray | np.generic):
+        return text(value.tolist())
+    return repr(value)
 
 
 def append(path: Path, row: Cell) -> None:
-    """Write one row, and be sure that it is on the disk."""
+    """Append one row, and return once it is on the disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fields = list(row)
     is_new = not path.exists()
@@ -114,7 +144,7 @@ def append(path: Path, row: Cell) -> None:
 
 
 def read(table: ModuleType, path: Path) -> pd.DataFrame:
-    """The rows of a table that hold for the settings of today, the cells' names as columns."""
+    """The rows of a table with today's settings; the names in the cells become columns."""
     if not path.exists():
         return pd.DataFrame()
     rows = pd.read_csv(path)
@@ -125,14 +155,14 @@ def read(table: ModuleType, path: Path) -> pd.DataFrame:
 
 
 def _measured(table_name: str, cell: Cell, n_threads: int) -> Cell:
-    """One cell's row, in a process of its own."""
+    """The row of one cell, measured in a worker process."""
     __import__(table_name)
     table = sys.modules[table_name]
     torch.set_num_threads(n_threads)
     start = time.perf_counter()
     try:
         values = table.measure(table.estimator(**cell), **cell)
-    except Exception:  # one cell must not cost the others
+    except Exception:  # a failed cell must not stop the others
         return {"cell": _key(cell), "error": traceback.format_exc()}
     provenance = {
         "settings": settings(table, cell),
@@ -145,7 +175,7 @@ def _measured(table_name: str, cell: Cell, n_threads: int) -> Cell:
 
 
 def versions() -> str:
-    """The packages that figures depend on, where they are installed."""
+    """The installed packages that figures depend on, with their versions."""
     installed = []
     for package in PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
@@ -154,9 +184,9 @@ def versions() -> str:
 
 
 def machine() -> str:
-    """Processor, number of cores, and what decides how well they are used.
+    """Processor, number of cores, and two settings that decide how well they are used.
 
-    That is the processor that NumPy's BLAS takes it for, and how OpenMP's threads wait.
+    These are the kernels that NumPy's BLAS has chosen, and how OpenMP's threads wait.
     """
     name = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
@@ -181,7 +211,7 @@ def _rows(path: Path) -> Iterator[dict[str, str]]:
 
 
 def _drop_torn_row(path: Path) -> None:
-    """A row that was being written when the process was killed has no end of line."""
+    """Drop the last row if it has no end of line: the process was killed while it wrote it."""
     text = path.read_bytes()
     whole = text[: text.rfind(b"\n") + 1]
     if whole != text:

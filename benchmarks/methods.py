@@ -1,4 +1,4 @@
-"""Names of the methods in the tables -> unfitted estimators."""
+"""Names of the methods in the tables -> functions from a seed to an unfitted estimator."""
 
 from __future__ import annotations
 
@@ -10,24 +10,35 @@ from benchmarks.peers.graph_autoencoder import GraphAutoencoderKDE
 from benchmarks.peers.graph_kernel import GraphKernelDetector
 from benchmarks.peers.infograph import InfoGraphKDE
 from benchmarks.peers.size import SizeKDE
-from skgraphkde import PAPER, GraphKDEDetector
+from skgraphkde import MMD, GraphKDEDetector, Propagation, paper_settings
 
 
-def paper_settings(**changes: Any) -> Callable[[int], GraphKDEDetector]:
-    """Makes a detector with the paper's settings, but for `changes`, from a seed."""
-    return lambda seed: GraphKDEDetector(**{**PAPER, **changes}, random_state=seed)
+def paper_detector(**changes: Any) -> Callable[[int], GraphKDEDetector]:
+    """A function from a seed to a detector with the settings of the paper, except for `changes`.
+
+    The names of changes may be nested, such as ``encoder__n_layers``.
+    """
+    return lambda seed: GraphKDEDetector(**paper_settings(), random_state=seed).set_params(
+        **changes
+    )
 
 
 def _kernel(kernel: str, detector: str) -> Callable[[int], GraphKernelDetector]:
     return lambda seed: GraphKernelDetector(kernel, detector, random_state=seed)
 
 
+def _floor(seed: int) -> GraphKDEDetector:
+    return GraphKDEDetector(
+        encoder=Propagation(n_layers=0), distance=MMD(estimator="biased"), random_state=seed
+    )
+
+
 #: Our own rows first.
 METHODS: dict[str, Callable[[int], Any]] = {
     "defaults": lambda seed: GraphKDEDetector(random_state=seed),
-    "floor": lambda seed: GraphKDEDetector(n_layers=0, mmd_estimator="biased", random_state=seed),
-    "paper settings": paper_settings(),
-    "paper settings, untrained": paper_settings(max_iter=0),
+    "floor": _floor,
+    "paper settings": paper_detector(),
+    "paper settings, untrained": paper_detector(training=None),
     "size only": lambda seed: SizeKDE(),
     "PK-SVM": _kernel("propagation", "one_class_svm"),
     "PK-iF": _kernel("propagation", "isolation_forest"),
@@ -39,7 +50,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "InfoGraph+KDE": lambda seed: InfoGraphKDE(random_state=seed),
 }
 
-#: What the paper calls the methods that it has figures of.
+#: What the paper calls the methods for which it has figures.
 PAPER_NAMES = {
     "paper settings": "LGKDE",
     "PK-SVM": "PK-SVM",

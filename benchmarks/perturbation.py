@@ -6,15 +6,15 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.methods import paper_settings
+from benchmarks.methods import paper_detector
 from benchmarks.protocol import METRICS, evaluate_fold
 from benchmarks.render import averaged, of_paper, read_paper, side_by_side
 
 TITLE = "Perturbation ablation"
 ABOUT = """\
-Paper settings but for the twins: swapped features, bent spectrum, a fifth of the edges at random,
-or features and spectrum; "none" is the untrained encoder. Percent. The paper does not say which
-class its AUPRC takes for positive; ours is of the normal graphs.
+The settings of the paper except for the twins: swapped features, a bent spectrum, a fifth of the
+edges at random, or features and spectrum; "none" is the untrained encoder. Percent. The paper does
+not say which class its AUPRC takes for positive; ours is of the normal graphs.
 """
 KINDS = ("features", "spectrum", "random_edges", "both", "none")
 
@@ -30,9 +30,10 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
 
 
 def estimator(dataset: str, perturbation: str, fold: int) -> Any:
-    """Paper settings with other twins, seeded with the fold."""
-    changes = {"max_iter": 0} if perturbation == "none" else {"perturbation": perturbation}
-    return paper_settings(**changes)(fold)
+    """The settings of the paper with other twins, seeded with the fold."""
+    if perturbation == "none":
+        return paper_detector(training=None)(fold)
+    return paper_detector(training__twins=perturbation)(fold)
 
 
 def measure(estimator: Any, dataset: str, perturbation: str, fold: int) -> dict[str, float]:
@@ -41,7 +42,7 @@ def measure(estimator: Any, dataset: str, perturbation: str, fold: int) -> dict[
 
 
 def report(rows: pd.DataFrame) -> str:
-    """A table a data set."""
+    """One table per data set."""
     parts = [ABOUT]
     paper = read_paper("perturbation")
     for dataset, of_dataset in rows.groupby("dataset", sort=False):

@@ -13,16 +13,16 @@ from dask.distributed import Client, LocalCluster
 
 from benchmarks.protocol import load
 from benchmarks.render import markdown
-from skgraphkde import GraphKDEDetector
+from skgraphkde import MMD, GraphKDEDetector
 
 TITLE = "More than one process"
 ABOUT = """\
-100,000 graphs, drawn with replacement from a data set, are scored by the defaults, fitted on 500
-graphs of it: in one process of one thread and of two; by two processes of joblib (`n_jobs=2`); and
-by a Dask cluster of two processes on the same machine. Each after a first call that starts what it
-needs, one after the other in one run. Overhead is the time of two processes beyond half of that of
-one thread, by graphs: what it costs to send them. With the first call of joblib in parentheses, as
-its processes have to start and to import this package.
+100,000 graphs, drawn with replacement from a data set, are scored by the defaults, fitted on 500 of
+its graphs: in one process with one thread and with two; by two processes of joblib (`n_jobs=2`);
+and by a Dask cluster of two processes on the same machine, one after the other in one run. A first
+call, which starts what is needed, is not counted; for joblib, whose processes have to start and
+import this package, it is in parentheses. Overhead is the time of two processes beyond half of the
+time of one thread, per graph: what it costs to send a graph.
 """
 DATASETS = ("MUTAG", "AIDS", "NCI1", "IMDB-BINARY")
 N_GRAPHS = 100_000
@@ -41,7 +41,7 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
 
 def estimator(dataset: str) -> GraphKDEDetector:
     """The defaults, with random features, which bound what a reference costs."""
-    return GraphKDEDetector(mmd_method="random_features", random_state=0)
+    return GraphKDEDetector(distance=MMD(method="random_features"), random_state=0)
 
 
 def measure(estimator: GraphKDEDetector, dataset: str) -> dict[str, float]:
@@ -76,13 +76,13 @@ def measure(estimator: GraphKDEDetector, dataset: str) -> dict[str, float]:
 
 
 def report(rows: pd.DataFrame) -> str:
-    """A row a data set."""
+    """One row per data set."""
     rows = rows.set_index("dataset")
     table = rows[list(LABELS)].map("{:.1f}".format).rename(columns=LABELS)
     table["joblib, s"] += rows["joblib_first"].map(" ({:.1f})".format)
     for name in ("joblib", "dask"):
         overhead = 1e6 * (rows[name] - rows["one_thread"] / 2) / N_GRAPHS
-        label = f"overhead of {LABELS[name].removesuffix(', s')}, µs a graph"
+        label = f"overhead of {LABELS[name].removesuffix(', s')}, µs per graph"
         table[label] = overhead.map("{:.0f}".format)
     table["largest relative difference of a score"] = rows["difference"].map("{:.0e}".format)
     return f"{ABOUT}\n\n{markdown(table)}"

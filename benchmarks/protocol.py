@@ -14,8 +14,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from skgraphkde.datasets import fetch_tu_dataset
-from skgraphkde.metrics import detection_report
-from skgraphkde.model_selection import OneClassKFold
+from skgraphkde.evaluation import OneClassKFold, detection_report
 
 #: In the order of the paper's tables.
 DATASETS = [
@@ -32,9 +31,9 @@ DATASETS = [
     "COLLAB",
     "REDDIT-BINARY",
 ]
-#: Those that two cores finish in hours, the cheapest first.
+#: The sets that two cores finish in hours, the cheapest first.
 SMALL = ["MUTAG", "IMDB-BINARY", "BZR", "COX2", "AIDS", "ENZYMES", "DHFR", "PROTEINS", "NCI1"]
-#: Sets of which other benchmarks take the other class for the anomaly, and that class.
+#: Sets in which other benchmarks take the other class for the anomaly, and that class.
 OTHER_CLASS = {"PROTEINS": 1, "DD": 1, "BZR": -1, "COX2": -1, "AIDS": 1, "DHFR": 1}
 METRICS = ("auroc", "auprc_anomaly", "auprc_normal", "fpr95")
 N_FOLDS = 5
@@ -42,7 +41,7 @@ N_FOLDS = 5
 
 @functools.lru_cache(maxsize=2)
 def load(dataset: str, anomaly_class: int | None = None) -> Bunch:
-    """A data set of the TU collection, kept for the next cell."""
+    """A data set of the TU collection; it stays in memory for the next cell."""
     return fetch_tu_dataset(dataset, anomaly_class=anomaly_class)
 
 
@@ -56,7 +55,7 @@ def fold(data: Bunch, index: int) -> tuple[Any, Any, np.ndarray]:
 
 
 def evaluate(estimator: Any, train: Any, test: Any, y_test: np.ndarray) -> dict[str, float]:
-    """Fit, score, and compare: the metrics in percent, the seconds of fit and of scoring."""
+    """Fit, score and evaluate: metrics in percent, and the seconds of fitting and scoring."""
     start = time.perf_counter()
     estimator.fit(train)
     fitted = time.perf_counter()
@@ -72,5 +71,5 @@ def evaluate(estimator: Any, train: Any, test: Any, y_test: np.ndarray) -> dict[
 def evaluate_fold(
     estimator: Any, dataset: str, index: int, anomaly_class: int | None = None
 ) -> dict[str, float]:
-    """The same on one fold of a data set; `anomaly_class` as in fetch_tu_dataset."""
+    """The same for one fold of a data set; `anomaly_class` as in fetch_tu_dataset."""
     return evaluate(estimator, *fold(load(dataset, anomaly_class), index))

@@ -12,12 +12,12 @@ PAPER = Path(__file__).parent / "paper"
 
 
 def read_paper(table: str) -> pd.DataFrame:
-    """Figures of the paper; the first lines of a file, after "#", say where they stand there."""
+    """Figures of the paper; the first lines of a file, after "#", say where it prints them."""
     return pd.read_csv(PAPER / f"{table}.csv", comment="#")
 
 
 def mean_std(values: Sequence[float], digits: int = 1) -> str:
-    """`mean ± standard deviation`, or the mean alone of a single value, or nothing of none."""
+    """`mean ± standard deviation`; a single value alone; nothing for no value."""
     values = np.asarray(values, dtype=float)
     values = values[np.isfinite(values)]
     if not len(values):
@@ -27,7 +27,7 @@ def mean_std(values: Sequence[float], digits: int = 1) -> str:
 
 
 def markdown(table: pd.DataFrame, index: bool = True) -> str:
-    """A table as Markdown, numbers to the right."""
+    """A table as Markdown, with numbers aligned to the right."""
     align = ["left", *["right"] * (table.shape[1] - (not index))]
     return table.fillna("").to_markdown(index=index, colalign=align, disable_numparse=True)
 
@@ -40,14 +40,14 @@ def against_paper(
     paper: pd.DataFrame,
     paper_names: dict[str, str],
 ) -> str:
-    """Methods by data sets, mean and mean rank behind, the paper's figures below in italics.
+    """Methods by data sets, then mean and mean rank; figures of the paper below, in italics.
 
     Parameters
     ----------
     rows : DataFrame
         With "dataset", "method", "fold" and `metric`.
     metric : str
-        "fpr95" is ranked upwards, anything else downwards.
+        Low values of "fpr95" rank first, high values of anything else.
     datasets, methods : sequence of str
         The columns, and the rows.
     paper : DataFrame
@@ -104,7 +104,7 @@ def of_paper(paper: pd.DataFrame, by: str | list[str], column: str, digits: int 
 
 
 def side_by_side(ours: pd.DataFrame, paper: pd.DataFrame, titles: dict[str, str]) -> str:
-    """Two tables of text in one: the paper's columns in italics behind ours.
+    """Two tables of text in one: each column of the paper in italics after ours.
 
     Parameters
     ----------

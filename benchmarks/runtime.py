@@ -6,26 +6,26 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.methods import METHODS, paper_settings
+from benchmarks.methods import METHODS, paper_detector
 from benchmarks.protocol import evaluate_fold
 from benchmarks.render import averaged, markdown, of_paper, read_paper
 
 TITLE = "Runtime"
 ABOUT = """\
-Seconds to fit on a training fold and to score the test fold; one fold after the other, in one run,
-with all cores of the machine; behind it the mean number of epochs, where there is training. The
-paper's figures, in italics, are those of an NVIDIA RTX 4090, for the whole of training and testing.
-Empty cells did not run.
+Seconds to fit a training fold and to score the test fold, one fold after the other, in one run,
+with all cores of the machine; with training, the mean number of epochs follows. The paper's
+figures, in italics, are those of an NVIDIA RTX 4090, for the whole of training and testing. Empty
+cells did not run.
 """
 DATASETS = ("MUTAG", "PROTEINS", "NCI1", "COLLAB", "REDDIT-BINARY")
 ROWS = {
     **METHODS,
-    "paper settings, random features": paper_settings(mmd_method="random_features"),
+    "paper settings, random features": paper_detector(distance__method="random_features"),
 }
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-    """Every method on every fold; the first three data sets unless told."""
+    """Every method on every fold; the first three data sets by default."""
     return [
         {"dataset": dataset, "method": method, "fold": fold}
         for dataset in datasets or DATASETS[:3]
@@ -40,7 +40,7 @@ def estimator(dataset: str, method: str, fold: int) -> Any:
 
 
 def measure(estimator: Any, dataset: str, method: str, fold: int) -> dict[str, float]:
-    """Seconds of one fold, and what was reached in them."""
+    """One fold: its metrics, seconds and number of epochs."""
     values = evaluate_fold(estimator, dataset, fold)
     epochs = len(getattr(estimator, "history_", {}).get("loss", [0])) - 1
     total = round(values["fit_seconds"] + values["score_seconds"], 3)

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.methods import paper_settings
+from benchmarks.methods import paper_detector
 from benchmarks.protocol import evaluate_fold
 from benchmarks.render import averaged, markdown, read_paper
+from skgraphkde import References
 
 TITLE = "Reference sampling"
 ABOUT = """\
-PROTEINS, paper settings but for the references, of mini-batches and of the density. AUROC in
-percent; speed-up of scoring and of an epoch of training against all references, means of the ratios
-of the same fold, measured in one run. The paper's speed-up is that of the whole.
+PROTEINS, the settings of the paper except for the references, in mini-batches and in the density.
+AUROC in percent; speed-up of scoring and of an epoch of training over all references, as means of
+the ratios of the same fold, measured in one run. The paper's speed-up is that of the whole.
 """
 SAMPLINGS = ("stratified", "importance", "uniform")
 RATIOS = (0.8, 0.5, 0.3)
@@ -33,11 +34,11 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
 
 
 def estimator(trained: bool, sampling: str, ratio: float, fold: int) -> Any:
-    """Paper settings with fewer references, seeded with the fold."""
-    changes: dict[str, Any] = {} if trained else {"max_iter": 0}
+    """The settings of the paper with fewer references, seeded with the fold."""
+    changes: dict[str, Any] = {} if trained else {"training": None}
     if sampling != "all":
-        changes |= {"reference_sampling": sampling, "reference_ratio": ratio}
-    return paper_settings(**changes)(fold)
+        changes |= {"references": References(sampling, ratio)}
+    return paper_detector(**changes)(fold)
 
 
 def measure(
@@ -50,7 +51,7 @@ def measure(
 
 
 def report(rows: pd.DataFrame) -> str:
-    """A table for the trained and one for the untrained encoder."""
+    """One table for the untrained encoder and one for the trained one."""
     by = ["sampling", "ratio"]
     paper = read_paper("sampling").set_index(by)
     parts = [ABOUT]

@@ -13,50 +13,56 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from benchmarks.methods import paper_detector
 from benchmarks.protocol import load
 from benchmarks.render import markdown
-from skgraphkde import PAPER, GraphBatch, GraphKDEDetector
+from skgraphkde import (
+    MMD,
+    Contrastive,
+    GraphBatch,
+    GraphKDEDetector,
+    NodeFeatures,
+    References,
+)
 
 TITLE = "Growth with the number of graphs"
 ABOUT = """\
 Sparse random graphs of 15 to 25 nodes, a tree and a quarter as many edges again, as molecules are.
 Degrees as node features, random features for the distance, 256 references drawn at random, all
 cores. *Fit* is that of the defaults, *an epoch* one pass of training a GCN over the training
-graphs; *score* scores the same graphs from a `GraphBatch`, with the defaults. Every row is a
-process of its own, and *memory* its peak, the graphs and what made them included. The exponent is
-the slope of log seconds on log graphs from 10,000 graphs on: 1 is linear.
+graphs; *score* scores the same graphs from a `GraphBatch`, with the defaults. Each row is measured
+in its own process, and *memory* is the peak of that process, including the graphs and what made
+them. The exponent is the slope of log seconds on log graphs from 10,000 graphs on: 1 is linear.
 """
 ABOUT_REDDIT = """\
-Large graphs: all 2,000 threads of REDDIT-BINARY (859,254 nodes), scored by a detector at paper
-settings, without training, which has one class of them for references. *Fit* includes loading.
+Large graphs: all 2,000 threads of REDDIT-BINARY (859,254 nodes), scored by a detector with the
+settings of the paper, without training, whose references are one class of them. *Fit* includes
+loading.
 """
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 N_REFERENCES = 256
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-    """Every number of graphs; an epoch up to 100,000; large graphs."""
+    """Every number of graphs, an epoch up to 100,000 graphs, and large graphs."""
     sizes = [{"n_graphs": n, "max_iter": 0} for n in SIZES]
     epochs = [{"n_graphs": n, "max_iter": 1} for n in SIZES[:-1]]
-    large = [{"dataset": "REDDIT-BINARY", "mmd_method": m} for m in ("exact", "random_features")]
+    large = [{"dataset": "REDDIT-BINARY", "method": m} for m in ("exact", "random_features")]
     return sizes + epochs + large
 
 
 def estimator(
-    n_graphs: int = 0, max_iter: int = 0, dataset: str = "", mmd_method: str = ""
+    n_graphs: int = 0, max_iter: int = 0, dataset: str = "", method: str = ""
 ) -> GraphKDEDetector:
     """Degrees as node features, random features, a bounded number of references; GCNs train."""
     if dataset:
-        return GraphKDEDetector(
-            **{**PAPER, "max_iter": max_iter, "mmd_method": mmd_method}, random_state=0
-        )
+        return paper_detector(training=None, distance__method=method)(0)
     return GraphKDEDetector(
-        node_features=("degree",),
+        features=NodeFeatures(("degree",)),
         encoder="gcn" if max_iter else "propagation",
-        mmd_method="random_features",
-        reference_sampling="uniform",
-        reference_ratio=min(1.0, N_REFERENCES / n_graphs),
-        max_iter=max_iter,
+        distance=MMD(method="random_features"),
+        training=Contrastive(max_iter=max_iter) if max_iter else None,
+        references=References("uniform", ratio=min(1.0, N_REFERENCES / n_graphs)),
         random_state=0,
     )
 
@@ -131,9 +137,9 @@ def _sparse_graphs(n_graphs: int) -> GraphBatch:
 
 
 def report(rows: pd.DataFrame) -> str:
-    """A row a size, then the exponents; large graphs."""
-    rows = rows.reindex(columns=rows.columns.union(["dataset", "mmd_method"]))
-    large = rows[rows["dataset"].notna()].set_index("mmd_method")
+    """One row per number of graphs, the exponents, then the large graphs."""
+    rows = rows.reindex(columns=rows.columns.union(["dataset", "method"]))
+    large = rows[rows["dataset"].notna()].set_index("method")
     rows = rows[rows["dataset"].isna()].set_index("n_graphs").sort_index()
     plain, trained = rows[rows["max_iter"] == 0], rows[rows["max_iter"] == 1]
     table = pd.DataFrame(

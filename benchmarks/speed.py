@@ -13,33 +13,33 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.protocol import DATASETS, load
 from benchmarks.render import markdown
-from skgraphkde import PAPER, GraphBatch, NodeFeatures
-from skgraphkde._mmd_cpu import COLUMN_TILE, ROW_TILE
-from skgraphkde._mmd_loops import _gaussian
-from skgraphkde._mmd_torch import lowest_exponent
-from skgraphkde.encoder import GCNEncoder
-from skgraphkde.mmd import DiscreteMeasures, Distance
-from skgraphkde.refinement import MessageFlow, node_colors
+from skgraphkde import GCN, GraphBatch, NodeFeatures, paper_settings
+from skgraphkde.distances.engines.cpu import COLUMN_TILE, ROW_TILE
+from skgraphkde.distances.engines.cpu_loops import _gaussian
+from skgraphkde.distances.engines.torch_tiles import lowest_exponent
+from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.distances.mmd import FittedMMD
+from skgraphkde.encoders.message_flow import MessageFlow, node_colors
 
 TITLE = "Speed of all pairs of distances"
 ABOUT = """\
 Squared MMD between all pairs of the first graphs of each data set, up to 10,000 nodes; label (or
 attribute) and degree as node features, an untrained encoder of width 128, five gammas, single
 precision, all cores; the embedding is not counted. Medians of three, side by side in one run.
-*Ours* merges nodes of one color first, which is counted. *Tiles* is ours without that. *Blocks* is
-torch by blocks of graphs: cdist, five exponentials, sums over nodes. *KeOps* sums the kernels of
+*Ours* merges nodes of one color first, which is counted. *Tiles* is ours without merging. *Blocks*
+is torch by blocks of graphs: cdist, five exponentials, sums over nodes. *KeOps* sums the kernels of
 all nodes with those of one graph at a time, for a tenth of the graphs, extrapolated. *Pair by pair*
 is the formula, on 300 random pairs, extrapolated. *The limit* is what the matrix products and the
 exponentials of half of all pairs of points, after merging, take by themselves, in the cache, on all
-cores, measured in this run. *Error* is the largest difference to double precision.
+cores, measured in this run. *Error* is the largest difference from double precision.
 """
 MAX_NODES, N_PAIRS, BLOCK = 10_000, 300, 64
-GAMMAS = PAPER["mmd_gammas"]
-MMD = Distance("mmd", GAMMAS)
+GAMMAS = paper_settings()["distance"].gammas
+MMD = FittedMMD(GAMMAS)
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-    """One a data set."""
+    """One per data set."""
     return [{"dataset": dataset} for dataset in datasets or DATASETS]
 
 
@@ -48,12 +48,12 @@ def estimator(dataset: str) -> None:
 
 
 def measure(estimator: None, dataset: str) -> dict[str, float]:
-    """Seconds of every way, and how far they are apart."""
+    """Seconds of each implementation, and how far their results are from double precision."""
     graphs = _first_graphs(load(dataset).graphs)
     kinds = [kind for kind in ("label", "attribute") if _has(graphs, kind)][:1]
     features = NodeFeatures((*kinds, "degree")).fit_transform(graphs)
     generator = torch.Generator().manual_seed(0)
-    encoder = GCNEncoder(features.attributes.shape[1], 128, 2, 0.0, True, generator).eval()
+    encoder = GCN(hidden_dim=128, n_layers=2).build(features.attributes.shape[1], generator).eval()
     with torch.no_grad():
         flow = MessageFlow.unmerged(features, 2)
         encoder.standardize([flow])
@@ -118,7 +118,7 @@ def _median(function: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def _pair_by_pair(Z: torch.Tensor, ptr: np.ndarray, pairs: np.ndarray) -> torch.Tensor:
-    """The paper's eq. mmd_distance as it stands."""
+    """The paper's eq. mmd_distance, as written."""
     values = []
     for i, j in pairs:
         x, y = Z[ptr[i] : ptr[i + 1]], Z[ptr[j] : ptr[j + 1]]
@@ -133,7 +133,7 @@ def _pair_by_pair(Z: torch.Tensor, ptr: np.ndarray, pairs: np.ndarray) -> torch.
 
 
 def _blocks(Z: torch.Tensor, ptr: np.ndarray) -> torch.Tensor:
-    """Some graphs against all at a time."""
+    """A block of graphs against all graphs at a time."""
     n = len(ptr) - 1
     sizes = torch.from_numpy(np.diff(ptr))
     graph_of_node = torch.repeat_interleave(torch.arange(n), sizes)
@@ -152,7 +152,7 @@ def _blocks(Z: torch.Tensor, ptr: np.ndarray) -> torch.Tensor:
 
 
 def _keops(Z: torch.Tensor, ptr: np.ndarray, some: Iterable[int]) -> torch.Tensor:
-    """Kernels of all nodes with those of a graph at a time, summed; for some graphs."""
+    """Sums of the kernels between all nodes and those of one graph at a time, for some graphs."""
     from pykeops.torch import LazyTensor  # looks for a compiler when it is imported
 
     x, gammas = LazyTensor(Z[:, None, :]), LazyTensor(-torch.tensor(GAMMAS, dtype=Z.dtype))
@@ -164,7 +164,7 @@ def _keops(Z: torch.Tensor, ptr: np.ndarray, some: Iterable[int]) -> torch.Tenso
 
 
 def _limits() -> tuple[float, float]:
-    """Seconds a pair of points of a matrix product (d = 128), and of a kernel, in cache."""
+    """Seconds per pair of points for a matrix product (d = 128), and for a kernel, in the cache."""
     rng, n_threads = np.random.default_rng(0), torch.get_num_threads()
     y, x = (rng.standard_normal((n, 128), np.float32) for n in (COLUMN_TILE, ROW_TILE))
     D = np.empty((COLUMN_TILE, ROW_TILE), np.float32)
@@ -177,7 +177,7 @@ def _limits() -> tuple[float, float]:
 
 
 def report(rows: pd.DataFrame) -> str:
-    """A row a data set."""
+    """One row per data set."""
     rows = rows.set_index("dataset").reindex(
         [name for name in DATASETS if name in set(rows["dataset"])]
     )

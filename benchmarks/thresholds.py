@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.methods import paper_settings
+from benchmarks.methods import paper_detector
 from benchmarks.protocol import evaluate_fold, load
 from benchmarks.render import averaged, of_paper, read_paper, side_by_side
-from skgraphkde.perturbation import spectral_twins
+from skgraphkde import SpectralEdges, Twins
+from skgraphkde.training.edges import spectral_twins
 
 TITLE = "Energy thresholds"
 ABOUT = """\
-Paper settings but for the energy thresholds. The AUROC is in percent. Shares of changed edges are
-means and standard deviations over all graphs, in percent of a graph's edges, and need no training.
+The settings of the paper except for the energy thresholds. The AUROC is in percent. Shares of
+changed edges are means and standard deviations over all graphs, in percent of a graph's edges, and
+need no training.
 """
 GRID = list(product((0.45, 0.5, 0.55, 0.6), (0.7, 0.75, 0.8, 0.85)))
 
@@ -33,10 +35,11 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
 
 
 def estimator(dataset: str, tau_1: float, tau_2: float, fold: int) -> Any:
-    """Paper settings with other thresholds; none for the shares of edges, fold -1."""
+    """The settings of the paper with other thresholds; None for the shares of edges, fold -1."""
     if fold < 0:
         return None
-    return paper_settings(energy_thresholds=(tau_1, tau_2))(fold)
+    twins = Twins(edges=SpectralEdges(energy_thresholds=(tau_1, tau_2)))
+    return paper_detector(training__twins=twins)(fold)
 
 
 def measure(

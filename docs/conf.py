@@ -1,6 +1,6 @@
 """Sphinx: the pages of this folder, the docstrings and the examples -> docs/_build/html.
 
-Nothing is fetched, neither while the pages are made nor when they are read.
+Nothing is downloaded, neither when the pages are built nor when they are read.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-# benchmarks/README.md is in benchmarks/index.md, which adds the table of contents.
+# benchmarks/index.md includes benchmarks/README.md and adds the table of contents.
 exclude_patterns = ["_build", "benchmarks/README.md", "**.ipynb", "auto_examples/*.py"]
 templates_path = ["_templates"]
 default_role = "literal"
 smartquotes = False
-suppress_warnings = ["myst.header"]  # the tables' pages go from # to ###
+suppress_warnings = ["myst.header"]  # pages of tables go from # to ###
 
 # -- API -------------------------------------------------------------------------------------------
 
 autosummary_generate = True
-autodoc_typehints = "none"  # the docstrings say it with shapes and ranges
+autodoc_typehints = "none"  # docstrings give types with shapes and ranges
 numpydoc_show_class_members = False  # the templates list them
 maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
@@ -78,7 +78,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "show_memory": False,
     "thumbnail_size": (480, 320),
-    "write_computation_times": False,  # that page would fetch scripts
+    "write_computation_times": False,  # that page would download scripts
     "plot_gallery": "True",
     "abort_on_example_error": True,
 }
@@ -123,7 +123,7 @@ def _write_block(writer: Any, node: nodes.math_block) -> None:
 
 INCLUDE = re.compile(r"```\{include\} (\S+)\n```")
 LINK = re.compile(r"\[([^\]]*)\]\((?!http|#)([^)#]+)\)")
-# Which page a file outside of this folder, or one that is no page, is on.
+# Included file -> the page that includes it.
 PAGES = {
     (page.parent / found[1]).resolve(): page
     for page in DOCS.rglob("*.md")
@@ -132,7 +132,7 @@ PAGES = {
 
 
 def read_page(app: Any, docname: str, source: list[str]) -> None:
-    """Put included files in their place; let links lead to pages, or be plain text."""
+    """Insert included files, and turn links into links between pages or into plain text."""
     page = DOCS / f"{docname}.md"
     if not page.exists():
         return
@@ -147,7 +147,7 @@ def read_page(app: Any, docname: str, source: list[str]) -> None:
 
 
 def _link(match: re.Match, path: Path, page: Path) -> str:
-    """A Markdown link in the file `path`, as it has to be on `page`."""
+    """A Markdown link in the file `path`, as it must be written on `page`."""
     target = (path.parent / match[2]).resolve()
     target = PAGES.get(target, target)
     if target.is_dir() or not target.is_relative_to(DOCS):
@@ -155,9 +155,13 @@ def _link(match: re.Match, path: Path, page: Path) -> str:
     return f"[{match[1]}]({os.path.relpath(target, page.parent)})"
 
 
+# Methods that detectors inherit from scikit-learn, whose docstrings link to its own pages.
+INHERITED = re.compile("set_.*_request|get_metadata_routing|set_output|fit_transform")
+
+
 def skip(app: Any, what: str, name: str, *_: Any) -> bool | None:
-    """Leave out what scikit-learn adds for the routing of metadata, of which there is none."""
-    return True if re.fullmatch("set_.*_request", name) else None
+    """Leave out what scikit-learn adds and documents."""
+    return True if INHERITED.fullmatch(name) else None
 
 
 def setup(app: Any) -> dict[str, bool]:

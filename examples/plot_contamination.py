@@ -2,14 +2,14 @@
 What if there are anomalies among the training graphs?
 ======================================================
 
-Nobody looks through all training graphs. Here more and more molecules that are not mutagenic are
-fitted along with 85 mutagenic ones, as if they were normal. What becomes of scores, verdicts and
-p-values?
+Nobody inspects every training graph. Here, more and more molecules that are not mutagenic are added
+to 85 mutagenic ones, as if they were normal. What happens to scores, verdicts and p-values?
 """
 
 # %%
-# MUTAG, divided at random ten times: 85 normal molecules to fit, 40 to test with; of the anomalies
-# 30 that may get among the training graphs, and 33 to test with. No molecule is in two places.
+# MUTAG is split at random ten times. Of the normal molecules, 85 are for training and 40 for
+# testing. Of the anomalies, up to 30 are hidden among the training graphs, and 33 are for testing.
+# No molecule is in both places.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ import numpy as np
 
 from skgraphkde import GraphKDEDetector
 from skgraphkde.datasets import load_mutag
-from skgraphkde.metrics import auroc
+from skgraphkde.evaluation import auroc
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
@@ -40,9 +40,9 @@ for n_hidden in numbers:
 rows = np.array(rows)
 
 # %%
-# The order of the scores suffers little. The verdicts do, in the safe direction: the hidden
-# anomalies have low densities of their own, and pull the threshold down. Fewer anomalies are found,
-# and false alarms become rarer than the nominal tenth, not more frequent.
+# The order of the scores suffers little. The verdicts suffer more, but in the safe direction: the
+# hidden anomalies have low densities themselves and pull the threshold down. Fewer anomalies are
+# found, and false alarms become rarer than the nominal tenth, not more frequent.
 print("hidden  AUROC  false alarms  found   median p-value of anomalies")
 means = np.array([rows[rows[:, 0] == n_hidden].mean(axis=0) for n_hidden in numbers])
 for n_hidden, score, false_alarms, found in means:
@@ -50,8 +50,8 @@ for n_hidden, score, false_alarms, found in means:
     print(f"{n_hidden:6.0f}  {score:.2f}   {false_alarms:8.2f}  {found:9.2f}  {median:12.2f}")
 
 # %%
-# If you know about how many there are, say so: with ``contamination`` raised by their share, more
-# of the anomalies are found again, at more false alarms.
+# If you know roughly how many there are, say so. With ``contamination`` raised by their share, more
+# of the anomalies are found again, at the cost of more false alarms.
 raised = []
 for repetition in range(10):
     rng = np.random.RandomState(repetition)
@@ -65,8 +65,8 @@ false_alarms, found = np.mean(raised, axis=0)
 print(f"30 hidden, contamination 0.36: false alarms {false_alarms:.2f}, found {found:.2f}")
 
 # %%
-# The p-values tell the same. Those of normal molecules are rather too large, their curves below the
-# diagonal, so that no promise is broken; the curves of the anomalies sink toward it.
+# The p-values tell the same story. Those of normal molecules tend to be too large: their curves
+# stay below the diagonal, so no promise is broken. The curves of the anomalies sink toward it.
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.9), layout="constrained", sharex=False)
 axes[0].plot(numbers, means[:, 1], "o-", color="black", label="AUROC")
 axes[0].plot(numbers, means[:, 3], "o-", color="#e07b39", label="anomalies found")

@@ -2,13 +2,14 @@
 Scoring on more than one machine
 ================================
 
-Graphs that do not fit on one computer, or take too long there, are scored by a Dask cluster. Here
+A Dask cluster can score graphs that do not fit on one computer or would take too long there. Here
 the cluster is two processes on this machine; with the address of a real one, nothing else changes.
-``pip install distributed``.
+It needs ``pip install distributed``.
 """
 
 # %%
-# What is to be scored lies in files: in this example a hundred, of fifty random graphs each.
+# The graphs to be scored are in files: in this example, a hundred files of fifty random graphs
+# each.
 import json
 import tempfile
 from pathlib import Path
@@ -31,7 +32,7 @@ def ring(rng):
 
 
 def write_file(path, rng, with_tree):
-    """Fifty rings, or forty-nine and a tree."""
+    """Fifty rings, or forty-nine rings and a tree."""
     graphs = [ring(rng) for _ in range(50)]
     if with_tree:
         graphs[0] = nx.balanced_tree(2, 3)
@@ -39,8 +40,8 @@ def write_file(path, rng, with_tree):
 
 
 # %%
-# A worker reads a file and scores what is in it. Nothing but the names of the files travels to the
-# workers, and nothing but scores comes back.
+# A worker reads a file and scores its graphs. Only file names are sent to the workers, and only
+# scores come back.
 def score_file(path, detector):
     """The name of a file, and the log densities of its graphs."""
     graphs = [nx.node_link_graph(data, edges="edges") for data in json.loads(path.read_text())]
@@ -48,10 +49,10 @@ def score_file(path, detector):
 
 
 # %%
-# The detector is sent to each worker once, the files in sixteen parts. A worker that dies is no
-# loss: Dask hands its parts to another one.
+# The detector is sent to each worker once, and the list of files in sixteen parts. If a worker
+# dies, Dask gives its parts to another one.
 def score_files(files, detector):
-    """Scores by file, and what the workers did when."""
+    """Scores by file, and when each worker did what."""
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
@@ -64,9 +65,9 @@ def score_files(files, detector):
 
 
 # %%
-# One file in ten hides a tree among its rings. The lowest density of each file gives it away.
+# About one file in ten hides a tree among its rings. The lowest density in a file gives it away.
 #
-# Graphs that are in memory need no bag: inside of ``joblib.parallel_config("dask")`` the detector's
+# Graphs that are in memory need no bag: inside ``joblib.parallel_config("dask")`` the detector's
 # own methods use the cluster, and so does ``GridSearchCV``.
 if __name__ == "__main__":  # the workers import this file, too
     rng = np.random.RandomState(0)
@@ -100,7 +101,7 @@ if __name__ == "__main__":  # the workers import this file, too
                 row = workers.index(task["worker"])
                 right.barh(row, length, left=span["start"] - start, color="#56B4E9", edgecolor="k")
     names = [f"worker {i + 1}" for i in range(len(workers))]
-    right.set(xlabel="seconds", title="the parts of the list, as they were scored")
+    right.set(xlabel="seconds", title="When each worker scored which part")
     right.set(yticks=range(len(workers)), yticklabels=names)
     figure.tight_layout()
     plt.show()

@@ -2,13 +2,13 @@
 From a folder of files to scores
 ================================
 
-Your graphs are files: GraphML from Gephi, yEd, Cytoscape or a database. networkx reads them, and a
-detector takes the list. The file names stay beside the scores.
+Suppose your graphs are files: GraphML from Gephi, yEd, Cytoscape or a database. networkx reads
+them, and a detector takes the list. Each score belongs to a file name.
 """
 
 # %%
-# So that the example runs anywhere it writes the files first: a hundred and twenty computer
-# networks in offices, each a few switches with computers, and three that are wired otherwise.
+# This example first writes the files, so that it runs anywhere: 120 office networks, each a few
+# switches with computers, and three networks that are wired differently.
 import tempfile
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def office() -> nx.Graph:
 
 
 def daisy_chain() -> nx.Graph:
-    """Computers behind computers."""
+    """One switch, and computers in a chain behind it."""
     graph = nx.path_graph(24)
     nx.set_node_attributes(graph, "computer", "kind")
     graph.nodes[0]["kind"] = "switch"
@@ -43,7 +43,7 @@ def daisy_chain() -> nx.Graph:
 
 
 def one_big_switch() -> nx.Graph:
-    """All computers at one switch."""
+    """One switch with all the computers."""
     graph = nx.star_graph(24)
     nx.set_node_attributes(graph, "computer", "kind")
     graph.nodes[0]["kind"] = "switch"
@@ -51,7 +51,7 @@ def one_big_switch() -> nx.Graph:
 
 
 def cross_wired() -> nx.Graph:
-    """An office in which computers are linked to one another."""
+    """An office in which some computers are linked to each other."""
     graph = office()
     computers = [node for node, kind in graph.nodes(data="kind") if kind == "computer"]
     graph.add_edges_from(rng.permutation(computers)[:12].reshape(6, 2).tolist())
@@ -65,23 +65,23 @@ for name, network in {**networks, **odd}.items():
     nx.write_graphml(network, Path(folder.name, f"{name}.graphml"))
 
 # %%
-# This is where your own script starts. ``read_graphs`` is told which attribute is the label of a
-# node; a detector alone would look for ``"label"`` and for a vector in ``"x"``.
+# Your own script starts here. ``node_label="kind"`` says which node attribute is the label. Without
+# ``read_graphs``, a detector looks for the label in ``"label"``, and for a vector in ``"x"``.
 files = sorted(Path(folder.name).glob("*.graphml"))
 graphs = read_graphs([nx.read_graphml(file) for file in files], node_label="kind")
 print(graphs)
 
 # %%
-# All files go into one fit: nobody has said which ones are odd. ``fit_predict`` would give the
-# verdicts; here are the scores behind it, where each graph is judged by the others alone.
+# All files go into one fit, as nobody has said which ones are anomalous. ``fit_predict`` returns
+# the verdicts. Here are the scores behind them, in which each graph is judged only by the others.
 detector = GraphKDEDetector(contamination=0.05).fit(graphs)
 scores = detector.calibration_scores_ - detector.offset_
 for i in np.argsort(scores)[:6]:
     print(f"{files[i].name:22s} {scores[i]:9.1f}")
 
 # %%
-# The three come first. The threshold lets one file in twenty fall below it, whether it is odd or
-# not, so that three offices are flagged, too. The first of them is the fourth picture.
+# The three come first. Of normal graphs, one in twenty is expected to fall below the threshold, so
+# three offices are flagged, too. The first of them is the fourth picture.
 figure = plt.figure(figsize=(11, 6.2), layout="constrained")
 grid = figure.add_gridspec(2, 5, height_ratios=[1, 1.2])
 ax = figure.add_subplot(grid[0, :])
@@ -91,15 +91,15 @@ colors = np.where(is_odd, "#e07b39", "#2f6fde")
 ax.bar(np.arange(len(order)), scores[order], color=colors, width=0.85)
 ax.axhline(0, color="black", linewidth=0.8)
 ax.set_yscale("symlog")
-ax.set(xlabel="files in order of their score", ylabel="log density\nabove the threshold")
+ax.set(xlabel="files, sorted by score", ylabel="log density\nminus the threshold")
 ax.set_title("Three files are not like the others")
 KIND_COLORS = {"switch": "#222222", "computer": "#9db8e8"}
 for column, i in enumerate([*order[:4], order[-1]]):
     ax = figure.add_subplot(grid[1, column])
     network = nx.read_graphml(files[i])
     kinds = [KIND_COLORS[kind] for _, kind in network.nodes(data="kind")]
-    place = nx.kamada_kawai_layout(network)
-    nx.draw(network, place, ax=ax, node_color=kinds, node_size=35, edge_color="#aaaaaa")
+    positions = nx.kamada_kawai_layout(network)
+    nx.draw(network, positions, ax=ax, node_color=kinds, node_size=35, edge_color="#aaaaaa")
     ax.set_title(f"{files[i].name}\n{scores[i]:+.1f}", fontsize=9)
 folder.cleanup()
 plt.show()

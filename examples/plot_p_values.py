@@ -2,35 +2,36 @@
 How many of the alarms are false?
 =================================
 
-A verdict at a threshold flags a fixed share of normal graphs. When anomalies are rare, that share
-of many normal graphs can be more than all anomalies. ``select`` asks another question: which graphs
-can be called anomalies, so that only a share ``alpha`` of those named is expected to be normal?
+A threshold flags a fixed share of the normal graphs. If anomalies are rare, these false alarms can
+outnumber them. ``select`` answers a different question: which graphs can be called anomalies, so
+that at most a share ``alpha`` of them is expected to be normal?
 """
 
 # %%
-# Scale-free networks, in which each new node links to two old ones. The anomalies, 30 among 430
-# networks, link to one only, or have three tenths of their links moved at random. The detector has
-# seen 300 normal networks and no label. Random features make it quick.
+# Scale-free networks, in which each new node links to two existing ones. There are 30 anomalies
+# among the 430 fresh networks: their new nodes link to one node only, or three tenths of their
+# links were moved at random. The detector has seen 300 normal networks and no label. Random
+# features make it fast.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skgraphkde import GraphKDEDetector
+from skgraphkde import MMD, GraphKDEDetector
 from skgraphkde.datasets import make_barabasi_albert
 
 drawn = make_barabasi_albert(700, 30, random_state=0)
 known, fresh, target = drawn.graphs[:300], drawn.graphs[300:], drawn.target[300:]
-options = {"mmd_method": "random_features", "random_state": 0}
+options = {"distance": MMD(method="random_features"), "random_state": 0}
 detector = GraphKDEDetector(contamination=0.1, **options).fit(known)
 p_values = detector.p_values(fresh)
 
 # %%
-# ``predict`` keeps its word: about a tenth of the normal networks are flagged. They are more than
-# the anomalies. ``select`` keeps another: few of those that it names are normal, and hardly an
-# anomaly is missed for it.
+# ``predict`` keeps its promise: it flags about a tenth of the normal networks, which is more than
+# there are anomalies. ``select`` keeps another promise: few of the networks that it selects are
+# normal, and it still finds most anomalies.
 
 
 def describe(flagged: np.ndarray) -> str:
-    """What is among the flagged graphs."""
+    """Say what the flagged graphs are."""
     n_false = np.sum(target[flagged] == 1)
     n_found = np.sum(flagged & (target == -1))
     share = n_false / max(1, flagged.sum())
@@ -45,10 +46,10 @@ for alpha in levels:
     print(f"{f'select, alpha {alpha}':28s}{describe(detector.select(fresh, alpha))}")
 
 # %%
-# One draw may be lucky. Over twenty draws, the share of normal networks among the selected ones
-# stays, in the mean, at or below ``alpha``. Single draws lie on both sides. At 0.05 nothing is
-# selected: with 150 known networks no p-value is below 1 / 151, which is not small enough for 15
-# anomalies among 215.
+# One draw may be lucky. Over twenty draws, the average share of normal networks among the selected
+# ones stays at or below ``alpha``; single draws fall on both sides. At 0.05 nothing is selected:
+# with 150 known networks no p-value is below 1 / 151, which is not small enough for 15 anomalies
+# among 215 networks.
 shares = np.zeros((20, len(levels)))
 for repetition in range(len(shares)):
     again = make_barabasi_albert(350, 15, random_state=repetition + 1)
@@ -61,10 +62,10 @@ print("alpha:              ", levels)
 print("mean share of normal:", shares.mean(axis=0).round(3).tolist())
 
 # %%
-# Left: p-values of normal networks are spread evenly, those of anomalies pile up at the left end.
-# The smallest that there can be is 1 / 301, as there are 300 known networks. Right: the procedure
-# of Benjamini and Hochberg sorts the p-values and takes all up to the last one below a line whose
-# slope is ``alpha``.
+# Left: the p-values of normal networks are spread evenly, and those of anomalies pile up at the
+# left end. With 300 known networks, none can be smaller than 1 / 301. Middle: the procedure of
+# Benjamini and Hochberg sorts the p-values and selects all of them up to the last one below a line
+# whose slope is proportional to ``alpha``. Right: the twenty draws.
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
 bins = np.linspace(0, 1, 21)
 axes[0].hist(
@@ -86,7 +87,7 @@ axes[1].set(xlabel="rank of the p-value", ylabel="p-value", yscale="log", title=
 axes[1].legend(frameon=False)
 axes[2].plot(levels, levels, color="black", label="promised")
 axes[2].plot(levels, shares.T, "o", color="#2f6fde", alpha=0.25)
-axes[2].plot(levels, shares.mean(axis=0), "o-", color="#2f6fde", label="mean of twenty draws")
-axes[2].set(xlabel="alpha", ylabel="normal among the selected", title="Promised and kept")
+axes[2].plot(levels, shares.mean(axis=0), "o-", color="#2f6fde", label="average of twenty draws")
+axes[2].set(xlabel="alpha", ylabel="share of normal among selected", title="Promised and kept")
 axes[2].legend(frameon=False)
 plt.show()

@@ -2,14 +2,14 @@
 In a pipeline: steps before, steps after
 ========================================
 
-A detector is a scikit-learn estimator. Something can stand before it, which turns graphs into other
-graphs, and something behind it, which takes the vectors of ``transform``.
+A detector is a scikit-learn estimator. In a pipeline, a step before it can turn graphs into other
+graphs, and a step after it can use the vectors that ``transform`` returns.
 """
 
 # %%
-# Before: is it the rings of a molecule that make it odd, or what hangs on them? A
+# Before: is a molecule unusual because of its rings, or because of what is attached to them? A
 # ``FunctionTransformer`` strips the molecules before the detector sees them, and a grid search
-# takes it for one more parameter. ``OneClassKFold`` trains on normal molecules only; labels are
+# treats it as one more parameter. ``OneClassKFold`` trains on normal molecules only; the labels are
 # used for the AUROC of the test folds.
 import warnings
 
@@ -23,14 +23,15 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skgraphkde import GraphBatch, GraphKDEDetector, read_graphs
 from skgraphkde.datasets import load_mutag
-from skgraphkde.model_selection import OneClassKFold, get_detection_scorer
+from skgraphkde.display import NodeContributionsDisplay
+from skgraphkde.evaluation import OneClassKFold, get_detection_scorer
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
 
 
 def only_rings(graphs: GraphBatch) -> GraphBatch:
-    """What is left when atoms with one bond are taken away, again and again."""
+    """What remains after atoms with one bond are removed, again and again."""
     return read_graphs([nx.k_core(graph, 2) for graph in graphs.to_networkx()])
 
 
@@ -47,6 +48,7 @@ search = GridSearchCV(
     {"strip": list(steps.values())},
     scoring=get_detection_scorer("auroc"),
     cv=OneClassKFold(5, shuffle=True, random_state=0),
+    refit=False,  # the search's last fit would take the anomalies for normal, too
 )
 search.fit(molecules, y)
 means, spreads = (search.cv_results_[f"{what}_test_score"] for what in ("mean", "std"))
@@ -54,11 +56,11 @@ for name, mean, spread in zip(steps, means, spreads, strict=True):
     print(f"{name:12s} AUROC {mean:.2f} +- {spread:.2f}")
 
 # %%
-# The rings alone are not enough: what hangs on them matters. Without the elements the detector does
-# nearly as well; the folds differ by more.
+# The rings alone are not enough: what is attached to them matters. Without the elements the
+# detector does nearly as well, and the folds differ by more than that.
 #
-# Behind: ``transform`` gives a vector a molecule, the mean of its node embeddings, and any
-# estimator of vectors can go on from there, such as ``KMeans``. No label is used.
+# After: ``transform`` returns one vector per molecule, the mean of its node embeddings. Any
+# estimator for vectors can continue from there, such as ``KMeans``. No label is used.
 clusters = make_pipeline(GraphKDEDetector(), KMeans(4, n_init=10, random_state=0))
 cluster = clusters.fit_predict(molecules)
 vectors = clusters[:-1].transform(molecules)
@@ -68,29 +70,19 @@ for k in np.argsort(-np.bincount(cluster)):
     print(f"cluster {k}: {members.sum():3d} molecules, {np.mean(y[members] == 1):4.0%} mutagenic")
 
 # %%
-# A molecule from each cluster, the one closest to its center.
+# The picture shows one molecule from each cluster, the one closest to its center.
 figure = plt.figure(figsize=(11, 5), layout="constrained")
 grid = figure.add_gridspec(2, 4, width_ratios=[1.5, 0.1, 1, 1])
 ax = figure.add_subplot(grid[:, 0])
 ax.barh(list(steps), means, xerr=spreads, color=["#2f6fde", "#7fa6ea", "#c9d8f5"], capsize=4)
 ax.axvline(0.5, color="gray", linestyle=":")
 ax.invert_yaxis()
-ax.set(xlabel="AUROC on five folds", xlim=(0.4, 1), title="What the detector gets to see")
+ax.set(xlabel="AUROC on five folds", xlim=(0.4, 1), title="What the detector sees")
 closest = clusters[-1].transform(vectors).argmin(axis=0)
 ranked = np.argsort(-np.bincount(cluster))
-for place, k in enumerate(ranked):
-    ax = figure.add_subplot(grid[place // 2, 2 + place % 2])
-    molecule = molecules[closest[k]].to_networkx()[0]
-    nx.draw(
-        molecule,
-        nx.kamada_kawai_layout(molecule),
-        ax=ax,
-        labels=nx.get_node_attributes(molecule, "label"),
-        node_color="#dfe7f7",
-        edgecolors="#888888",
-        node_size=110,
-        font_size=7,
-    )
+for rank, k in enumerate(ranked):
+    ax = figure.add_subplot(grid[rank // 2, 2 + rank % 2])
+    NodeContributionsDisplay.from_predictions(molecules[closest[k]], ax=ax)
     share = np.mean(y[cluster == k] == 1)
     ax.set_title(f"{np.sum(cluster == k)} like this, {share:.0%} mutagenic", fontsize=9)
 plt.show()

@@ -2,23 +2,23 @@
 Exact distances, or random features?
 ====================================
 
-The exact distance between two graphs compares every node of the one with every node of the other.
-Random features replace that by one vector a graph, at a cost that is linear in the number of nodes.
-How many are enough?
+The exact distance between two graphs compares every node of one with every node of the other.
+Random features replace this by one vector per graph, at a cost that is linear in the number of
+nodes. How many are enough?
 """
 
 # %%
-# Three communities, dense inside: graphs of 30 to 80 nodes, half of the test graphs without
-# proper communities.
+# Graphs of 30 to 80 nodes with three dense communities. Half of the test graphs are anomalies,
+# without clear communities.
 import time
 
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import spearmanr
 
-from skgraphkde import GraphKDEDetector
+from skgraphkde import MMD, GraphKDEDetector
 from skgraphkde.datasets import make_stochastic_block
-from skgraphkde.metrics import auroc
+from skgraphkde.evaluation import auroc
 
 drawn = make_stochastic_block(400, 100, n_nodes=(30, 80), random_state=0)
 known, fresh, target = drawn.graphs[:300], drawn.graphs[300:], drawn.target[300:]
@@ -26,25 +26,24 @@ print(known)
 
 
 def fit_and_score(detector: GraphKDEDetector) -> tuple[np.ndarray, float]:
-    """Scores of the fresh graphs, and the seconds that it all took."""
+    """Scores of the fresh graphs, and the seconds that fitting and scoring took."""
     start = time.perf_counter()
     scores = detector.fit(known).score_samples(fresh)
     return scores, time.perf_counter() - start
 
 
-exact = GraphKDEDetector(mmd_method="exact")
+exact = GraphKDEDetector(distance=MMD(method="exact"))
 scores, seconds = fit_and_score(exact)
 D = exact.pairwise_distances(fresh)
 print(f"exact        AUROC {auroc(target, scores):.3f}  {seconds:5.1f} s")
 
 # %%
-# ``n_components`` is the number of features a kernel.
+# ``n_components`` is the number of features per kernel.
 numbers = [8, 32, 128, 512, 2048]
 errors, correlations, times, approximate = [], [], [], {}
 for n_components in numbers:
-    detector = GraphKDEDetector(
-        mmd_method="random_features", n_components=n_components, random_state=0
-    )
+    distance = MMD(method="random_features", n_components=n_components)
+    detector = GraphKDEDetector(distance=distance, random_state=0)
     found, needed = fit_and_score(detector)
     approximate[n_components] = detector.pairwise_distances(fresh)
     errors.append(np.abs(approximate[n_components] - D).mean())
@@ -56,10 +55,10 @@ for n_components in numbers:
     )
 
 # %%
-# The error of the distances falls with the square root of the number of features. The default,
-# 512, leaves the order of the scores as good as unchanged. ``mmd_method="auto"`` is exact up to
-# 100,000 training nodes and takes random features beyond; on graphs like these, with hundreds of
-# neighborhoods that all look different, it pays earlier.
+# The error of the distances falls with the square root of the number of features. The default of
+# 512 leaves the order of the scores almost unchanged. ``method="auto"`` is exact up to 100,000
+# training nodes and uses random features beyond that. On graphs like these, with many neighborhoods
+# that all look different, random features pay off earlier.
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
 pairs = np.triu_indices(len(fresh), k=1)
 for n_components, color in [(32, "#e0b089"), (512, "#2f6fde")]:
@@ -72,10 +71,10 @@ axes[0].legend(frameon=False)
 axes[1].loglog(numbers, errors, "o-", color="#2f6fde", label="measured")
 axes[1].loglog(numbers, errors[0] * np.sqrt(numbers[0] / np.array(numbers)), ":", color="black",
                label="1 / square root")  # fmt: skip
-axes[1].set(xlabel="features a kernel", title="Mean error of a distance")
+axes[1].set(xlabel="features per kernel", title="Mean error of a distance")
 axes[1].legend(frameon=False)
 axes[2].semilogx(numbers, times, "o-", color="#2f6fde", label="random features")
 axes[2].axhline(seconds, color="black", label="exact")
-axes[2].set(xlabel="features a kernel", ylabel="seconds", ylim=0, title="Fit and score")
+axes[2].set(xlabel="features per kernel", ylabel="seconds", ylim=0, title="Fit and score")
 axes[2].legend(frameon=False)
 plt.show()

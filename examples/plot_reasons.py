@@ -2,12 +2,12 @@
 Why this molecule?
 ==================
 
-A verdict says that a molecule is odd; its nodes say why. The distance between a molecule and the
-ones that it is nearest to is a sum over its atoms, so each atom has a share in it.
+A verdict says that a molecule is anomalous; its atoms say why. The distance between a molecule and
+its nearest known molecules is a sum over its atoms, so each atom contributes a share.
 """
 
 # %%
-# Fit on the mutagenic molecules of MUTAG, and take the least dense of the others.
+# Fit on the mutagenic molecules of MUTAG, and take the four others with the lowest density.
 import sys
 import warnings
 from functools import partial
@@ -30,22 +30,23 @@ print("p-values of the four:", p_values[odd].round(3))
 print("the most typical known molecule:", mean_distances(detector).argmin())
 
 # %%
-# Each atom's share of the squared distance, and below it the molecule that the odd one is nearest
-# to. Atoms with a large share are unlike those of the neighbors, by themselves or by where they
-# stand; those with a negative share are like them.
+# The upper row shows each atom's share of the squared distance, the lower row the known molecule
+# that is nearest. Atoms with a large share are unlike those of the neighbors, in themselves or in
+# their position; atoms with a negative share make the molecule look more like them.
 shares = node_contributions(detector, others[odd])
 _, nearest = nearest_references(detector, others[odd], k=1)
 limit = max(np.abs(of_molecule).max() for of_molecule in shares)
 
 figure, axes = plt.subplots(2, 4, figsize=(11, 5.6), layout="constrained")
 draw = partial(NodeContributionsDisplay.from_predictions, vmax=limit, colorbar=False)
-for column, i in enumerate(odd):
-    neighbor, (above, below) = known[nearest[column]], axes[:, column]
-    display = draw(others[i], shares[column], ax=above)
-    draw(neighbor, np.zeros(neighbor.n_nodes), ax=below)
-    above.set_title(f"odd, p = {p_values[i]:.3f}", fontsize=9)
-    below.set_title("the known one nearest to it", fontsize=9)
+for i, molecule_shares, neighbor, (above, below) in zip(
+    odd, shares, nearest[:, 0], axes.T, strict=True
+):
+    display = draw(others[i], molecule_shares, ax=above)
+    draw(known[neighbor], ax=below)
+    above.set_title(f"anomaly, p = {p_values[i]:.3f}", fontsize=9)
+    below.set_title("its nearest known molecule", fontsize=9)
 figure.colorbar(display.nodes_, ax=axes, shrink=0.6, label="share of the squared distance")
-if len(sys.argv) > 1:  # python examples/plot_reasons.py FILE keeps the picture
+if len(sys.argv) > 1:  # python examples/plot_reasons.py FILE saves the picture
     figure.savefig(sys.argv[1], dpi=130)
     print(f"picture: {sys.argv[1]}")

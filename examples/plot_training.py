@@ -2,47 +2,48 @@
 What does training add?
 =======================
 
-The paper trains a graph convolutional network, so that graphs become denser than their perturbed
-twins. The defaults of this package train nothing. Here is how to train, and how to see what it
-changed.
+The paper trains a graph convolutional network so that graphs become denser than their perturbed
+twins. The defaults of this package train nothing. This example shows how to train, and how to see
+what training changed.
 """
 
 # %%
-# Molecules of MUTAG again, 85 normal ones to fit; three random divisions, as a single one may
-# mislead. ``max_iter=0`` leaves the network at its random initial weights.
+# The molecules of MUTAG again, with 85 normal ones to fit. There are three random splits, because a
+# single one can mislead. ``training=None`` leaves the network at its random initial weights.
 import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skgraphkde import PAPER, GraphKDEDetector
+from skgraphkde import GraphKDEDetector, paper_settings
 from skgraphkde.datasets import load_mutag
 from skgraphkde.display import TrainingDisplay
-from skgraphkde.metrics import auroc
+from skgraphkde.evaluation import auroc
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
-print("division  AUROC untrained  trained  rank correlation")
-for division in range(3):
-    normal = np.random.RandomState(division).permutation(np.flatnonzero(y == 1))
+print("split  AUROC untrained  trained  rank correlation")
+for split in range(3):
+    normal = np.random.RandomState(split).permutation(np.flatnonzero(y == 1))
     known, test = normal[:85], np.r_[normal[85:], np.flatnonzero(y == -1)]
-    settings = {**PAPER, "max_iter": 0, "random_state": division}
-    untrained = GraphKDEDetector(**settings).fit(molecules[known])
-    trained = GraphKDEDetector(**{**settings, "max_iter": 60}).fit(molecules[known])
+    trained = GraphKDEDetector(**paper_settings(), random_state=split)
+    trained.set_params(training__max_iter=60).fit(molecules[known])
+    untrained = GraphKDEDetector(**paper_settings(training=None), random_state=split)
+    untrained.fit(molecules[known])
     before, after = (x.score_samples(molecules[test]) for x in (untrained, trained))
     print(
-        f"{division:8d}  {auroc(y[test], before):15.3f}  {auroc(y[test], after):7.3f}"
+        f"{split:5d}  {auroc(y[test], before):15.3f}  {auroc(y[test], after):7.3f}"
         f"  {trained.untrained_rank_correlation_:16.3f}"
     )
 
 # %%
 # ``untrained_rank_correlation_`` compares the order of the training graphs with and without
-# training, and needs no label: close to 1, nothing worth mentioning has changed. Look at it before
-# you pay for training.
+# training, and needs no label. If it is close to 1, training changed almost nothing. Look at it
+# before you pay for training.
 #
-# The pictures are of the last division. The loss hardly falls, neither on the graphs that are
-# trained on nor on those held out; the weights of the five bandwidths stay nearly equal; and the
-# molecules keep their densities.
+# The pictures are of the last split. The loss hardly falls, neither on the training graphs nor on
+# the held-out ones; the weights of the five bandwidths stay nearly equal; and the molecules keep
+# their densities.
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
 TrainingDisplay.from_estimator(trained, ax=axes[:2])
 for value, color, label in [(1, "#2f6fde", "normal"), (-1, "#e07b39", "anomalous")]:

@@ -1,18 +1,82 @@
-"""Which of these graphs is not like the others? The public names, and nothing else."""
+"""Which of these graphs is not like the others? The public names, imported when first used."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from skgraphkde._version import __version__
-from skgraphkde.detector import PAPER, GraphKDEDetector
-from skgraphkde.features import NodeFeatures
-from skgraphkde.graphs import GraphBatch
-from skgraphkde.persistence import load
-from skgraphkde.readers import read_graphs
+
+if TYPE_CHECKING:
+    from skgraphkde.calibration import Split
+    from skgraphkde.density import KDE, GraphDensity, References
+    from skgraphkde.detectors import (
+        BaseGraphDetector,
+        GraphKDEDetector,
+        InvalidFileError,
+        load,
+        paper_settings,
+    )
+    from skgraphkde.distances import MMD, Distance, FittedDistance, Readout
+    from skgraphkde.encoders import GCN, Encoder, EncoderModule, Propagation
+    from skgraphkde.features import NodeFeatures
+    from skgraphkde.graphs import GraphBatch, read_graphs
+    from skgraphkde.persistence import register
+    from skgraphkde.training import Contrastive, RandomEdges, SpectralEdges, Twins
 
 __all__ = [
-    "PAPER",
+    "GCN",
+    "KDE",
+    "MMD",
+    "BaseGraphDetector",
+    "Contrastive",
+    "Distance",
+    "Encoder",
+    "EncoderModule",
+    "FittedDistance",
     "GraphBatch",
+    "GraphDensity",
     "GraphKDEDetector",
+    "InvalidFileError",
     "NodeFeatures",
+    "Propagation",
+    "RandomEdges",
+    "Readout",
+    "References",
+    "SpectralEdges",
+    "Split",
+    "Twins",
     "__version__",
     "load",
+    "paper_settings",
     "read_graphs",
+    "register",
 ]
+
+# torch and numba take seconds to import. These are searched in this order.
+_ROOMS = (
+    "graphs",
+    "persistence",
+    "features",
+    "encoders",
+    "distances",
+    "density",
+    "training",
+    "calibration",
+    "detectors",
+)
+_SUBMODULES = (*_ROOMS, "inspection", "evaluation", "display", "testing", "datasets")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"skgraphkde.{name}")
+    if name in __all__:
+        for room in _ROOMS:
+            module = importlib.import_module(f"skgraphkde.{room}")
+            if hasattr(module, name):
+                globals()[name] = getattr(module, name)
+                return globals()[name]
+    raise AttributeError(f"module 'skgraphkde' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_SUBMODULES})

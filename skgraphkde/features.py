@@ -1,63 +1,70 @@
-"""NodeFeatures: node labels, attributes, degrees and random walks -> one feature vector a node.
+"""NodeFeatures: node labels, attributes, degrees and random walks -> one feature vector per node.
 
-In comes a :class:`~skgraphkde.graphs.GraphBatch`. Out goes the same batch with `attributes`
-replaced by the features, so the transformer can stand in a pipeline in front of anything that takes
-graphs.
+It is a transformer: the graphs come back with their attributes replaced by the features, so it can
+precede any estimator that takes graphs in a pipeline.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
+from sklearn.base import TransformerMixin, _fit_context
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.graphs import GraphBatch, ranges
-from skgraphkde.readers import read_graphs
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.random_walks import return_probabilities
+from skgraphkde.graphs.readers import read_graphs
+from skgraphkde.persistence import State, register
+from skgraphkde.specification import Specification, at_least
 
 __all__ = ["NodeFeatures"]
 
 KINDS = ("label", "attribute", "degree", "random_walk")
 
-# Attributes that change along edges by less than this share of what they would by chance.
+# What `fit` learns of each kind, beside the scaler.
+_FITTED: dict[str, tuple[str, ...]] = {
+    "label": ("label_names_",),
+    "attribute": ("n_attributes_in_", "attributes_"),
+    "degree": ("n_degree_bins_",),
+    "random_walk": (),
+}
+
+# Positions are attributes that change along edges by less than this share of what chance would
+# give.
 POSITION = 0.25
-
-# Return probabilities are exact while (nodes x matrix entries) of a graph stays below this, a
-# second or so on one core; larger graphs are probed with this many random vectors (standard error
-# at most sqrt(2 / 512) = 0.06 for a probability near 1, less below), at a cost linear in the number
-# of edges.
-EXACT_WALK_COST = 5e8
-N_PROBES = 512
+# Longest random walk, unless n_steps says otherwise.
+N_STEPS = 4
+# No degree has more bits.
+MOST_DEGREE_BINS = 64
 
 
-class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore
-    """Turn what graphs carry, and how they are wired, into one feature vector a node.
+@register
+class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):  # type: ignore
+    """Turn what graphs carry, and how they are wired, into one feature vector per node.
 
     Parameters
     ----------
     kinds : {"auto", "given"} or tuple of str, default="auto"
-        Which features, among
+        Which features, of
 
-        - "label": one-hot node label; a label that was not there in `fit` becomes the zero vector;
-        - "attribute": node attributes, standardized on the training nodes; with "auto" without
-          positions: attributes that hardly change along the edges say where in space a node is, in
-          a frame of its own for each graph;
+        - "label": one-hot node label; a label that `fit` did not see becomes the zero vector;
+        - "attribute": node attributes, standardized on the training nodes. "auto" leaves out
+          positions, which are attributes that hardly change along the edges: they say where in
+          space a node is, in a frame that differs from graph to graph;
         - "degree": one-hot degree in the bins 0, 1, 2-3, 4-7, ... and log(1 + degree);
         - "random_walk": the probability that a walk which steps to a random neighbor (in proportion
-          to the edge weights) is back after 2, ..., `n_steps` steps; 0 at an isolated node. Exact,
-          but estimated for graphs of many thousand nodes, where node order then matters a little.
+          to the edge weights) is back after 2, ..., `n_steps` steps; 0 at an isolated node. It is
+          exact, but estimated for graphs of many thousand nodes, where node order matters a little.
 
         "auto" takes all that the training graphs have. "given" takes the first of label, attribute
-        and degree that they have: what papers on these data sets commonly use.
-    n_steps : int, default=4
-        Longest random walk.
+        and degree that they have, which papers on these data sets commonly use.
+    n_steps : int, default=None
+        Length of the longest random walk, at least 2. None is 4. Only with random walks.
 
     Attributes
     ----------
@@ -70,9 +77,9 @@ class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     scaler_ : StandardScaler
         Of these attributes.
     n_degree_bins_ : int
-        The number of degree bins, if "degree" is in use; larger degrees fall into the last.
+        The number of degree bins, if "degree" is in use; larger degrees fall into the last one.
     n_features_out_ : int
-        The number of features a node.
+        The number of features per node.
 
     Examples
     --------
@@ -88,12 +95,29 @@ class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
     _parameter_constraints: dict = {
         "kinds": [StrOptions({"auto", "given"}), tuple, list],
-        "n_steps": [Interval(Integral, 2, None, closed="left")],
+        "n_steps": [at_least(2, Integral), None],
     }
 
-    def __init__(self, kinds: Any = "auto", *, n_steps: int = 4) -> None:
+    def __init__(self, kinds: Any = "auto", *, n_steps: int | None = None) -> None:
         self.kinds = kinds
         self.n_steps = n_steps
+
+    def _validate_values(self) -> None:
+        if isinstance(self.kinds, str):
+            has_walks = self.kinds == "auto"
+        else:
+            unknown = [kind for kind in self.kinds if kind not in KINDS]
+            if unknown or not self.kinds:
+                raise ValueError(
+                    "The 'kinds' parameter of NodeFeatures must be 'auto', 'given' or a non-empty "
+                    f"selection of {KINDS}. Got {self.kinds!r} instead."
+                )
+            has_walks = "random_walk" in self.kinds
+        if self.n_steps is not None and not has_walks:
+            raise ValueError(
+                f"n_steps is the length of random walks, which kinds={self.kinds!r} does not "
+                "include: leave it out, or add 'random_walk'"
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -120,8 +144,10 @@ class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         ValueError
             If `kinds` names labels or attributes that the graphs do not have.
         """
+        self._validate_values()
         batch = read_graphs(graphs)
-        self.kinds_ = _resolve_kinds(self.kinds, batch)  # the only step that can fail
+        self.kinds_ = _resolve_kinds(self.kinds, batch)  # the last step that can fail
+        self.n_steps_ = N_STEPS if self.n_steps is None else self.n_steps
         n_columns = 0
         if "label" in self.kinds_:
             present = np.unique(np.asarray(batch.labels))
@@ -139,7 +165,7 @@ class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             self.n_degree_bins_ = int(_degree_bin(batch.degrees).max()) + 1
             n_columns += self.n_degree_bins_ + 1
         if "random_walk" in self.kinds_:
-            n_columns += self.n_steps - 1
+            n_columns += self.n_steps_ - 1
         self.n_features_out_ = n_columns
         return self
 
@@ -163,20 +189,24 @@ class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         """
         check_is_fitted(self)
         batch = read_graphs(graphs)
-        self._check(batch)
-        return self._transform(batch)
+        self.check_batch(batch)
+        return self.transform_batch(batch)
 
-    def _check(self, batch: GraphBatch) -> None:
+    def check_batch(self, batch: GraphBatch) -> None:
         """Raise if the batch lacks what `fit` saw; warn once of labels that it did not see."""
         if "label" in self.kinds_:
             if batch.labels is None:
-                raise ValueError("fit saw node labels; these graphs have none")
+                raise ValueError(
+                    "fit saw node labels; these graphs have none: read them as those of fit, such "
+                    "as by read_graphs(graphs, node_label=...)"
+                )
             known = set(self.label_names_)
             codes = np.unique(batch.labels)
             unseen = [str(batch.label_names[c]) for c in codes if batch.label_names[c] not in known]
+            few = ", ".join([*unseen[:5], *[f"and {len(unseen) - 5} more"] * (len(unseen) > 5)])
             if unseen:
                 warnings.warn(
-                    f"node labels that fit did not see count as no label: {', '.join(unseen)}",
+                    f"node labels that fit did not see count as no label: {few}",
                     stacklevel=3,
                 )
         if "attribute" in self.kinds_:
@@ -187,8 +217,8 @@ class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
                     f"{width or 'none'}"
                 )
 
-    def _transform(self, batch: GraphBatch) -> GraphBatch:
-        """`transform` of a batch that `_check` has let pass."""
+    def transform_batch(self, batch: GraphBatch) -> GraphBatch:
+        """The features of a batch that :meth:`check_batch` accepts."""
         blocks = [getattr(self, f"_{kind}")(batch) for kind in self.kinds_]
         return batch.replace(attributes=blocks[0] if len(blocks) == 1 else np.hstack(blocks))
 
@@ -216,10 +246,73 @@ class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
                 names += [f"degree={d}" if d < 2 else f"degree={d}-{2 * d - 1}" for d in firsts]
                 names.append("log(1+degree)")
             else:
-                names += [f"return_{k}" for k in range(2, self.n_steps + 1)]
+                names += [f"return_{k}" for k in range(2, self.n_steps_ + 1)]
         return np.array(names, dtype=object)
 
-    # -- one method a kind: GraphBatch -> (n_nodes, ?) ---------------------------------------------
+    # -- state -------------------------------------------------------------------------------------
+
+    def to_state(self) -> dict[str, Any]:
+        """What a file keeps: the parameters, and what `fit` learned."""
+        if not hasattr(self, "kinds_"):
+            return {"parameters": self.get_params(deep=False), "fitted": None}
+        names = [name for kind in self.kinds_ for name in _FITTED[kind]]
+        fitted: dict[str, Any] = {
+            name: getattr(self, name) for name in ("kinds_", "n_steps_", *names)
+        }
+        if "attribute" in self.kinds_:
+            for name in ("mean_", "var_", "scale_"):
+                fitted[name] = getattr(self.scaler_, name)
+            fitted["n_samples_seen_"] = int(self.scaler_.n_samples_seen_)
+        return {"parameters": self.get_params(deep=False), "fitted": fitted}
+
+    @classmethod
+    def from_state(cls, state: State) -> NodeFeatures:
+        """The features in a file."""
+        features = cls(**state.take("parameters", dict))
+        features.validate()
+        fitted: Any = state.take("fitted", (dict, type(None)))
+        if fitted is not None:
+            features._take_fitted(State(cls.__name__, fitted))
+        return features
+
+    def _take_fitted(self, state: State) -> None:
+        self.kinds_ = state.take("kinds_", tuple)
+        selected = tuple(kind for kind in KINDS if kind in self.kinds_)
+        state.check(selected and selected == self.kinds_, "kinds_ is not a selection of features")
+        self.n_steps_ = state.take_count("n_steps_")
+        expected = N_STEPS if self.n_steps is None else self.n_steps
+        state.check(self.n_steps_ == expected, "n_steps_ contradicts n_steps")
+        self.n_features_out_ = 0
+        if "label" in self.kinds_:
+            self.label_names_ = state.take("label_names_", tuple)
+            is_vocabulary = len(set(self.label_names_)) == len(self.label_names_) > 0
+            state.check(is_vocabulary, "label_names_ is empty or has a label twice")
+            self.n_features_out_ += len(self.label_names_)
+        if "attribute" in self.kinds_:
+            self._take_scaler(state)
+            self.n_features_out_ += len(self.attributes_)
+        if "degree" in self.kinds_:
+            self.n_degree_bins_ = state.take_count("n_degree_bins_", MOST_DEGREE_BINS)
+            state.check(self.n_degree_bins_, "n_degree_bins_ is 0")
+            self.n_features_out_ += self.n_degree_bins_ + 1
+        if "random_walk" in self.kinds_:
+            self.n_features_out_ += self.n_steps_ - 1
+        state.check_empty()
+
+    def _take_scaler(self, state: State) -> None:
+        self.n_attributes_in_ = state.take_count("n_attributes_in_")
+        last = self.n_attributes_in_ - 1
+        self.attributes_ = state.take_array("attributes_", np.int64, (None,), low=0, high=last)
+        n = len(self.attributes_)
+        scaler = StandardScaler()
+        scaler.mean_ = state.take_array("mean_", float, (n,))
+        scaler.var_ = state.take_array("var_", float, (n,), low=0)
+        scaler.scale_ = state.take_array("scale_", float, (n,), low=np.finfo(float).tiny)
+        scaler.n_features_in_ = n
+        scaler.n_samples_seen_ = np.int64(state.take_count("n_samples_seen_"))
+        self.scaler_ = scaler
+
+    # -- one method per kind: GraphBatch -> (n_nodes, ?) -------------------------------------------
 
     def _label(self, batch: GraphBatch) -> np.ndarray:
         column = {name: i for i, name in enumerate(self.label_names_)}
@@ -232,6 +325,10 @@ class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return one_hot
 
     def _attribute(self, batch: GraphBatch) -> np.ndarray:
+        return self.standardized_attributes(batch)
+
+    def standardized_attributes(self, batch: GraphBatch) -> np.ndarray:
+        """The attributes in use, standardized: one row per node, one column for each."""
         return self.scaler_.transform(np.asarray(batch.attributes)[:, self.attributes_])
 
     def _degree(self, batch: GraphBatch) -> np.ndarray:
@@ -242,7 +339,7 @@ class NodeFeatures(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return features
 
     def _random_walk(self, batch: GraphBatch) -> np.ndarray:
-        return return_probabilities(batch, self.n_steps)
+        return return_probabilities(batch, self.n_steps_)
 
 
 def _resolve_kinds(kinds: Any, batch: GraphBatch) -> tuple[str, ...]:
@@ -253,9 +350,6 @@ def _resolve_kinds(kinds: Any, batch: GraphBatch) -> tuple[str, ...]:
     if isinstance(kinds, str):
         only_positions = batch.attributes is not None and _positions(batch).all()
         return tuple(kind for kind in available if kind != "attribute" or not only_positions)
-    unknown = [kind for kind in kinds if kind not in KINDS]
-    if unknown or not kinds:
-        raise ValueError(f"node features are a non-empty selection of {KINDS}, got {kinds!r}")
     lacking = [kind for kind in kinds if kind not in available]
     if lacking:
         raise ValueError(
@@ -268,9 +362,9 @@ def _resolve_kinds(kinds: Any, batch: GraphBatch) -> tuple[str, ...]:
 def _positions(batch: GraphBatch) -> np.ndarray:
     """Which attributes are positions: bool, shape (n_attributes,).
 
-    The mean squared difference along edges is twice the variance where neighbors have nothing in
-    common. Coordinates of atoms have 0.03 to 0.19 of that, chemical and physical properties 0.39 to
-    1.17 (BZR, COX2, DHFR, AIDS; AIDS, ENZYMES, PROTEINS).
+    The mean squared difference along edges is twice the variance if neighbors have nothing in
+    common. Coordinates of atoms have 0.03 to 0.19 of that (BZR, COX2, DHFR, AIDS), chemical and
+    physical properties 0.39 to 1.17 (AIDS, ENZYMES, PROTEINS).
     """
     values, edges = np.asarray(batch.attributes, dtype=float), batch.adjacency.tocoo()
     if not edges.nnz:
@@ -284,76 +378,3 @@ def _positions(batch: GraphBatch) -> np.ndarray:
 def _degree_bin(degrees: np.ndarray) -> np.ndarray:
     """0 -> 0, 1 -> 1, 2-3 -> 2, 4-7 -> 3, ...: the bit length."""
     return np.frexp(degrees)[1]
-
-
-def return_probabilities(batch: GraphBatch, n_steps: int) -> np.ndarray:
-    """Probability that a random walk is back at its node after 2, ..., n_steps steps.
-
-    With S = D^-1/2 A D^-1/2, which has the diagonal of (D^-1 A)^k for every power k, and any Q with
-    Q Q' = I, the diagonal of S^(a+b) is the row sum of (S^a Q) * (S^b Q). Q is the identity for
-    graphs of moderate size, laid over each other in the columns because S is block-diagonal; for
-    large graphs it is a matrix of random signs, right in expectation.
-
-    Parameters
-    ----------
-    batch : GraphBatch
-    n_steps : int
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, n_steps - 1)
-        In [0, 1].
-    """
-    sizes = batch.n_nodes_per_graph
-    entries = np.diff(batch.adjacency.indptr[batch.node_ptr])
-    exact = sizes * np.maximum(entries, 1) <= EXACT_WALK_COST
-    result = np.empty((batch.n_nodes, n_steps - 1))
-    for index in _chunks(sizes, np.flatnonzero(exact)):
-        nodes = ranges(batch.node_ptr[index], batch.node_ptr[index + 1])
-        result[nodes] = _walk(batch[index], n_steps, _identity)
-    for i in np.flatnonzero(~exact):  # one at a time: its probes do not depend on its neighbors
-        result[batch.node_ptr[i] : batch.node_ptr[i + 1]] = _walk(batch[i], n_steps, _signs)
-    return np.clip(result, 0.0, 1.0)
-
-
-def _chunks(sizes: np.ndarray, index: np.ndarray) -> list[np.ndarray]:
-    """Split `index` into runs of graphs of like size, 2^20 numbers (8 MiB, a cache full) a run."""
-    if not len(index):
-        return []
-    by_size = index[np.argsort(sizes[index], kind="stable")]
-    octave = np.frexp(sizes[by_size])[1]
-    load = np.cumsum(sizes[by_size] ** 2) // 2**20
-    return np.split(by_size, np.flatnonzero(np.diff(octave) + np.diff(load)) + 1)
-
-
-def _walk(batch: GraphBatch, n_steps: int, basis: Callable) -> np.ndarray:
-    """Row sums of (S^a Q) * (S^b Q) for a + b = 2, ..., n_steps; `basis` gives Q in blocks."""
-    strength = np.asarray(batch.adjacency.sum(axis=1)).ravel()
-    scale = sp.diags_array(1.0 / np.sqrt(np.where(strength > 0, strength, 1.0)))
-    S = (scale @ batch.adjacency @ scale).tocsr()
-    result = np.zeros((batch.n_nodes, n_steps - 1))
-    for Q in basis(batch):
-        V = S @ Q
-        for k in range(2, n_steps + 1, 2):  # here V = S^(k/2) Q
-            result[:, k - 2] += np.einsum("ij,ij->i", V, V)
-            if k < n_steps:
-                V, V_before = S @ V, V
-                result[:, k - 1] += np.einsum("ij,ij->i", V, V_before)
-    return result
-
-
-def _identity(batch: GraphBatch, width: int = 128) -> Iterator[np.ndarray]:
-    """The identity of each graph, laid over each other, in blocks of columns."""
-    place = np.arange(batch.n_nodes) - batch.node_ptr[batch.graph_of_node]
-    total = int(batch.n_nodes_per_graph.max())
-    for first in range(0, total, width):
-        columns = np.arange(first, min(first + width, total))
-        yield (place[:, np.newaxis] == columns).astype(float)
-
-
-def _signs(batch: GraphBatch) -> Iterator[np.ndarray]:
-    """Random signs of variance 1 / N_PROBES, the same ones for the same number of nodes."""
-    rng = np.random.default_rng(
-        0
-    )  # part of the method, like a quadrature rule: not the user's seed
-    yield rng.choice([-1.0, 1.0], (batch.n_nodes, N_PROBES)) / np.sqrt(N_PROBES)

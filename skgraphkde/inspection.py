@@ -1,17 +1,13 @@
-"""Reasons: a fitted detector and graphs -> the nodes and the references that a score comes from."""
+"""Reasons: the nodes and the references that a graph's score comes from."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import torch
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.detector import GraphKDEDetector
-from skgraphkde.mmd import DiscreteMeasures, Distance, kernel_means
-from skgraphkde.model import DensityModel
-from skgraphkde.refinement import MessageFlow
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
 
 __all__ = ["mean_distances", "nearest_references", "node_contributions"]
 
@@ -32,11 +28,10 @@ def nearest_references(
     Returns
     -------
     distances : ndarray of shape (n_graphs, k)
-        In ascending order; a graph that is a reference finds itself. The density's size term does
-        not enter.
-    places : ndarray of shape (n_graphs, k), int
-        Of the references in ``detector.references_.graphs``, which are the training graphs in
-        their order unless `reference_sampling` has chosen some of them.
+        In ascending order. A graph that is a reference finds itself. The size kernel plays no part.
+    indices : ndarray of shape (n_graphs, k), int
+        Of the references in ``detector.density_.references``, which are the training graphs in
+        their order, or those that `references` has chosen.
 
     Raises
     ------
@@ -50,20 +45,20 @@ def nearest_references(
     >>> from skgraphkde.inspection import nearest_references
     >>> molecules = load_mutag().graphs
     >>> detector = GraphKDEDetector().fit(molecules[:50])
-    >>> distances, places = nearest_references(detector, molecules[48:52], k=1)
-    >>> places[:2].ravel().tolist(), distances[:2].round(3).ravel().tolist()
+    >>> distances, indices = nearest_references(detector, molecules[48:52], k=1)
+    >>> indices[:2].ravel().tolist(), distances[:2].round(3).ravel().tolist()
     ([48, 49], [0.0, 0.0])
     """
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k!r}")
-    queries, model = detector._embed(graphs), detector._inference_model()
-    D = model.distances(queries, detector._references_for(model).measures)
-    places = np.argsort(D, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(D, places, axis=1), places
+    batch = detector.read(graphs)
+    D = detector.density_.distances(batch)
+    indices = np.argsort(D, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(D, indices, axis=1), indices
 
 
 def mean_distances(detector: GraphKDEDetector) -> np.ndarray:
-    """Mean distance from each reference to the others: the least is that of the most typical graph.
+    """Mean distance from each reference to the others, the smallest for the most typical graph.
 
     Parameters
     ----------
@@ -73,12 +68,10 @@ def mean_distances(detector: GraphKDEDetector) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_references,)
-        In the order of ``detector.references_.graphs``.
+        In the order of ``detector.density_.references``.
     """
     check_is_fitted(detector)
-    model = detector._inference_model()
-    references = detector._references_for(model).measures
-    D = model.distances(references, references)
+    D = detector.density_.reference_distances()
     np.fill_diagonal(D, 0)
     return D.sum(axis=1) / (len(D) - 1)
 
@@ -86,31 +79,25 @@ def mean_distances(detector: GraphKDEDetector) -> np.ndarray:
 def node_contributions(detector: GraphKDEDetector, graphs: Any, k: int = 5) -> list[np.ndarray]:
     """Each node's share of the squared distance between its graph and the references.
 
-    The squared MMD between a graph G and a reference R is a sum over the nodes of G: of the witness
-    function, which is the difference between the mean kernels to the nodes of G and to those of R
-    (Gretton et al., JMLR 2012, section 2.3), and of the same of R, spread evenly over the nodes::
-
-        d^2(G, R) = sum_p  (m_G(p) - m_R(p) + mean_q (m_R(q) - m_G(q))) / n
-
     Parameters
     ----------
     detector : GraphKDEDetector
-        Fitted, with distance="mmd".
+        Fitted, with a distance that is a sum over nodes, such as MMD.
     graphs : sequence of graphs, or GraphBatch
     k : int, default=5
-        The mean over this many nearest references is taken, at least 1.
+        Number of nearest references over which shares are averaged, at least 1.
 
     Returns
     -------
     list of ndarray of shape (n_nodes,)
-        One a graph, in the order of its nodes. They sum to the mean of the squared distances to its
-        nearest references. A node with a large share is unlike theirs; a negative one makes the
-        graph look more like them.
+        One per graph, in the order of its nodes. They sum to the mean of the squared distances to
+        its nearest references. A node with a large share is unlike their nodes; one with a negative
+        share makes the graph look more like them.
 
     Raises
     ------
     ValueError
-        If `k` is less than 1, or the distance is another.
+        If `k` is less than 1, or the distance is not a sum over nodes.
 
     Examples
     --------
@@ -123,43 +110,16 @@ def node_contributions(detector: GraphKDEDetector, graphs: Any, k: int = 5) -> l
     >>> sorted(shares.argsort()[-3:].tolist())
     [0, 1, 2]
     """
-    _, places = nearest_references(detector, graphs, k)
-    if detector.distance != "mmd":
-        raise ValueError(f"distance={detector.distance!r} is no sum over nodes: take 'mmd'")
-    model = detector._inference_model()
-    references = detector._references_for(model).measures
-    features = detector.node_features_.transform(graphs)
-    flow = MessageFlow.unmerged(features, model.encoder.n_layers)
-    with torch.no_grad():
-        Z = model.encoder(flow)
-        return [
-            _contributions(model, Z[start:stop], references[of_graph])
-            for start, stop, of_graph in zip(
-                features.node_ptr[:-1], features.node_ptr[1:], places, strict=True
+    batch = detector.read(graphs)
+    distances, indices = nearest_references(detector, batch, k)
+    shares = []
+    for i, nearest in enumerate(indices):
+        of_references = detector.density_.contributions(batch[i], nearest)
+        squared, total = distances[i] ** 2, of_references.sum(axis=0).clip(min=0)
+        if np.any(abs(total - squared) > 1e-4 * np.maximum(squared, 1e-2)):
+            raise ValueError(
+                f"distance={detector.distance!r} is not a sum over nodes: use 'mmd', or give a "
+                "distance of your own a method `contributions`"
             )
-        ]
-
-
-def _contributions(
-    model: DensityModel, Z: torch.Tensor, references: DiscreteMeasures
-) -> np.ndarray:
-    """Shares of the nodes at Z of one graph."""
-    distance, n = model.distance, len(Z)
-    nodes = DiscreteMeasures.from_clouds(Z, np.arange(n + 1))
-    graph = DiscreteMeasures.from_clouds(Z, np.array([0, n]))
-    to_own = _mean_kernels(distance, nodes, graph)  # (n_gammas, n, 1)
-    if n > 1:  # as in Distance.embed
-        to_own = torch.lerp(to_own, (n * to_own - 1) / (n - 1), distance.correction)
-    to_references = _mean_kernels(distance, nodes, references)  # (n_gammas, n, k)
-    cross = to_references.mean(1)
-    of_references = distance.embed(references).squared_norms - cross  # (n_gammas, k)
-    shares = (to_own - to_references + of_references[:, None, :]) / n
-    largest = shares.sum(1).argmax(0)  # the MMD is that of the gamma where it is largest
-    return shares[largest, :, torch.arange(len(references))].mean(0).numpy(force=True)
-
-
-def _mean_kernels(distance: Distance, P: DiscreteMeasures, Q: DiscreteMeasures) -> torch.Tensor:
-    """Shape (n_gammas, len(P), len(Q)), as the detector computes them."""
-    if distance.frequencies is None:
-        return kernel_means(P, Q, distance.gammas)
-    return distance.embed(P).features @ distance.embed(Q).features.mT
+        shares.append(of_references.mean(axis=1))
+    return shares

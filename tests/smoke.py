@@ -1,4 +1,4 @@
-"""Does an installed wheel work? Run outside of the source tree: make smoke."""
+"""Does an installed wheel work? `make smoke` runs this outside of the source tree."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 import networkx as nx
 
 import skgraphkde
-from skgraphkde import GraphKDEDetector, load
+from skgraphkde import GCN, Contrastive, GraphKDEDetector, load
 from skgraphkde.datasets import load_mutag
 
 
@@ -33,7 +33,8 @@ def main():
     assert skgraphkde.__version__ in version.stdout
 
     graphs = [nx.cycle_graph(8), nx.star_graph(8)]
-    trained = GraphKDEDetector(encoder="gcn", max_iter=2, random_state=0).fit(graphs * 5)
+    training = Contrastive(max_iter=2)
+    trained = GraphKDEDetector(encoder=GCN(), training=training, random_state=0).fit(graphs * 5)
     print(f"skgraphkde {skgraphkde.__version__} works: {trained.score_samples(graphs).round(2)}")
 
 

@@ -1,19 +1,43 @@
 """The harness of the benchmarks, on a table that costs nothing."""
 
+import importlib
 import importlib.util
+import json
+import os
+import subprocess
 import sys
 import types
+from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
+from sklearn.neighbors import KernelDensity
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 if any(importlib.util.find_spec(package) is None for package in ("pandas", "tabulate")):
     pytest.skip("the benchmarks are not installed", allow_module_level=True)
 
 from benchmarks import __main__ as command_line
 from benchmarks import harness, render
+from skgraphkde import (
+    GCN,
+    MMD,
+    Contrastive,
+    GraphKDEDetector,
+    Split,
+    Twins,
+    load,
+    paper_settings,
+    read_graphs,
+    testing,
+)
+from skgraphkde.datasets import load_mutag
+from skgraphkde.testing import check_graph_estimator
 
 
 class Guess(BaseEstimator):
@@ -95,9 +119,50 @@ def test_other_settings_are_measured_anew(table, tmp_path):
     assert harness.read(table, path)["auroc"].tolist() == [50.0, 50.0]
 
 
+def settings_of(estimator):
+    table = types.SimpleNamespace(estimator=lambda: estimator)
+    return harness.settings(table, {})
+
+
+def test_settings_have_all_parameters():
+    settings = json.loads(settings_of(GraphKDEDetector(**paper_settings(), random_state=3)))
+    assert settings["class"] == "GraphKDEDetector"
+    assert settings["random_state"] == 3
+    assert settings["references"] is None
+    assert settings["encoder"] == (
+        "GCN(backend='auto', batch_norm=True, dropout=0.2, hidden_dim=128, n_layers=2)"
+    )
+    assert "twins=Twins(edges=SpectralEdges(energy_thresholds=[0.5, 0.75]" in settings["training"]
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ({"encoder": "gcn"}, {"encoder": GCN()}),
+        ({"calibration": "split"}, {"calibration": Split()}),
+        ({"training": "contrastive"}, {"training": Contrastive(twins=Twins(edges="spectrum"))}),
+        ({}, {"distance": MMD(gammas=list(np.array([0.01, 0.1, 1, 10, 100])))}),
+        ({}, {"n_jobs": 2, "verbose": 1}),
+        ({"training": Contrastive()}, {"training": Contrastive(checkpoint="training.pt")}),
+    ],
+)
+def test_equal_settings_are_written_the_same(short, long):
+    estimator = GraphKDEDetector(random_state=0)
+    texts = [settings_of(GraphKDEDetector(random_state=0, **changes)) for changes in (short, long)]
+    assert texts[0] == texts[1]
+    assert (texts[0] == settings_of(estimator)) == (not short)
+
+
+def test_other_defaults_are_other_settings(monkeypatch):
+    before = settings_of(GraphKDEDetector(encoder="gcn"))
+    monkeypatch.setattr(GCN.__init__, "__defaults__", (64, 2, 0.2, True, "auto"))
+    assert "hidden_dim=64" in settings_of(GraphKDEDetector(encoder="gcn"))
+    assert settings_of(GraphKDEDetector(encoder="gcn")) != before
+
+
 def test_the_tables_are_there():
-    if importlib.util.find_spec("grakel") is None:
-        pytest.skip("the peers are not installed")
+    for package in ("grakel", "netlsd", "pyod"):
+        pytest.importorskip(package, reason=f"{package} is not installed")
     for name in command_line.TABLES:
         table = command_line._table(name)
         cells = table.cells(None, 1)
@@ -147,3 +212,162 @@ def test_ours_and_the_papers_side_by_side():
         ["a", "1.0", "", ""],
         ["b", "2.0", "*9.0*", "*8.0*"],
     ]
+
+
+# -- peers -----------------------------------------------------------------------------------------
+
+# Module, class, parameters, and the packages that the module needs.
+PEERS = {
+    "size": ("size", "SizeKDE", {}, []),
+    "PK-SVM": (
+        "graph_kernel",
+        "GraphKernelDetector",
+        {"kernel": "propagation", "detector": "one_class_svm"},
+        ["grakel"],
+    ),
+    "WL-iF": (
+        "graph_kernel",
+        "GraphKernelDetector",
+        {"kernel": "weisfeiler_lehman", "detector": "isolation_forest"},
+        ["grakel"],
+    ),
+    "NetLSD+iF": (
+        "descriptors",
+        "DescriptorDetector",
+        {"descriptor": "netlsd"},
+        ["netlsd", "pyod"],
+    ),
+    "statistics+ECOD": (
+        "descriptors",
+        "DescriptorDetector",
+        {"descriptor": "statistics"},
+        ["netlsd", "pyod"],
+    ),
+    "GAE+KDE": ("graph_autoencoder", "GraphAutoencoderKDE", {"max_iter": 1}, []),
+    "InfoGraph+KDE": ("infograph", "InfoGraphKDE", {"max_iter": 1}, []),
+}
+# Graphs without edges look alike to NetLSD, so that no threshold can flag a tenth of the graphs; a
+# forest of kernel rows takes graphs that resemble nothing for typical ones.
+BLIND = {"NetLSD+iF": ["check_contamination"], "WL-iF": ["check_anomalies_score_lower"]}
+SMALL_FOREST = {"n_estimators": 20}
+
+
+def peer(name, **changes):
+    module, cls, parameters, packages = PEERS[name]
+    for package in packages:
+        pytest.importorskip(package, reason=f"{package} is not installed")
+    detector = getattr(importlib.import_module(f"benchmarks.peers.{module}"), cls)
+    return detector(**{**parameters, **changes})
+
+
+@pytest.fixture(scope="module")
+def molecules():
+    return load_mutag().graphs
+
+
+def trees_and_complete_graphs():
+    rng = np.random.RandomState(0)
+    graphs = [nx.random_labeled_tree(n, seed=n) for n in range(6, 22)]
+    graphs += [nx.complete_graph(n) for n in range(22, 26)]
+    for graph in graphs:
+        graph.graph["anomaly"] = nx.density(graph) == 1
+        for node in graph:
+            graph.nodes[node].update(label="ab"[node % 2], x=rng.standard_normal(2))
+    return graphs
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_peers_keep_the_contract(name, monkeypatch):
+    detector = peer(name)
+    module = sys.modules[type(detector).__module__]
+    if hasattr(module, "IsolationForest"):  # 200 trees take 10 times as long
+        forest = module.IsolationForest
+        monkeypatch.setattr(module, "IsolationForest", lambda **x: forest(**x | SMALL_FOREST))
+    with threadpool_limits(1):  # threads would wait for each other longer than they compute
+        results = check_graph_estimator(detector, on_fail=None)
+        failed = [result.name for result in results if result.status == "failed"]
+        assert failed == BLIND.get(name, [])
+        for check in failed:
+            getattr(testing, check)(detector, trees_and_complete_graphs())
+
+
+@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+@pytest.mark.parametrize("random_state", [0, None])
+@pytest.mark.parametrize("name", PEERS)
+def test_peers_can_be_saved(name, random_state, molecules, tmp_path):
+    detector = peer(name, random_state=random_state).fit(molecules[:40])
+    detector.save(tmp_path / "peer.skg")
+    loaded = load(tmp_path / "peer.skg")
+    assert type(loaded) is type(detector)
+    assert loaded.offset_ == detector.offset_
+    expected, scores = (d.score_samples(molecules[40:60]) for d in (detector, loaded))
+    np.testing.assert_array_equal(scores, expected)
+
+
+@pytest.mark.parametrize("name", ["PK-SVM", "WL-iF", "statistics+ECOD"])
+def test_labels_that_training_has_not_seen(name, molecules):
+    """GraKeL draws random numbers for them, for all graphs of a call together."""
+    graphs = molecules[:12].to_networkx()
+    for i, graph in enumerate(graphs[8:]):
+        nx.set_node_attributes(graph, {0: f"new {i}", 1: "new"}, "label")
+    detector = peer(name, random_state=0).fit(graphs[:8])
+    together = detector.score_samples(graphs)
+    np.testing.assert_array_equal(detector.score_samples(graphs), together)
+    alone = np.concatenate([detector.score_samples([graph]) for graph in graphs])
+    np.testing.assert_allclose(alone, together, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["PK-SVM", "WL-iF", "statistics+ECOD", "GAE+KDE"])
+def test_graphs_without_the_labels_of_training(name, molecules):
+    detector = peer(name).fit(molecules[:20])
+    with pytest.raises(ValueError, match="node labels; these graphs have none"):
+        detector.score_samples([nx.path_graph(5)])
+
+
+def test_size_kde_is_that_of_scikit_learn(molecules):
+    detector = peer("size").fit(molecules[:60])
+    sizes = np.log(np.c_[molecules.n_nodes_per_graph, 1 + molecules.n_edges_per_graph])
+    expected = make_pipeline(StandardScaler(), KernelDensity(bandwidth="scott")).fit(sizes[:60])
+    np.testing.assert_allclose(
+        detector.score_samples(molecules), expected.score_samples(sizes), rtol=1e-9
+    )
+    standardized = expected[0].transform(sizes[:60])
+    others = KernelDensity(bandwidth=60 ** (-1 / 6)).fit(np.delete(standardized, 7, axis=0))
+    score = others.score_samples(standardized[7:8])[0]
+    assert detector.calibration_scores_[7] == pytest.approx(score, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["size", "PK-SVM"])
+def test_peers_in_the_shell(name, tmp_path):
+    """Other processes, which hash strings differently, give the same scores."""
+    detector = peer(name, random_state=0)
+    for folder, seeds in (("normal", range(20)), ("new", range(20, 24))):
+        (tmp_path / folder).mkdir()
+        for seed in seeds:
+            graph = nx.gnp_random_graph(8 + seed % 7, 0.4, seed=seed)
+            nx.set_node_attributes(graph, {node: "CNO"[node % 3] for node in graph}, "label")
+            nx.write_graphml(graph, tmp_path / folder / f"{seed:02}.graphml")
+    normal, new = (
+        read_graphs([nx.read_graphml(path) for path in sorted((tmp_path / folder).iterdir())])
+        for folder in ("normal", "new")
+    )
+    model, named = str(tmp_path / "peer.skg"), type(detector)
+    option = ["--detector", f"{named.__module__}:{named.__name__}"]
+    settings = [f"--set={key}={value}" for key, value in PEERS[name][2].items()]
+    shell(["fit", str(tmp_path / "normal"), "-o", model, *option, *settings])
+    lines = shell(["score", model, str(tmp_path / "new"), *option]).splitlines()
+    scores = [float(line.split(",")[1]) for line in lines[1:]]
+    np.testing.assert_array_equal(scores, detector.fit(normal).score_samples(new))
+
+
+def shell(arguments):
+    result = subprocess.run(
+        [sys.executable, "-m", "skgraphkde", *arguments],
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout

@@ -1,10 +1,20 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from skgraphkde import GraphBatch, GraphKDEDetector, read_graphs
-from skgraphkde.calibration import conformal_p_values, offset, split_off
+from skgraphkde import (
+    MMD,
+    GraphBatch,
+    GraphKDEDetector,
+    NodeFeatures,
+    Propagation,
+    Split,
+    read_graphs,
+)
+from skgraphkde.calibration import conformal_p_values, discoveries, offset
 from tests.conftest import random_graphs
 
 
@@ -13,26 +23,49 @@ def test_offset_has_the_nominal_rate_on_new_scores(contamination):
     """Over many samples of 19 scores, a 20th falls below the threshold with the nominal rate."""
     rng = np.random.RandomState(0)
     scores = rng.standard_normal((20_000, 20))
-    below = [s[-1] < offset(s[:-1], contamination, "loo") for s in scores]
+    below = [s[-1] < offset(s[:-1], contamination) for s in scores]
     error = 1.96 * np.sqrt(contamination * (1 - contamination) / len(below))
     assert abs(np.mean(below) - contamination) < 2 * error
 
 
 def test_offset_of_the_paper_is_the_percentile():
     scores = np.random.RandomState(0).standard_normal(37)
-    assert offset(scores, 0.1, "train") == pytest.approx(np.percentile(scores, 10), abs=2e-9)
+    assert offset(scores, 0.1, interpolate=True) == pytest.approx(
+        np.percentile(scores, 10), abs=2e-9
+    )
 
 
 def test_a_tie_with_the_offset_is_no_anomaly():
     scores = np.full(30, -7.5)
     rounded = scores * (1 + 1e-13 * np.random.RandomState(0).standard_normal(30))
-    assert (scores >= offset(rounded, 0.1, "loo")).all()
+    assert (scores >= offset(rounded, 0.1)).all()
 
 
 def test_p_values_count_the_scores_that_are_as_low():
     calibration = np.array([3.0, 1.0, 2.0, 2.0])
     scores = np.array([0.5, 1.0, 2.0 - 1e-12, 2.5, 9.0])
     np.testing.assert_allclose(conformal_p_values(scores, calibration), [0.2, 0.4, 0.8, 0.8, 1.0])
+
+
+@pytest.mark.parametrize("alpha", [Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(1)])
+def test_discoveries_equal_the_procedure(alpha):
+    """The largest k of which the k-th smallest p-value is at most alpha k / m; without rounding."""
+    rng = np.random.RandomState(0)
+    for m in (1, 2, 5, 30):
+        for _ in range(20):
+            p = [Fraction(int(k), 200) for k in rng.randint(1, rng.choice([5, 30, 200]), size=m)]
+            ordered = sorted(p)
+            fits = [k for k in range(1, m + 1) if ordered[k - 1] <= alpha * k / m]
+            limit = ordered[fits[-1] - 1] if fits else -1
+            selected = discoveries(np.array(p, dtype=float), float(alpha))
+            assert selected.tolist() == [x <= limit for x in p]
+
+
+def test_a_p_value_at_its_limit_is_a_discovery():
+    """Conformal p-values are often equal to it, and 0.00625 * (8 / 5) is above 0.01 in floats."""
+    p_values = np.array([1 / 160] * 5 + [1.0] * 3)  # the limit of the fifth is 0.01 * 5 / 8
+    assert discoveries(p_values, 0.01).tolist() == [True] * 5 + [False] * 3
+    assert not discoveries(np.minimum(p_values + 1e-6, 1), 0.01).any()
 
 
 def clouds(rng, n_graphs, spread=1.0):
@@ -42,17 +75,16 @@ def clouds(rng, n_graphs, spread=1.0):
     return GraphBatch(5 * np.arange(n_graphs + 1), no_edges, attributes=attributes)
 
 
-def repeated(threshold, n_repetitions):
+def repeated(calibration, n_repetitions):
     """P-values of fresh normal graphs, and the false share of what is selected among anomalies."""
     p_values, false_shares = [], []
     for seed in range(n_repetitions):
         rng = np.random.RandomState(seed)
         detector = GraphKDEDetector(
-            node_features=("attribute",),
-            n_layers=0,
-            mmd_gammas=(1.0,),
-            threshold=threshold,
-            validation_fraction=100 / 140,
+            features=NodeFeatures(("attribute",)),
+            encoder=Propagation(n_layers=0),
+            distance=MMD(gammas=(1.0,)),
+            calibration=calibration,
             random_state=seed,
         ).fit(clouds(rng, 140))
         normal = clouds(rng, 30)
@@ -64,7 +96,7 @@ def repeated(threshold, n_repetitions):
 
 
 def test_split_p_values_and_selection_hold_what_they_promise(capsys):
-    p_values, false_shares = repeated("split", 200)
+    p_values, false_shares = repeated(Split(100 / 140), 200)
     with capsys.disabled():
         print(f"\n{len(p_values)} calibrations, 30 fresh normal graphs each: P(p <= a)", end="")
     for a in (0.01, 0.05, 0.1, 0.2):
@@ -89,17 +121,17 @@ def test_leave_one_out_p_values_hold_about(capsys):
 
 def test_p_values_and_selection_refuse_what_they_cannot_do():
     graphs = random_graphs(30)
-    with pytest.raises(ValueError, match="threshold='train' calibrates with densities that"):
-        GraphKDEDetector(threshold="train").fit(graphs).p_values(graphs)
+    with pytest.raises(ValueError, match="calibration='train' uses scores in which each graph"):
+        GraphKDEDetector(calibration="train").fit(graphs).p_values(graphs)
     with pytest.raises(ValueError, match=r"alpha must be in \(0, 1\], got 0"):
         GraphKDEDetector().fit(graphs).select(graphs, alpha=0)
     with pytest.raises(NotFittedError):
         GraphKDEDetector().p_values(graphs)
 
 
-def test_split_off_takes_each_graph_once():
+def test_a_split_takes_each_graph_once():
     graphs = read_graphs(random_graphs(40, labels="", n_attributes=1))
-    calibration, training = split_off(graphs, 0.25, 0.1, np.random.RandomState(0))
+    calibration, training = Split(0.25).split(graphs, 0.1, np.random.RandomState(0))
     assert (len(calibration), len(training)) == (10, 30)
     both = np.concatenate([calibration.attributes, training.attributes])
     np.testing.assert_array_equal(np.sort(both, 0), np.sort(graphs.attributes, 0))
@@ -108,7 +140,14 @@ def test_split_off_takes_each_graph_once():
 @pytest.mark.parametrize(("fraction", "contamination"), [(0.1, 0.1), (0.95, 0.1)])
 def test_too_few_graphs_to_set_aside(fraction, contamination):
     graphs = read_graphs(random_graphs(20))
-    with pytest.raises(
-        ValueError, match=r"sets .* of 20 graphs aside, but .*needs at least 9, and 2"
-    ):
-        split_off(graphs, fraction, contamination, np.random.RandomState(0))
+    message = r"sets .* of 20 graphs aside, but .*needs at least 9, and 2"
+    with pytest.raises(ValueError, match=message):
+        Split(fraction).split(graphs, contamination, np.random.RandomState(0))
+    with pytest.raises(ValueError, match=message):
+        GraphKDEDetector(calibration=Split(fraction), contamination=contamination).fit(graphs)
+
+
+@pytest.mark.parametrize("fraction", [0, 1.0, "a tenth"])
+def test_bad_fractions(fraction):
+    with pytest.raises(ValueError, match="'fraction' parameter of Split must be"):
+        GraphKDEDetector(calibration=Split(fraction)).fit(random_graphs(20))

@@ -1,4 +1,4 @@
-"""The gallery holds every example, and each can be one; sphinx-build runs them."""
+"""Every example is a well-formed page of the gallery; sphinx-build runs them."""
 
 import ast
 from pathlib import Path

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from skgraphkde import GraphBatch, NodeFeatures, features, read_graphs
+from skgraphkde import GraphBatch, GraphKDEDetector, NodeFeatures, read_graphs
+from skgraphkde.graphs import random_walks
 from tests.conftest import permuted, random_graphs
 
 
@@ -27,14 +28,14 @@ def test_return_probabilities_equal_matrix_powers(seed, n_steps):
     expected = np.vstack([return_probabilities_slow(g, n_steps) for g in graphs])
     batch = read_graphs(graphs, edge_weight="weight")
     np.testing.assert_allclose(
-        features.return_probabilities(batch, n_steps), expected, rtol=0, atol=1e-12
+        random_walks.return_probabilities(batch, n_steps), expected, rtol=0, atol=1e-12
     )
 
 
 def test_return_probabilities_of_graphs_wider_than_a_block_of_columns():
     graph = nx.gnp_random_graph(300, 0.02, seed=0)
     np.testing.assert_allclose(
-        features.return_probabilities(read_graphs([nx.path_graph(3), graph]), 6)[3:],
+        random_walks.return_probabilities(read_graphs([nx.path_graph(3), graph]), 6)[3:],
         return_probabilities_slow(graph, 6),
         atol=1e-12,
     )
@@ -42,13 +43,13 @@ def test_return_probabilities_of_graphs_wider_than_a_block_of_columns():
 
 def test_large_graphs_are_probed_within_the_stated_error(monkeypatch):
     graph = nx.gnp_random_graph(200, 0.05, seed=0)
-    exact = features.return_probabilities(read_graphs([graph]), 8)
-    monkeypatch.setattr(features, "EXACT_WALK_COST", 0)
+    exact = random_walks.return_probabilities(read_graphs([graph]), 8)
+    monkeypatch.setattr(random_walks, "EXACT_WALK_COST", 0)
     batch = read_graphs([nx.path_graph(5), graph])
-    probed = features.return_probabilities(batch, 8)[5:]
-    assert 0 < np.abs(probed - exact).max() < 5 / np.sqrt(features.N_PROBES)
+    probed = random_walks.return_probabilities(batch, 8)[5:]
+    assert 0 < np.abs(probed - exact).max() < 5 / np.sqrt(random_walks.N_PROBES)
     # The probes belong to the graph: its neighbors in the batch do not matter.
-    np.testing.assert_array_equal(features.return_probabilities(batch[1], 8), probed)
+    np.testing.assert_array_equal(random_walks.return_probabilities(batch[1], 8), probed)
 
 
 def test_label_one_hot():
@@ -171,7 +172,7 @@ def test_features_follow_the_nodes(seed):
 
 def test_it_is_a_transformer_of_graphs():
     graphs = random_graphs(4)
-    transformer = clone(NodeFeatures(("label", "degree"), n_steps=4))
+    transformer = clone(NodeFeatures(("label", "degree")))
     features_of_nodes = transformer.fit_transform(graphs)
     assert isinstance(features_of_nodes, GraphBatch)
     assert len(features_of_nodes) == 4
@@ -191,6 +192,39 @@ def test_it_is_a_transformer_of_graphs():
 def test_bad_kinds(kinds, message):
     with pytest.raises(ValueError, match=message):
         NodeFeatures(kinds).fit(random_graphs(3))
+    with pytest.raises(ValueError, match=message):
+        GraphKDEDetector(features=NodeFeatures(kinds)).fit(random_graphs(3))
+
+
+@pytest.mark.parametrize("kinds", ["given", ("degree",), ["label", "degree"]])
+def test_n_steps_without_walks_is_an_error(kinds):
+    message = r"n_steps is the length of random walks, which kinds=.* add 'random_walk'"
+    with pytest.raises(ValueError, match=message):
+        NodeFeatures(kinds, n_steps=4).fit(random_graphs(3))
+    detector = GraphKDEDetector(features=NodeFeatures(kinds))
+    detector.fit(random_graphs(3))
+    with pytest.raises(ValueError, match=message):
+        detector.set_params(features__n_steps=3).fit(random_graphs(3))
+
+
+@pytest.mark.parametrize("n_steps", [1, 2.0, "long"])
+def test_bad_n_steps(n_steps):
+    with pytest.raises(ValueError, match="'n_steps' parameter of NodeFeatures must be"):
+        NodeFeatures(n_steps=n_steps).fit(random_graphs(3))
+
+
+def test_n_steps_is_4_unless_given():
+    """... which a parameter that stays as it is must not hide."""
+    graphs = random_graphs(3)
+    for parameters, n_steps in (({}, 4), ({"n_steps": 2}, 2), ({"n_steps": 6}, 6)):
+        for kinds in ("auto", ("random_walk",)):
+            transformer = NodeFeatures(kinds, **parameters).fit(graphs)
+            expected = random_walks.return_probabilities(read_graphs(graphs), n_steps)
+            names = [f"return_{k}" for k in range(2, n_steps + 1)]
+            assert transformer.get_feature_names_out()[-len(names) :].tolist() == names
+            X = transformer.transform(graphs).attributes[:, -len(names) :]
+            np.testing.assert_array_equal(X, expected)
+            assert transformer.n_steps is parameters.get("n_steps")
 
 
 def test_what_fit_saw_must_be_there():

@@ -1,4 +1,4 @@
-"""Hostile and odd input: each kind ends in finite scores, or in one error that says what to do."""
+"""Hostile and odd input: each kind leads to finite scores or to one error that says what to do."""
 
 import datetime
 import decimal
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from skgraphkde import GraphKDEDetector
+from skgraphkde import GraphKDEDetector, Propagation
 from tests.conftest import random_graphs
 
 PATH = np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
@@ -19,7 +19,7 @@ X = np.arange(6.0).reshape(3, 2)
 
 
 def path(**of_nodes):
-    """A path of three nodes with a value for each node and name; None stands for no value."""
+    """A path of three nodes with attributes given as name=values; None leaves a node without."""
     graph = nx.path_graph(3)
     for name, values in of_nodes.items():
         for node, value in enumerate(values):
@@ -29,13 +29,13 @@ def path(**of_nodes):
 
 
 def with_x(value):
-    """A path whose middle node has this attribute, in place of a pair of numbers."""
+    """A path whose middle node has this attribute instead of a pair of numbers."""
     return path(x=[[0.0, 1.0], value, [2.0, 3.0]])
 
 
-def changed(matrix, value, place=(0, 1)):
+def changed(matrix, value, index=(0, 1)):
     matrix = matrix.astype(type(value) if isinstance(value, (complex, str)) else float)
-    matrix[place] = value
+    matrix[index] = value
     return matrix
 
 
@@ -48,8 +48,9 @@ def view():
     return nx.subgraph_view(graph, filter_node=lambda node: node % 3 != 2)
 
 
-# Name -> a list of graphs, or what stands in its place, and the error that it ends in: None where
-# scores are finite. A list gets sane graphs before it, so that a message names graph 2.
+# Name -> an input and a pattern of the error that it leads to; None if it leads to finite scores.
+# CONTAINERS are given in place of a list of graphs. The others are single graphs: two sane graphs
+# come before each, so a message names graph 2.
 CONTAINERS = {
     "None": (None, "list of graphs"),
     "a number": (3, "list of graphs"),
@@ -84,8 +85,8 @@ GRAPHS = {
     "a star": (nx.star_graph(300), None),
     "a complete graph": (nx.complete_graph(60), None),
     "many parts": (nx.disjoint_union_all([nx.path_graph(2)] * 40), None),
-    "negative weights, unasked": (nx.Graph([(0, 1, {"weight": -1})]), None),
-    "attributes of nodes that nobody asked for": (path(color=["red", None, b"x"]), None),
+    "negative weights that are not read": (nx.Graph([(0, 1, {"weight": -1})]), None),
+    "node attributes that are not read": (path(color=["red", None, b"x"]), None),
     "A not square": ((PATH[:2], None), r"graph 2.*expected \(n, n\)"),
     "A of three dimensions": ((PATH[None], None), "graph 2"),
     "A of one dimension": ((PATH[0], None), "graph 2"),
@@ -182,7 +183,7 @@ for what, sane_graphs, kinds in [
 
 
 def content(thing):
-    """All that is in graphs, and nothing that networkx caches beside it."""
+    """All data of graphs, without what networkx caches."""
     if isinstance(thing, (list, tuple)):
         return [content(part) for part in thing]
     if isinstance(thing, nx.Graph):
@@ -204,7 +205,7 @@ def outcome(method, graphs):
 @pytest.mark.parametrize("method", ["fit", "score_samples", "predict"])
 @pytest.mark.parametrize(("sane_graphs", "graphs", "message"), KINDS)
 def test_hostile_and_odd_input(sane_graphs, graphs, message, method):
-    detector = GraphKDEDetector(n_layers=1).fit(sane_graphs)
+    detector = GraphKDEDetector(encoder=Propagation(n_layers=1)).fit(sane_graphs)
     before, input_before = pickle.dumps(detector), content(graphs)
     call = getattr(detector, method)
     if method == "fit":
@@ -216,7 +217,7 @@ def test_hostile_and_odd_input(sane_graphs, graphs, message, method):
         assert np.isfinite(result).all()
         assert len(result) == len(graphs)
     else:
-        assert isinstance(result, Exception), f"scores {result} in place of an error"
+        assert isinstance(result, Exception), f"scores {result} instead of an error"
         assert re.search(message, str(result)), str(result)
         assert 20 < len(str(result)) < 400
     if method != "fit" or message is not None:

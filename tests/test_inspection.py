@@ -1,3 +1,5 @@
+import re
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -6,15 +8,16 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
-from skgraphkde import GraphKDEDetector, read_graphs
+from skgraphkde import GCN, MMD, Contrastive, GraphKDEDetector, Readout, read_graphs
 from skgraphkde.inspection import mean_distances, nearest_references, node_contributions
 from tests.conftest import permuted, random_graphs
 
 SETTINGS = {
     "defaults": {},
-    "biased": {"mmd_estimator": "biased"},
-    "random features": {"mmd_method": "random_features"},
-    "trained": {"encoder": "gcn", "hidden_dim": 8, "max_iter": 2},
+    "biased": {"distance": MMD(estimator="biased")},
+    "random features": {"distance": MMD(method="random_features")},
+    "mean": {"distance": "mean"},
+    "trained": {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)},
 }
 
 
@@ -36,13 +39,13 @@ def labeled(graphs):
 
 def squared_distances(detector, graphs):
     """Signed, as the density takes them."""
-    model = detector._inference_model()
-    references = detector._references_for(model).measures
-    return model.distance.squared(detector._embed(graphs), references).numpy(force=True)
+    density = detector.density_
+    P, Q = (density._measures(batch) for batch in (detector.read(graphs), density.references))
+    return density.distance.squared(P, Q).numpy(force=True)
 
 
 def rounding(detector):
-    return 1e-5 if detector.mmd_method == "random_features" else 1e-9
+    return 1e-5 if getattr(detector.distance, "method", "exact") == "random_features" else 1e-9
 
 
 @pytest.mark.parametrize("k", [1, 3, 20])
@@ -50,8 +53,8 @@ def test_contributions_sum_to_the_squared_distance(detector, graphs, k):
     shares = node_contributions(detector, graphs, k)
     assert [len(x) for x in shares] == [len(graph) for graph in graphs]
     squared = squared_distances(detector, graphs)
-    _, places = nearest_references(detector, graphs, k)
-    expected = np.take_along_axis(squared, places, axis=1).mean(axis=1)
+    _, indices = nearest_references(detector, graphs, k)
+    expected = np.take_along_axis(squared, indices, axis=1).mean(axis=1)
     np.testing.assert_allclose([x.sum() for x in shares], expected, atol=rounding(detector))
 
 
@@ -67,18 +70,18 @@ def test_contributions_follow_the_nodes(seed):
 
 
 def test_nearest_references_are_those_of_all_distances(detector, graphs):
-    distances, places = nearest_references(detector, graphs, 4)
+    distances, indices = nearest_references(detector, graphs, 4)
     D = np.sqrt(np.maximum(squared_distances(detector, graphs), 0))
     tolerance = 10 * rounding(detector)  # of roots
     np.testing.assert_allclose(distances, np.sort(D, axis=1)[:, :4], atol=tolerance)
-    np.testing.assert_allclose(np.take_along_axis(D, places, axis=1), distances, atol=tolerance)
+    np.testing.assert_allclose(np.take_along_axis(D, indices, axis=1), distances, atol=tolerance)
     assert nearest_references(detector, graphs, 99)[1].shape == (len(graphs), 20)
 
 
 def test_the_most_typical_graph():
     """Cycles, and one star: a cycle is typical, the star the extreme."""
     graphs = [nx.cycle_graph(n) for n in (6, 7, 8, 9)] + [nx.star_graph(7)]
-    detector = GraphKDEDetector(mmd_estimator="biased").fit(graphs)
+    detector = GraphKDEDetector(distance=MMD(estimator="biased")).fit(graphs)
     D = detector.pairwise_distances(graphs)
     np.testing.assert_allclose(mean_distances(detector), D.sum(axis=1) / 4, atol=1e-6)
     assert mean_distances(detector).argmax() == 4
@@ -102,9 +105,12 @@ def test_planted_nodes_come_first(capsys):
 
 
 def test_what_cannot_be_explained(graphs):
-    detector = GraphKDEDetector(distance="mean").fit(graphs[:8])
-    with pytest.raises(ValueError, match="distance='mean' is no sum over nodes: take 'mmd'"):
-        node_contributions(detector, graphs)
+    for distance in (Readout("sum"), "sum"):
+        detector = GraphKDEDetector(distance=distance).fit(graphs[:8])
+        message = f"distance={distance!r} is not a sum over nodes: use 'mmd', or"
+        with pytest.raises(ValueError, match=re.escape(message)):
+            node_contributions(detector, graphs)
+    assert nearest_references(detector, graphs, 2)[0].shape == (len(graphs), 2)
     with pytest.raises(ValueError, match="k must be at least 1, got 0"):
         nearest_references(detector, graphs, 0)
     for function in (nearest_references, node_contributions):

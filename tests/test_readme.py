@@ -1,4 +1,4 @@
-"""README's first example does what README says."""
+"""The first example in the README returns what the README says."""
 
 import re
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""What a user would otherwise reach for, each a scikit-learn estimator."""
+"""Detectors that users would otherwise reach for, each a subclass of BaseGraphDetector."""

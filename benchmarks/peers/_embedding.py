@@ -2,86 +2,133 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils import check_random_state
 
-from skgraphkde import PAPER, GraphBatch, NodeFeatures, read_graphs
-from skgraphkde.density import MultiBandwidthKDE
-from skgraphkde.encoder import GCNEncoder
-from skgraphkde.mmd import DiscreteMeasures, pooled
-from skgraphkde.refinement import MessageFlow
+from skgraphkde import GCN, BaseGraphDetector, GraphBatch, NodeFeatures, paper_settings
+from skgraphkde.density.kde import own_references
+from skgraphkde.distances.measures import DiscreteMeasures, pooled
+from skgraphkde.encoders.base import EncoderModule, restore_encoder, weights_of
+from skgraphkde.encoders.message_flow import MessageFlow
+from skgraphkde.persistence import State
+from skgraphkde.specification import at_least
 
-N_LAYERS = 2
+ENCODER = GCN(hidden_dim=128, n_layers=2, dropout=0.2, batch_norm=True)
+PAPER = paper_settings()
 
 
-class EmbeddingKDE(OutlierMixin, BaseEstimator):
+class EmbeddingKDE(BaseGraphDetector):
     """Base class: our encoder, trained with the loss of a subclass, then a kernel density.
 
-    The paper's two-stage comparison: same features, encoder and bandwidths as LGKDE, the weights
-    of the bandwidths equal.
+    The paper's two-stage comparison: same features, encoder and bandwidths as LGKDE, with equal
+    weights of the bandwidths. With ``calibration="loo"`` each training graph is scored without its
+    own kernel; the encoder has seen it.
 
     Parameters
     ----------
-    max_iter : int
-        Epochs.
-    random_state : int or None
+    max_iter : int, default=20
+        Number of epochs.
+    calibration, contamination, n_jobs, random_state, verbose
+        As for BaseGraphDetector.
     """
 
-    def __init__(self, max_iter: int = 20, random_state: Any = None) -> None:
-        self.max_iter = max_iter
-        self.random_state = random_state
+    _parameter_constraints: dict = {
+        "max_iter": [at_least(0, Integral)],
+        **BaseGraphDetector._parameter_constraints,
+    }
 
-    def fit(self, graphs: Any, y: Any = None) -> EmbeddingKDE:
-        """Train the encoder, embed the training graphs, fit the density to them."""
-        rng = check_random_state(self.random_state)
-        self.generator_ = torch.Generator().manual_seed(int(rng.randint(2**31)))
-        self.node_features_ = NodeFeatures(PAPER["node_features"]).fit(graphs)
-        features = self.node_features_.transform(graphs)
-        width = self.node_features_.n_features_out_
-        self.encoder_ = GCNEncoder(width, 128, N_LAYERS, 0.2, True, self.generator_)
-        modules = torch.nn.ModuleList([self.encoder_, *self._heads()])
-        optimizer = torch.optim.Adam(modules.parameters(), lr=1e-3)
+    def __init__(
+        self,
+        max_iter: int = 20,
+        *,
+        calibration: Any = "loo",
+        contamination: float = 0.1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            calibration=calibration,
+            contamination=contamination,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.max_iter = max_iter
+
+    def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray:
+        generator = torch.Generator().manual_seed(int(rng.randint(2**31)))
+        self.features_ = NodeFeatures(PAPER["features"]).fit(graphs)
+        featurized = self.features_.transform_batch(graphs)
+        encoder = ENCODER.build(self.features_.n_features_out_, generator)
+        heads = self._heads(encoder.out_dim, generator)
+        modules = torch.nn.ModuleList([encoder, *heads])
+        optimizer = torch.optim.Adam(modules.parameters(), lr=PAPER["training"].learning_rate)
+        modules.train()
+        n_steps = -(-len(graphs) // PAPER["training"].batch_size)
         for _ in range(self.max_iter):
-            modules.train()
-            order = rng.permutation(len(features))
-            for index in np.array_split(order, -(-len(order) // PAPER["batch_size"])):
-                loss = self._loss(features[index], rng)
+            for index in np.array_split(rng.permutation(len(graphs)), n_steps):
+                batch = featurized[index]
+                loss = self._loss(encoder(_flow(batch), generator), batch, heads, rng)
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
-        self.encoder_.standardize([_flow(features)])
+        encoder.standardize([_flow(featurized)])
+        self._use(encoder)
         self.embeddings_ = self._embed(graphs)
-        return self
+        own = np.arange(len(graphs))
+        return self._log_densities(
+            self.embeddings_, own_references(own, len(graphs), torch.device("cpu"))
+        )
 
-    def score_samples(self, graphs: Any) -> np.ndarray:
-        """Log density of the graphs' embeddings."""
-        squared = torch.cdist(self._embed(graphs), self.embeddings_) ** 2
-        with torch.no_grad():
-            return MultiBandwidthKDE(PAPER["bandwidths"])(squared).numpy()
-
-    def _embed(self, graphs: Any) -> torch.Tensor:
-        """Mean of the node embeddings of each graph."""
-        features = self.node_features_.transform(read_graphs(graphs))
-        with torch.no_grad():
-            Z = self.encoder_(_flow(features)).double()
-        return pooled(DiscreteMeasures.from_clouds(Z, features.node_ptr), "mean")
-
-    def _embed_nodes(self, graphs: GraphBatch) -> torch.Tensor:
-        """Node embeddings in training, each node with a dropout mask of its own."""
-        return self.encoder_(_flow(graphs), self.generator_)
-
-    def _heads(self) -> list[torch.nn.Module]:
-        """What is trained beside the encoder."""
+    def _heads(self, width: int, generator: torch.Generator) -> list[torch.nn.Module]:
+        """What is trained beside the encoder, whose embeddings have `width` coordinates."""
         return []
 
-    def _loss(self, graphs: GraphBatch, rng: np.random.RandomState) -> torch.Tensor:
-        """The training loss on a mini-batch."""
+    def _loss(
+        self,
+        Z: torch.Tensor,
+        graphs: GraphBatch,
+        heads: list[torch.nn.Module],
+        rng: np.random.RandomState,
+    ) -> torch.Tensor:
+        """The training loss on a mini-batch of graphs whose nodes have the embeddings Z."""
         raise NotImplementedError
+
+    def _use(self, encoder: EncoderModule) -> None:
+        self.weights_ = weights_of(encoder)
+        self._encoder = encoder.eval()
+
+    def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
+        return self._log_densities(self._embed(graphs))
+
+    def _check_batch(self, graphs: GraphBatch) -> None:
+        self.features_.check_batch(graphs)
+
+    @torch.no_grad()
+    def _embed(self, graphs: GraphBatch) -> torch.Tensor:
+        """Mean of the node embeddings of each graph."""
+        featurized = self.features_.transform_batch(graphs)
+        Z = self._encoder(_flow(featurized)).double()
+        return pooled(DiscreteMeasures.from_clouds(Z, featurized.node_ptr), "mean")
+
+    @torch.no_grad()
+    def _log_densities(
+        self, embeddings: torch.Tensor, left_out: torch.Tensor | None = None
+    ) -> np.ndarray:
+        squared = torch.cdist(embeddings, self.embeddings_) ** 2
+        return PAPER["density"].build()(squared, left_out=left_out).numpy()
+
+    def _take_fitted(self, state: State) -> None:
+        self.features_ = state.take_instance("features_", NodeFeatures)
+        width = self.features_.n_features_out_
+        self._use(restore_encoder(ENCODER, width, state.take("weights_", dict)))
+        self.embeddings_ = state.take_instance("embeddings_", torch.Tensor)
+        state.check(self.embeddings_.shape[1:] == (self._encoder.out_dim,), "embeddings_ is wrong")
 
 
 def _flow(graphs: GraphBatch) -> MessageFlow:
-    return MessageFlow.unmerged(graphs, N_LAYERS)
+    return MessageFlow.unmerged(graphs, ENCODER.n_layers)

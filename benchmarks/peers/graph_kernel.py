@@ -2,83 +2,155 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from grakel import Propagation, VertexHistogram, WeisfeilerLehman
-from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.ensemble import IsolationForest
 from sklearn.svm import OneClassSVM
+from sklearn.utils._param_validation import StrOptions
 
-from skgraphkde import GraphBatch, read_graphs
+from benchmarks.peers._seeds import fixed_seed
+from skgraphkde import BaseGraphDetector, GraphBatch, register
+from skgraphkde.persistence import State
 
 
-class GraphKernelDetector(OutlierMixin, BaseEstimator):
+@register
+class GraphKernelDetector(BaseGraphDetector):
     """A graph kernel, and a one-class SVM or an isolation forest on its rows.
 
     The kernel is fitted on the training graphs alone: test graphs enter by their similarities to
-    these. Graphs without node labels are labeled by degree.
+    these. Graphs without node labels are labeled by degree. Labels that are not in the vocabulary
+    of the training graphs count as one label.
+
+    With ``calibration="loo"`` the calibration scores are the plain scores of the training graphs,
+    as neither detector can leave a graph out: false alarms are too many. "split" has no such bias.
 
     Parameters
     ----------
-    kernel : {"weisfeiler_lehman", "propagation"}
-        Normalized. Five rounds of refinement; or GraKeL's default of five of propagation.
-    detector : {"one_class_svm", "isolation_forest"}
+    kernel : {"weisfeiler_lehman", "propagation"}, default="weisfeiler_lehman"
+        Normalized; five rounds of refinement, or GraKeL's default of five rounds of propagation.
+    detector : {"one_class_svm", "isolation_forest"}, default="one_class_svm"
         ``OneClassSVM(nu=0.1)``, or 200 trees on half of the graphs each.
-    random_state : int or None
-        Of the propagation kernel's hashing and of the forest.
+    calibration, contamination, n_jobs, random_state, verbose
+        As for BaseGraphDetector; `random_state` is the seed of the propagation kernel's hashing and
+        of the forest.
     """
 
-    def __init__(self, kernel: str, detector: str, random_state: Any = None) -> None:
+    _parameter_constraints: dict = {
+        "kernel": [StrOptions({"weisfeiler_lehman", "propagation"})],
+        "detector": [StrOptions({"one_class_svm", "isolation_forest"})],
+        **BaseGraphDetector._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        kernel: str = "weisfeiler_lehman",
+        detector: str = "one_class_svm",
+        *,
+        calibration: Any = "loo",
+        contamination: float = 0.1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            calibration=calibration,
+            contamination=contamination,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.kernel = kernel
         self.detector = detector
-        self.random_state = random_state
 
-    def fit(self, graphs: Any, y: Any = None) -> GraphKernelDetector:
-        """Compute the kernel of the training graphs and fit the detector to it."""
+    def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray | None:
+        self.graphs_ = graphs
+        self.seed_ = fixed_seed(self.random_state, rng)
+        similarities = self._fit_detector()
+        return self._detector.score_samples(similarities) if self.calibration == "loo" else None
+
+    def _fit_detector(self) -> np.ndarray:
+        """Fit kernel and detector to the training graphs; their similarities to each other."""
         if self.kernel == "weisfeiler_lehman":
-            self.kernel_ = WeisfeilerLehman(
+            self._kernel = WeisfeilerLehman(
                 n_iter=5, base_graph_kernel=VertexHistogram, normalize=True
             )
         else:
-            self.kernel_ = Propagation(normalize=True, random_state=self.random_state)
+            self._kernel = Propagation(normalize=True, random_state=self.seed_)
         if self.detector == "one_class_svm":
-            self.detector_ = OneClassSVM(kernel="precomputed", nu=0.1)
+            self._detector = OneClassSVM(kernel="precomputed", nu=0.1)
+            self._detector.random_state = self.seed_  # else it draws one from the global generator
         else:
-            self.detector_ = IsolationForest(
-                n_estimators=200, max_samples=0.5, random_state=self.random_state
+            self._detector = IsolationForest(
+                n_estimators=200, max_samples=0.5, random_state=self.seed_
             )
-        self.codes_: dict[Any, int] = {}
-        self.detector_.fit(self._quiet(self.kernel_.fit_transform, graphs))
-        return self
+        labels = self._labels(self.graphs_)
+        similarities = _quiet(self._kernel.fit_transform, _inputs(self.graphs_, labels))
+        self._detector.fit(similarities)
+        return similarities
 
-    def score_samples(self, graphs: Any) -> np.ndarray:
-        """The detector's score of each graph, higher for normal."""
-        return self.detector_.score_samples(self._quiet(self.kernel_.transform, graphs))
+    def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
+        return self._detector.score_samples(self._similarities(graphs))
 
-    def _quiet(self, method: Any, graphs: Any) -> np.ndarray:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # GraKeL warns of every format it converts
-            return np.nan_to_num(method(_triples(read_graphs(graphs), self.codes_)))
+    def _check_batch(self, graphs: GraphBatch) -> None:
+        if self.graphs_.labels is not None and graphs.labels is None:
+            raise ValueError("the training graphs had node labels; these graphs have none")
+
+    def _similarities(self, graphs: GraphBatch) -> np.ndarray:
+        """Kernel between graphs and the training graphs, shape (n_graphs, n_training)."""
+        labels = self._labels(graphs)
+        inputs = _inputs(graphs, labels)
+        alone = np.zeros(len(graphs), dtype=bool)
+        if self.kernel == "propagation":
+            # GraKeL draws hashes of labels that no training graph has, for all graphs together.
+            is_new = ~np.isin(labels, self._labels(self.graphs_))
+            alone = np.logical_or.reduceat(is_new, graphs.node_ptr[:-1])
+        parts = [[i] for i in np.flatnonzero(alone)] + [np.flatnonzero(~alone)]
+        similarities = np.empty((len(graphs), len(self.graphs_)))
+        for part in filter(len, parts):
+            kernel = copy.deepcopy(self._kernel)  # which transform changes
+            similarities[part] = _quiet(kernel.transform, [inputs[i] for i in part])
+        return similarities
+
+    def _labels(self, graphs: GraphBatch) -> np.ndarray:
+        """Numbers for the labels of nodes, the same in every process.
+
+        GraKeL draws hashes in the order of a set, and the order of a set of strings changes from
+        process to process.
+        """
+        if self.graphs_.labels is None:
+            return graphs.degrees.astype(int)
+        number = {name: i for i, name in enumerate(self.graphs_.label_names)}
+        return np.array([number.get(name, len(number)) for name in graphs.label_names])[
+            graphs.labels
+        ]
+
+    def _take_fitted(self, state: State) -> None:
+        """Take what was fitted; GraKeL's objects, which a file cannot contain, are fitted again."""
+        self.graphs_ = state.take_instance("graphs_", GraphBatch)
+        self.seed_ = state.take_count("seed_", 2**32 - 1)
+        self._fit_detector()
 
 
-def _triples(graphs: GraphBatch, codes: dict[Any, int]) -> list[tuple]:
-    """GraKeL's input: {edge: weight}, {node: label} of each graph.
+def _quiet(method: Callable, inputs: list[tuple]) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # GraKeL warns of every format that it converts
+        return np.nan_to_num(method(inputs))
 
-    Labels become numbers, which `codes` remembers: GraKeL draws hashes in the order of a set, and
-    the order of a set of strings changes from process to process.
+
+def _inputs(graphs: GraphBatch, labels: np.ndarray) -> list[tuple]:
+    """GraKeL's input: {node: {neighbor: weight}} and {node: label} of each graph.
+
+    Nodes without neighbors are included, which a list of edges would lose.
     """
-    if graphs.labels is None:
-        labels = graphs.degrees.astype(int)
-    else:
-        number = [codes.setdefault(name, len(codes)) for name in graphs.label_names]
-        labels = np.array(number)[graphs.labels]
-    triples = []
-    for graph, start in zip(graphs, graphs.node_ptr[:-1], strict=True):
-        edges = sp.coo_array(graph.adjacency)
-        ends = zip(edges.row.tolist(), edges.col.tolist(), strict=True)
-        of_graph = labels[start : start + graph.n_nodes].tolist()
-        triples.append((dict.fromkeys(ends, 1.0), dict(enumerate(of_graph))))
-    return triples
+    inputs = []
+    for graph, of_graph in zip(graphs, np.split(labels, graphs.node_ptr[1:-1]), strict=True):
+        adjacency = graph.adjacency
+        neighbors = np.split(adjacency.indices, adjacency.indptr[1:-1])
+        edges = {node: dict.fromkeys(row.tolist(), 1.0) for node, row in enumerate(neighbors)}
+        inputs.append((edges, dict(enumerate(of_graph.tolist()))))
+    return inputs

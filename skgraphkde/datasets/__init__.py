@@ -1,7 +1,7 @@
-"""Graphs to try things on: files, or a seed -> GraphBatch."""
+"""Data sets: the name of a data set, or a seed -> GraphBatch and targets."""
 
 from skgraphkde.datasets._mutag import load_mutag
-from skgraphkde.datasets._synthetic import (
+from skgraphkde.datasets._random_graphs import (
     make_barabasi_albert,
     make_distribution_shift,
     make_erdos_renyi,

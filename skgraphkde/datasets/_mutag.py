@@ -9,17 +9,17 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import Bunch
 
-from skgraphkde.graphs import GraphBatch, offsets
+from skgraphkde.graphs.batch import GraphBatch, offsets
 
 ATOMS = ("C", "N", "O", "F", "I", "Cl", "Br")
 
 
 def load_mutag(*, return_X_y: bool = False) -> Any:
-    """Load 188 nitroaromatic molecules, 125 of them mutagenic: a small, real set for a first look.
+    """Load 188 nitroaromatic molecules, 125 of them mutagenic: a small, real data set.
 
-    Nodes are atoms without the hydrogens, labeled by element; edges are bonds. Following the custom
-    of the anomaly detection literature the minority, molecules that are *not* mutagenic, is the
-    anomaly.
+    Nodes are atoms without the hydrogens, labeled by element; edges are bonds. As is usual in the
+    literature on anomaly detection, the minority is the anomaly: the molecules that are *not*
+    mutagenic.
 
     Parameters
     ----------

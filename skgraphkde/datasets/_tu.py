@@ -1,7 +1,7 @@
-"""Data sets of the TU collection: a name -> graphs.
+"""Data sets of the TU collection: a name -> a Bunch of graphs.
 
-In comes a name. The zip comes from a folder or from the collection's site, the checked arrays from
-it or from a cache; out goes a Bunch.
+The zip comes from a folder or from the collection's site, the checked arrays from the zip or from a
+cache.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import contextlib
 import difflib
 import hashlib
 import os
-import tempfile
 import time
 import zipfile
 from numbers import Integral, Real
@@ -18,13 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import Bunch
 from sklearn.utils._param_validation import Interval, validate_params
 
-from skgraphkde.datasets._tu_files import DAMAGED, read_tu_zip
 from skgraphkde.datasets._tu_sets import BENCHMARK, collection_names
-from skgraphkde.graphs import GraphBatch
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.files.tu import DAMAGED, read_arrays, to_batch
+from skgraphkde.persistence import atomic_file
 
 SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 #: Environment variable that names the folder of the zips.
@@ -65,46 +64,46 @@ def fetch_tu_dataset(
     name : str
         As in the collection, such as "MUTAG" or "REDDIT-BINARY".
     data_home : str or path-like, default=None
-        Folder that holds, or is to hold, ``NAME.zip``. None: the folder that the environment
-        variable ``SKGRAPHKDE_DATA`` names, or else ``~/.cache/skgraphkde``.
+        Folder with ``NAME.zip``, or for the download. None: the folder that the environment
+        variable ``SKGRAPHKDE_DATA`` names, or ``~/.cache/skgraphkde`` without it.
     download_if_missing : bool, default=True
-        Whether to download a zip that is not there.
+        Whether to download a missing zip.
     return_X_y : bool, default=False
         Whether to return ``(graphs, target)`` instead of a Bunch.
     anomaly_class : int, default=None
-        The class that is the anomaly. None: the one that the paper takes, for its twelve data sets;
-        for others no class is.
+        The class that is the anomaly. None: for the twelve data sets of the paper, the one that
+        the paper takes; for others, none.
     n_retries : int, default=3
         How often to try a download.
     delay : float, default=1.0
-        Seconds between two tries.
+        Seconds between two attempts.
 
     Returns
     -------
     Bunch
-        - graphs : GraphBatch; node labels are the collection's integers (tuples of them where a
-          node has several), self-loops are left out;
+        - graphs : GraphBatch; node labels are the collection's integers (tuples of them if a node
+          has several), self-loops are left out;
         - target : ndarray of shape (n_graphs,), 1 (normal) or -1 (of the anomaly class); without an
           anomaly class the classes themselves;
         - target_names : the meanings of the values of `target`, in ascending order;
         - classes : ndarray of shape (n_graphs,), the collection's classes;
         - anomaly_class : int or None;
-        - n_self_loops : int, how many were left out;
+        - n_self_loops : int, the number of those left out;
         - DESCR : what the graphs are and what to cite.
 
     Raises
     ------
     FileNotFoundError
-        If the zip is not there and may not be, or cannot be, downloaded.
+        If the zip is missing, and must not be or cannot be downloaded.
     ValueError
-        If the collection has no such set, the set has no such class, or a file is broken.
+        If there is no such set, the set has no such class, or a file is damaged.
 
     Notes
     -----
     Every file is checked: members, counts, ids in range, no edge between two graphs, each edge in
-    both directions. The checked arrays are kept in ``~/.cache/skgraphkde`` (under
-    ``$XDG_CACHE_HOME``, where that is set) under the check sum of the zip, without pickle, so that
-    the second call is fast; where that folder cannot be written, each call reads the zip.
+    both directions. The checked arrays are kept in ``~/.cache/skgraphkde`` (or under
+    ``$XDG_CACHE_HOME``, if that is set) by the checksum of the zip, without pickle, so that the
+    second call is fast. If that folder cannot be written, each call reads the zip.
 
     References
     ----------
@@ -124,7 +123,7 @@ def fetch_tu_dataset(
         _check_name(name, folder)
         if not download_if_missing:
             raise FileNotFoundError(
-                f"{path} is not there and download_if_missing=False: {_by_hand(name, folder)}"
+                f"{path} does not exist and download_if_missing=False: {_by_hand(name, folder)}"
             )
         _download(name, path, n_retries, delay)
     arrays = _parsed(path, name)
@@ -137,7 +136,7 @@ def fetch_tu_dataset(
             f"{np.unique(classes).tolist()}"
         )
     target = classes if anomaly_class is None else np.where(classes == anomaly_class, -1, 1)
-    graphs = _graphs(arrays)
+    graphs = to_batch(arrays)
     if return_X_y:
         return graphs, target
     return Bunch(
@@ -151,7 +150,7 @@ def fetch_tu_dataset(
     )
 
 
-# -- where the zip is ------------------------------------------------------------------------------
+# -- the zip ------------------------------------------------------------------------------
 
 
 def _cache_folder() -> Path:
@@ -165,8 +164,8 @@ def _check_name(name: str, folder: Path) -> None:
     close = difflib.get_close_matches(name.casefold(), folded, n=3)
     hint = f", did you mean {' or '.join(repr(folded[c]) for c in close)}?" if close else "."
     raise ValueError(
-        f"The TU collection has no data set {name!r}{hint} A set of your own in the collection's "
-        f"layout is read from {folder / name}.zip"
+        f"The TU collection has no data set {name!r}{hint} A data set of your own in the "
+        f"collection's layout is read from {folder / name}.zip"
     )
 
 
@@ -175,7 +174,7 @@ def _by_hand(name: str, folder: Path) -> str:
 
 
 def _download(name: str, path: Path, n_retries: int, delay: float) -> None:
-    """Download a zip, whole or not at all."""
+    """Download a zip completely or not at all."""
     try:
         import pooch
     except ImportError as error:
@@ -195,18 +194,18 @@ def _download(name: str, path: Path, n_retries: int, delay: float) -> None:
         if zipfile.is_zipfile(path):
             return
         path.unlink()
-        problem = ValueError("what came is no zip")
+        problem = ValueError("the download is not a zip")
     raise FileNotFoundError(
-        f"{url} could not be downloaded in {n_retries} tries ({problem}): "
+        f"{url} could not be downloaded in {n_retries} attempts ({problem}): "
         f"{_by_hand(name, path.parent)}"
     ) from problem
 
 
-# -- what is in it ---------------------------------------------------------------------------------
+# -- its contents ---------------------------------------------------------------------------------
 
 
 def _parsed(path: Path, name: str) -> dict[str, np.ndarray]:
-    """The arrays of a zip, from the cache if they are there."""
+    """The arrays of a zip, from the cache if it has them."""
     with path.open("rb") as file:
         checksum = hashlib.file_digest(file, "sha256").hexdigest()
     cached = _cache_folder() / "parsed" / f"{name}-{checksum[:16]}-v{CACHE_VERSION}.npz"
@@ -216,42 +215,16 @@ def _parsed(path: Path, name: str) -> dict[str, np.ndarray]:
         np.load(file, allow_pickle=False) as stored,
     ):
         return dict(stored)
-    arrays = read_tu_zip(path, name)
+    arrays = read_arrays(path, name)
     with contextlib.suppress(OSError):  # the cache saves time and nothing else
         _write(cached, arrays)
     return arrays
 
 
 def _write(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    """Write a file that is there whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, suffix=".npz")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez(file, **arrays)  # type: ignore[arg-type]
-        os.replace(unfinished, path)
-    except BaseException:
-        os.unlink(unfinished)
-        raise
-
-
-def read_zip(path: Path) -> GraphBatch:
-    """The graphs of any zip in the collection's layout; the stem of its name is that of the set."""
-    return _graphs(read_tu_zip(path, path.stem))
-
-
-def _graphs(arrays: dict[str, np.ndarray]) -> GraphBatch:
-    n_nodes = int(arrays["node_ptr"][-1])
-    weights = np.ones(len(arrays["indices"]))
-    adjacency = sp.csr_array(
-        (weights, arrays["indices"], arrays["indptr"]), shape=(n_nodes, n_nodes)
-    )
-    codes = None
-    names: tuple[Any, ...] = ()
-    if "node_labels" in arrays:
-        rows, codes = np.unique(arrays["node_labels"], axis=0, return_inverse=True)
-        names = tuple(row[0] if len(row) == 1 else tuple(row) for row in rows.tolist())
-    return GraphBatch(arrays["node_ptr"], adjacency, codes, names, arrays.get("node_attributes"))
+    with atomic_file(path) as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
 def _target_names(name: str, classes: np.ndarray, anomaly_class: int | None) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What is known of the data sets of the TU collection: names, classes, the custom of the field."""
+"""Facts about the data sets of the TU collection: names, classes, and the usual anomaly."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class TUSet(NamedTuple):
-    """Facts that the files do not hold."""
+    """Facts that the files do not contain."""
 
     anomaly_class: int
     classes: dict[int, str]

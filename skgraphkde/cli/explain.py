@@ -1,0 +1,152 @@
+"""``skgraphkde explain``: a model file and graph files -> the nodes and references of scores."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+import numpy as np
+
+from skgraphkde.cli.options import (
+    detector_option,
+    graphs_argument,
+    load_model,
+    model_argument,
+    quiet_option,
+    skip_errors_option,
+)
+from skgraphkde.cli.score import verdict
+from skgraphkde.cli.shell import (
+    Skipped,
+    check_picture,
+    check_text,
+    examples,
+    judged,
+    opened,
+    with_progress,
+)
+from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.files import FileGraph, Reading, find_files, read_files
+from skgraphkde.inspection import nearest_references, node_contributions
+from skgraphkde.persistence import atomic_file
+
+PICTURED = 6  # graphs in a picture, at most
+LISTED = 5  # nodes of a graph on stdout, at most
+
+
+class _Reasons(NamedTuple):
+    decision: float
+    contributions: np.ndarray  # of the nodes
+    distances: np.ndarray  # to the nearest references
+    indices: np.ndarray  # of these
+
+
+@click.command(
+    epilog=examples(
+        "skgraphkde explain model.skg odd.graphml",
+        "skgraphkde explain model.skg new/ -o reasons.csv --picture reasons.png",
+    )
+)
+@model_argument
+@graphs_argument
+@click.option("-o", "--output", callback=check_text, help="A CSV file with all nodes.")
+@click.option(
+    "--picture",
+    callback=check_picture,
+    help=f"An image of the {PICTURED} graphs with the lowest scores.",
+)
+@click.option(
+    "-k", type=click.IntRange(1), default=5, show_default=True, help="Number of references."
+)
+@detector_option
+@skip_errors_option
+@quiet_option
+def explain(
+    model: str,
+    graphs: tuple[str, ...],
+    output: str | None,
+    picture: str | None,
+    k: int,
+    detector: type[BaseGraphDetector],
+    skip_errors: bool,
+    quiet: bool,
+) -> None:
+    """Say why: which nodes make GRAPHS unlike the k nearest references, and which these are.
+
+    References are numbered 0, 1, ... in the order in which `fit` read them, without those that were
+    not chosen as references. The columns of the CSV are graph; node, its id in the file;
+    contribution, the node's share of the squared distance; and rank, 1 for the largest share.
+    """
+    contents = load_model(model, detector)
+    fitted = contents.detector
+    if not isinstance(fitted, GraphKDEDetector):
+        raise click.ClickException(f"{type(fitted).__name__} has no reasons, only GraphKDEDetector")
+    skipped = Skipped(skip_errors)
+
+    def reasons_of(batch: GraphBatch) -> list[_Reasons]:
+        distances, indices = nearest_references(fitted, batch, k)
+        contributions = node_contributions(fitted, batch, k)
+        decisions = fitted.decision_function(batch).tolist()
+        return list(map(_Reasons, decisions, contributions, distances, indices))
+
+    files = with_progress(find_files(graphs), quiet)
+    read = read_files(files, Reading.of(contents.notes), skipped.on_error)
+    lowest: list[tuple[FileGraph, _Reasons]] = []
+    with opened(output) if output else contextlib.nullcontext() as file:
+        write = csv.writer(file, lineterminator="\n").writerows if file else list
+        write([["graph", "node", "contribution", "rank"]])
+        for graph, reasons in judged(reasons_of, read, skipped):
+            _echo_reasons(graph, reasons, err=output == "-")
+            write(_node_rows(graph, reasons))
+            lowest = sorted([*lowest, (graph, reasons)], key=lambda pair: pair[1].decision)
+            lowest = lowest[:PICTURED]
+    if picture and lowest:
+        _draw(lowest, picture)
+    skipped.exit_if_any()
+
+
+def _echo_reasons(graph: FileGraph, reasons: _Reasons, err: bool) -> None:
+    neighbors = zip(reasons.indices, reasons.distances, strict=True)
+    largest = np.argsort(-reasons.contributions, kind="stable")[:LISTED]
+    nodes = (f"{graph.nodes[i]} ({reasons.contributions[i]:.3g})" for i in largest)
+    click.echo(
+        f"{graph.name}: {verdict(reasons.decision)}, decision {reasons.decision:.4g}\n"
+        f"  nearest references: {', '.join(f'{i} ({d:.3g})' for i, d in neighbors)}\n"
+        f"  largest contributions: {', '.join(nodes)}",
+        err=err,
+    )
+
+
+def _node_rows(graph: FileGraph, reasons: _Reasons) -> Iterator[tuple]:
+    order = np.argsort(-reasons.contributions, kind="stable")
+    ranks = (np.argsort(order) + 1).tolist()
+    rows = zip(graph.nodes, reasons.contributions.tolist(), ranks, strict=True)
+    return ((graph.name, *row) for row in rows)
+
+
+def _draw(lowest: list[tuple[FileGraph, _Reasons]], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    from skgraphkde.display import NodeContributionsDisplay
+
+    limit = max(np.abs(reasons.contributions).max() for _, reasons in lowest)
+    n_columns = min(3, len(lowest))
+    n_rows = -(-len(lowest) // n_columns)
+    figure = Figure(figsize=(4 * n_columns + 1, 4 * n_rows), layout="constrained")
+    axes = figure.subplots(n_rows, n_columns, squeeze=False)
+    for ax in axes.flat[len(lowest) :]:
+        ax.axis("off")
+    for ax, (graph, reasons) in zip(axes.flat, lowest, strict=False):
+        display = NodeContributionsDisplay.from_predictions(
+            graph.batch, reasons.contributions, ax=ax, vmax=limit, colorbar=False
+        )
+        ax.set_title(f"{Path(graph.name).name}, decision {reasons.decision:.3g}", fontsize=9)
+    figure.colorbar(display.nodes_, ax=axes, shrink=0.6, label="share of the squared distance")
+    with atomic_file(path) as file:
+        figure.savefig(file, format=Path(path).suffix[1:], dpi=130)

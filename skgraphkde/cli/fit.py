@@ -1,0 +1,139 @@
+"""``skgraphkde fit``: graph files -> a model file."""
+
+from __future__ import annotations
+
+import ast
+import json
+import time
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from skgraphkde.cli.options import detector_option, graphs_argument, quiet_option
+from skgraphkde.cli.shell import check_file, examples, with_progress
+from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector, paper_settings
+from skgraphkde.graphs.files import Reading, find_files, read_batch
+
+
+def _parse_settings(
+    ctx: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
+) -> dict[str, Any]:
+    """Values are JSON or Python literals; other text stands for itself and needs no quotes."""
+    settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{text!r} is not NAME=VALUE")
+        settings[name] = _literal(value)
+    return settings
+
+
+def _literal(text: str) -> Any:
+    for parse in (json.loads, ast.literal_eval):
+        try:
+            return parse(text)
+        except (ValueError, SyntaxError):
+            continue
+    return text
+
+
+@click.command(
+    epilog=examples(
+        "skgraphkde fit normal/ -o model.skg",
+        "skgraphkde fit a.graphml b.graphml more/ -o model.skg --node-label element",
+        "skgraphkde fit normal/ -o model.skg --node-attributes x --node-attributes y",
+        "skgraphkde fit MUTAG.zip -o model.skg --paper --set training__max_iter=20",
+        "skgraphkde fit normal/ -o model.skg --set encoder=gcn --set encoder__n_layers=3",
+        "skgraphkde fit normal/ -o model.skg --detector mine:SizeDetector",
+    )
+)
+@graphs_argument
+@click.option("-o", "--output", required=True, callback=check_file, help="The model file.")
+@click.option("--contamination", type=float, help="Share of normal graphs below the threshold.")
+@click.option(
+    "--calibration",
+    type=click.Choice(["loo", "split", "train"]),
+    help="Which scores determine the threshold.",
+)
+@click.option("--paper", is_flag=True, help="The settings of the paper: trains a network.")
+@click.option("--random-state", type=int, default=0, show_default=True, help="Seed.")
+@click.option(
+    "--set",
+    "settings",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=_parse_settings,
+    help="Any parameter of the detector, such as encoder__n_layers. The value is JSON or a Python "
+    "literal; other text is a string. Takes precedence over other options.",
+)
+@detector_option
+@click.option(
+    "--node-label",
+    metavar="NAME",
+    help='Node attribute that is a discrete label; "" for none.  [default: label, if graphs have '
+    "it; in GML it is the node's name]",
+)
+@click.option(
+    "--node-attributes",
+    metavar="NAME",
+    multiple=True,
+    help="Node attribute that is a number or a list of numbers; give the option again for more, or "
+    '"" for none.  [default: x, if graphs have it]',
+)
+@click.option("--edge-weight", metavar="NAME", help="Edge attribute that is a weight.")
+@quiet_option
+def fit(
+    graphs: tuple[str, ...],
+    output: str,
+    contamination: float | None,
+    calibration: str | None,
+    paper: bool,
+    random_state: int,
+    settings: dict[str, Any],
+    detector: type[BaseGraphDetector],
+    node_label: str | None,
+    node_attributes: tuple[str, ...],
+    edge_weight: str | None,
+    quiet: bool,
+) -> None:
+    """Learn what normal GRAPHS look like, and write it to a file.
+
+    The file remembers which node and edge data were read; `score` and `explain` read the same.
+    """
+    start = time.perf_counter()
+    named = {"contamination": contamination, "calibration": calibration}
+    parameters = {name: value for name, value in named.items() if value is not None}
+    if paper and detector is not GraphKDEDetector:
+        raise click.UsageError("--paper has the settings of GraphKDEDetector, not of --detector")
+    model = detector(**(paper_settings() if paper else {}))
+    try:
+        model.set_params(**{"random_state": random_state, **parameters, **settings})
+    except ValueError as error:  # no such parameter
+        raise click.UsageError(" ".join(str(error).split())) from error
+    model.validate()  # before files are read
+    names = tuple(filter(None, node_attributes)) if node_attributes else None
+    reading = Reading(node_label, names, edge_weight)
+    batch = read_batch(with_progress(find_files(graphs), quiet), reading)
+    model.fit(batch)
+    model.save(output, asdict(reading))
+    click.echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
+    echo_fitted(model)
+    click.echo(f"saved           {output}, after {time.perf_counter() - start:.1f} seconds")
+
+
+def echo_fitted(detector: BaseGraphDetector) -> None:
+    """Say what was fitted."""
+    if isinstance(detector, GraphKDEDetector):
+        density = detector.density_
+        references, features = density.references, density.features
+        bandwidths = ", ".join(f"{h:.4g}" for h in density.bandwidths)
+        kinds = ", ".join(features.kinds_)
+        click.echo(f"references      {references.n_graphs} graphs, {references.n_nodes} nodes")
+        click.echo(f"node features   {kinds} ({features.n_features_out_} columns)")
+        click.echo(f"bandwidths      {bandwidths}")
+    click.echo(
+        f"threshold       {detector.offset_:.6g} (calibration {detector.calibration!r}, "
+        f"contamination {detector.contamination:g})"
+    )

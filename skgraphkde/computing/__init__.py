@@ -1,0 +1,1 @@
+"""How things are computed: threads, devices, sparse products, blocks that fit in memory."""

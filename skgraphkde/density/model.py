@@ -1,0 +1,243 @@
+"""DensityModel: encoder, distance and kernels in a row, differentiable for training.
+
+It takes graphs that carry their node features as attributes, and returns clouds of node embeddings
+and log densities under embedded reference graphs: for a mini-batch with gradients, or block by
+block for any number of graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from tqdm.auto import tqdm
+
+from skgraphkde.computing.blocks import blocks
+from skgraphkde.density.kde import MultiBandwidthKDE, own_references
+from skgraphkde.density.size_kernel import SizeKernel
+from skgraphkde.distances.base import FittedDistance
+from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.encoders.base import EncoderModule
+from skgraphkde.encoders.message_flow import MessageFlow, node_colors
+from skgraphkde.graphs.batch import GraphBatch
+
+# From raw graphs to graphs that carry their node features as attributes.
+Featurize = Callable[[GraphBatch], GraphBatch]
+
+# References whose neighbors decide what adapts to the training graphs.
+SAMPLE = 500
+
+
+def carried_features(graphs: GraphBatch) -> GraphBatch:
+    """The graphs themselves, which carry their node features already."""
+    return graphs
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedGraphs:
+    """Graphs, each with its cloud of node embeddings."""
+
+    graphs: GraphBatch
+    measures: DiscreteMeasures
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+    def __getitem__(self, key: slice | np.ndarray) -> EmbeddedGraphs:
+        return EmbeddedGraphs(self.graphs[key], self.measures[key])
+
+
+class DensityModel(nn.Module):
+    """Encoder, distance and kernels: graphs -> log density.
+
+    Parameters
+    ----------
+    encoder : EncoderModule
+    distance : FittedDistance
+    kde : MultiBandwidthKDE
+    size_kernel : SizeKernel or None
+    """
+
+    def __init__(
+        self,
+        encoder: EncoderModule,
+        distance: FittedDistance,
+        kde: MultiBandwidthKDE,
+        size_kernel: SizeKernel | None,
+    ) -> None:
+        super().__init__()
+        self.encoder, self.kde = encoder, kde
+        self.distance, self.size_kernel = distance, size_kernel
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model computes."""
+        return self.kde.mixture_logits.device
+
+    def embed(self, graphs: GraphBatch, generator: torch.Generator | None = None) -> EmbeddedGraphs:
+        """Embed graphs that carry their node features.
+
+        Nodes that the encoder cannot tell apart share a point, and their dropout mask: a distance
+        costs the square of the number of points, and molecules have far fewer of them than nodes.
+        """
+        flow, colors = self._flow(graphs)
+        Z = self._encode(flow, generator)
+        measures = DiscreteMeasures.from_colors(Z, flow.colors, colors, graphs.node_ptr)
+        return EmbeddedGraphs(graphs, self.distance.embed(measures))
+
+    def _encode(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
+        """The points of a flow, in the model's precision."""
+        Z = self.encoder(flow, generator)
+        shape = len(flow.colors), self.encoder.out_dim
+        if not isinstance(Z, torch.Tensor) or Z.shape != shape:
+            raise TypeError(
+                f"{type(self.encoder).__name__}.forward must return a tensor of shape {shape}, and "
+                f"returned a {type(Z).__name__} of shape {tuple(np.shape(Z))}"
+            )
+        return Z.to(self.kde.mixture_logits.dtype)
+
+    def _flow(self, graphs: GraphBatch) -> tuple[MessageFlow, np.ndarray]:
+        """What the encoder reads of graphs, and the color of each node."""
+        colors = node_colors(graphs, self.encoder.n_layers)
+        return MessageFlow.of(graphs, colors), colors[-1]
+
+    def log_density(
+        self,
+        queries: EmbeddedGraphs,
+        references: EmbeddedGraphs,
+        left_out: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Log density of the queries, shape (n_queries,); `left_out` as for MultiBandwidthKDE.
+
+        If the references are the queries themselves, it costs half.
+        """
+        others = None if references is queries else references.measures
+        squared = self.distance.squared(queries.measures, others)
+        shape = len(queries), len(references)
+        if not isinstance(squared, torch.Tensor) or squared.shape != shape:
+            raise TypeError(
+                f"{type(self.distance).__name__}.squared must return a tensor of shape {shape}, "
+                f"and returned a {type(squared).__name__} of shape {tuple(np.shape(squared))}"
+            )
+        return self.log_density_at(squared, queries.graphs, references.graphs, left_out)
+
+    def log_density_at(
+        self,
+        squared: torch.Tensor,
+        graphs: GraphBatch,
+        references: GraphBatch,
+        left_out: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """The same from squared distances, shape (n_graphs, n_references)."""
+        log_weights = None
+        if self.size_kernel is not None:
+            log_weights = torch.as_tensor(self.size_kernel(graphs, references)).to(squared)
+        return self.kde(squared, log_weights, left_out)
+
+    # -- any number of graphs, block by block ------------------------------------------------------
+
+    def flows(self, graphs: GraphBatch) -> list[MessageFlow]:
+        """What the encoder reads of graphs with their features, block by block."""
+        return [self._flow(graphs[block])[0] for block in self.blocks(graphs)]
+
+    @torch.no_grad()
+    def embed_all(
+        self, graphs: GraphBatch, featurize: Featurize = carried_features
+    ) -> EmbeddedGraphs:
+        """Embed graphs block by block; `featurize` computes their node features."""
+        points, of_points, of_nodes = [], [], []
+        for block in self.blocks(graphs):
+            flow, colors = self._flow(featurize(graphs[block]))
+            points.append(self._encode(flow))
+            of_points.append(flow.colors)
+            of_nodes.append(colors)
+        measures = DiscreteMeasures.from_colors(
+            torch.cat(points), np.concatenate(of_points), np.concatenate(of_nodes), graphs.node_ptr
+        )
+        return EmbeddedGraphs(graphs, self.distance.embed(measures))
+
+    @torch.no_grad()
+    def log_densities(
+        self,
+        graphs: GraphBatch,
+        references: EmbeddedGraphs,
+        featurize: Featurize = carried_features,
+        own: np.ndarray | None = None,
+        verbose: int = 0,
+    ) -> np.ndarray:
+        """Log densities, block by block.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        references : EmbeddedGraphs
+            On the model's device, in its precision.
+        featurize : callable
+            Computes the graphs' node features.
+        own : ndarray of shape (n_graphs,), default=None
+            The reference that each graph is, to be left out (-1: none). None leaves nothing out.
+        verbose : int
+            1 shows a progress bar, if there is more than one block.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+        """
+        scores = np.empty(len(graphs))
+        parts = self.blocks(graphs, len(references))
+        for block in tqdm(parts, desc="scoring", disable=not verbose or len(parts) < 2):
+            queries = self.embed_all(graphs[block], featurize)
+            left_out = None
+            if own is not None:
+                left_out = own_references(own[block], len(references), self.device)
+            scores[block] = self.log_density(queries, references, left_out).cpu()
+        return scores
+
+    @torch.no_grad()
+    def log_densities_at(self, squared: torch.Tensor, graphs: GraphBatch) -> np.ndarray:
+        """Log densities of references, each by the others, from all their squared distances."""
+        n = len(graphs)
+        scores = np.empty(n)
+        for block in blocks(np.full(n, 8.0 * n * (4 + 3 * len(self.kde.multiples)))):
+            own = own_references(np.arange(n)[block], n, self.device)
+            of_block = self.log_density_at(squared[block], graphs[block], graphs, own)
+            scores[block] = of_block.cpu()
+        return scores
+
+    @torch.no_grad()
+    def adapt(self, references: EmbeddedGraphs) -> torch.Tensor | None:
+        """Fit what is relative to references, or to 500 of them: the distance and the bandwidths.
+
+        Returns
+        -------
+        Tensor of shape (n_references, n_references) or None
+            Squared distances between all references, if they were computed.
+        """
+        n = len(references)
+        sample = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(int))
+        self.distance, nearest, squared = self.distance.adapted(references.measures, sample)
+        self.kde.scale_to(nearest)
+        return squared
+
+    @torch.no_grad()
+    def distances(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
+        """Distances between all measures, shape (len(P), len(Q)); a negative square counts as 0."""
+        P, Q, D = self.distance.embed(P), self.distance.embed(Q), np.empty((len(P), len(Q)))
+        for block in blocks(np.full(len(P), float(self._bytes_per_pair * len(Q)))):
+            D[block] = self.distance.squared(P[block], Q).clamp_min(0).sqrt().cpu()
+        return D
+
+    @property
+    def _bytes_per_pair(self) -> int:
+        """Memory that one graph takes for one reference."""
+        return 8 * (self.distance.numbers_per_pair + 2 * len(self.kde.multiples))
+
+    def blocks(self, graphs: GraphBatch, n_references: int = 0) -> list[slice]:
+        """Blocks of graphs whose features, embeddings and distances fit into working_memory."""
+        per_node = 8 * (2 * self.encoder.in_dim + 6 * self.encoder.out_dim)
+        costs: Any = per_node * graphs.n_nodes_per_graph + self._bytes_per_pair * n_references
+        return blocks(costs)

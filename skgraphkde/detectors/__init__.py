@@ -1,0 +1,7 @@
+"""Detectors: lists of graphs -> scores and verdicts, through scikit-learn's interface."""
+
+from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.files import InvalidFileError, load
+from skgraphkde.detectors.graph_kde import GraphKDEDetector, paper_settings
+
+__all__ = ["BaseGraphDetector", "GraphKDEDetector", "InvalidFileError", "load", "paper_settings"]

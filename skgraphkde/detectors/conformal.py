@@ -1,0 +1,104 @@
+"""Conformal p-values and selection, for any detector with calibration scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
+
+
+class ConformalMixin:
+    """Adds p-values and selection to a detector with `score_samples` and `calibration_scores_`."""
+
+    is_calibrated_: bool
+    calibration_scores_: np.ndarray
+
+    def score_samples(self, graphs: Any) -> np.ndarray:
+        """Score each graph; the detector defines it."""
+        raise NotImplementedError
+
+    def p_values(self, graphs: Any) -> np.ndarray:
+        """How surprising each graph is: conformal p-values.
+
+        The share of normal graphs that score as low, by the calibration scores. A graph's p-value
+        does not depend on the other graphs.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+            Not those of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+            In [1 / (n + 1), 1] with n calibration scores; small for anomalies.
+
+        Raises
+        ------
+        ValueError
+            With ``calibration="train"``, in which each graph vouches for itself.
+
+        Notes
+        -----
+        With ``calibration="split"`` a normal graph has a p-value of at most a with a probability of
+        at most a, whatever the detector, if it is exchangeable with the graphs set aside (Vovk et
+        al., 2005). That holds on average over calibration sets, not for each one. With "loo" it
+        holds approximately: a training graph is scored by one graph fewer than a new graph is, and
+        what adapts to the training graphs has seen it. Anomalies among the training graphs make
+        p-values larger, so that fewer anomalies are found; false alarms do not increase.
+
+        Examples
+        --------
+        >>> from skgraphkde import GraphKDEDetector
+        >>> from skgraphkde.datasets import load_mutag
+        >>> molecules, y = load_mutag(return_X_y=True)
+        >>> normal, odd = molecules[y == 1], molecules[y == -1]
+        >>> detector = GraphKDEDetector().fit(normal[:100])
+        >>> detector.p_values(odd[:4]).round(2).tolist()
+        [0.12, 0.1, 0.01, 0.09]
+        >>> int(detector.select(odd, alpha=0.1).sum())
+        25
+        """
+        check_is_fitted(self)
+        if not self.is_calibrated_:
+            raise ValueError(
+                "calibration='train' uses scores in which each graph vouches for itself, as no new "
+                "graph does: use calibration='split', or 'loo'"
+            )
+        return conformal_p_values(self.score_samples(graphs), self.calibration_scores_)
+
+    def select(self, graphs: Any, alpha: float = 0.1) -> np.ndarray:
+        """Anomalies among the graphs, with a bounded share of false discoveries.
+
+        The procedure of Benjamini and Hochberg (1995) on :meth:`p_values`.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+            Not those of `fit`. Which of them are selected depends on how many there are, and on the
+            p-values of the others.
+        alpha : float, default=0.1
+            Bound on the expected share of normal graphs among those selected, in (0, 1].
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,), bool
+            True for an anomaly.
+
+        Raises
+        ------
+        ValueError
+            If alpha is not in (0, 1], or as for :meth:`p_values`.
+
+        Notes
+        -----
+        The bound holds with ``calibration="split"`` for independent test graphs (Bates et al.,
+        Annals of Statistics, 2023), and approximately with "loo". No p-value is below 1 / (n + 1)
+        with n calibration scores: of m graphs with k clear anomalies none can be selected unless n
+        is at least about m / (alpha k).
+        """
+        check_alpha(alpha)  # before anything is scored
+        return discoveries(self.p_values(graphs), alpha)

@@ -1,0 +1,163 @@
+"""Fitting a GraphKDEDetector: from its parameters and the training graphs to the fitted density."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import torch
+from scipy.stats import spearmanr
+from sklearn.base import clone
+
+from skgraphkde.computing.devices import resolve_device
+from skgraphkde.density.graph_density import (
+    PILOT_GRAPHS,
+    GraphDensity,
+    fit_density,
+    standardize,
+    with_references,
+)
+from skgraphkde.density.model import DensityModel
+from skgraphkde.density.size_kernel import SizeKernel
+from skgraphkde.encoders.base import build_encoder
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.specification import ComposedEstimator
+from skgraphkde.training.checkpoint import Checkpoint
+from skgraphkde.training.trainer import Trainer
+
+# Parameters that change no result, and so may differ when a killed fit continues.
+RESULTLESS = ("n_jobs", "device", "verbose")
+
+
+class DensityFitter:
+    """Fits the density of a detector.
+
+    Parameters
+    ----------
+    detector : GraphKDEDetector
+        Its parameters are read.
+    graphs : GraphBatch
+        The training graphs.
+    rng : RandomState
+
+    Attributes
+    ----------
+    density : GraphDensity
+        On the CPU.
+    history : dict of lists
+        Of the training.
+    untrained_rank_correlation : float
+        Rank correlation of the training graphs' densities with and without training.
+    """
+
+    def __init__(
+        self, detector: ComposedEstimator, graphs: GraphBatch, rng: np.random.RandomState
+    ) -> None:
+        self.detector, self.graphs, self.rng = detector, graphs, rng
+        self.options: dict[str, Any] = detector.get_params(deep=False)
+        self.features = detector.specification("features").fit(graphs)
+        # Once: random walks take time.
+        self.featurized = self.features.transform_batch(graphs)
+        self.training = detector.specification("training")
+        self.references = detector.specification("references")
+        self.history: dict[str, list] = {}
+        self.untrained_rank_correlation = 1.0
+        self.density: GraphDensity
+
+    def fit(self) -> np.ndarray | None:
+        """Fit the density.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,) or None
+            Log densities of the training graphs, each by the others, if the calibration needs them.
+        """
+        model = self._build_model()
+        untrained = None
+        if self.training is not None:
+            untrained = copy.deepcopy(model)
+            self.history = self._train(model)
+        self.density, own, scores = fit_density(
+            self.features, model, self.graphs, self.featurized, self.references, self.rng
+        )
+        if untrained is not None:
+            self._compare_with(untrained, own)
+        if scores is None and self.options["calibration"] == "loo":
+            scores = self.density.log_densities(
+                self.featurized, own=own, featurized=True, verbose=self.options["verbose"]
+            )
+        self.density = self.density.on(torch.device("cpu"))
+        return scores
+
+    def _build_model(self) -> DensityModel:
+        encoder, density = (self.detector.specification(x) for x in ("encoder", "density"))
+        seed = int(self.rng.randint(2**31)) if encoder.is_random else None
+        module = build_encoder(encoder, self.features.n_features_out_, seed)
+        distance = self.detector.specification("distance").build(
+            module.out_dim, self.graphs.n_nodes, self.rng
+        )
+        size_kernel = SizeKernel.fit(self.graphs) if density.size_kernel else None
+        model = DensityModel(module, distance, density.build(), size_kernel)
+        return model.to(resolve_device(self.options["device"]))
+
+    def _train(self, model: DensityModel) -> dict[str, list]:
+        self._check_training(model)
+        checkpoint = None if self.training.checkpoint is None else self._checkpoint()
+        twins = self.training.specification("twins").structural(self.graphs, self.rng)
+        trainer = Trainer(
+            model,
+            self.featurized,
+            [self.features.transform_batch(twin) for twin in twins],
+            self.training,
+            self.references,
+            self.rng,
+            checkpoint,
+            self.options["verbose"],
+        )
+        history = trainer.train()
+        if checkpoint is not None:
+            checkpoint.path.unlink(missing_ok=True)
+        return history
+
+    def _check_training(self, model: DensityModel) -> None:
+        learns_weights = self.training.learn_weights and len(model.kde.multiples) > 1
+        if not model.encoder.is_trainable and not learns_weights:
+            raise ValueError(
+                f"there is nothing to train: encoder={self.options['encoder']!r} has no weights, "
+                "and there are no mixture weights to learn; use training=None or encoder='gcn'"
+            )
+        if len(self.graphs) < 3:
+            raise ValueError(
+                "training needs at least 3 graphs, of which it holds one out, and got "
+                f"{len(self.graphs)}: give more, or use training=None"
+            )
+
+    def _checkpoint(self) -> Checkpoint:
+        """The checkpoint of this fit, which can be written before anything takes long."""
+        other = clone(self.detector).set_params(training__checkpoint=None)
+        options = other.get_params(deep=False)
+        parameters = {name: x for name, x in options.items() if name not in RESULTLESS}
+        values = {"parameters": joblib.hash(parameters)}  # to the last digit, unlike repr
+        graphs = self.featurized
+        arrays = {"attributes": np.asarray(graphs.attributes), "node_ptr": graphs.node_ptr}
+        arrays |= {k: getattr(graphs.adjacency, k) for k in ("data", "indices", "indptr")}
+        checkpoint = Checkpoint(Path(self.training.checkpoint), values, arrays)
+        checkpoint.check()
+        return checkpoint
+
+    def _compare_with(self, untrained: DensityModel, own: np.ndarray) -> None:
+        """What training changed, on a bounded number of training graphs, each left out."""
+        n, is_reference = len(self.graphs), own >= 0
+        some = np.unique(np.linspace(0, n - 1, min(n, PILOT_GRAPHS)).astype(int))
+        standardize(untrained, self.featurized)
+        references = self.graphs[is_reference], self.featurized[is_reference]
+        before, _ = with_references(self.features, untrained, *references)
+        old, new = (
+            density.log_densities(self.featurized[some], own=own[some], featurized=True)
+            for density in (before, self.density)
+        )
+        if np.ptp(old) and np.ptp(new):  # ranks of equal numbers say nothing
+            self.untrained_rank_correlation = float(spearmanr(old, new).statistic)

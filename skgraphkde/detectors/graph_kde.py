@@ -1,0 +1,408 @@
+"""GraphKDEDetector: the method, put together from features, encoder, distance and density."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from skgraphkde.calibration import Split
+from skgraphkde.computing.devices import resolve_device
+from skgraphkde.density.graph_density import GraphDensity
+from skgraphkde.density.kde import KDE
+from skgraphkde.density.references import References
+from skgraphkde.detectors.base import BaseGraphDetector, finite
+from skgraphkde.detectors.fitting import DensityFitter
+from skgraphkde.distances.base import Distance
+from skgraphkde.distances.mmd import FIVE_DECADES, MMD
+from skgraphkde.distances.readout import Readout
+from skgraphkde.encoders.base import Encoder
+from skgraphkde.encoders.gcn import GCN
+from skgraphkde.encoders.propagation import Propagation
+from skgraphkde.features import NodeFeatures
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.persistence import State, register
+from skgraphkde.specification import shorthand_options
+from skgraphkde.training.contrastive import Contrastive
+from skgraphkde.training.twins import Twins, swap_features
+
+__all__ = ["GraphKDEDetector", "paper_settings"]
+
+
+def paper_settings(**changes: Any) -> dict[str, Any]:
+    """The parameters of the paper, as fresh objects.
+
+    Parameters
+    ----------
+    **changes : dict
+        Parameters of :class:`GraphKDEDetector` that are different.
+
+    Returns
+    -------
+    dict
+        For ``GraphKDEDetector(**paper_settings())``.
+
+    Raises
+    ------
+    TypeError
+        If a name in `changes` is not a parameter.
+
+    Examples
+    --------
+    >>> from skgraphkde import GraphKDEDetector, paper_settings
+    >>> GraphKDEDetector(**paper_settings(training=None)).encoder
+    GCN()
+    """
+    settings = {
+        "features": "given",
+        "encoder": GCN(hidden_dim=128, n_layers=2, dropout=0.2, batch_norm=True),
+        "distance": MMD(FIVE_DECADES, estimator="biased", method="exact"),
+        "density": KDE(bandwidths=FIVE_DECADES, size_kernel=False),
+        "training": Contrastive(max_iter=100, leave_one_out=False),
+        "references": None,
+        "calibration": "train",
+        "contamination": 0.1,
+    }
+    known = GraphKDEDetector().get_params(deep=False)
+    unknown = [name for name in changes if name not in known]
+    if unknown:
+        raise TypeError(
+            f"{unknown[0]!r} is not a parameter of GraphKDEDetector: give one of {', '.join(known)}"
+        )
+    return settings | changes
+
+
+@register
+class GraphKDEDetector(
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseGraphDetector,  # type: ignore[misc]
+):
+    """Kernel density estimate over graphs, in a metric between clouds of nodes.
+
+    Each graph becomes a cloud of points, one per node: the node's features beside their averages
+    over neighborhoods, or its embedding by a graph convolutional network (GCN) that can be trained
+    by contrasting each graph with perturbed twins. Maximum mean discrepancy (MMD) measures the
+    distance between clouds, and a mixture of Gaussian kernels on that distance, centered at the
+    training graphs, gives the density. Graphs of low density are anomalies; no label is ever used.
+    This is LGKDE [1]_, with the choices of the paper in :func:`paper_settings` and choices that
+    detect better as defaults (see Notes).
+
+    Each of the first seven parameters takes an object with parameters of its own, or a string that
+    is short for one with its defaults.
+
+    Parameters
+    ----------
+    features : {"auto", "given"} or NodeFeatures, default="auto"
+        What the nodes carry. "auto" is all that the training graphs have, with degrees and random
+        walks; "given" the first of label, attribute and degree that they have.
+    encoder : {"propagation", "gcn"} or Encoder, default="propagation"
+        What makes points of nodes: :class:`Propagation`, which has no weights, or :class:`GCN`.
+    distance : {"mmd", "mean", "sum"} or Distance, default="mmd"
+        Distance between clouds: :class:`MMD`, or :class:`Readout` for that of their means or sums.
+    density : "kde" or KDE, default="kde"
+        The kernels and their bandwidths.
+    training : None, "contrastive" or Contrastive, default=None
+        How the encoder and the mixture weights are trained. None leaves a GCN at its random initial
+        weights and the mixture weights equal.
+    references : None, {"stratified", "importance", "uniform"} or References, default=None
+        Which training graphs are centers of kernels. None is all of them.
+    calibration : {"loo", "split", "train"} or Split, default="loo"
+        Which scores determine the threshold and the p-values: those of the training graphs, each
+        graph's own kernel left out; those of graphs that are set aside; or, as in the paper, those
+        of the training graphs with their own kernels.
+    contamination : float, default=0.1
+        Share of normal graphs that fall below the threshold, in (0, 0.5].
+    n_jobs : int, default=None
+        Processes that score many graphs, as for joblib: None is 1 outside of a
+        ``joblib.parallel_config``, which can name a cluster; -1 is all cores. Fitting, and scoring
+        a few graphs, take one process.
+    device : str or torch.device, default="auto"
+        "auto" is the GPU if torch sees one. A fitted detector lives on the CPU, whatever `device`.
+    random_state : int, RandomState instance or None, default=None
+        Draws initial weights, graphs that are set aside, batches, dropout, twins and random
+        features. An int gives the same result each time on the same machine, with any number of
+        threads.
+    verbose : int, default=0
+        1 shows progress bars.
+
+    Attributes
+    ----------
+    density_ : GraphDensity
+        The fitted density, with its `references`, `features`, `bandwidths`, `mixture_weights` and
+        `distance`.
+    offset_ : float
+        The threshold: ``decision_function(graphs) == score_samples(graphs) - offset_``.
+    calibration_scores_ : ndarray of shape (n_scores,)
+        Log densities that `offset_` and p-values come from, see `calibration`.
+    history_ : dict of lists
+        "loss", "validation_loss", "mixture_weights" and "seconds" by epoch; epoch 0 is the
+        untrained encoder, whose "loss" is nan. Empty without training.
+    untrained_rank_correlation_ : float
+        What training changed: Spearman's rank correlation between the training graphs' log
+        densities with and without it. 1 without training, and if training keeps their order.
+    twin_seed_ : int
+        Draws the twins of `score`.
+
+    See Also
+    --------
+    BaseGraphDetector : For detectors of your own.
+    sklearn.neighbors.KernelDensity : The same idea for vectors.
+
+    Notes
+    -----
+    The density is a mean of kernels in a metric space. It is comparable between graphs under one
+    fitted detector, but normalized only if the metric is that of a line.
+
+    ``calibration="train"``, the paper's, takes a percentile of densities in which each graph finds
+    itself at distance 0. Fresh graphs do not, and are flagged far too often: on MUTAG, at
+    contamination 0.1, 89% of fresh normal molecules (84% at the paper's settings), against 7% with
+    "loo".
+
+    The defaults differ from the paper in what `docs/defaults.md` measures one by one: node features
+    with degrees and walks; their averages in place of a GCN, and no training, which changes no mean
+    by more than half a point; bandwidths of about the distance to the nearest neighbor; a share of
+    the bias of the MMD removed; size in the density; a graph's own kernel left out of its own
+    density. Mean AUROC over twelve data sets is 78.6 percent (the paper reports 79.4); labels of
+    these sets chose the defaults.
+
+    References
+    ----------
+    .. [1] X. Wang, Z. Sun, C. Ding, J. Fan. Learnable Kernel Density Estimation for Graphs and Its
+       Application to Graph-Level Anomaly Detection. ICML, 2026.
+
+    Examples
+    --------
+    >>> from skgraphkde import GCN, GraphKDEDetector
+    >>> from skgraphkde.datasets import load_mutag
+    >>> molecules, y = load_mutag(return_X_y=True)
+    >>> normal, odd = molecules[y == 1], molecules[y == -1]
+    >>> detector = GraphKDEDetector().fit(normal[:100])
+    >>> bool(detector.score_samples(normal[100:]).mean() > detector.score_samples(odd).mean())
+    True
+    >>> detector.predict(odd[:4]).tolist()
+    [1, -1, -1, -1]
+    >>> GraphKDEDetector(encoder=GCN(n_layers=3)).set_params(encoder__hidden_dim=32).encoder
+    GCN(hidden_dim=32, n_layers=3)
+    """
+
+    _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
+        "features": {"auto": NodeFeatures, "given": lambda: NodeFeatures("given")},
+        "encoder": {"propagation": Propagation, "gcn": GCN},
+        "distance": {"mmd": MMD, "mean": Readout, "sum": lambda: Readout("sum")},
+        "density": {"kde": KDE},
+        "training": {"contrastive": Contrastive},
+        "references": {
+            "stratified": References,
+            "importance": lambda: References("importance"),
+            "uniform": lambda: References("uniform"),
+        },
+        "calibration": {"split": Split},
+    }
+    _parameter_constraints: dict = {
+        "features": shorthand_options(_shorthands["features"], NodeFeatures),
+        "encoder": shorthand_options(_shorthands["encoder"], Encoder),
+        "distance": shorthand_options(_shorthands["distance"], Distance),
+        "density": shorthand_options(_shorthands["density"], KDE),
+        "training": [None, *shorthand_options(_shorthands["training"], Contrastive)],
+        "references": [None, *shorthand_options(_shorthands["references"], References)],
+        "device": [str, torch.device],
+        **BaseGraphDetector._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        *,
+        features: Any = "auto",
+        encoder: Any = "propagation",
+        distance: Any = "mmd",
+        density: Any = "kde",
+        training: Any = None,
+        references: Any = None,
+        calibration: Any = "loo",
+        contamination: float = 0.1,
+        n_jobs: int | None = None,
+        device: Any = "auto",
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            calibration=calibration,
+            contamination=contamination,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.features = features
+        self.encoder = encoder
+        self.distance = distance
+        self.density = density
+        self.training = training
+        self.references = references
+        self.device = device
+
+    def validate(self) -> None:
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, or some of them contradict each other.
+        """
+        super().validate()
+        training = self.specification("training")
+        has_checkpoint = training is not None and training.checkpoint is not None
+        if has_checkpoint and not isinstance(self.random_state, Integral):
+            raise ValueError(
+                "a checkpoint needs an integer random_state: a fit that draws something else when "
+                "it starts again cannot continue"
+            )
+
+    # -- fit ---------------------------------------------------------------------------------------
+
+    def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray | None:
+        fitter = DensityFitter(self, graphs, rng)
+        scores = fitter.fit()
+        self.density_, self.history_ = fitter.density, fitter.history
+        self.untrained_rank_correlation_ = fitter.untrained_rank_correlation
+        self.twin_seed_ = int(rng.randint(2**31))
+        return scores
+
+    # -- score -------------------------------------------------------------------------------------
+
+    @property
+    def _density(self) -> GraphDensity:
+        """The fitted density on the device that computes."""
+        check_is_fitted(self)
+        return self.density_.on(resolve_device(self.device, fitted=True))
+
+    def _check_batch(self, graphs: GraphBatch) -> None:
+        self.density_.check_batch(graphs)
+
+    def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
+        return self._density.log_densities(graphs, verbose=self.verbose)
+
+    def score_samples(self, graphs: Any) -> np.ndarray:
+        """Log density of each graph.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,), float64
+            Higher is more normal. A graph's score does not depend on the others. A reference graph
+            meets itself among the references, see `calibration_scores_`.
+        """
+        return super().score_samples(graphs)
+
+    def score(self, graphs: Any, y: Any = None) -> float:
+        """Held-out density contrast: how much denser graphs are than their perturbed twins.
+
+        A criterion for model selection without labels. It is what the training objective is after,
+        but bounded: the objective's 1e-6 is an absolute density, which means nothing to bandwidths
+        that are relative.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+            Normal graphs, not those of `fit`. Their twins are made as those of `training` and drawn
+            with a seed that `fit` has fixed.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            Mean of (f(graph) - f(twin)) / (f(graph) + f(twin)), in [-1, 1].
+        """
+        batch, density = self.read(graphs), self._density
+        training = self.specification("training")
+        twins = Twins() if training is None else training.specification("twins")
+        rng = np.random.RandomState(self.twin_seed_)
+        featurized = [
+            swap_features(density.features.transform_batch(twin), twins.swap_ratio, rng)
+            for twin in twins.structural(batch, rng)
+        ]
+        of_twins = finite([density.log_densities(x, featurized=True) for x in featurized])
+        of_graphs = finite(density.log_densities(batch))
+        return float(np.tanh((of_graphs - of_twins) / 2).mean())
+
+    def pairwise_distances(self, graphs: Any, other: Any = None) -> np.ndarray:
+        """Distances between graphs, in the metric of the density without its size kernel.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+        other : sequence of graphs, or GraphBatch, default=None
+            None: `graphs` themselves.
+
+        Returns
+        -------
+        ndarray of shape (len(graphs), len(other))
+            A metric with the biased MMD; an unbiased estimate below 0 counts as 0.
+        """
+        batch = self.read(graphs)
+        if other is not None:
+            return self._density.distances(batch, self.read(other))
+        D = self._density.distances(batch, batch)
+        D = np.maximum(D, D.T)  # exact where rounding is not
+        np.fill_diagonal(D, 0)
+        return D
+
+    def transform(self, graphs: Any) -> np.ndarray:
+        """Embed graphs: the mean of the node embeddings.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, embedding_dim)
+            For t-SNE, clustering, or any other scikit-learn estimator. The width is that of the
+            encoder's points: `hidden_dim` of a GCN, the number of node features times
+            ``n_layers + 1`` of a Propagation. ``set_output(transform="pandas")`` names the columns.
+        """
+        return self._density.embeddings(self.read(graphs))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.density_.embedding_dim
+
+    # -- files -------------------------------------------------------------------------------------
+
+    def check_restored(self, other: Any) -> None:
+        """Raise a ValueError if the detector of a file would score differently.
+
+        An encoder or a distance of a user's own may have state that its `to_state` or torch's
+        `state_dict` does not contain.
+        """
+        some = self.density_.references[:3]
+        scores, restored = (x.density_.log_densities(some) for x in (self, other))
+        if not np.allclose(scores, restored, rtol=1e-6, atol=1e-6):
+            raise ValueError(
+                f"encoder={self.encoder!r} or distance={self.distance!r} has state that a file "
+                "would lack: register it as a buffer of the module, or define to_state"
+            )
+
+    def _take_fitted(self, state: State) -> None:
+        self.density_ = state.take_instance("density_", GraphDensity)
+        history = state.take("history_", dict)
+        self.history_ = {name: column.tolist() for name, column in history.items()}
+        correlation = state.take_number("untrained_rank_correlation_", -1.01, 1.01)
+        self.untrained_rank_correlation_ = correlation
+        self.twin_seed_ = state.take_count("twin_seed_", 2**32 - 1)
+
+    def to_state(self) -> dict[str, Any]:
+        """What a file keeps."""
+        state = super().to_state()
+        history = {name: np.array(column, float) for name, column in self.history_.items()}
+        state["fitted"]["history_"] = history
+        return state

@@ -1,0 +1,57 @@
+"""One function of many graphs, computed by the processes of joblib, on one machine or a cluster.
+
+joblib chooses the processes: ``n_jobs`` of this machine, or those of the backend that
+``joblib.parallel_config`` names. Each process gets a part of the graphs as flat arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+
+from skgraphkde.computing.threads import one_torch_thread
+from skgraphkde.graphs.batch import GraphBatch
+
+GraphFunction = Callable[[GraphBatch], np.ndarray]
+
+# More parts than processes: no process waits long for the last part, and a lost one costs little.
+PARTS_PER_JOB = 4
+# Fewer graphs than this take less time than sending them to another process.
+GRAPHS_PER_PART = 500
+
+
+def in_parallel(function: GraphFunction, graphs: GraphBatch, n_jobs: int | None) -> np.ndarray:
+    """Compute ``function(graphs)``, in parts if there are several processes.
+
+    Parameters
+    ----------
+    function : callable
+        Maps a GraphBatch to an array with one value per graph, which depends on that graph only. It
+        is pickled, with the object that it belongs to.
+    graphs : GraphBatch
+    n_jobs : int or None
+        As for joblib; None is 1 unless ``joblib.parallel_config`` says otherwise.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,)
+    """
+    n_processes = effective_n_jobs(n_jobs)
+    n_parts = min(PARTS_PER_JOB * n_processes, len(graphs) // GRAPHS_PER_PART)
+    if n_processes == 1 or n_parts < 2:
+        return function(graphs)
+    # Parts of about the same number of nodes.
+    shares = graphs.node_ptr[1:-1] / graphs.n_nodes
+    cuts = np.searchsorted(shares, np.arange(1, n_parts) / n_parts) + 1
+    edges = np.unique([0, *cuts, len(graphs)])
+    parts = [graphs[a:b] for a, b in pairwise(edges.tolist())]
+    return np.concatenate(Parallel(n_jobs)(delayed(_in_one_thread)(function, p) for p in parts))
+
+
+def _in_one_thread(function: GraphFunction, graphs: GraphBatch) -> np.ndarray:
+    """Leave the other cores to the other processes."""
+    with one_torch_thread(distances=1):
+        return function(graphs)

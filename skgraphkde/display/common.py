@@ -1,0 +1,75 @@
+"""What the pictures share: axes, colors, validated numbers, and the lower end of log densities.
+
+The helpers take what the caller of a picture passes. They return arrays and matplotlib objects, or
+raise a ValueError before a figure is opened. matplotlib is imported when something is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_consistent_length
+
+from skgraphkde.evaluation.metrics import check_target
+
+# Readable with color blindness, too (Okabe and Ito).
+BLUE, VERMILION, GRAY = "#0072B2", "#D55E00", "#777777"
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or an ImportError that says what to install."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError('pictures need matplotlib: pip install "skgraphkde[examples]"') from error
+    return plt
+
+
+def open_axes(ax: Any) -> tuple[Any, Any]:
+    """The caller's axes, or new ones if `ax` is None, without a box; and their figure."""
+    plt = pyplot()
+    if ax is None:
+        _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax, ax.figure
+
+
+def groups(y: np.ndarray | None, names: tuple[str, str]) -> Iterator[tuple[Any, str, str, str]]:
+    """(which, name, color, marker) for normal graphs and for anomalies, or for all without `y`."""
+    if y is None:
+        yield slice(None), "graphs", BLUE, "o"
+    else:
+        yield y == 1, names[0], BLUE, "o"
+        yield y == -1, names[1], VERMILION, "^"
+
+
+def check_option(name: str, value: Any, options: tuple[str, ...]) -> None:
+    """Raise ValueError unless the value is one of the options."""
+    if value not in options:
+        raise ValueError(f"{name} must be {' or '.join(map(repr, options))}, got {value!r}")
+
+
+def check_numbers(values: Any, name: str) -> np.ndarray:
+    """The values as a flat, nonempty array of finite numbers."""
+    numbers = check_array(values, ensure_2d=False, dtype=float, input_name=name)
+    if numbers.ndim != 1:
+        raise ValueError(f"{name} must be a flat list of numbers, got shape {numbers.shape}")
+    return numbers
+
+
+def check_target_of(y: Any, scores: np.ndarray) -> np.ndarray | None:
+    """The target as an array of 1 and -1, as long as `scores`; None without a target."""
+    if y is None:
+        return None
+    check_consistent_length(scores, y)
+    return check_target(y)
+
+
+def lowest_shown(scores: np.ndarray, offset: float | None, y: np.ndarray | None) -> float:
+    """The log density below which a picture makes no difference, see DensityDisplay."""
+    normal = scores if y is None or not np.any(y == 1) else scores[y == 1]
+    middle, highest = np.median(normal), scores.max()
+    low = middle if offset is None else min(middle, offset)
+    return low - 4 * (highest - middle) if highest > middle else -np.inf

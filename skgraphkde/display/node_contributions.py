@@ -1,0 +1,145 @@
+"""A graph with colored nodes: a graph and numbers for its nodes -> NodeContributionsDisplay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import networkx as nx
+import numpy as np
+
+from skgraphkde.display.common import check_numbers, open_axes
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.readers import read_graphs
+from skgraphkde.inspection import node_contributions
+
+# Largest graph that is laid out by all of its distances, and whose node labels are legible.
+SMALL_GRAPH = 100
+
+
+@dataclass(eq=False, repr=False)
+class NodeContributionsDisplay:
+    """A graph, its nodes colored by their contributions to the distance to the nearest references.
+
+    Red nodes make the graph unusual, blue nodes make it similar to the references, and white nodes
+    do neither; see :func:`skgraphkde.inspection.node_contributions`. Small graphs are drawn with
+    node labels. Without contributions, all nodes are white.
+
+    Parameters
+    ----------
+    graph : GraphBatch
+        A batch of one graph.
+    contributions : ndarray of shape (n_nodes,), default=None
+        In the order of the nodes. None draws the graph without colors.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes, Figure
+    nodes_ : matplotlib PathCollection
+        In the order of the nodes. A color bar for several axes takes this.
+    edges_ : matplotlib LineCollection
+
+    Examples
+    --------
+    Two graphs side by side, with the same range of colors:
+
+    >>> import matplotlib.pyplot as plt
+    >>> import networkx as nx
+    >>> from skgraphkde.display import NodeContributionsDisplay
+    >>> figure, axes = plt.subplots(1, 2, layout="constrained")
+    >>> for ax, contributions in zip(axes, [[0.1, 0.0, -0.2], [0.3, 0.1, 0.1]]):
+    ...     display = NodeContributionsDisplay.from_predictions(
+    ...         nx.path_graph(3), contributions, vmax=0.3, colorbar=False, ax=ax
+    ...     )
+    >>> bar = figure.colorbar(display.nodes_, ax=axes, shrink=0.6)
+    >>> plt.close(figure)
+    """
+
+    graph: GraphBatch
+    contributions: np.ndarray | None = None
+
+    @classmethod
+    def from_estimator(cls, detector: Any, graph: Any, *, k: int = 5, **options: Any) -> Self:
+        """Draw one graph with the contributions of its nodes under a fitted `detector`.
+
+        They are contributions to the distance to the `k` nearest references.
+        """
+        batch = _one_graph(graph)
+        return cls.from_predictions(batch, node_contributions(detector, batch, k)[0], **options)
+
+    @classmethod
+    def from_predictions(cls, graph: Any, contributions: Any = None, **options: Any) -> Self:
+        """Draw one graph, in any format that :func:`skgraphkde.read_graphs` takes.
+
+        Raises
+        ------
+        ValueError
+            If `graph` is a batch of several graphs, or `contributions` does not hold one finite
+            number per node.
+        """
+        batch = _one_graph(graph)
+        if contributions is not None:
+            contributions = check_numbers(contributions, "contributions")
+            if len(contributions) != batch.n_nodes:
+                raise ValueError(
+                    f"got {len(contributions)} contributions for a graph of {batch.n_nodes} nodes: "
+                    "pass one per node, in the order of the nodes"
+                )
+        return cls(batch, contributions).plot(**options)
+
+    def plot(self, ax: Any = None, *, vmax: float | None = None, colorbar: bool = True) -> Self:
+        """Draw the graph.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            None opens a new figure.
+        vmax : float, default=None
+            Colors range from -vmax to vmax. None takes the largest absolute contribution.
+        colorbar : bool, default=True
+            Whether to draw a color bar beside the graph. There is none without contributions.
+        """
+        self.ax_, self.figure_ = open_axes(ax)
+        graph = self.graph.to_networkx()[0]
+        positions = _layout(graph)
+        colors: dict[str, Any] = {"node_color": "white"}
+        is_dark = np.zeros(len(graph), dtype=bool)
+        if self.contributions is not None:
+            sizes = np.abs(self.contributions)
+            vmax = vmax or sizes.max() or 1.0
+            colors = {"node_color": self.contributions, "vmin": -vmax, "vmax": vmax}
+            colors["cmap"] = "RdBu_r"
+            is_dark = sizes > 0.65 * vmax
+        self.edges_ = nx.draw_networkx_edges(
+            graph, positions, ax=self.ax_, edge_color="#999999", width=1.5
+        )
+        self.nodes_ = nx.draw_networkx_nodes(
+            graph, positions, ax=self.ax_, edgecolors="#555555", linewidths=0.6,
+            node_size=min(190, 9000 / len(graph)), **colors,
+        )  # fmt: skip
+        labels = nx.get_node_attributes(graph, "label") if len(graph) <= SMALL_GRAPH else {}
+        for node, label in labels.items():
+            color = "white" if is_dark[node] else "black"
+            style = {"ha": "center", "va": "center", "fontsize": 8, "color": color}
+            self.ax_.text(*positions[node], str(label), **style)
+        if colorbar and self.contributions is not None:
+            label = "contribution to the squared distance"
+            self.figure_.colorbar(self.nodes_, ax=self.ax_, shrink=0.8, label=label)
+        self.ax_.set_aspect("equal", adjustable="datalim")
+        self.ax_.margins(0.12)
+        self.ax_.axis("off")
+        return self
+
+
+def _one_graph(graph: Any) -> GraphBatch:
+    batch = read_graphs([graph])
+    if len(batch) != 1:
+        raise ValueError(f"a picture shows one graph, got a GraphBatch of {len(batch)}")
+    return batch
+
+
+def _layout(graph: nx.Graph) -> dict:
+    """The positions of the nodes, the same each time."""
+    if len(graph) <= SMALL_GRAPH and nx.is_connected(graph):
+        return nx.kamada_kawai_layout(graph)
+    return nx.spring_layout(graph, seed=0)

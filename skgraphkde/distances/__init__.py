@@ -1,0 +1,8 @@
+"""Distances between graphs whose nodes are points."""
+
+from skgraphkde.distances.base import Distance, FittedDistance
+from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.distances.mmd import MMD
+from skgraphkde.distances.readout import Readout
+
+__all__ = ["MMD", "DiscreteMeasures", "Distance", "FittedDistance", "Readout"]

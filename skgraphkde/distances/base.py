@@ -1,0 +1,159 @@
+"""What a distance is: a specification, and the fitted distance that it builds.
+
+To add one, subclass both: `docs/extending.md` adds the energy distance in one short module.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import torch
+
+from skgraphkde.computing.blocks import blocks, memory_limit
+from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.persistence import State
+from skgraphkde.specification import Specification
+
+
+class Distance(Specification):
+    """Base class of the specifications of distances.
+
+    A subclass assigns its parameters in ``__init__`` and builds a fitted distance in :meth:`build`.
+    Decorate both classes with :func:`skgraphkde.register` so that fitted detectors can be saved.
+    """
+
+    def build(self, dim: int, n_nodes: int, rng: np.random.RandomState) -> FittedDistance:
+        """Build the distance.
+
+        Parameters
+        ----------
+        dim : int
+            Number of coordinates of a point.
+        n_nodes : int
+            Number of nodes of the training graphs, by which a method can be chosen.
+        rng : RandomState
+            Draws what is random.
+
+        Returns
+        -------
+        FittedDistance
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method build(dim, n_nodes, rng)")
+
+
+class FittedDistance:
+    """Base class of distances between measures, with their constants."""
+
+    #: Numbers per pair of measures that :meth:`squared` holds at once, to bound the memory.
+    numbers_per_pair = 2
+    #: Numbers per measure that :meth:`embed` adds.
+    numbers_per_measure = 0
+    #: Largest coordinate of a point, in standard deviations, that can be computed.
+    largest_coordinate = np.inf
+
+    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
+        """Squared distances between all measures.
+
+        Parameters
+        ----------
+        P, Q : DiscreteMeasures
+            None for `Q` means `P`.
+
+        Returns
+        -------
+        Tensor of shape (len(P), len(Q))
+            Differentiable in the points, if the encoder is to be trained.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method squared(P, Q)")
+
+    def embed(self, P: DiscreteMeasures) -> DiscreteMeasures:
+        """Add to measures what distances need of each one alone; references are embedded once."""
+        return P
+
+    def adapted(
+        self, P: DiscreteMeasures, sample: np.ndarray
+    ) -> tuple[FittedDistance, torch.Tensor, torch.Tensor | None]:
+        """Adapt to references, and find the neighbors among them.
+
+        Parameters
+        ----------
+        P : DiscreteMeasures
+            The references.
+        sample : ndarray of int
+            The references whose nearest neighbors are needed.
+
+        Returns
+        -------
+        distance : FittedDistance
+            This distance, or one with constants that fit the references.
+        nearest : Tensor of shape (len(sample),)
+            Squared distances to the nearest other reference.
+        squared : Tensor of shape (len(P), len(P)) or None
+            All squared distances, if they fit in memory: they are computed anyway then.
+        """
+        P = self.embed(P)
+        if fits_in_memory(self.numbers_per_pair * len(P) ** 2):
+            squared = self.squared(P)
+            return self, nearest_other(squared[sample], sample)[0], squared
+        parts = blocks(np.full(len(sample), 8.0 * self.numbers_per_pair * len(P)))
+        nearest = [nearest_other(self.squared(P[sample[x]], P), sample[x])[0] for x in parts]
+        return self, torch.cat(nearest), None
+
+    def contributions(self, Z: torch.Tensor, Q: DiscreteMeasures) -> torch.Tensor:
+        """Shares of a graph's nodes in its squared distances.
+
+        With the graph's measure P and the measure delta_p of its node p alone, the share is
+        (d^2(delta_p, Q) - d^2(delta_p, P)) / n. For squared distances between mean embeddings (MMD,
+        the energy distance, distances of means) these sum to d^2(P, Q). Other distances need shares
+        of their own.
+
+        Parameters
+        ----------
+        Z : Tensor of shape (n_nodes, dim)
+            The points of the graph's nodes.
+        Q : DiscreteMeasures
+
+        Returns
+        -------
+        Tensor of shape (n_nodes, len(Q))
+            Columns sum to the squared distances.
+        """
+        n = len(Z)
+        nodes = self.embed(DiscreteMeasures.from_clouds(Z, np.arange(n + 1)))
+        graph = self.embed(DiscreteMeasures.from_clouds(Z, np.array([0, n])))
+        return (self.squared(nodes, Q) - self.squared(nodes, graph)) / n
+
+    def check_dim(self, dim: int) -> None:
+        """Raise a ValueError if constants from a file do not fit points of `dim` coordinates."""
+
+    def to_state(self) -> dict[str, Any]:
+        """What a file keeps. The default is nothing, for a distance without constants."""
+        if vars(self):
+            raise ValueError(
+                f"{type(self).__name__} has the constants {', '.join(vars(self))}, which a file "
+                "would lack: define to_state and from_state"
+            )
+        return {}
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """The distance in a file."""
+        try:
+            return cls()
+        except TypeError as error:
+            raise ValueError(
+                f"{cls.__name__} has constants of its own: define to_state and from_state ({error})"
+            ) from error
+
+
+def fits_in_memory(n_numbers: float) -> bool:
+    """Whether so many numbers in double precision may be held at once."""
+    return 8.0 * n_numbers <= memory_limit()
+
+
+def nearest_other(squared: torch.Tensor, own: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+    """The smallest entry of each row r, other than column ``own[r]``: values and columns."""
+    index = torch.as_tensor(own, device=squared.device)[:, None]
+    nearest = squared.scatter(1, index, torch.inf).min(1)
+    return nearest.values, nearest.indices

@@ -1,0 +1,355 @@
+"""Exact kernel means on the CPU, tile by tile, with the tiles in parallel threads.
+
+Takes points and weights on them, and returns weighted sums over pairs of points, with gradients. A
+matrix product computes the squared distances of a tile, and compiled loops do the rest while the
+tile is in the cache. The tiles do not depend on the number of threads, and neither do the results.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from sklearn import get_config
+from torch.autograd.function import once_differentiable
+
+from skgraphkde.computing.threads import n_threads, one_blas_thread
+from skgraphkde.distances.engines import cpu_loops
+from skgraphkde.distances.engines.cpu_support import (
+    Support,
+    Weights,
+    numpy_dtype,
+)
+from skgraphkde.distances.engines.torch_tiles import lowest_exponent
+
+# Points of a row tile and of a column tile: what the loops keep of a tile fits into the cache.
+ROW_TILE, COLUMN_TILE = 384, 192
+# Bytes of the sums of row tiles that stay in the cache, however many tiles there are.
+SMALL_SUMS = 2**20
+# Random features per job.
+FREQUENCIES = 64
+# Handing a job to a thread takes 30 microseconds.
+PARTS_PER_THREAD = 4
+# Kernel values, or features, from which threads save more than they cost (about a millisecond).
+THREADS_FROM = 500_000
+
+
+def kernel_means(
+    x: torch.Tensor,
+    W: sp.csr_array,
+    y: torch.Tensor | None,
+    V: sp.csr_array | None,
+    gammas: Sequence[float],
+    memo: dict[str, Any] | None = None,
+) -> torch.Tensor:
+    """W K V' with K_pq = exp(-gamma |x_p - y_q|^2), for each gamma.
+
+    Parameters
+    ----------
+    x, y : Tensor of shape (n_points, d)
+        None for `y` means `x`, at half the cost.
+    W, V : csr_array of shape (n_measures, n_points)
+    gammas : sequence of float
+    memo : dict, default=None
+        Belongs to `y` and `V`. What is computed of them alone is kept there for the next call.
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, W.shape[0], V.shape[0])
+        Differentiable in the points.
+    """
+    if y is None or V is None:
+        support = Support(x, W)
+        return _KernelMeans.apply(x, x, _Tiling(support, support, gammas))
+    memo = {} if memo is None or y.requires_grad else memo
+    if "support" not in memo:
+        memo["support"] = Support(y, V)
+    of_y = memo["support"]
+    of_x = Support(x, W, of_y.center)
+    if len(x) <= ROW_TILE < len(y):  # the threads share the row tiles: these are to be many
+        return _KernelMeans.apply(y, x, _Tiling(of_y, of_x, gammas)).mT
+    return _KernelMeans.apply(x, y, _Tiling(of_x, of_y, gammas))
+
+
+def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:
+    """The diagonal of ``kernel_means(x, W, None, None, gammas)``, shape (n_gammas, n_measures)."""
+    return _SelfMeans.apply(x, Weights(W, x.dtype), np.array(gammas, numpy_dtype(x.dtype)))
+
+
+def feature_means(
+    x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float], frequencies: torch.Tensor
+) -> torch.Tensor:
+    """W F with F the random features: cosines, then sines, of sqrt(2 gamma) frequencies' x.
+
+    Parameters
+    ----------
+    x : Tensor of shape (n_points, d)
+    W : csr_array of shape (n_measures, n_points)
+    gammas : sequence of float
+    frequencies : Tensor of shape (d, n_frequencies)
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, n_measures, 2 * n_frequencies)
+        Divided by sqrt(n_frequencies); differentiable in the points.
+    """
+    return _FeatureMeans.apply(x, _Features(W, gammas, frequencies.to(x).numpy(), x.dtype))
+
+
+class _FeatureMeans(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, features: _Features) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        ctx.features = features
+        return torch.from_numpy(features.means(x.detach().numpy()))
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple:
+        (x,) = ctx.saved_tensors
+        return torch.from_numpy(ctx.features.gradient(x.numpy(), grad.numpy())), None
+
+
+class _KernelMeans(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, y: torch.Tensor, tiling: _Tiling) -> torch.Tensor:
+        ctx.tiling = tiling
+        return torch.from_numpy(tiling.means())
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple:
+        of_x, of_y = ctx.tiling.gradients(grad.numpy())
+        return torch.from_numpy(of_x), torch.from_numpy(of_y), None
+
+
+class _SelfMeans(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, weights: Weights, gammas: np.ndarray) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        ctx.weights, ctx.gammas = weights, gammas
+        out = np.empty((len(gammas), weights.matrix.shape[0]), gammas.dtype)
+        points = np.ascontiguousarray(x.detach().numpy())
+        low = points.dtype.type(lowest_exponent(points.dtype))
+        with _threads(len(gammas) * weights.pairs.sum()) as run:
+            run(
+                lambda part: cpu_loops.own_sums(points, gammas, low, weights.by_row, *part, out),
+                weights.parts(),
+            )
+        return torch.from_numpy(out)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple:
+        (x,), weights, gammas = ctx.saved_tensors, ctx.weights, ctx.gammas
+        points, G = np.ascontiguousarray(x.numpy()), np.ascontiguousarray(grad.numpy())
+        index = torch.from_numpy(weights.by_row[1])
+        out = np.zeros((len(index), points.shape[1]), points.dtype)
+        low = points.dtype.type(lowest_exponent(points.dtype))
+        with _threads(len(gammas) * weights.pairs.sum()) as run:
+            run(
+                lambda part: cpu_loops.own_gradients(
+                    points, gammas, low, weights.by_row, G, *part, out
+                ),
+                weights.parts(),
+            )
+        return torch.zeros_like(x).index_add_(0, index, torch.from_numpy(out)), None, None
+
+
+# -- tiles -----------------------------------------------------------------------------------------
+
+
+class _Tiling:
+    """Which tiles of x and y meet, and the sums over them.
+
+    K is computed again for the gradient: keeping its squared distances would take as long to fetch
+    from memory as their matrix product takes. If x and y are the same, only one of two mirror
+    images is computed: the result is H + H', with H the tiles above the diagonal and half of those
+    on it.
+
+    Parameters
+    ----------
+    x, y : Support
+        The same object for mirror images; with the same center in any case.
+    gammas : sequence of float
+    """
+
+    def __init__(self, x: Support, y: Support, gammas: Sequence[float]) -> None:
+        self.x, self.y, self.symmetric = x, y, x is y
+        self.gammas = np.array(gammas, x.points.dtype)
+        self.lowest = x.points.dtype.type(lowest_exponent(x.points.dtype))
+        self.shape = (len(gammas), x.weights.matrix.shape[0], y.weights.matrix.shape[0])
+        # The sums of all row tiles in work may take a quarter of working_memory.
+        bytes_per_point = len(gammas) * self.shape[2] * self.gammas.itemsize
+        fits = max(1, int(get_config()["working_memory"] * 2**18) // bytes_per_point)
+        self.height, self.width = min(ROW_TILE, fits), COLUMN_TILE
+        if self.symmetric:  # a row tile consists of whole column tiles
+            self.width = min(self.height, self.width)
+            self.height -= self.height % self.width
+        tiles = range(-(-len(x.points) // self.height))
+        at_no_cost = SMALL_SUMS // (bytes_per_point * self.height)
+        n_at_once = max(1, min(n_threads(), fits // self.height), min(len(tiles), at_no_cost))
+        self.groups = [tiles[i : i + n_at_once] for i in range(0, len(tiles), n_at_once)]
+        self.row_runs = x.weights.in_tiles(self.height)
+
+    def means(self) -> np.ndarray:
+        """The weighted means of the kernels, shape (n_gammas, n_measures_x, n_measures_y)."""
+        out, x = np.zeros(self.shape, self.gammas.dtype), self.x.points
+        runs, (n_gammas, _, m) = self.y.weights.in_tiles(self.width), self.shape
+        edges = np.unique(np.linspace(0, m, len(self.groups[0]) + 1).astype(int)).tolist()
+
+        def sum_columns(job: tuple[int, np.ndarray]) -> None:
+            tile, sums = job
+            operands, met = self._operands(tile)
+            cpu_loops.column_sums(*operands, runs, *met, sums)
+
+        def add_rows(jobs: list[tuple[int, np.ndarray]], part: tuple[int, int]) -> None:
+            for tile, sums in jobs:
+                cpu_loops.add_row_sums(sums, self.row_runs, tile, *part, out)
+
+        with _threads(self._work) as run:
+            for group in self.groups:
+                jobs = [(t, np.empty((n_gammas, m, len(x[self._row(t)])), x.dtype)) for t in group]
+                run(sum_columns, jobs)
+                run(partial(add_rows, jobs), pairwise(edges))
+        if self.symmetric:
+            for of_gamma in out:
+                of_gamma += of_gamma.T.copy()  # in place: there may be no memory for two
+        return out
+
+    def gradients(self, grad: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Gradients of sum(grad * means) in the points of x and y."""
+        grad = np.ascontiguousarray(grad + grad.swapaxes(1, 2) if self.symmetric else grad)
+        by_point = self.y.weights.by_point
+        grad_x, grad_y = np.empty_like(self.x.points), np.zeros_like(self.y.points)
+        parts = np.empty((len(self.groups[0]), *grad_y.shape), grad_y.dtype)
+
+        def of_row(job: tuple[int, np.ndarray]) -> None:
+            tile, of_y = job
+            operands, met = self._operands(tile)
+            runs, of_x = (self.row_runs, tile, by_point, grad), grad_x[self._row(tile)]
+            cpu_loops.row_gradients(*operands, *runs, *met, of_x, of_y)
+
+        with _threads(self._work) as run:
+            for group in self.groups:
+                run(of_row, zip(group, parts, strict=False))
+                for tile, of_y in zip(group, parts, strict=False):  # in order, for any threads
+                    start = self._met(tile)[0] * self.width
+                    grad_y[start:] += of_y[start:]
+        return grad_x, grad_y
+
+    @property
+    def _work(self) -> float:
+        return float(len(self.gammas)) * len(self.x.points) * len(self.y.points)
+
+    def _row(self, tile: int) -> slice:
+        return slice(tile * self.height, (tile + 1) * self.height)
+
+    def _met(self, tile: int) -> tuple[int, int, int]:
+        """The first column tile that a row tile meets, the first that counts whole, the width."""
+        per_row = self.height // self.width
+        first, whole = (per_row * tile, per_row * (tile + 1)) if self.symmetric else (0, 0)
+        return first, whole, self.width
+
+    def _operands(self, tile: int) -> tuple[tuple, tuple[int, int, int]]:
+        """What the loops take of a row tile, and which column tiles it meets."""
+        row = self._row(tile)
+        points, norms = (self.x.points[row], self.y.points), (self.x.norms[row], self.y.norms)
+        return (points, norms, self.gammas, self.lowest), self._met(tile)
+
+
+class _Features:
+    """Means of random features, some frequencies a job."""
+
+    def __init__(
+        self, W: sp.csr_array, gammas: Sequence[float], frequencies: np.ndarray, dtype: torch.dtype
+    ) -> None:
+        self.frequencies, self.n_measures = frequencies, W.shape[0]
+        self.scales = np.sqrt(2 * np.array(gammas)).astype(frequencies.dtype)
+        self.norm = frequencies.dtype.type(1 / math.sqrt(frequencies.shape[1]))
+        self.by_point = Weights(W, dtype).by_point
+
+    @property
+    def _jobs(self) -> list[slice]:
+        n = self.frequencies.shape[1]
+        return [slice(f, min(f + FREQUENCIES, n)) for f in range(0, n, FREQUENCIES)]
+
+    def _work(self, x: np.ndarray) -> float:
+        return len(self.scales) * len(x) * self.frequencies.shape[1]
+
+    def means(self, x: np.ndarray) -> np.ndarray:
+        """Cosines of all frequencies, then sines, shape (n_gammas, n_measures, 2 n)."""
+        n = self.frequencies.shape[1]
+        out = np.empty((len(self.scales), self.n_measures, 2, n), x.dtype)
+
+        def of_frequencies(job: slice) -> None:
+            some = np.ascontiguousarray(self.frequencies[:, job])
+            sums = np.zeros((*out.shape[:2], 2 * some.shape[1]), x.dtype)
+            for first in range(0, len(x), COLUMN_TILE):
+                projection = x[first : first + COLUMN_TILE] @ some
+                cpu_loops.add_feature_sums(projection, self.scales, self.by_point, first, sums)
+            out[..., job] = self.norm * sums.reshape(*out.shape[:3], -1)
+
+        with _threads(self._work(x)) as run:
+            run(of_frequencies, self._jobs)
+        return out.reshape(*out.shape[:2], 2 * n)
+
+    def gradient(self, x: np.ndarray, grad: np.ndarray) -> np.ndarray:
+        """Gradient of sum(grad * means) in x."""
+        of_features = grad.reshape(*grad.shape[:2], 2, -1)
+
+        def of_frequencies(job: slice) -> np.ndarray:
+            some = np.ascontiguousarray(self.frequencies[:, job])
+            G = np.ascontiguousarray(self.norm * of_features[..., job])
+            G = G.reshape(*grad.shape[:2], -1)
+            of_points = np.empty_like(x)
+            for first in range(0, len(x), COLUMN_TILE):
+                tile = slice(first, first + COLUMN_TILE)
+                projection = x[tile] @ some
+                of_tile = np.empty_like(projection)
+                cpu_loops.feature_gradients(
+                    projection, self.scales, self.by_point, first, G, of_tile
+                )
+                of_points[tile] = of_tile @ some.T
+            return of_points
+
+        with _threads(self._work(x)) as run:
+            return sum(run(of_frequencies, self._jobs))
+
+
+# -- threads ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _threads(work: float) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]], list]]:
+    """A map over jobs in as many threads as torch uses; results are in the order of the jobs.
+
+    These are threads of our own, while BLAS is held to one thread per job: otherwise they would
+    compete for the cores. `work` is the number of kernel values, or features, of all jobs; a small
+    amount is done in the calling thread.
+    """
+    n_workers = n_threads() if work >= THREADS_FROM else 1
+    with one_blas_thread():
+        if n_workers < 2:
+            yield lambda function, jobs: [function(job) for job in jobs]
+        else:
+            with ThreadPoolExecutor(n_workers) as pool:
+                yield partial(_in_pool, pool, PARTS_PER_THREAD * n_workers)
+
+
+def _in_pool(
+    pool: ThreadPoolExecutor, n_parts: int, function: Callable, jobs: Iterable[Any]
+) -> list:
+    """The results of jobs, in their order; many small jobs are handed over in a few parts."""
+    jobs = list(jobs)
+    edges = np.linspace(0, len(jobs), min(n_parts, len(jobs)) + 1).astype(int).tolist()
+    parts = [jobs[a:b] for a, b in pairwise(edges)]
+    return list(chain(*pool.map(lambda part: [function(job) for job in part], parts)))

@@ -1,0 +1,110 @@
+"""One side of the kernel means on the CPU: points and weights, in the forms that the loops take.
+
+What is computed here is kept, so that references are prepared once and not in every call.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from skgraphkde.computing.threads import n_threads
+
+
+class Support:
+    """Points relative to a center (differences far from 0 would cancel), and weights on them.
+
+    Parameters
+    ----------
+    points : Tensor of shape (n_points, d)
+    weights : csr_array of shape (n_measures, n_points)
+    center : Tensor of shape (d,), default=None
+        None: the mean of the points.
+    """
+
+    def __init__(
+        self, points: torch.Tensor, weights: sp.csr_array, center: torch.Tensor | None = None
+    ) -> None:
+        points = points.detach()
+        self.center = points.mean(0) if center is None else center
+        self.points = np.ascontiguousarray((points - self.center).numpy())
+        self.norms = np.einsum("pk,pk->p", self.points, self.points)
+        self.weights = Weights(weights, points.dtype)
+
+
+class Weights:
+    """A CSR matrix (measures, points) as the compiled loops take it, from three sides.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (n_measures, n_points)
+    dtype : torch.dtype
+    """
+
+    def __init__(self, matrix: sp.csr_array, dtype: torch.dtype) -> None:
+        self.matrix = matrix.astype(numpy_dtype(dtype))
+        self._tiles: dict[int, tuple[np.ndarray, ...]] = {}
+
+    @cached_property
+    def by_row(self) -> tuple[np.ndarray, ...]:
+        """The matrix as CSR: (data, columns, row pointers)."""
+        return self._arrays(self.matrix)
+
+    @cached_property
+    def by_point(self) -> tuple[np.ndarray, ...]:
+        """Its transpose as CSR: (data, rows, column pointers)."""
+        return self._arrays(self.matrix.tocsc())
+
+    def in_tiles(self, width: int) -> tuple[np.ndarray, ...]:
+        """The matrix cut into tiles of `width` points, and by measure in each.
+
+        Returns
+        -------
+        data, points : ndarray of shape (nnz,)
+            The position of the point in its tile.
+        starts : ndarray of shape (n_runs + 1,)
+            A run is the entries of one measure in one tile, ``starts[r]`` to ``starts[r + 1]``.
+        measures : ndarray of shape (n_runs,)
+        tiles : ndarray of shape (n_tiles + 1,)
+            Tile t has the runs ``tiles[t]`` to ``tiles[t + 1]``.
+        """
+        if width not in self._tiles:
+            self._tiles[width] = self._cut(width)
+        return self._tiles[width]
+
+    def _cut(self, width: int) -> tuple[np.ndarray, ...]:
+        data, points, indptr = self.by_row
+        measure = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+        tile, position = np.divmod(points, width)
+        order = np.lexsort((measure, tile))
+        tile, measure = tile[order], measure[order]
+        firsts = np.flatnonzero(np.append(True, (np.diff(tile) != 0) | (np.diff(measure) != 0)))
+        n_tiles = -(-self.matrix.shape[1] // width)
+        tiles = np.searchsorted(tile[firsts], np.arange(n_tiles + 1))
+        return data[order], position[order], np.append(firsts, len(data)), measure[firsts], tiles
+
+    @cached_property
+    def pairs(self) -> np.ndarray:
+        """Pairs of entries of each row."""
+        return np.diff(self.matrix.indptr).astype(np.int64) ** 2
+
+    def parts(self) -> list[tuple[int, int]]:
+        """Ranges of rows with about as many pairs of entries each, for the threads to share."""
+        cost = np.cumsum(self.pairs)
+        n_parts = 8 * n_threads()
+        cuts = np.searchsorted(cost, cost[-1] * np.arange(1, n_parts) / n_parts)
+        edges = np.unique([0, *cuts, len(cost)])
+        return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+
+    @staticmethod
+    def _arrays(matrix: Any) -> tuple[np.ndarray, ...]:
+        return matrix.data, matrix.indices.astype(np.intp), matrix.indptr.astype(np.intp)
+
+
+def numpy_dtype(dtype: torch.dtype) -> np.dtype:
+    """NumPy's name for a torch dtype."""
+    return np.dtype(str(dtype).removeprefix("torch."))

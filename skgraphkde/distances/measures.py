@@ -1,0 +1,122 @@
+"""Discrete measures: graphs as weighted points, which is all that distances see of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from skgraphkde.computing.sparse import CSRMatrix
+
+
+@dataclass(frozen=True, eq=False)
+class DiscreteMeasures:
+    """Weighted point clouds on common support points, one per graph.
+
+    Parameters
+    ----------
+    points : Tensor of shape (n_points, d)
+        The support, shared by all measures.
+    weights : csr_array of shape (n_measures, n_points)
+        Non-negative, rows sum to 1.
+    sizes : ndarray of shape (n_measures,)
+        The number of samples (nodes) behind each measure, which the unbiased estimate needs.
+    """
+
+    points: torch.Tensor
+    weights: sp.csr_array
+    sizes: np.ndarray
+
+    @cached_property
+    def memo(self) -> dict[str, Any]:
+        """What engines have computed of these measures and keep for the next call."""
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "memo"}
+
+    @classmethod
+    def from_clouds(cls, points: torch.Tensor, ptr: np.ndarray) -> DiscreteMeasures:
+        """Measure i is uniform on the points ``ptr[i]`` to ``ptr[i + 1] - 1``."""
+        sizes = np.diff(ptr)
+        weights = sp.csr_array(
+            (np.repeat(1.0 / sizes, sizes), np.arange(len(points)), ptr),
+            shape=(len(sizes), len(points)),
+        )
+        return cls(points, weights, sizes)
+
+    @classmethod
+    def from_colors(
+        cls,
+        points: torch.Tensor,
+        colors_of_points: np.ndarray,
+        colors: np.ndarray,
+        ptr: np.ndarray,
+    ) -> DiscreteMeasures:
+        """The measures of :meth:`from_clouds` if all samples of one color are at one point.
+
+        Parameters
+        ----------
+        points : Tensor of shape (n_points, d)
+        colors_of_points : ndarray of shape (n_points,)
+            Contains each color of a sample. Of several points of one color the first is taken.
+        colors : ndarray of shape (n_samples,)
+        ptr : ndarray of shape (n_measures + 1,)
+            Measure i is uniform on the samples ``ptr[i]`` to ``ptr[i + 1] - 1``.
+        """
+        distinct, first = np.unique(colors_of_points, return_index=True)
+        order = np.argsort(first)  # keeps the points of a measure together
+        column = np.empty_like(order)
+        column[order] = np.arange(len(order))
+        sizes = np.diff(ptr)
+        weights = sp.csr_array(
+            (
+                np.repeat(1.0 / sizes, sizes),
+                column[np.searchsorted(distinct, colors)],
+                np.array(ptr),
+            ),
+            shape=(len(sizes), len(distinct)),
+        )
+        weights.sum_duplicates()
+        index = torch.as_tensor(first[order], device=points.device)
+        return cls(points[index], weights, sizes)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates of a point."""
+        return self.points.shape[1]
+
+    def __getitem__(self, index: Any) -> DiscreteMeasures:
+        """Measures `index` (a slice or an index array), on the support points they use."""
+        weights = self.weights[index]
+        used, columns = np.unique(weights.indices, return_inverse=True)
+        weights = sp.csr_array(
+            (weights.data, columns, weights.indptr), shape=(weights.shape[0], len(used))
+        )
+        points = self.points[torch.as_tensor(used, device=self.points.device)]
+        return DiscreteMeasures(points, weights, self.sizes[index])
+
+
+def pooled(P: DiscreteMeasures, readout: str) -> torch.Tensor:
+    """Mean or sum of the points of each measure.
+
+    Parameters
+    ----------
+    P : DiscreteMeasures
+    readout : {"mean", "sum"}
+
+    Returns
+    -------
+    Tensor of shape (len(P), d)
+    """
+    mean = CSRMatrix(P.weights, P.points) @ P.points
+    if readout == "mean":
+        return mean
+    return mean * torch.tensor(P.sizes, dtype=mean.dtype, device=mean.device)[:, None]

@@ -1,0 +1,403 @@
+"""MMD: maximum mean discrepancy between the point clouds of graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.utils._param_validation import StrOptions
+
+from skgraphkde.computing.blocks import blocks
+from skgraphkde.distances.base import Distance, FittedDistance, fits_in_memory, nearest_other
+from skgraphkde.distances.engines import engine_for
+from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.distances.random_features import draw_frequencies
+from skgraphkde.persistence import State, check, register
+from skgraphkde.specification import LARGEST, SMALLEST, at_least, positive_numbers
+
+# Up to this number of training nodes method="auto" is exact: 10^10 pairs, minutes on two cores.
+EXACT_NODES = 100_000
+# Random features per gamma, unless n_components says otherwise.
+N_COMPONENTS = 512
+# Squares of size 1 that are 0 up to rounding.
+ROUNDING = 1e-12
+FIVE_DECADES = (1e-2, 1e-1, 1.0, 1e1, 1e2)
+
+
+@register
+class MMD(Distance):
+    """Maximum mean discrepancy with Gaussian kernels: how well smooth functions tell clouds apart.
+
+    ``d(P, Q) = max_gamma |mean_P k_gamma(., p) - mean_Q k_gamma(., q)|`` with the Gaussian kernels
+    ``k_gamma(u, v) = exp(-gamma |u - v|^2)`` (paper, eq. mmd_distance).
+
+    Parameters
+    ----------
+    gammas : array-like of float, default=(0.01, 0.1, 1, 10, 100)
+        Exponents of the kernels.
+    estimator : {"adaptive", "biased", "unbiased"}, default="adaptive"
+        "biased" is the V-statistic, a metric that finds small graphs far from everything.
+        "unbiased" is the U-statistic, which does not, and can be negative; the density takes a
+        negative square as it is, closer than equal. "adaptive" removes a share of the bias that the
+        training graphs determine (Notes).
+    method : {"auto", "exact", "random_features"}, default="auto"
+        Exact costs grow with the square of the number of distinct nodes; random features are linear
+        in it. "auto" is exact up to 100,000 training nodes.
+    n_components : int, default=None
+        Number of random features for each of `gammas`, an even number; the error falls with its
+        square root. None is 512. Not with ``method="exact"``.
+
+    See Also
+    --------
+    Readout : Distances between means or sums.
+
+    Notes
+    -----
+    The U-statistic assumes that the nodes of a graph are independent draws. If they are, few graphs
+    are closer to their nearest neighbor than equal distributions would be, and few of these squared
+    distances are negative. Atoms of molecules are not independent: equal molecules are common, and
+    nearly all distances between neighbors are negative. The share of the bias that "adaptive"
+    removes is the share of training graphs whose unbiased squared distance to their nearest
+    neighbor, as found by the biased estimate, is not negative.
+
+    Examples
+    --------
+    >>> from skgraphkde import MMD, GraphKDEDetector
+    >>> detector = GraphKDEDetector(distance=MMD(gammas=(1, 10), estimator="biased"))
+    >>> detector.set_params(distance__estimator="unbiased").distance
+    MMD(estimator='unbiased', gammas=(1, 10))
+    """
+
+    _parameter_constraints: dict = {
+        "gammas": ["array-like"],
+        "estimator": [StrOptions({"adaptive", "biased", "unbiased"})],
+        "method": [StrOptions({"auto", "exact", "random_features"})],
+        "n_components": [at_least(2, Integral), None],
+    }
+
+    def __init__(
+        self,
+        gammas: Any = FIVE_DECADES,
+        estimator: str = "adaptive",
+        method: str = "auto",
+        n_components: int | None = None,
+    ) -> None:
+        self.gammas = gammas
+        self.estimator = estimator
+        self.method = method
+        self.n_components = n_components
+
+    def _validate_values(self) -> None:
+        positive_numbers(self, "gammas")
+        if self.n_components is not None and self.method == "exact":
+            raise ValueError(
+                "n_components is the number of random features, of which method='exact' has none: "
+                "leave it out, or use method='random_features'"
+            )
+        if self.n_components is not None and self.n_components % 2:
+            raise ValueError(
+                "n_components must be even, as each frequency has a cosine and a sine. Got "
+                f"{self.n_components} instead."
+            )
+
+    def build(self, dim: int, n_nodes: int, rng: np.random.RandomState) -> FittedMMD:
+        """Choose the method, and draw the random features if there are any."""
+        exact = self.method == "exact" or (self.method == "auto" and n_nodes <= EXACT_NODES)
+        n_components = N_COMPONENTS if self.n_components is None else self.n_components
+        return FittedMMD(
+            gammas=positive_numbers(self, "gammas"),
+            correction=1.0 if self.estimator == "unbiased" else 0.0,
+            adaptive=self.estimator == "adaptive",
+            frequencies=None if exact else draw_frequencies(dim, n_components, rng),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedMeasures(DiscreteMeasures):
+    """Measures with what the MMD needs of each one alone.
+
+    Parameters
+    ----------
+    squared_norms : Tensor of shape (n_gammas, n_measures)
+        Mean kernels within each measure, as biased as the distance is.
+    features : Tensor of shape (n_gammas, n_measures, n_components)
+        Means of random features; no components if the distance is exact.
+    """
+
+    squared_norms: torch.Tensor
+    features: torch.Tensor
+
+    def __getitem__(self, index: Any) -> EmbeddedMeasures:
+        P = super().__getitem__(index)
+        norms, features = self.squared_norms[:, index], self.features[:, index]
+        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class FittedMMD(FittedDistance):
+    """The distance that :class:`MMD` builds.
+
+    Parameters
+    ----------
+    gammas : tuple of float
+    correction : float
+        Share of the bias that is removed, in [0, 1]. 0 is the V-statistic, a squared metric. 1 is
+        the U-statistic, which leaves the pairs of a sample with itself out of the means within a
+        measure; a measure of one sample has no other pairs and keeps its biased mean, 1.
+    adaptive : bool
+        Whether :meth:`adapted` sets the correction.
+    frequencies : Tensor of shape (d, n_components // 2) or None
+        Of random features. None: exact.
+    """
+
+    gammas: tuple[float, ...]
+    correction: float = 0.0
+    adaptive: bool = False
+    frequencies: torch.Tensor | None = None
+
+    @property
+    def numbers_per_pair(self) -> int:  # type: ignore[override]
+        """Numbers that a pair of measures takes: four for each gamma."""
+        return 4 * len(self.gammas)
+
+    @property
+    def numbers_per_measure(self) -> int:  # type: ignore[override]
+        """Numbers that embedding adds to a measure: a norm for each gamma, and its features."""
+        n_features = 0 if self.frequencies is None else 2 * self.frequencies.shape[1]
+        return len(self.gammas) * (1 + n_features)
+
+    @property
+    def largest_coordinate(self) -> float:  # type: ignore[override]
+        """Sines and cosines of random features lose all digits for angles above 1e15."""
+        return np.inf if self.frequencies is None else 1e9
+
+    @property
+    def method(self) -> str:
+        """How it is computed: "exact" or "random_features"."""
+        return "exact" if self.frequencies is None else "random_features"
+
+    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
+        """Squared distances, shape (len(P), len(Q)); None for `Q` means `P`, at half the cost."""
+        P = self.embed(P)
+        Q = P if Q is None else self.embed(Q)
+        norms_P, norms_Q = self._norms(P)[:, :, None], self._norms(Q)[:, None, :]
+        if self.frequencies is None:
+            return self._largest(norms_P + norms_Q - 2 * self._cross(P, Q))
+        # The sum as part of the matrix product, which is faster than after it.
+        return self._largest(norms_P + torch.baddbmm(norms_Q, P.features, Q.features.mT, alpha=-2))
+
+    def embed(self, P: DiscreteMeasures) -> EmbeddedMeasures:
+        """Add the mean kernels within each measure, and the means of random features."""
+        if isinstance(P, EmbeddedMeasures):
+            return P
+        features = P.points.new_empty(len(self.gammas), len(P), 0)
+        if self.frequencies is None:
+            norms = self_means(P, self.gammas)
+        else:
+            features = feature_means(P, self.gammas, self.frequencies)
+            norms = torch.einsum("gnf,gnf->gn", features, features)
+        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
+
+    def _cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> torch.Tensor:
+        """Mean kernels between measures, shape (n_gammas, len(P), len(Q))."""
+        if self.frequencies is None:
+            return kernel_means(P, None if Q is P else Q, self.gammas)
+        return P.features @ Q.features.mT
+
+    def _norms(self, P: EmbeddedMeasures) -> torch.Tensor:
+        """Mean kernels within each measure, less the share of their bias, shape (n_gammas, n)."""
+        if not self.correction:
+            return P.squared_norms
+        without_self = without_own_pairs(P.squared_norms, P.sizes)
+        return torch.lerp(P.squared_norms, without_self, self.correction)
+
+    def _largest(self, of_gamma: torch.Tensor) -> torch.Tensor:
+        squared = of_gamma.amax(0)
+        return squared if self.correction else squared.clamp_min(0)
+
+    def adapted(
+        self, P: DiscreteMeasures, sample: np.ndarray
+    ) -> tuple[FittedMMD, torch.Tensor, torch.Tensor | None]:
+        """Set the correction as the references suggest, and find the neighbors among them.
+
+        The mean kernels, which take the time, are the same for any correction. If they fit in
+        memory they are computed once.
+        """
+        P = self.embed(P)
+        crosses = _CrossMeans(self, P, sample)
+        distance = self
+        if self.adaptive:
+            biased, unbiased = (replace(self, correction=c) for c in (0.0, 1.0))
+            possible = []
+            for rows, cross in crosses:
+                _, nearest = nearest_other(biased._combined(P, rows, cross), rows)
+                squared = unbiased._combined(P, rows, cross)
+                possible.append(squared.gather(1, nearest[:, None])[:, 0] >= -ROUNDING)
+            share = torch.cat(possible).double().mean().item()
+            distance = replace(self, correction=share)
+        nearest_squares = []
+        all_squares = None
+        for rows, cross in crosses:
+            of_rows = distance._combined(P, rows, cross)
+            nearest_squares.append(nearest_other(of_rows, rows)[0])
+        if crosses.everything is not None:
+            all_squares = torch.empty_like(crosses.everything[0])
+            for rows in crosses.blocks(np.arange(len(P))):
+                cross = crosses.everything[:, rows]
+                all_squares[rows] = distance._combined(P, rows, cross)
+        return distance, torch.cat(nearest_squares), all_squares
+
+    def _combined(self, P: EmbeddedMeasures, rows: np.ndarray, cross: torch.Tensor) -> torch.Tensor:
+        """Squared distances from the measures `rows` to all, from their mean kernels."""
+        norms = self._norms(P)
+        return self._largest(norms[:, rows, None] + norms[:, None, :] - 2 * cross)
+
+    def contributions(self, Z: torch.Tensor, Q: DiscreteMeasures) -> torch.Tensor:
+        """Shares of a graph's nodes in its squared distances, shape (n_nodes, len(Q)).
+
+        The squared MMD is a sum over the nodes p of a graph G of the witness function, which is the
+        difference between the mean kernels m_G and m_R to the nodes of G and of R (Gretton et al.,
+        JMLR 2012, section 2.3), and of the same of R, spread evenly over the nodes of G::
+
+            d^2(G, R) = sum_p  (m_G(p) - m_R(p) + mean_q (m_R(q) - m_G(q))) / n
+        """
+        n = len(Z)
+        nodes = self.embed(DiscreteMeasures.from_clouds(Z, np.arange(n + 1)))
+        graph = self.embed(DiscreteMeasures.from_clouds(Z, np.array([0, n])))
+        to_own = self._cross(nodes, graph)  # (n_gammas, n, 1)
+        if n > 1:  # as in without_own_pairs
+            to_own = torch.lerp(to_own, (n * to_own - 1) / (n - 1), self.correction)
+        Q = self.embed(Q)
+        to_references = self._cross(nodes, Q)  # (n_gammas, n, k)
+        of_references = self._norms(Q) - to_references.mean(1)  # (n_gammas, k)
+        shares = (to_own - to_references + of_references[:, None, :]) / n
+        largest = shares.sum(1).argmax(0)  # the MMD is that of the gamma for which it is largest
+        return shares[largest, :, torch.arange(len(Q), device=Z.device)].T
+
+    def check_dim(self, dim: int) -> None:
+        """Raise a ValueError if the frequencies are not for points of `dim` coordinates."""
+        fits = self.frequencies is None or len(self.frequencies) == dim
+        check(fits, "the random frequencies do not fit the points")
+
+    def to_state(self) -> dict[str, Any]:
+        """What a file keeps."""
+        return vars(self)
+
+    @classmethod
+    def from_state(cls, state: State) -> FittedMMD:
+        """The distance in a file."""
+        gammas = state.take("gammas", tuple)
+        are_numbers = gammas and all(type(x) is float and SMALLEST <= x <= LARGEST for x in gammas)
+        state.check(are_numbers, "gammas is out of range")
+        correction = state.take_number("correction", 0, 1)
+        adaptive = state.take("adaptive", bool)
+        frequencies = state.take_optional("frequencies", torch.Tensor)
+        if frequencies is not None:
+            is_matrix = frequencies.ndim == 2 and frequencies.numel() > 0
+            state.check(
+                is_matrix and frequencies.dtype == torch.float64 and frequencies.isfinite().all(),
+                "frequencies is not a matrix of finite numbers in double precision",
+            )
+        return cls(gammas, correction, adaptive, frequencies)
+
+
+class _CrossMeans:
+    """Mean kernels between a sample of measures and all, for several passes.
+
+    They are computed once if they fit in memory, of all pairs of measures if these do.
+    """
+
+    def __init__(self, distance: FittedMMD, P: EmbeddedMeasures, sample: np.ndarray) -> None:
+        self.distance, self.P, self.sample = distance, P, sample
+        n = len(P)
+        # One number per gamma and pair, and a few more for what is made of them.
+        fits = fits_in_memory((len(distance.gammas) + 3.0) * n * n)
+        self.everything = distance._cross(P, P) if fits else None
+        self.parts = self.blocks(sample)
+        self.of_sample: torch.Tensor | None = None
+        if self.everything is None and len(self.parts) == 1:
+            self.of_sample = distance._cross(P[sample], P)
+
+    def blocks(self, rows: np.ndarray) -> list[np.ndarray]:
+        """Parts of `rows` whose squared distances to all can be computed at once."""
+        cost = 8.0 * self.distance.numbers_per_pair * len(self.P)
+        return [rows[part] for part in blocks(np.full(len(rows), cost))]
+
+    def __iter__(self) -> Iterator[tuple[np.ndarray, torch.Tensor]]:
+        """Indices of measures, and their mean kernels with all, block by block."""
+        for rows in self.parts:
+            if self.everything is not None:
+                yield rows, self.everything[:, rows]
+            elif self.of_sample is not None:
+                yield rows, self.of_sample
+            else:
+                yield rows, self.distance._cross(self.P[rows], self.P)
+
+
+def kernel_means(
+    P: DiscreteMeasures, Q: DiscreteMeasures | None, gammas: Sequence[float]
+) -> torch.Tensor:
+    """Mean kernel between all measures: sum_pq  w_ip v_jq exp(-gamma |x_p - y_q|^2).
+
+    Parameters
+    ----------
+    P, Q : DiscreteMeasures
+        None for `Q` means `P`, at half the cost.
+    gammas : sequence of float
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, len(P), len(Q))
+        Differentiable in the points. Other memory needed is bounded by scikit-learn's
+        `working_memory`.
+    """
+    engine = engine_for(P.points)
+    if Q is None:
+        return engine.kernel_means(P.points, P.weights, None, None, gammas)
+    return engine.kernel_means(P.points, P.weights, Q.points, Q.weights, gammas, Q.memo)
+
+
+def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> torch.Tensor:
+    """Only the diagonal of ``kernel_means(P, None, gammas)``, shape (n_gammas, len(P))."""
+    return engine_for(P.points).self_means(P.points, P.weights, gammas)
+
+
+def feature_means(
+    P: DiscreteMeasures, gammas: Sequence[float], frequencies: torch.Tensor
+) -> torch.Tensor:
+    """Means of random features, whose inner products approximate :func:`kernel_means`.
+
+    exp(-gamma |u - v|^2) is the mean of cos(sqrt(2 gamma) w'(u - v)) over standard normal w. Cost
+    and memory are linear in the number of points; the error falls with 1 / sqrt(n_components).
+
+    Parameters
+    ----------
+    P : DiscreteMeasures
+    gammas : sequence of float
+    frequencies : Tensor of shape (d, n_components // 2)
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, len(P), n_components)
+        Differentiable in the points.
+    """
+    return engine_for(P.points).feature_means(P.points, P.weights, gammas, frequencies)
+
+
+def without_own_pairs(means: torch.Tensor, sizes: np.ndarray) -> torch.Tensor:
+    """Means over pairs of different samples: (n^2 m - n) / (n (n - 1)), as k(x, x) = 1.
+
+    Parameters
+    ----------
+    means : Tensor of shape (n_gammas, n_measures)
+        Mean kernels within measures.
+    sizes : ndarray of shape (n_measures,)
+        Their numbers of samples n; a measure of one sample keeps its mean.
+    """
+    n = torch.tensor(sizes, dtype=means.dtype, device=means.device)
+    return torch.where(n > 1, (n * means - 1) / (n - 1).clamp_min(1), means)

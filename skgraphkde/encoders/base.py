@@ -1,0 +1,160 @@
+"""What an encoder is: a specification, and the torch module that it builds.
+
+To add one, subclass both: `docs/extending.md` adds a graph isomorphism network in one short module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from skgraphkde.encoders.message_flow import MessageFlow
+from skgraphkde.persistence import check
+from skgraphkde.specification import Specification
+
+# Layers that may share weights, or have none.
+MOST_LAYERS = 1_000
+
+
+class Encoder(Specification):
+    """Base class of the specifications of encoders.
+
+    A subclass assigns its parameters in ``__init__`` and builds a module in :meth:`build`. Decorate
+    it with :func:`skgraphkde.register` so that fitted detectors can be saved.
+    """
+
+    #: Whether initial weights are drawn.
+    is_random = True
+
+    def check_size(self, weights: dict[str, np.ndarray]) -> None:
+        """Raise a ValueError if a file claims more layers than it has weights for.
+
+        Building them would take long. The default expects an array for each of `n_layers` beyond
+        a thousand.
+        """
+        most = max(len(weights), MOST_LAYERS)
+        check(getattr(self, "n_layers", 0) <= most, "there are too few weights")
+
+    def build(self, in_dim: int, generator: torch.Generator | None) -> EncoderModule:
+        """Build the module.
+
+        Parameters
+        ----------
+        in_dim : int
+            Number of node features.
+        generator : torch.Generator or None
+            Draws the initial weights. None: they do not matter, as others will be loaded.
+
+        Returns
+        -------
+        EncoderModule
+            On torch's default device, which the caller sets.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method build(in_dim, generator)")
+
+
+class EncoderModule(nn.Module):
+    """Base class of the modules that map nodes to points.
+
+    Parameters
+    ----------
+    specification : Encoder
+        What built the module.
+    in_dim : int
+        Number of node features.
+    out_dim : int
+        Number of coordinates of a point.
+    n_layers : int
+        Number of message-passing layers. Nodes that look the same to this many layers share a
+        point.
+    """
+
+    def __init__(self, specification: Encoder, in_dim: int, out_dim: int, n_layers: int) -> None:
+        super().__init__()
+        self.specification = specification
+        self.in_dim, self.out_dim, self.n_layers = in_dim, out_dim, n_layers
+
+    def forward(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
+        """Embed the nodes.
+
+        Parameters
+        ----------
+        flow : MessageFlow
+        generator : torch.Generator, default=None
+            Draws what is random in training mode, such as dropout.
+
+        Returns
+        -------
+        Tensor of shape (len(flow.colors), out_dim)
+            One point for all nodes of one color.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method forward(flow, generator)")
+
+    def standardize(self, flows: Iterable[MessageFlow]) -> None:
+        """Set statistics of the training graphs, such as those of batch norms, after training.
+
+        Parameters
+        ----------
+        flows : re-iterable of MessageFlow
+            The training graphs in blocks of any size.
+        """
+
+    def check_weights(self) -> None:
+        """Raise a ValueError if loaded weights are out of range; they are finite already."""
+
+    @property
+    def is_trainable(self) -> bool:
+        """Whether there are weights to train."""
+        return any(True for _ in self.parameters())
+
+
+def build_encoder(encoder: Encoder, in_dim: int, seed: int | None = None) -> EncoderModule:
+    """Build an encoder's module on the CPU, with initial weights drawn from `seed`."""
+    generator = None if seed is None else torch.Generator("cpu").manual_seed(seed)
+    with torch.device("cpu"):
+        module = encoder.build(in_dim, generator)
+    if not isinstance(module, EncoderModule):
+        raise TypeError(
+            f"{type(encoder).__name__}.build must return an EncoderModule, and returned a "
+            f"{type(module).__name__}"
+        )
+    return module
+
+
+def weights_of(module: EncoderModule) -> dict[str, np.ndarray]:
+    """The state of a module in single precision, in which it was trained."""
+    return {
+        name: (x.float() if x.is_floating_point() else x).numpy(force=True)
+        for name, x in module.state_dict().items()
+    }
+
+
+def restore_encoder(encoder: Encoder, in_dim: int, weights: dict[str, Any]) -> EncoderModule:
+    """Build a module and load the weights of a file.
+
+    Nothing is allocated before the shapes are known to be those of the arrays.
+
+    Raises
+    ------
+    ValueError
+        If they do not fit each other.
+    """
+    are_arrays = all(isinstance(x, np.ndarray) for x in weights.values())
+    check(are_arrays, "the encoder's weights are not arrays")
+    encoder.check_size(weights)
+    with torch.device("meta"):
+        module = encoder.build(in_dim, None)
+    expected = module.state_dict()
+    check(weights.keys() == expected.keys(), "the names of the encoder's weights are wrong")
+    for name, x in weights.items():
+        fits = x.shape == expected[name].shape and str(expected[name].dtype) == f"torch.{x.dtype}"
+        check(fits, f"the encoder's weight {name} is {x.dtype} {x.shape}")
+        check(np.isfinite(x).all(), f"the encoder's weight {name} is not finite")
+    module.to_empty(device="cpu")
+    module.load_state_dict({name: torch.tensor(x) for name, x in weights.items()})
+    module.check_weights()
+    return module.eval()

@@ -1,0 +1,210 @@
+"""GCN: a graph convolutional network, whose messages DGL or torch passes with the same weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from sklearn.utils._param_validation import Interval, StrOptions
+from torch import nn
+
+from skgraphkde.computing.sparse import CSRMatrix
+from skgraphkde.encoders import dgl_backend
+from skgraphkde.encoders.base import Encoder, EncoderModule
+from skgraphkde.encoders.message_flow import MessageFlow
+from skgraphkde.encoders.moments import column_moments
+from skgraphkde.persistence import check, register
+from skgraphkde.specification import at_least
+
+Convolution = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+@register
+class GCN(Encoder):
+    """Encode each node by a graph convolutional network (Kipf and Welling, ICLR 2017).
+
+    Z_l = relu(BN(Ahat Z_{l-1} W_l)) with Ahat = D^-1/2 (A + I) D^-1/2, and dropout between layers:
+    the encoder of the paper. Without ``training`` the weights stay at their random initial values.
+
+    Parameters
+    ----------
+    hidden_dim : int, default=128
+        Width of each layer, and of the node embeddings.
+    n_layers : int, default=2
+        Number of graph convolutions, at least 1.
+    dropout : float, default=0.2
+        Share of the activations dropped between layers in training, in [0, 1). Nodes of a batch
+        that the encoder cannot tell apart drop the same ones, so that they stay one point.
+    batch_norm : bool, default=True
+        Whether each layer standardizes its columns over the nodes. Outside of training it uses the
+        exact statistics of the training nodes, so that a score depends on the graph alone.
+    backend : {"auto", "dgl", "torch"}, default="auto"
+        What passes the messages: DGL, torch, or DGL where it has a build for the device and torch
+        elsewhere. Both start from the same weights; sums in another order let training drift apart.
+
+    See Also
+    --------
+    Propagation : Without weights, the default.
+    Contrastive : The training.
+
+    Examples
+    --------
+    >>> from skgraphkde import GCN, GraphKDEDetector
+    >>> GraphKDEDetector(encoder=GCN(hidden_dim=32, batch_norm=False))
+    GraphKDEDetector(encoder=GCN(batch_norm=False, hidden_dim=32))
+    """
+
+    _parameter_constraints: dict = {
+        "hidden_dim": [at_least(1, Integral)],
+        "n_layers": [at_least(1, Integral)],
+        "dropout": [Interval(Real, 0, 1, closed="left")],
+        "batch_norm": ["boolean"],
+        "backend": [StrOptions({"auto", "dgl", "torch"})],
+    }
+
+    def __init__(
+        self,
+        hidden_dim: int = 128,
+        n_layers: int = 2,
+        dropout: float = 0.2,
+        batch_norm: bool = True,
+        backend: str = "auto",
+    ) -> None:
+        self.hidden_dim = hidden_dim
+        self.n_layers = n_layers
+        self.dropout = dropout
+        self.batch_norm = batch_norm
+        self.backend = backend
+
+    def _validate_values(self) -> None:
+        if self.backend == "dgl" and dgl_backend.import_dgl() is None:
+            raise ValueError(
+                "backend='dgl' needs DGL, which is not installed here or fails to import: use "
+                "backend='torch', which gives the same results"
+            )
+
+    def build(self, in_dim: int, generator: torch.Generator | None) -> GCNModule:
+        """Build the module, with weights as of Glorot and Bengio (2010)."""
+        return GCNModule(self, in_dim, generator)
+
+
+class GCNModule(EncoderModule):
+    """The module that :class:`GCN` builds.
+
+    Parameters
+    ----------
+    specification : GCN
+    in_dim : int
+        Number of node features.
+    generator : torch.Generator or None
+        Draws the initial weights.
+    """
+
+    def __init__(self, specification: GCN, in_dim: int, generator: torch.Generator | None) -> None:
+        width, n_layers = specification.hidden_dim, specification.n_layers
+        super().__init__(specification, in_dim, width, n_layers)
+        self.dropout, self.backend = specification.dropout, specification.backend
+        self.weights = nn.ParameterList(
+            nn.init.xavier_uniform_(torch.empty(n_in, n_out), generator=generator)
+            for n_in, n_out in pairwise([in_dim] + [width] * n_layers)
+        )
+        self.norms = nn.ModuleList(
+            nn.BatchNorm1d(width) if specification.batch_norm else nn.Identity()
+            for _ in self.weights
+        )
+
+    def forward(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
+        """Embed the nodes, shape (len(flow.colors), hidden_dim).
+
+        Parameters
+        ----------
+        flow : MessageFlow
+        generator : torch.Generator, default=None
+            Draws the dropout masks, one per row; only in training mode.
+        """
+        return self._pass(flow, self.n_layers, generator)
+
+    def _pass(
+        self, flow: MessageFlow, n_layers: int, generator: torch.Generator | None = None
+    ) -> torch.Tensor:
+        """Z after the first `n_layers` layers."""
+        Z = self._tensor(flow.features)
+        for layer in range(n_layers):
+            if layer and self.training and self.dropout:
+                keep = torch.empty_like(Z).bernoulli_(1 - self.dropout, generator=generator)
+                Z = Z * keep / (1 - self.dropout)
+            H = self._convolve(layer, flow, Z)
+            Z = self._activate(layer, H, flow.counts[layer + 1])
+        return Z
+
+    def _tensor(self, values: np.ndarray) -> torch.Tensor:
+        like = self.weights[0]
+        return torch.tensor(values, dtype=like.dtype, device=like.device)
+
+    def _convolve(self, layer: int, flow: MessageFlow, Z: torch.Tensor) -> torch.Tensor:
+        adjacency = flow.normalized_adjacencies[layer]
+        return graph_convolution(adjacency, Z, self.backend)(Z, self.weights[layer])
+
+    def _activate(self, layer: int, H: torch.Tensor, counts: np.ndarray) -> torch.Tensor:
+        """relu(BN(H)), with batch norm over nodes: a row counts once for each of its nodes."""
+        norm = self.norms[layer]
+        if not (self.training and isinstance(norm, nn.BatchNorm1d)):
+            return torch.relu(norm(H))
+        share = self._tensor(counts / counts.sum())
+        H = H - share @ H
+        scale = norm.weight * torch.rsqrt(share @ H**2 + norm.eps)
+        return torch.relu(H * scale + norm.bias)
+
+    @torch.no_grad()
+    def standardize(self, flows: Iterable[MessageFlow]) -> None:
+        """Set the batch norms' statistics to those of all nodes, layer by layer; go to eval mode.
+
+        Running averages lag behind the weights and depend on the order of the batches, which scores
+        must not. Without training they would not even exist.
+        """
+        self.eval()
+        for layer, norm in enumerate(self.norms):
+            if not isinstance(norm, nn.BatchNorm1d):
+                return
+            norm.running_mean, norm.running_var = column_moments(
+                (self._convolve(layer, flow, self._pass(flow, layer)), flow.counts[layer + 1])
+                for flow in flows
+            )
+
+    def check_weights(self) -> None:
+        """Raise a ValueError if a variance is negative."""
+        variances = [x for name, x in self.state_dict().items() if name.endswith("running_var")]
+        are_variances = all(bool((x >= 0).all()) for x in variances)
+        check(are_variances, "a variance of the encoder is negative")
+
+
+def graph_convolution(
+    adjacency: sp.csr_array, like: torch.Tensor, backend: str = "auto"
+) -> Convolution:
+    """The map ``(Z, W) -> adjacency @ Z @ W``.
+
+    Parameters
+    ----------
+    adjacency : csr_array of shape (m, n)
+    like : Tensor
+        Sets the dtype and the device.
+    backend : {"auto", "dgl", "torch"}
+        "auto" is DGL where it can compute on the device.
+
+    Returns
+    -------
+    callable
+    """
+    if backend == "dgl" or (backend == "auto" and dgl_backend.supports(like.device)):
+        return dgl_backend.graph_convolution(adjacency, like)
+    matrix = CSRMatrix(adjacency, like)
+
+    def convolve(Z: torch.Tensor, W: torch.Tensor) -> torch.Tensor:
+        # Messages are passed on the narrower side.
+        return matrix @ (Z @ W) if W.shape[0] > W.shape[1] else (matrix @ Z) @ W
+
+    return convolve

@@ -1,0 +1,174 @@
+"""Color refinement and message flow: what an encoder reads, one row for nodes that look alike.
+
+Nodes that agree in features and degree, and whose neighbors agree round by round, get the same
+embedding from as many layers of message passing (Weisfeiler and Leman, 1968; Xu et al., ICLR 2019).
+Molecules have few such colors, and the encoder and all that follows work on one row per color.
+
+Merging is always on: it costs 0.3 to 0.9 microseconds per node (two layers, one core), at most as
+much as 300 of the node's exact distances to others. For all pairs of 10,000 nodes that is 5% if
+all differ (DD); if a third differ (NCI1, REDDIT-BINARY), the distances take a fifth of the time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+
+from skgraphkde.graphs.batch import GraphBatch
+
+# Trailing bits of a float that are ignored: sums in another order differ by up to 2^-40.
+ROUNDING_BITS = 12
+
+
+def node_colors(graphs: GraphBatch, n_rounds: int) -> np.ndarray:
+    """Colors of the nodes after each round of refinement.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+        With the node features as attributes.
+    n_rounds : int
+        Layers of the encoder.
+
+    Returns
+    -------
+    ndarray of shape (n_rounds + 1, n_nodes), uint64
+        Row l: equal for nodes that look the same to l layers, in any batch; different for others,
+        except with probability 2^-64 per pair.
+    """
+    adjacency = graphs.adjacency
+    weighted_degrees = np.asarray(adjacency.sum(axis=1)).ravel()
+    colors = _mix(_bits(weighted_degrees))
+    for column in np.asarray(graphs.attributes).T:
+        colors = _mix(colors + _bits(column))
+    rounds = [colors]
+    of_edge = _mix(_bits(adjacency.data))
+    for _ in range(n_rounds):
+        messages = _mix(colors[adjacency.indices] + of_edge)
+        total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(messages)])  # modulo 2^64
+        received = total[adjacency.indptr[1:]] - total[adjacency.indptr[:-1]]
+        colors = _mix(_mix(colors) + received)
+        rounds.append(colors)
+    return np.stack(rounds)
+
+
+@dataclass(frozen=True)
+class MessageFlow:
+    """What message-passing layers read of graphs, with one row for all nodes of one color.
+
+    Row i of round l stands for all nodes of a color after l rounds of refinement: layer l maps the
+    n_{l-1} rows of round l - 1 to the n_l rows of round l.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_0, p)
+        Node features X.
+    counts : tuple of ndarray of shape (n_l,)
+        Number of nodes of each color, for rounds 0 to L.
+    parents : tuple of ndarray of shape (n_l,)
+        For layers 1 to L: the row that the nodes of a color had one round earlier.
+    colors : ndarray of shape (n_L,)
+        The colors after the last round, in the order in which the nodes first have them.
+    adjacency : csr_array of shape (n_nodes, n_nodes)
+        Of the graphs.
+    rounds : tuple of (ndarray, ndarray)
+        For each round, the first node of each color, and the row of each node.
+    """
+
+    features: np.ndarray
+    counts: tuple[np.ndarray, ...]
+    parents: tuple[np.ndarray, ...]
+    colors: np.ndarray
+    adjacency: sp.csr_array
+    rounds: tuple[tuple[np.ndarray, np.ndarray], ...]
+
+    @classmethod
+    def of(cls, graphs: GraphBatch, colors: np.ndarray) -> MessageFlow:
+        """The flow in graphs that carry their node features as attributes.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        colors : ndarray of shape (n_layers + 1, n_nodes)
+            Of :func:`node_colors`.
+        """
+        rounds = [_in_order(row) for row in colors]
+        parents = [row_of_node[first] for (_, row_of_node, _), (first, _, _) in pairwise(rounds)]
+        return cls(
+            np.asarray(graphs.attributes)[rounds[0][0]],
+            tuple(counts for _, _, counts in rounds),
+            tuple(parents),
+            colors[-1][rounds[-1][0]],
+            graphs.adjacency,
+            tuple((first, row_of_node) for first, row_of_node, _ in rounds),
+        )
+
+    @classmethod
+    def unmerged(cls, graphs: GraphBatch, n_layers: int) -> MessageFlow:
+        """The flow in which each node has its own color: row i is node i."""
+        return cls.of(graphs, np.tile(np.arange(graphs.n_nodes), (n_layers + 1, 1)))
+
+    @cached_property
+    def adjacencies(self) -> tuple[sp.csr_array, ...]:
+        """For layers 1 to L, shape (n_l, n_{l-1}): weights of the edges to nodes of each color.
+
+        ``adjacencies[l - 1] @ H`` adds up the rows of a node's neighbors. The node itself is not
+        among them: its own row is ``H[parents[l - 1]]``.
+        """
+        return self._merged(self.adjacency)
+
+    @cached_property
+    def normalized_adjacencies(self) -> tuple[sp.csr_array, ...]:
+        """The same of Ahat = D^-1/2 (A + I) D^-1/2, in which the node itself is included."""
+        return self._merged(normalized_adjacency(self.adjacency))
+
+    def _merged(self, matrix: sp.csr_array) -> tuple[sp.csr_array, ...]:
+        """For each layer the rows of one node per color, columns added up by color."""
+        merged = []
+        for (before, row_of_node), (first, _) in pairwise(self.rounds):
+            rows = matrix[first]
+            rows = (rows.data, row_of_node[rows.indices], rows.indptr)
+            layer = sp.csr_array(rows, shape=(len(first), len(before)))
+            layer.sum_duplicates()
+            merged.append(layer)
+        return tuple(merged)
+
+
+def normalized_adjacency(adjacency: sp.csr_array) -> sp.csr_array:
+    """D^-1/2 (A + I) D^-1/2, D the weighted degrees with the self-loop (Kipf and Welling, 2017)."""
+    looped = sp.csr_array(adjacency + sp.eye_array(adjacency.shape[0]))
+    scale = sp.diags_array(1.0 / np.sqrt(np.asarray(looped.sum(axis=1)).ravel()))
+    return sp.csr_array(scale @ looped @ scale)
+
+
+def _in_order(colors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first node of each color, the row of each node, and the number of nodes of each color.
+
+    Rows are in the order of the first nodes, which keeps those of one graph together.
+    """
+    _, first, inverse, counts = np.unique(
+        colors, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.argsort(first)
+    row = np.empty_like(order)
+    row[order] = np.arange(len(order))
+    return first[order], row[inverse], counts[order]
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    """Floats as integers, equal up to rounding."""
+    values = np.ascontiguousarray(values, dtype=np.float64) + 0.0  # -0 is 0
+    half = np.uint64(1 << (ROUNDING_BITS - 1))
+    return (values.view(np.uint64) + half) >> np.uint64(ROUNDING_BITS)
+
+
+def _mix(x: np.ndarray) -> np.ndarray:
+    """The finalizer of SplitMix64 (Steele et al., OOPSLA 2014): a random-looking bijection."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

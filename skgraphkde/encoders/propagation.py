@@ -1,0 +1,119 @@
+"""Propagation: node features beside their averages over neighborhoods, without weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral
+
+import numpy as np
+import torch
+
+from skgraphkde.computing.sparse import CSRMatrix
+from skgraphkde.encoders.base import Encoder, EncoderModule
+from skgraphkde.encoders.message_flow import MessageFlow
+from skgraphkde.encoders.moments import column_moments
+from skgraphkde.persistence import check, register
+from skgraphkde.specification import at_least
+
+# A variance below this, or below this share of the squared mean, is rounding.
+_CONSTANT = 1e-12
+
+
+@register
+class Propagation(Encoder):
+    """Encode each node by its features and their averages over neighborhoods, all standardized.
+
+    A graph convolution without weights (Wu et al., ICML 2019), its layers side by side (Xu et al.,
+    ICML 2018): X_l = S(Ahat X_{l-1}), X_0 = S(X), where S standardizes the columns over all
+    training nodes and Ahat = D^-1/2 (A + I) D^-1/2. The embedding is [X_0, ..., X_L], scaled to a
+    total variance of 1.
+
+    Parameters
+    ----------
+    n_layers : int, default=2
+        Number of averages L, at least 0. With 0 the points are the node features themselves.
+
+    See Also
+    --------
+    GCN : With weights, which can be trained.
+
+    Examples
+    --------
+    >>> from skgraphkde import GraphKDEDetector, Propagation
+    >>> GraphKDEDetector(encoder=Propagation(n_layers=1)).get_params()["encoder__n_layers"]
+    1
+    """
+
+    is_random = False
+
+    _parameter_constraints: dict = {"n_layers": [at_least(0, Integral)]}
+
+    def __init__(self, n_layers: int = 2) -> None:
+        self.n_layers = n_layers
+
+    def check_size(self, weights: dict[str, np.ndarray]) -> None:
+        """Raise a ValueError if there are more layers than numbers: all share the same arrays."""
+        check(self.n_layers <= sum(x.size for x in weights.values()), "there are too few weights")
+
+    def build(self, in_dim: int, generator: torch.Generator | None) -> PropagationModule:
+        """Build the module; nothing is drawn."""
+        return PropagationModule(self, in_dim)
+
+
+class PropagationModule(EncoderModule):
+    """The module that :class:`Propagation` builds.
+
+    Parameters
+    ----------
+    specification : Propagation
+    in_dim : int
+        Number of node features.
+    """
+
+    means: torch.Tensor
+    scales: torch.Tensor
+    total_scale: torch.Tensor
+
+    def __init__(self, specification: Propagation, in_dim: int) -> None:
+        n_layers = specification.n_layers
+        super().__init__(specification, in_dim, in_dim * (n_layers + 1), n_layers)
+        self.register_buffer("means", torch.zeros(n_layers + 1, in_dim))
+        self.register_buffer("scales", torch.ones(n_layers + 1, in_dim))
+        self.register_buffer("total_scale", torch.ones(()))
+
+    def forward(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
+        """Embed the nodes, shape (len(flow.colors), out_dim); nothing is drawn."""
+        return self._pass(flow, self.n_layers) / self.total_scale
+
+    def _pass(self, flow: MessageFlow, n_layers: int) -> torch.Tensor:
+        """[X_0, ..., X_l] after the first `n_layers` layers."""
+        X = torch.tensor(flow.features, dtype=self.means.dtype, device=self.means.device)
+        Z = X = (X - self.means[0]) / self.scales[0]
+        for layer in range(1, n_layers + 1):
+            X = CSRMatrix(flow.normalized_adjacencies[layer - 1], X) @ X
+            X = (X - self.means[layer]) / self.scales[layer]
+            parents = torch.from_numpy(flow.parents[layer - 1]).to(Z.device)
+            Z = torch.cat([Z[parents], X], dim=1)
+        return Z
+
+    @torch.no_grad()
+    def standardize(self, flows: Iterable[MessageFlow]) -> None:
+        """Set means and scales to those of all nodes, layer by layer; a constant stays unscaled."""
+        self.means.zero_()
+        self.scales.fill_(1)
+        n_varying = torch.zeros((), device=self.means.device)
+        for layer in range(self.n_layers + 1):
+            mean, variance = column_moments(
+                (self._pass(flow, layer)[:, -self.in_dim :], flow.counts[layer]) for flow in flows
+            )
+            # What is averaged has variance 1, or is nothing but rounding.
+            varies = variance > _CONSTANT * (1 if layer else mean**2)
+            self.means[layer] = mean
+            self.scales[layer] = torch.where(varies, variance.sqrt(), 1.0)
+            n_varying += varies.sum()
+        self.total_scale.copy_(n_varying.clamp_min(1).sqrt())
+
+    def check_weights(self) -> None:
+        """Raise a ValueError unless all scales are positive."""
+        are_positive = bool((self.scales > 0).all() and self.total_scale > 0)
+        check(are_positive, "a scale of the encoder is not positive")

@@ -1,0 +1,18 @@
+"""Evaluation of detectors: metrics, folds and scorers whose positive class is always explicit.
+
+Everything here takes targets that are 1 for normal graphs and -1 for anomalies, and scores that are
+higher for normal graphs, and rejects any other coding.
+"""
+
+from skgraphkde.evaluation.folds import OneClassKFold
+from skgraphkde.evaluation.metrics import auprc, auroc, detection_report, fpr_at_tpr
+from skgraphkde.evaluation.scorers import get_detection_scorer
+
+__all__ = [
+    "OneClassKFold",
+    "auprc",
+    "auroc",
+    "detection_report",
+    "fpr_at_tpr",
+    "get_detection_scorer",
+]

@@ -1,0 +1,101 @@
+"""Folds for one-class detection: graphs and targets -> indices of training and test graphs.
+
+:class:`OneClassKFold` takes targets, 1 for normal graphs and -1 for anomalies. The training part of
+each fold contains normal graphs only, the test part both kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from skgraphkde.evaluation.metrics import check_target
+
+
+class OneClassKFold(BaseCrossValidator):
+    """Stratified folds for testing, with the normal graphs of the other folds for training.
+
+    This is the protocol of one-class detection: the detector is fitted on normal graphs only, and
+    is evaluated on graphs of both kinds that it has not seen.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of folds, at least 2.
+    shuffle : bool, default=False
+        Whether to shuffle each class before splitting it.
+    random_state : int, RandomState instance or None, default=None
+        Draws the order if ``shuffle=True``.
+    anomaly_class : int, default=-1
+        The value of `y` that marks anomalies. With the default, `y` must be 1 and -1. With any
+        other value, `y` may contain several classes, and each is spread over the folds.
+
+    See Also
+    --------
+    sklearn.model_selection.StratifiedKFold : The folds, before anomalies leave the training part.
+
+    Examples
+    --------
+    >>> from skgraphkde.datasets import load_mutag
+    >>> from skgraphkde.evaluation import OneClassKFold
+    >>> graphs, y = load_mutag(return_X_y=True)
+    >>> for train, test in OneClassKFold(2).split(graphs, y):
+    ...     print(sorted(set(y[train].tolist())), sorted(set(y[test].tolist())))
+    [1] [-1, 1]
+    [1] [-1, 1]
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        shuffle: bool = False,
+        random_state: Any = None,
+        anomaly_class: int = -1,
+    ) -> None:
+        self.n_splits = n_splits
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.anomaly_class = anomaly_class
+
+    def split(self, X: Any, y: Any, groups: None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Indices of training and test graphs, fold by fold.
+
+        Parameters
+        ----------
+        X : sequence of graphs
+            Only its length matters.
+        y : array-like of shape (n_graphs,)
+        groups : None
+            Ignored.
+
+        Yields
+        ------
+        train, test : ndarray of int
+
+        Raises
+        ------
+        ValueError
+            If `y` is None, contains no anomaly, or contains values other than 1 and -1 while
+            `anomaly_class` is -1.
+        """
+        if y is None:
+            raise ValueError("OneClassKFold needs y: 1 for normal graphs, -1 for anomalies")
+        y = check_target(y) if self.anomaly_class == -1 else column_or_1d(y)
+        if not np.any(y == self.anomaly_class):
+            raise ValueError(
+                f"y contains no graph of the anomaly class {self.anomaly_class}, only "
+                f"{np.unique(y).tolist()}"
+            )
+        check_consistent_length(X, y)
+        folds = StratifiedKFold(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
+        for train, test in folds.split(np.zeros(len(y)), y):
+            yield train[y[train] != self.anomaly_class], test
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """The number of folds. All arguments are ignored."""
+        return self.n_splits

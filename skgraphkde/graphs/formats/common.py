@@ -1,0 +1,102 @@
+"""What all formats share: the Graph they produce, the names they look up, and plain values.
+
+The functions of this module take values as users and packages hold them (tensors, sparse arrays,
+lists, arrays) and return arrays, lists or counts that the readers understand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from skgraphkde.graphs.formats.kinds import is_a
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One graph that has been read but is not yet in a batch."""
+
+    index: int  # in the caller's list
+    names: Any  # the caller's own node ids, shape (n,), for messages
+    edges: np.ndarray  # (m, 2): each undirected edge once, no self-loops; parallel edges add up
+    weights: np.ndarray  # (m,)
+    labels: list[Hashable] | None
+    attributes: np.ndarray | None  # (n, p)
+
+
+class Fields(NamedTuple):
+    """The names under which a graph holds the data of its nodes and edges."""
+
+    label: str
+    attributes: str
+    weight: str | None
+
+
+def plain(values: Any) -> Any:
+    """Convert a tensor (any device, with or without gradient) or sparse array to an array.
+
+    Any other value is returned as it is.
+    """
+    if sp.issparse(values):
+        return values.toarray()
+    if not is_a(values, "torch", "Tensor"):
+        return values
+    values = values.detach().cpu().to_dense()
+    # NumPy has no bfloat16.
+    return (values.double() if values.is_floating_point() else values).numpy()
+
+
+def as_list(index: int, values: Any, key: str) -> list:
+    """The values of a dict's key as a list. Iterators are refused: reading would use them up."""
+    values = plain(values)
+    if length(values) is None:
+        raise ValueError(
+            f"graph {index}: {key!r} is a {type(values).__name__}, give a list or an array"
+        )
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def length(values: Any) -> int | None:
+    """The number of values; None if they cannot be counted or are a single string."""
+    if isinstance(values, str) or getattr(values, "ndim", 1) == 0:
+        return None
+    return len(values) if hasattr(values, "__len__") else None
+
+
+def is_label(value: Any) -> bool:
+    """Whether a value can be a node label or a node id: it is hashable and not NaN."""
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        return False  # a tensor is hashable, but equal tensors have different hashes
+    try:
+        hash(value)
+        return bool(value == value)  # NaN is not equal to itself
+    except (TypeError, ValueError, RuntimeError):
+        return False
+
+
+# -- for messages ----------------------------------------------------------------------------------
+
+
+def describe_amount(values: Any) -> str:
+    """How many values there are, or what is given in place of values."""
+    if values is None:
+        return "none"
+    if getattr(values, "ndim", 1) > 1:
+        return f"an array of shape {values.shape}"
+    n_values = length(values)
+    return f"the {type(values).__name__} {values!r}" if n_values is None else f"{n_values} values"
+
+
+def first_few(names: Any) -> str:
+    """The first five names, and "..." if there are more."""
+    return ", ".join([*map(repr, names[:5]), *["..."] * (len(names) > 5)])
+
+
+def unknown_node(node: Any, names: Any) -> str:
+    """The statement that a node is not one of the graph's, with the ids that are."""
+    known = f"0 to {len(names) - 1}" if isinstance(names, range) else first_few(names)
+    return f"{node!r} is not among the {len(names)} nodes ({known})"

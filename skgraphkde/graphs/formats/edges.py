@@ -1,0 +1,155 @@
+"""Edges and their weights as a graph holds them -> arrays with each undirected edge once.
+
+The functions of this module take pairs of node ids or numbers, and weights. They return arrays of
+node numbers (m, 2) and weights (m,), or raise an error that names the edge and the cure.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from skgraphkde.graphs.batch import LARGEST
+from skgraphkde.graphs.formats.common import (
+    describe_amount,
+    is_label,
+    length,
+    plain,
+    unknown_node,
+)
+
+
+def pair_array(edges: Any) -> np.ndarray:
+    """Pairs of node numbers as an array (m, 2). If there are none, `edges` can have any shape."""
+    return np.array(edges, dtype=np.int64).reshape(-1, 2)
+
+
+def ends_of(index: int, edge: Any) -> tuple:
+    """The two node ids of an edge in a list."""
+    try:
+        u, v = edge
+    except (TypeError, ValueError):
+        u = v = None
+    if u is None or not (is_label(u) and is_label(v)):
+        raise ValueError(f"graph {index}: the edge {edge!r} is not a pair (u, v) of node ids")
+    return u, v
+
+
+def number_ends(index: int, names: Any, edges: list[tuple]) -> np.ndarray:
+    """Convert pairs of node ids to pairs of node numbers, shape (m, 2)."""
+    for name in names:
+        if not is_label(name):
+            raise ValueError(f"graph {index} has the node id {name!r}: a node id must be hashable")
+    number = {name: k for k, name in enumerate(names)}
+    if len(number) < len(names):
+        twice = next(name for k, name in enumerate(names) if number[name] != k)
+        raise ValueError(f"graph {index} lists the node {twice!r} twice: list every node once")
+    for edge in edges:
+        for node in edge:
+            if node not in number:
+                raise ValueError(
+                    f"graph {index}, edge {edge!r}: {unknown_node(node, names)}: "
+                    "list the ids of all nodes in 'nodes', or leave the edge out"
+                )
+    return pair_array([(number[u], number[v]) for u, v in edges])
+
+
+def weight_of(index: int, edge: tuple, weight: Any, name: str) -> float:
+    """The weight of one edge as a float."""
+    if not isinstance(weight, Real | np.bool_):
+        what = "no" if weight is None else f"the {type(weight).__name__} {weight!r} as"
+        raise ValueError(
+            f"graph {index}, edge {edge!r} has {what} {name!r}: give every edge a number"
+        )
+    try:
+        return float(weight)
+    except OverflowError:  # an integer that is too large for a float
+        return np.inf
+
+
+def weights_of(index: int, names: Any, pairs: np.ndarray, values: Any, name: str) -> np.ndarray:
+    """The weights of all edges from a sequence or a column, shape (m,)."""
+    values = plain(values)
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if length(values) != len(pairs) or getattr(values, "ndim", 1) != 1:
+        raise ValueError(
+            f"graph {index} has {len(pairs)} edges and {describe_amount(values)} as {name!r}: "
+            "give every edge a number"
+        )
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        return values.astype(float)
+    edges = [(names[u], names[v]) for u, v in pairs]
+    return np.array(
+        [weight_of(index, edge, value, name) for edge, value in zip(edges, values, strict=True)]
+    )
+
+
+def check_weights(index: int, names: Any, edges: np.ndarray, weights: np.ndarray) -> None:
+    """Check that all weights are positive, finite and not too large."""
+    bad = ~((weights > 0) & (weights <= LARGEST))
+    if bad.any():
+        u, v = edges[bad.argmax()]
+        raise ValueError(
+            f"graph {index}, edge ({names[u]!r}, {names[v]!r}) has the weight "
+            f"{weights[bad.argmax()]}: weights must be positive and finite"
+        )
+
+
+def check_range(index: int, names: Any, pairs: np.ndarray) -> None:
+    """Check that all node numbers are numbers of nodes."""
+    outside = ((pairs < 0) | (pairs >= len(names))).any(axis=1)
+    if outside.any():
+        u, v = pairs[outside.argmax()].tolist()
+        node = v if 0 <= u < len(names) else u
+        raise ValueError(
+            f"graph {index}, edge ({u}, {v}): {unknown_node(node, names)}: raise the number of "
+            "nodes or leave the edge out"
+        )
+
+
+def merge_directions(
+    index: int, names: Any, arcs: np.ndarray, weights: np.ndarray | None, cure: str | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Each edge once, with its weight; the weights of parallel edges are added.
+
+    Parameters
+    ----------
+    index : int
+        Of the graph in the caller's list.
+    names : sequence
+        The node ids, for messages.
+    arcs : ndarray of shape (m, 2)
+        Pairs of node numbers without self-loops. (u, v) and (v, u) are two directions of one edge.
+    weights : ndarray of shape (m,) or None
+        None: every edge has the weight 1.
+    cure : str or None
+        The call that adds missing directions, where a missing direction is an error.
+    """
+    n = len(names)
+    keys, arc = np.unique(arcs[:, 0] * n + arcs[:, 1], return_inverse=True)
+    u, v = keys // n, keys % n
+    weight: np.ndarray = np.ones(len(keys))  # parallel edges count once
+    if weights is not None:
+        check_weights(index, names, arcs, weights)
+        weight = np.bincount(arc, weights, len(keys))
+    back = np.minimum(np.searchsorted(keys, v * n + u), len(keys) - 1)
+    both = keys[back] == v * n + u
+    if cure is not None and not both.all():
+        a, b = (names[end[both.argmin()]] for end in (u, v))
+        raise ValueError(
+            f"graph {index} is directed: it has the edge ({a!r}, {b!r}), but not ({b!r}, {a!r}): "
+            f"convert it with {cure} first"
+        )
+    unequal = both & (abs(weight - weight[back]) > 1e-8 * weight)
+    if unequal.any():
+        k = unequal.argmax()
+        a, b = names[u[k]], names[v[k]]
+        raise ValueError(
+            f"graph {index}, edge ({a!r}, {b!r}) has the weight {weight[k]}, but ({b!r}, {a!r}) "
+            f"has {weight[back[k]]}: graphs are undirected, give both directions the same weight"
+        )
+    once = (u < v) | ~both
+    return np.column_stack([u, v])[once], weight[once]

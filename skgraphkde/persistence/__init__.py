@@ -1,0 +1,18 @@
+"""Fitted objects in files: the container, the codec, and the registry of allowed classes."""
+
+from skgraphkde.persistence.codec import decode, encode
+from skgraphkde.persistence.container import atomic_file, digest, read, write
+from skgraphkde.persistence.registry import register
+from skgraphkde.persistence.state import State, check
+
+__all__ = [
+    "State",
+    "atomic_file",
+    "check",
+    "decode",
+    "digest",
+    "encode",
+    "read",
+    "register",
+    "write",
+]

@@ -1,0 +1,183 @@
+"""The codec: objects <-> JSON and arrays.
+
+Encoding turns an object of a registered class into nested JSON, in which arrays are replaced by
+their names, and a dict of the arrays. Decoding checks what it reads step by step: a file with a
+correct checksum can still be forged, as whoever writes a file can compute its checksum. Nothing is
+executed or imported, and nothing is made that is much larger than the file.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from skgraphkde.persistence.registry import is_registered, registered_class
+from skgraphkde.persistence.state import State, check
+
+# The array types a file may contain; "S1000000000" would be one, too.
+_DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint64", "float32", "float64")
+
+
+def encode(value: Any) -> tuple[Any, dict[str, np.ndarray]]:
+    """Encode an object.
+
+    Parameters
+    ----------
+    value : object
+        Of a registered class; or None, a bool, number or string; a list, tuple or dict with string
+        keys of these; an array, a CSR array or a tensor.
+
+    Returns
+    -------
+    tree : object that JSON can hold
+    arrays : dict of ndarray
+
+    Raises
+    ------
+    ValueError
+        If it contains anything else; the message says where.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    return _encode(value, "", arrays), arrays
+
+
+def _encode(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+    value = _simplified(value)
+    # Exact types: an object of a subclass would come back as something else.
+    is_plain = value is None or type(value) in (bool, int, str)
+    if is_plain or (type(value) is float and math.isfinite(value)):
+        return value
+    if isinstance(value, np.ndarray) and value.dtype.name in _DTYPES:
+        arrays[path] = value
+        return {"array": path}
+    if is_registered(type(value)):
+        return {"class": type(value).__name__, "state": _encode(value.to_state(), path, arrays)}
+    if type(value) in (list, tuple):
+        items = [_encode(item, f"{path}.{i}", arrays) for i, item in enumerate(value)]
+        return items if type(value) is list else {"tuple": items}
+    if type(value) is dict and all(type(key) is str for key in value):
+        prefix = f"{path}." if path else ""
+        return {"dict": {k: _encode(v, f"{prefix}{k}", arrays) for k, v in value.items()}}
+    if isinstance(value, sp.csr_array):
+        parts = {k: getattr(value, k) for k in ("data", "indices", "indptr")}
+        state = parts | {"shape": tuple(map(int, value.shape))}
+        return {"csr": _encode(state, path, arrays)}
+    if isinstance(value, torch.Tensor):
+        return {"tensor": _encode(value.numpy(force=True), path, arrays)}
+    raise ValueError(
+        f"{path or 'this'} cannot be saved: {value!r} is a {type(value).__name__}. A file can "
+        "contain text, finite numbers, None, lists, tuples and dicts of them, arrays, and objects "
+        "of registered classes (skgraphkde.register)"
+    )
+
+
+def _simplified(value: Any) -> Any:
+    if isinstance(value, np.random.RandomState):
+        return None  # a stream of numbers; a fitted object needs no more of them
+    if isinstance(value, torch.device):
+        return str(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def decode(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
+    """Decode what :func:`encode` returned.
+
+    Parameters
+    ----------
+    tree : object
+    arrays : dict of ndarray
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    ValueError
+        If something is missing, left over, of the wrong type or out of range.
+    """
+    arrays = dict(arrays)
+    value = _decode(tree, arrays)
+    check(not arrays, f"the arrays {sorted(arrays)[:3]} do not belong there")
+    return value
+
+
+def _decode(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
+    if isinstance(tree, list):
+        return [_decode(item, arrays) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    if tree.keys() == {"class", "state"}:
+        check(type(tree["class"]) is str, "the name of a class is not a string")
+        cls: Any = registered_class(tree["class"])
+        items = _decode(tree["state"], arrays)
+        check(type(items) is dict, f"{cls.__name__}: the state is not a dict")
+        state = State(cls.__name__, items)
+        value = cls.from_state(state)
+        state.check_empty()
+        return value
+    check(len(tree) == 1, "an entry has an unknown form")
+    ((kind, content),) = tree.items()
+    check(kind in _DECODERS, f"an entry has the unknown form {kind!r}")
+    return _DECODERS[kind](content, arrays)
+
+
+def _decode_array(name: Any, arrays: dict[str, np.ndarray]) -> np.ndarray:
+    check(type(name) is str and name in arrays, f"the array {name!r} is missing")
+    array = arrays.pop(name)
+    check(array.dtype.name in _DTYPES, f"the array {name} has the type {array.dtype}")
+    return array
+
+
+def _decode_tuple(items: Any, arrays: dict[str, np.ndarray]) -> tuple:
+    check(type(items) is list, "a tuple is not a list of items")
+    return tuple(_decode(item, arrays) for item in items)
+
+
+def _decode_dict(items: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    check(type(items) is dict, "a dict has no items")
+    return {key: _decode(value, arrays) for key, value in items.items()}
+
+
+def _decode_tensor(content: Any, arrays: dict[str, np.ndarray]) -> torch.Tensor:
+    array = _decode(content, arrays)
+    check(isinstance(array, np.ndarray), "a tensor is not an array")
+    return torch.tensor(array)
+
+
+def _decode_csr(content: Any, arrays: dict[str, np.ndarray]) -> sp.csr_array:
+    """A matrix whose indices are in range, which compiled loops rely on."""
+    items = _decode(content, arrays)
+    check(type(items) is dict, "a sparse matrix has no parts")
+    state = State("sparse matrix", items)
+    shape = state.take("shape", tuple)
+    are_counts = len(shape) == 2 and all(type(n) is int and 0 <= n < 2**62 for n in shape)
+    state.check(are_counts, "its shape is not a pair of counts")
+    kinds = [np.dtype(np.int32), np.dtype(np.int64)]
+    indptr, indices, data = (state.take(k, np.ndarray) for k in ("indptr", "indices", "data"))
+    state.check(indptr.dtype in kinds and indices.dtype in kinds, "its indices are not integers")
+    state.check(indptr.shape == (shape[0] + 1,), "its row pointers do not fit its shape")
+    state.check(indices.ndim == 1 and data.shape == indices.shape, "its entries do not fit")
+    is_ascending = indptr[0] == 0 and indptr[-1] == len(indices) and (np.diff(indptr) >= 0).all()
+    state.check(is_ascending, "its row pointers do not ascend")
+    state.check(((indices >= 0) & (indices < shape[1])).all(), "an index is out of range")
+    state.check(np.isfinite(data).all(), "an entry is not finite")
+    state.check_empty()
+    return sp.csr_array((data, indices, indptr), shape=shape)
+
+
+_DECODERS: dict[str, Callable[[Any, dict[str, np.ndarray]], Any]] = {
+    "array": _decode_array,
+    "tuple": _decode_tuple,
+    "dict": _decode_dict,
+    "tensor": _decode_tensor,
+    "csr": _decode_csr,
+}

@@ -1,0 +1,176 @@
+"""Specifications: parameters of the parts of a detector, and estimators built from them.
+
+A specification only holds parameters. ``get_params``, ``set_params``, ``clone`` and ``repr`` work
+as for any scikit-learn estimator, nested names such as ``encoder__n_layers`` included, and a string
+can stand for a specification with its defaults. Fitting never changes one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils._param_validation import Interval, StrOptions
+
+# Numbers that are squared, inverted and exponentiated stay within these limits.
+SMALLEST, LARGEST = 1e-10, 1e10
+
+
+class ComposedEstimator(BaseEstimator):
+    """An estimator whose parameters may be specifications, or strings that are short for them."""
+
+    #: For each such parameter, what each string is short for.
+    _shorthands: dict[str, dict[str, Callable[[], Any]]] = {}
+    _parameter_constraints: dict = {}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get the parameters.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add the parameters of the specifications, as ``encoder__n_layers``. Those of
+            a specification that a string is short for are included.
+
+        Returns
+        -------
+        dict
+        """
+        params = super().get_params(deep=False)
+        if deep:
+            for name in list(params):
+                part = self._expanded(name)
+                if hasattr(part, "get_params") and not isinstance(part, type):
+                    params |= {f"{name}__{key}": value for key, value in part.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of specifications by names such as ``encoder__n_layers``.
+
+        A specification whose parameter is set is replaced by a changed copy, so that an estimator
+        that shares it keeps its own.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        nested: dict[str, dict[str, Any]] = defaultdict(dict)
+        for key, value in params.items():
+            name, delimiter, rest = key.partition("__")
+            if delimiter:
+                nested[name][rest] = value
+        super().set_params(**{key: value for key, value in params.items() if "__" not in key})
+        known = self.get_params(deep=False)
+        for name, changes in nested.items():
+            if name not in known:
+                super().set_params(**{name: None})  # scikit-learn's error, which lists the names
+            part = self._expanded(name)
+            if not hasattr(part, "set_params") or isinstance(part, type):
+                raise ValueError(
+                    f"{name}__{next(iter(changes))} cannot be set: {name}={part!r} has no "
+                    f"parameters, set {name} itself first"
+                )
+            try:
+                changed = clone(part).set_params(**changes)
+            except ValueError as error:
+                raise ValueError(f"{name}__{next(iter(changes))}: {error}") from error
+            setattr(self, name, changed)
+        return self
+
+    def _validate_params(self) -> None:
+        for name in self._shorthands:
+            value = getattr(self, name)
+            if isinstance(value, type):
+                raise ValueError(
+                    f"The {name!r} parameter of {type(self).__name__} must be an object, and "
+                    f"{value.__name__} is a class: write {name}={value.__name__}()"
+                )
+        super()._validate_params()
+
+    def specification(self, name: str) -> Any:
+        """A validated copy of the specification that the parameter `name` stands for, or None."""
+        part = self._expanded(name)
+        if isinstance(part, Specification):
+            part = clone(part)
+            part.validate()
+        return part
+
+    def _expanded(self, name: str) -> Any:
+        value = getattr(self, name)
+        shorthand = self._shorthands.get(name, {}).get(value) if isinstance(value, str) else None
+        return value if shorthand is None else shorthand()
+
+
+class Specification(ComposedEstimator):
+    """Base class: parameters that can be validated, saved and compared, and nothing else."""
+
+    def validate(self) -> None:
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range; the message names it and the class.
+        """
+        self._validate_params()
+        self._validate_values()
+        for name in self._shorthands:
+            self.specification(name)
+
+    def _validate_values(self) -> None:
+        """Check what `_parameter_constraints` cannot express."""
+
+    def to_state(self) -> dict[str, Any]:
+        """What a file keeps: the parameters."""
+        return self.get_params(deep=False)
+
+    @classmethod
+    def from_state(cls, state: Any) -> Self:
+        """The specification in a file."""
+        specification = cls(**state.take_all())
+        specification.validate()
+        return specification
+
+
+def shorthand_options(shorthands: dict[str, Callable[[], Any]], kind: type) -> list:
+    """The constraint on a parameter that takes a specification or a string short for one."""
+    return [StrOptions(set(shorthands)), kind]
+
+
+def at_least(low: float, kind: type, **options: Any) -> Interval:
+    """The constraint on a number with a lower bound."""
+    return Interval(kind, low, None, closed="left", **options)
+
+
+def positive_numbers(owner: Any, name: str) -> tuple[float, ...]:
+    """The parameter `name` as a tuple of numbers that kernels can be computed with.
+
+    Raises
+    ------
+    ValueError
+        If it is not a non-empty flat list of numbers between 1e-10 and 1e10.
+    """
+    value = getattr(owner, name)
+    try:
+        numbers = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    usable = (numbers >= SMALLEST) & (numbers <= LARGEST)
+    if numbers.ndim != 1 or not len(numbers) or not usable.all():
+        raise ValueError(
+            f"The {name!r} parameter of {type(owner).__name__} must be a list of numbers between "
+            f"{SMALLEST:g} and {LARGEST:g}. Got {value!r} instead."
+        )
+    return tuple(numbers.tolist())

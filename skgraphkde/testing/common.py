@@ -1,0 +1,213 @@
+"""What the checks share: example graphs, and helpers that fit, call, compare and assert.
+
+The helpers take an estimator and a list of graphs, as a check gets them. They return fitted
+estimators and arrays with one row per graph, or raise an AssertionError that says what is wrong.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import io
+import pickle
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+from unittest import SkipTest
+
+import networkx as nx
+import numpy as np
+import scipy.sparse as sp
+import torch
+from sklearn.base import clone
+
+from skgraphkde.graphs.readers import read_graphs
+
+METHODS = ("score_samples", "decision_function", "predict", "transform")
+BAD_INPUT = (TypeError, ValueError)
+
+
+# -- graphs ----------------------------------------------------------------------------------------
+
+
+def example_graphs() -> list[nx.Graph]:
+    """Sixteen sparse graphs of 1 to 9 nodes, some without edges, and four dense anomalies."""
+    rng = np.random.RandomState(0)
+    sparse = [_example_graph(1 + (i + 1) // 2, 0.3, 0.0, rng) for i in range(16)]
+    dense = [_example_graph(10 + i, 0.8, 2.0, rng, anomaly=True) for i in range(4)]
+    return sparse + dense
+
+
+def _example_graph(
+    n_nodes: int, p: float, mean: float, rng: np.random.RandomState, **attributes: Any
+) -> nx.Graph:
+    graph = nx.gnp_random_graph(n_nodes, p, seed=rng)
+    graph.graph.update(attributes)
+    for node in graph:
+        graph.nodes[node].update(label="ab"[node % 2], x=mean + rng.standard_normal(2))
+    return graph
+
+
+def skip_unless_networkx(graphs: Any) -> None:
+    """Raise SkipTest unless all graphs are networkx graphs."""
+    if not all(isinstance(graph, nx.Graph) for graph in graphs):
+        raise SkipTest("applies to networkx graphs only")
+
+
+# -- estimators ------------------------------------------------------------------------------------
+
+
+def fresh(estimator: Any, **parameters: Any) -> Any:
+    """An unfitted estimator with the same parameters, except for those in `parameters`.
+
+    This is scikit-learn's clone without its complaints, which are for check_clone to raise.
+    """
+    own = {
+        name: clone(value, safe=False) for name, value in estimator.get_params(deep=False).items()
+    }
+    if "random_state" in own:
+        own["random_state"] = 0
+    return type(estimator)(**{**own, **parameters})
+
+
+def fitted(estimator: Any, graphs: Any) -> Any:
+    """The estimator, fitted; what `fit` returns is for check_fit_returns_self."""
+    estimator.fit(list(graphs))
+    return estimator
+
+
+def signature(estimator: Any) -> list[str]:
+    """Names of the arguments of `__init__`."""
+    parameters = inspect.signature(type(estimator)).parameters.values()
+    return [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+
+
+def parameter_prints(estimator: Any) -> dict[str, Any]:
+    """A fingerprint of each parameter; for a nested estimator, of its parameters only."""
+    parameters = estimator.get_params(deep=False)
+    return {name: fingerprint(clone(value, safe=False)) for name, value in parameters.items()}
+
+
+# -- results ---------------------------------------------------------------------------------------
+
+
+def methods_of(estimator: Any) -> list[str]:
+    """The methods that the estimator has and that take graphs."""
+    return [name for name in METHODS if hasattr(estimator, name)]
+
+
+def call_all(estimator: Any, graphs: Any) -> None:
+    """Call every method on the graphs."""
+    for name in methods_of(estimator):
+        getattr(estimator, name)(list(graphs))
+
+
+def results_of(estimator: Any, graphs: Any) -> dict[str, np.ndarray]:
+    """The outputs by method, one row per graph.
+
+    Verdicts, which rounding may tip, are left out unless the estimator gives nothing else.
+    """
+    names = [name for name in methods_of(estimator) if name != "predict"] or methods_of(estimator)
+    return {name: as_rows(getattr(estimator, name)(list(graphs))) for name in names}
+
+
+def as_rows(output: Any) -> np.ndarray:
+    """An output as an array with one row per graph.
+
+    A graph becomes one row of moments of what its nodes carry.
+    """
+    if is_array(output):
+        return output.toarray() if sp.issparse(output) else np.asarray(output)
+    batch = read_graphs(output)
+    nodes = batch.degrees[:, np.newaxis].astype(float)
+    if batch.attributes is not None:
+        nodes = np.hstack([nodes, batch.attributes])
+    sums = np.add.reduceat(np.hstack([nodes, nodes**2]), batch.node_ptr[:-1], axis=0)
+    return np.hstack([batch.n_nodes_per_graph[:, np.newaxis], sums])
+
+
+def is_array(output: Any) -> bool:
+    """Whether an output holds numbers, not graphs."""
+    return isinstance(output, Real) or sp.issparse(output) or hasattr(output, "__array__")
+
+
+def fingerprint(value: Any) -> Any:
+    """The content of a value as bytes; if it cannot be pickled, the identity of the object."""
+    buffer = io.BytesIO()
+    try:
+        _Snapshot(buffer).dump(value)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return id(value)
+    return buffer.getvalue()
+
+
+class _Snapshot(pickle.Pickler):
+    """Pickles graphs without their caches, and tensors by their numbers."""
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, nx.Graph):
+            parts = list(value.nodes(data=True)), list(value.edges(data=True)), value.graph
+            return tuple, (parts,)
+        if isinstance(value, torch.Tensor):
+            return np.asarray, (value.numpy(force=True),)
+        return NotImplemented
+
+
+# -- assertions ------------------------------------------------------------------------------------
+
+
+def assert_same(actual: dict[str, np.ndarray], expected: dict[str, np.ndarray], what: str) -> None:
+    """The results are equal, up to rounding; `what` ends the sentence that begins with a method."""
+    for name, rows in expected.items():
+        np.testing.assert_allclose(
+            actual[name], rows, rtol=1e-6, atol=1e-7, err_msg=f"{name} {what}"
+        )
+
+
+def assert_reproducible(estimator: Any, graphs: Any) -> None:
+    """Two fits of equal estimators on the same graphs give the same results."""
+    one, two = (results_of(fitted(fresh(estimator), graphs), graphs) for _ in range(2))
+    assert_same(one, two, "differs between two fits with the same graphs and random_state")
+
+
+def is_reproducible(estimator: Any, graphs: Any) -> bool:
+    """Whether check_fit_is_reproducible passes."""
+    try:
+        assert_reproducible(fresh(estimator), copy.deepcopy(list(graphs)))
+    except Exception:
+        return False
+    return True
+
+
+def assert_array(output: Any, name: str, shape: tuple[int, ...]) -> None:
+    """The output of the method `name` is an array of this shape."""
+    assert isinstance(output, np.ndarray), f"{name} gives a {type(output).__name__}, not an array"
+    assert output.shape == shape, f"{name} gives the shape {output.shape}, expected {shape}"
+
+
+def assert_verdicts(verdicts: np.ndarray, name: str) -> None:
+    """The output of the method `name` is 1 and -1."""
+    values = sorted(set(verdicts.tolist()))
+    assert set(values) <= {-1, 1}, f"{name} gives {values}, expected 1 and -1"
+
+
+def must_refuse(estimator: Any, graphs: Any, bad: Any, what: str) -> None:
+    """Every method, `fit` last, raises TypeError or ValueError for the input `bad`."""
+    fitted(estimator, graphs)
+    for name in (*methods_of(estimator), "fit"):
+        must_raise(BAD_INPUT, f"{name} of {what}", getattr(estimator, name), bad)
+
+
+def must_raise(errors: tuple[type, ...], what: str, call: Callable, *args: Any) -> None:
+    """The call raises one of the errors, with a message."""
+    expected = " or ".join(error.__name__ for error in errors)
+    try:
+        call(*args)
+    except Exception as error:
+        got = f"{type(error).__name__} {str(error)!r}"
+        if not isinstance(error, errors):
+            raise AssertionError(f"{what} raises {got}, expected {expected}") from error
+        if not str(error):
+            raise AssertionError(f"{what} raises {got}: say what is wrong") from error
+    else:
+        raise AssertionError(f"{what} raises nothing, expected {expected}")

@@ -1,0 +1,261 @@
+"""The trainer: fits the encoder and the mixture weights to graphs and their twins (Algorithm 3).
+
+It takes graphs with their features, and their structural twins. The encoder and the density are
+changed in place, to the state with the best held-out contrast.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from tqdm.auto import tqdm
+
+from skgraphkde.computing.threads import one_torch_thread
+from skgraphkde.density.kde import own_references
+from skgraphkde.density.model import DensityModel
+from skgraphkde.density.references import References, positions
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.persistence import decode, encode
+from skgraphkde.training.checkpoint import Checkpoint
+from skgraphkde.training.contrastive import Contrastive, contrast
+from skgraphkde.training.twins import swap_features
+
+GRADIENT_NORM = 1.0  # gradients are clipped to this
+WARM_UP = 0.1  # share of the steps over which the learning rate rises
+
+
+class Trainer:
+    """Minimizes the contrast between graphs and their perturbed twins (Algorithm 3).
+
+    Parameters
+    ----------
+    model : DensityModel
+        Trained in place.
+    graphs : GraphBatch
+        At least 3, with their features as attributes.
+    twins : sequence of GraphBatch
+        Their structural twins, each batch parallel to `graphs`, with the twins' own features.
+    options : Contrastive
+    references : References or None
+        Which graphs of a mini-batch are its references; None: all.
+    rng : RandomState
+    checkpoint : Checkpoint, default=None
+        Keeps the state after each epoch, and provides it if an earlier fit was killed.
+    verbose : int, default=0
+        1 shows a progress bar.
+    """
+
+    def __init__(
+        self,
+        model: DensityModel,
+        graphs: GraphBatch,
+        twins: Sequence[GraphBatch],
+        options: Contrastive,
+        references: References | None,
+        rng: np.random.RandomState,
+        checkpoint: Checkpoint | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.model, self.graphs, self.options, self.rng = model, graphs, options, rng
+        self.references, self.checkpoint, self.verbose = references, checkpoint, verbose
+        self.swap_ratio = options.specification("twins").swap_ratio
+        names = ("loss", "validation_loss", "mixture_weights", "seconds")
+        self.history: dict[str, list] = {name: [] for name in names}
+        self.best_state: dict[str, torch.Tensor] = {}
+        self.best_epoch = 0
+        self.n_flags = len(twins)
+        self.all_twins = GraphBatch.concatenate(list(twins))  # graph i's at i, i + N, ...
+        order = rng.permutation(len(graphs))
+        n_held_out = max(1, round(options.validation_fraction * len(graphs)))
+        self.held_out, self.trained_on = np.split(order, [min(n_held_out, len(graphs) - 2)])
+        training_graphs = graphs[self.trained_on]
+        self.training_flows = model.flows(training_graphs)
+        # Fixed once: the held-out twins, one per flag, and the references of the held-out loss.
+        self.held_out_graphs = graphs[self.held_out]
+        flags = np.repeat(np.arange(self.n_flags), len(self.held_out))
+        self.held_out_twins = self._draw_twins(np.tile(self.held_out, self.n_flags), flags)
+        self.held_out_references = training_graphs[: 2 * options.batch_size]
+        # Of each graph when it was last in a batch, by which references of a batch are chosen.
+        self.last_log_density = np.zeros(len(graphs))
+        self.generator = torch.Generator(device=next(model.parameters()).device)
+        self.generator.manual_seed(int(rng.randint(2**31)))
+        model.kde.mixture_logits.requires_grad_(options.learn_weights)
+        learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        self.optimizer = torch.optim.Adam(learned, options.learning_rate)
+        n_steps = options.max_iter * len(_split(self.trained_on, options.batch_size))
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(
+            self.optimizer, lambda step: _learning_rate_factor(step / n_steps)
+        )
+
+    @one_torch_thread()
+    def train(self) -> dict[str, list]:
+        """Train until the held-out loss no longer falls; restore the best state.
+
+        Returns
+        -------
+        dict of lists, one entry per epoch; epoch 0 is the untrained model
+            "loss" (nan for epoch 0), "validation_loss", "mixture_weights", "seconds".
+
+        Raises
+        ------
+        ValueError
+            If a loss is not finite.
+        """
+        if self.checkpoint is not None and (state := self.checkpoint.load()) is not None:
+            self._restore(*state)
+        n_done, most = len(self.history["loss"]), self.options.max_iter + 1
+        with tqdm(
+            range(n_done, most), desc="training", unit="epoch", total=most, initial=n_done,
+            disable=not self.verbose,
+        ) as bar:  # fmt: skip
+            for epoch in bar:
+                if epoch - 1 - self.best_epoch >= self.options.n_iter_no_change:
+                    break
+                self._train_epoch(epoch)
+                bar.set_postfix(held_out=f"{self.history['validation_loss'][-1]:.4f}")
+                if self.checkpoint is not None:
+                    self.checkpoint.save(*self._state())
+        self.model.load_state_dict(self.best_state)
+        return self.history
+
+    def _train_epoch(self, epoch: int) -> None:
+        """One epoch and its entry in the history; epoch 0 only computes the held-out loss."""
+        start = time.perf_counter()
+        loss = self._epoch() if epoch else math.nan
+        held_out = self._held_out_loss()
+        if not math.isfinite(held_out) or (epoch and not math.isfinite(loss)):
+            raise ValueError(
+                f"the loss is not finite in epoch {epoch} (training {loss}, held out "
+                f"{held_out}): lower learning_rate, or look for extreme node attributes"
+            )
+        weights = self.model.kde.mixture_weights.tolist()
+        seconds = time.perf_counter() - start
+        for name, value in zip(self.history, (loss, held_out, weights, seconds), strict=True):
+            self.history[name].append(value)
+        if not epoch or held_out < self.history["validation_loss"][self.best_epoch]:
+            self.best_state, self.best_epoch = copy.deepcopy(self.model.state_dict()), epoch
+
+    # -- the state between two epochs, for a checkpoint --------------------------------------------
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """All that the next epochs depend on, and that the first lines of a fit do not restore."""
+        distance, constants = encode(self.model.distance)
+        name, keys, position, has_gauss, gauss = self.rng.get_state()
+        values = {
+            "best_epoch": self.best_epoch,
+            "n_steps": self.schedule.last_epoch,
+            "scale": self.model.kde.scale,
+            "distance": distance,
+            "random_state": [name, position, has_gauss, gauss],
+        }
+        tensors = {f"model.{key}": x for key, x in self.model.state_dict().items()}
+        tensors |= {f"best.{key}": x for key, x in self.best_state.items()}
+        for i, moments in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{i}.{key}": x for key, x in moments.items()}
+        arrays = {key: x.numpy(force=True) for key, x in tensors.items()}
+        arrays |= {f"history.{key}": np.array(x, float) for key, x in self.history.items()}
+        arrays |= {f"distance.{key}": x for key, x in constants.items()}
+        arrays |= {"random_state": keys, "last_log_density": self.last_log_density}
+        return values, arrays | {"generator": self.generator.get_state().numpy(force=True)}
+
+    def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+        """The inverse of :meth:`_state`."""
+
+        def tensors(prefix: str) -> dict[str, torch.Tensor]:
+            return {
+                key.removeprefix(prefix): torch.tensor(array)
+                for key, array in arrays.items()
+                if key.startswith(prefix)
+            }
+
+        self.history = {key: arrays[f"history.{key}"].tolist() for key in self.history}
+        self.best_epoch, self.best_state = values["best_epoch"], tensors("best.")
+        self.model.load_state_dict(tensors("model."))
+        self.model.kde.scale = values["scale"]
+        prefix = "distance."
+        constants = {k.removeprefix(prefix): x for k, x in arrays.items() if k.startswith(prefix)}
+        self.model.distance = decode(values["distance"], constants)
+        optimizer = self.optimizer.state_dict()
+        for key, tensor in tensors("optimizer.").items():
+            i, name = key.split(".")
+            optimizer["state"].setdefault(int(i), {})[name] = tensor
+        self.optimizer.load_state_dict(optimizer)
+        self.schedule.last_epoch = n_steps = values["n_steps"]
+        for group, rate in zip(self.optimizer.param_groups, self.schedule.base_lrs, strict=True):
+            group["lr"] = rate * self.schedule.lr_lambdas[0](n_steps)
+        name, position, has_gauss, gauss = values["random_state"]
+        self.rng.set_state((name, arrays["random_state"], position, has_gauss, gauss))
+        self.last_log_density = arrays["last_log_density"]
+        self.generator.set_state(torch.tensor(arrays["generator"]))
+
+    @torch.enable_grad()
+    def _epoch(self) -> float:
+        """One pass over the training part; the mean loss."""
+        self.model.train()
+        losses = []
+        for index in _split(self.rng.permutation(self.trained_on), self.options.batch_size):
+            index_of_twin = np.tile(index, self.options.n_twins)
+            flags = self.rng.randint(self.n_flags, size=len(index_of_twin))
+            loss = self._loss(index, self._draw_twins(index_of_twin, flags))
+            self.optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(self.model.parameters(), GRADIENT_NORM)
+            self.optimizer.step()
+            self.schedule.step()
+            losses.append(loss.item())
+        return float(np.mean(losses))
+
+    def _draw_twins(self, index: np.ndarray, flags: np.ndarray) -> GraphBatch:
+        """The structural twins `flags` of the graphs `index`, with some features swapped."""
+        twins = self.all_twins[index + flags * len(self.graphs)]
+        return swap_features(twins, self.swap_ratio, self.rng)
+
+    def _loss(self, index: np.ndarray, twins: GraphBatch) -> torch.Tensor:
+        """Contrast of a mini-batch; its graphs, or some of them, are the references."""
+        graphs, n = GraphBatch.concatenate([self.graphs[index], twins]), len(index)
+        embedded = self.model.embed(graphs, self.generator)
+        originals, twins_of = embedded[:n], embedded[n:]
+        chosen = self._choose_references(index)
+        references = originals if len(chosen) == n else originals[chosen]
+        own = own_of_twins = None
+        if self.options.leave_one_out:  # the twins leave out the graph itself, too
+            own = own_references(positions(chosen, n), len(chosen), self.generator.device)
+            own_of_twins = own.repeat(len(twins) // n, 1)
+        log_density = self.model.log_density(originals, references, own)
+        self.last_log_density[index] = log_density.detach().cpu()
+        return contrast(log_density, self.model.log_density(twins_of, references, own_of_twins))
+
+    def _choose_references(self, index: np.ndarray) -> np.ndarray:
+        """The graphs of a mini-batch that are its references, as positions in it."""
+        if self.references is None:
+            return np.arange(len(index))
+        return self.references.choose(self.last_log_density[index], self.rng)
+
+    def _held_out_loss(self) -> float:
+        """Contrast of the held-out graphs against training graphs, in evaluation mode."""
+        self.model.encoder.standardize(self.training_flows)
+        references = self.model.embed_all(self.held_out_references)
+        self.model.adapt(references)
+        of_graphs = self.model.log_densities(self.held_out_graphs, references)
+        of_twins = self.model.log_densities(self.held_out_twins, references)
+        return contrast(torch.from_numpy(of_graphs), torch.from_numpy(of_twins)).item()
+
+
+def _split(index: np.ndarray, batch_size: int) -> list[np.ndarray]:
+    """Parts of nearly equal size, at most `batch_size` if that leaves two graphs in each."""
+    n_parts = min(math.ceil(len(index) / batch_size), len(index) // 2)
+    return np.array_split(index, max(1, n_parts))
+
+
+def _learning_rate_factor(progress: float) -> float:
+    """Rises to 1 over the warm-up, then half a cosine down to 0; `progress` is in [0, 1]."""
+    if progress < WARM_UP:
+        return (progress + 1e-3) / (WARM_UP + 1e-3)
+    return 0.5 * (1 + math.cos(math.pi * (progress - WARM_UP) / (1 - WARM_UP)))

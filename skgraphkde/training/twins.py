@@ -1,0 +1,151 @@
+"""Twins: perturbed copies of graphs with the same nodes (Algorithm 1 of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from skgraphkde.graphs.batch import GraphBatch, ranges
+from skgraphkde.persistence import register
+from skgraphkde.specification import Specification, at_least, shorthand_options
+from skgraphkde.training.edges import random_edge_twins, spectral_twins
+
+
+class EdgePerturbation(Specification):
+    """Base class of the specifications of twins with other edges."""
+
+    def twins(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
+        """Batches parallel to `batch`: ``[removed, added]``."""
+        raise NotImplementedError
+
+
+@register
+class SpectralEdges(EdgePerturbation):
+    """Remove or add edges by bending the spectrum of the adjacency (Algorithm 1 of the paper).
+
+    Parameters
+    ----------
+    energy_thresholds : tuple of float, default=(0.5, 0.75)
+        (tau_1, tau_2) with 0 < tau_1 <= tau_2 <= 1: the leading part of the spectrum that holds the
+        share tau_1 of its energy is shrunk, or what remains after the share tau_2 is stretched.
+    max_ratio : float, default=10.0
+        Upper bound of the factor, at least 1.
+    """
+
+    _parameter_constraints: dict = {
+        "energy_thresholds": [tuple, list],
+        "max_ratio": [at_least(1, Real)],
+    }
+
+    def __init__(self, energy_thresholds: Any = (0.5, 0.75), max_ratio: float = 10.0) -> None:
+        self.energy_thresholds = energy_thresholds
+        self.max_ratio = max_ratio
+
+    def _validate_values(self) -> None:
+        tau = self.energy_thresholds
+        are_numbers = all(isinstance(x, Real) for x in tau)
+        if not are_numbers or len(tau) != 2 or not 0 < tau[0] <= tau[1] <= 1:
+            raise ValueError(
+                "The 'energy_thresholds' parameter of SpectralEdges must be (tau_1, tau_2) with "
+                f"0 < tau_1 <= tau_2 <= 1. Got {tau!r} instead."
+            )
+
+    def twins(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
+        """Batches parallel to `batch`: ``[removed, added]``; nothing is drawn."""
+        tau_1, tau_2 = self.energy_thresholds
+        return spectral_twins(batch, (tau_1, tau_2), self.max_ratio)
+
+
+@register
+class RandomEdges(EdgePerturbation):
+    """Remove or add edges at random (the paper's ablation).
+
+    Parameters
+    ----------
+    ratio : float, default=0.2
+        Share of the edges, in [0, 1].
+    """
+
+    _parameter_constraints: dict = {"ratio": [Interval(Real, 0, 1, closed="both")]}
+
+    def __init__(self, ratio: float = 0.2) -> None:
+        self.ratio = ratio
+
+    def twins(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
+        """Batches parallel to `batch`: ``[removed, added]``."""
+        return random_edge_twins(batch, self.ratio, rng)
+
+
+@register
+class Twins(Specification):
+    """How the perturbed twins of graphs are made.
+
+    Parameters
+    ----------
+    swap_ratio : float, default=0.2
+        Share of a graph's nodes whose features are permuted among them, in [0, 1], rounded down: at
+        0.2, graphs of fewer than 10 nodes swap none.
+    edges : {"spectrum", "random"}, SpectralEdges, RandomEdges or None, default="spectrum"
+        How edges change: :class:`SpectralEdges` or :class:`RandomEdges`, of which the strings are
+        the defaults; None leaves them as they are.
+
+    Examples
+    --------
+    >>> from skgraphkde import Contrastive, GraphKDEDetector, Twins
+    >>> detector = GraphKDEDetector(training=Contrastive(twins=Twins(edges="random")))
+    >>> detector.get_params()["training__twins__edges__ratio"]
+    0.2
+    """
+
+    _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
+        "edges": {"spectrum": SpectralEdges, "random": RandomEdges}
+    }
+    _parameter_constraints: dict = {
+        "swap_ratio": [Interval(Real, 0, 1, closed="both")],
+        "edges": [*shorthand_options(_shorthands["edges"], EdgePerturbation), None],
+    }
+
+    def __init__(self, swap_ratio: float = 0.2, edges: Any = "spectrum") -> None:
+        self.swap_ratio = swap_ratio
+        self.edges = edges
+
+    def _validate_values(self) -> None:
+        if self.edges is None and self.swap_ratio == 0:
+            raise ValueError(
+                "with swap_ratio=0 and edges=None twins are the graphs themselves: raise "
+                "swap_ratio, or use edges='spectrum'"
+            )
+
+    def structural(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
+        """Twins with other edges: batches parallel to `batch`, which is the only one without."""
+        edges = self.specification("edges")
+        return [batch] if edges is None else edges.twins(batch, rng)
+
+
+def swap_features(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomState) -> GraphBatch:
+    """Permute the features of floor(swap_ratio * n) random nodes of each graph among these nodes.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        With features as attributes.
+    swap_ratio : float
+        In [0, 1].
+    rng : RandomState
+
+    Returns
+    -------
+    GraphBatch
+    """
+    graph = batch.graph_of_node
+    shuffled = np.lexsort((rng.random_sample(batch.n_nodes), graph))  # random order in each graph
+    count = np.floor(swap_ratio * batch.n_nodes_per_graph + 1e-9).astype(int)
+    chosen = shuffled[ranges(batch.node_ptr[:-1], batch.node_ptr[:-1] + count)]
+    target = chosen[np.lexsort((rng.random_sample(len(chosen)), graph[chosen]))]
+    attributes = np.array(batch.attributes)
+    attributes[target] = attributes[chosen]
+    return batch.replace(attributes=attributes)

@@ -1,0 +1,326 @@
+"""Commands give what the library gives, and say in one line what is wrong with the input."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import skgraphkde
+from skgraphkde import GraphKDEDetector, Propagation, Twins, paper_settings
+from skgraphkde.cli import main
+from skgraphkde.graphs.files import walk
+from skgraphkde.inspection import nearest_references, node_contributions
+from tests.cli.conftest import NEW, NORMAL, READ, column, read, run, table
+
+# -- fit -------------------------------------------------------------------------------------------
+
+
+def test_fit_saves_what_the_library_fits(here):
+    result = run(f"fit normal -o own.skg {shlex.join(READ)}")
+    assert (here / "own.skg").read_bytes() == (here / "model.skg").read_bytes()
+    n_nodes = sum(map(len, NORMAL))
+    assert re.search(rf"read +20 graphs, {n_nodes} nodes\n", result.stdout)
+    assert re.search(r"saved +own.skg, after [\d.]+ seconds\n", result.stdout)
+    assert result.stderr == ""
+
+
+def test_parameters_of_the_detector(here):
+    run(
+        "fit normal -o own.skg --paper --contamination 0.25 --calibration loo --random-state 7 "
+        "--set training__max_iter=1 --set encoder__hidden_dim=8 "
+        "--set distance__gammas='[1, 10]' --set training__twins=features"
+    )
+    expected = GraphKDEDetector(
+        **paper_settings(contamination=0.25, calibration="loo"), random_state=7
+    )
+    expected.training.max_iter, expected.training.twins = 1, "features"
+    expected.encoder.hidden_dim, expected.distance.gammas = 8, [1, 10]
+    assert texts(skgraphkde.load("own.skg")) == texts(expected)
+
+
+def texts(detector):
+    """All parameters, nested ones by their names, as text: specifications have no equality."""
+    return {name: repr(value) for name, value in detector.get_params().items()}
+
+
+def test_nested_parameters_of_strings(here):
+    run(
+        "fit normal -o own.skg --set encoder__n_layers=1 --calibration split "
+        "--set calibration__fraction=0.5 --set training=contrastive --set training__max_iter=1 "
+        "--set training__twins__edges__max_ratio=2 --set distance=mmd --set features=given"
+    )
+    expected = GraphKDEDetector(
+        random_state=0, features="given", calibration="split", training="contrastive"
+    ).set_params(
+        encoder=Propagation(n_layers=1),
+        calibration__fraction=0.5,
+        training__max_iter=1,
+        training__twins=Twins().set_params(edges__max_ratio=2),
+        distance="mmd",
+    )
+    loaded = skgraphkde.load("own.skg")
+    assert texts(loaded) == texts(expected)
+    assert len(loaded.density_.references) == 10
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--set n_layer=1", r"Invalid parameter 'n_layer' for .*\['calibration', .*'encoder'"),
+        ("--set encoder__n_layer=1", "Invalid parameter 'n_layer' for .*Propagation.*'n_layers'"),
+        ("--set encodr__n_layers=1", "Invalid parameter 'encodr' for .*'encoder'"),
+        ("--set training__max_iter=1", "training__max_iter cannot be set: training=None has no"),
+        ("--set calibration__fraction=1", "calibration='loo' has no parameters, set calibration"),
+        ("--set n_layers", "'n_layers' is not NAME=VALUE"),
+        ("--set =1", "'=1' is not NAME=VALUE"),
+        ("--calibration none", "'none' is not one of 'loo', 'split', 'train'"),
+        ("-o nowhere/a.skg", "the folder nowhere does not exist"),
+        ("-o normal", "normal is a folder or a device"),
+        ("-o -", "a model is not text for stdout"),
+    ],
+)
+def test_words_that_are_no_command(here, words, message):
+    result = run(f"fit normal -o a.skg {words}", exit_code=2)
+    assert re.search(message, result.stderr)
+    assert not (here / "a.skg").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("normal nowhere", "Error: nowhere does not exist: give"),
+        (
+            "nowhere --set encoder__n_layers=-1",
+            "Error: The 'n_layers' parameter of Propagation must be",
+        ),
+        ("normal --node-label atom", "00.graphml has no node attribute 'atom': .* 'element', 'px'"),
+        ("normal/00.graphml", "Error: there is one training graph, with no others"),
+    ],
+)
+def test_input_that_cannot_be_fitted(here, words, message):
+    result = run(f"fit {words} -o a.skg", exit_code=1)
+    assert re.search(message, result.stderr)
+    assert result.stderr.count("\n") == 1
+    assert not (here / "a.skg").exists()
+
+
+# -- score -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1000, 2])
+def test_scores_are_those_of_the_library(here, monkeypatch, size):
+    monkeypatch.setattr(walk, "CHUNK_GRAPHS", size)
+    assert run("score model.skg new -o scores.csv").output == ""
+    rows = table((here / "scores.csv").read_text())
+    assert list(rows[0]) == ["graph", "score", "decision", "verdict", "p_value"]
+    assert [row["graph"] for row in rows] == [f"new/{i:02d}.graphml" for i in range(7)]
+    detector, graphs = skgraphkde.load("model.skg"), read(NEW)
+    np.testing.assert_allclose(column(rows, "score"), detector.score_samples(graphs), rtol=1e-9)
+    decisions = detector.decision_function(graphs)
+    np.testing.assert_allclose(column(rows, "decision"), decisions, rtol=1e-9)
+    np.testing.assert_array_equal(column(rows, "p_value"), detector.p_values(graphs))
+    verdicts = {1: "normal", -1: "anomaly"}
+    assert [row["verdict"] for row in rows] == [verdicts[v] for v in detector.predict(graphs)]
+
+
+def test_scores_on_stdout(here):
+    rows = table(run("score model.skg new/03.graphml new/01.graphml").stdout)
+    assert [row["graph"] for row in rows] == ["new/03.graphml", "new/01.graphml"]
+    assert {row["verdict"] for row in table(run("score model.skg normal").stdout)} == {"normal"}
+
+
+def test_no_p_values_where_the_library_gives_none(here):
+    run("fit normal -o train.skg --calibration train")
+    assert {row["p_value"] for row in table(run("score train.skg new").stdout)} == {""}
+
+
+def test_a_broken_file_ends_the_scoring(here):
+    (here / "old.csv").write_text("kept")
+    (here / "b.json").write_text("{")
+    result = run("score model.skg new b.json -o old.csv", exit_code=1)
+    assert re.fullmatch(r"Error: b\.json cannot be read as node-link JSON \(.*\n", result.stderr)
+    assert (here / "old.csv").read_text() == "kept"
+    assert not list(here.glob(".*"))  # nothing half written is left
+
+
+def test_broken_files_are_skipped_where_the_user_says_so(here):
+    (here / "b.json").write_text("{")
+    plain = nx.node_link_data(nx.path_graph(3), edges="edges")
+    for data in plain["nodes"]:
+        data |= {"element": "C", "px": 0, "py": [1, 2]}  # three numbers, not two
+    for data in plain["edges"]:
+        data["order"] = 1
+    (here / "c.json").write_text(json.dumps(plain))
+    result = run("score model.skg b.json c.json new --skip-errors", exit_code=3)
+    rows, expected = table(result.stdout), table(run("score model.skg new").stdout)
+    for name in ("graph", "verdict", "p_value"):
+        assert [row[name] for row in rows] == [row[name] for row in expected]
+    for name in ("score", "decision"):  # graphs near a broken one are scored alone: rounding
+        np.testing.assert_allclose(column(rows, name), column(expected, name), rtol=1e-9)
+    lines = result.stderr.splitlines()
+    assert len(lines) == 2
+    assert lines[0].startswith("Skipped: b.json cannot be read")
+    assert lines[1] == "Skipped: c.json: fit saw 2 node attributes; these graphs have 3"
+    alone = run("score model.skg c.json", exit_code=1)
+    assert alone.stderr == "Error: c.json: fit saw 2 node attributes; these graphs have 3\n"
+
+
+def test_warnings_are_one_line(here):
+    graph = NEW[0].copy()
+    graph.nodes["n0"]["element"] = "Xe"
+    nx.write_graphml(graph, "xe.graphml")
+    warning = run("score model.skg xe.graphml").stderr
+    assert warning == "Warning: node labels that fit did not see count as no label: Xe\n"
+
+
+def test_a_model_saved_by_the_library_reads_default_names(here):
+    GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(5, 25)]).save("cycles.skg")
+    nx.write_gml(nx.star_graph(9), "star.gml")
+    [row] = table(run("score cycles.skg star.gml").stdout)
+    assert row["verdict"] == "anomaly"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "Error: a.skg: No such file or directory\n"),
+        (b"x", "Error: a.skg is not a detector that skgraphkde .* can read: .*\n"),
+    ],
+)
+def test_models_that_are_none(here, content, message):
+    if content:
+        (here / "a.skg").write_bytes(content)
+    for command in ("score a.skg new", "explain a.skg new", "info a.skg"):
+        assert re.fullmatch(message, run(command, exit_code=1).stderr)
+
+
+def test_forged_notes(here):
+    skgraphkde.load("model.skg").save("a.skg", {"node_label": [5]})
+    result = run("score a.skg new", exit_code=1)
+    assert result.stderr.startswith("Error: the notes in the model's file do not name node data")
+
+
+# -- explain ---------------------------------------------------------------------------------------
+
+
+def test_reasons_are_those_of_the_library(here):
+    result = run("explain model.skg new -o reasons.csv -k 3")
+    rows = table((here / "reasons.csv").read_text())
+    assert list(rows[0]) == ["graph", "node", "contribution", "rank"]
+    expected = [(f"new/{i:02d}.graphml", n) for i, graph in enumerate(NEW) for n in graph]
+    assert [(row["graph"], row["node"]) for row in rows] == expected
+    detector, graphs = skgraphkde.load("model.skg"), read(NEW)
+    shares = node_contributions(detector, graphs, k=3)
+    np.testing.assert_allclose(column(rows, "contribution"), np.concatenate(shares), rtol=1e-9)
+    for i in range(len(NEW)):
+        of_graph = [row for row in rows if row["graph"] == f"new/{i:02d}.graphml"]
+        by_rank = sorted(of_graph, key=lambda row: int(row["rank"]))
+        assert column(by_rank, "rank").tolist() == list(range(1, len(NEW[i]) + 1))
+        assert np.all(np.diff(column(by_rank, "contribution")) <= 0)
+    distances, places = nearest_references(detector, graphs, k=3)
+    line = ", ".join(f"{i} ({d:.3g})" for i, d in zip(places[0], distances[0], strict=True))
+    name, nearest, nodes = result.stdout.splitlines()[:3]
+    first = next(row["node"] for row in rows if row["rank"] == "1")
+    assert name.startswith("new/00.graphml: ")
+    assert nearest == f"  nearest references: {line}"
+    assert nodes.startswith(f"  largest contributions: {first} (")
+    assert len(result.stdout.splitlines()) == 3 * len(NEW)
+
+
+def test_reasons_on_stdout(here):
+    result = run("explain model.skg new/00.graphml -o -")
+    assert len(table(result.stdout)) == len(NEW[0])
+    assert "nearest references" in result.stderr
+    assert "nearest references" in run("explain model.skg new/00.graphml").stdout
+
+
+def test_explain_skips(here):
+    (here / "b.json").write_text("{")
+    result = run("explain model.skg b.json new --skip-errors", exit_code=3)
+    assert result.stdout == run("explain model.skg new").stdout
+    run("explain model.skg b.json --skip-errors -o none.csv", exit_code=3)
+    assert (here / "none.csv").read_text() == "graph,node,contribution,rank\n"
+
+
+@pytest.mark.parametrize("n_graphs", [1, 7])
+def test_picture(here, n_graphs):
+    matplotlib_image = pytest.importorskip("matplotlib.image")
+    files = " ".join(f"new/{i:02d}.graphml" for i in range(n_graphs))
+    run(f"explain model.skg {files} --picture picture.png")
+    picture = matplotlib_image.imread("picture.png")
+    assert np.ptp(picture[..., :3], axis=2).max() > 0.3  # there is color in it
+
+
+def test_pictures_of_the_oddest(here, monkeypatch):
+    pytest.importorskip("matplotlib")
+    drawn = []
+    monkeypatch.setattr(
+        sys.modules["skgraphkde.cli.explain"], "_draw", lambda oddest, path: drawn.extend(oddest)
+    )
+    run("explain model.skg new --picture picture.svg")
+    decisions = skgraphkde.load("model.skg").decision_function(read(NEW))
+    expected = [f"new/{i:02d}.graphml" for i in np.argsort(decisions)[:6]]
+    assert [graph.name for graph, _ in drawn] == expected
+    message = run("explain model.skg new --picture picture.txt", exit_code=2).stderr
+    assert "picture.txt does not have the suffix of an image" in message
+
+
+# -- info, and all of them -------------------------------------------------------------------------
+
+
+def test_info(here):
+    run("fit normal -o own.skg --set encoder__n_layers=1 --contamination 0.2 " + shlex.join(READ))
+    detector = skgraphkde.load("own.skg")
+    bandwidths = ", ".join(f"{h:.4g}" for h in detector.density_.bandwidths)
+    size = (here / "own.skg").stat().st_size
+    values = {
+        "file": f"own.skg, {size} bytes, skgraphkde {skgraphkde.__version__}",
+        "detector": "GraphKDEDetector",
+        "parameters": "contamination=0.2, encoder=Propagation(n_layers=1), random_state=0",
+        "reads": "node_label='element', node_attributes=('px', 'py'), edge_weight='order'",
+        "references": f"20 graphs, {sum(map(len, NORMAL))} nodes",
+        "node features": f"label, attribute, degree, random_walk "
+        f"({detector.density_.features.n_features_out_} columns)",
+        "bandwidths": bandwidths,
+        "threshold": f"{detector.offset_:.6g} (calibration 'loo', contamination 0.2)",
+    }
+    expected = "".join(f"{name:16}{value}\n" for name, value in values.items())
+    assert run("info own.skg").stdout == expected
+
+
+@pytest.mark.parametrize("name", main.commands)
+def test_examples_are_commands(here, name):
+    command = main.commands[name]
+    (here / "mine.py").write_text(
+        "import skgraphkde\n@skgraphkde.register\n"
+        "class SizeDetector(skgraphkde.BaseGraphDetector): pass\n"
+    )
+    examples = re.findall(rf"skgraphkde {name} (.*)", command.epilog)
+    assert examples
+    for example in examples:
+        if "--picture" in example:
+            pytest.importorskip("matplotlib")
+        words = shlex.split(example.partition(" | ")[0])
+        command.make_context(name, words)  # raises a UsageError otherwise
+    help_text = run(f"{name} --help").stdout
+    assert f"Examples:\n    skgraphkde {name}" in help_text
+
+
+def test_exit_codes_of_the_process(here):
+    def call(*words):
+        command = [sys.executable, "-m", "skgraphkde", *words]
+        here_too = os.environ | {"PYTHONPATH": str(Path(skgraphkde.__file__).parents[1])}
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=here_too)
+
+    result = call("score", "model.skg", "nowhere")
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+    assert result.stderr.startswith("Error: nowhere does not exist")
+    version = call("--version")
+    assert (version.returncode, version.stdout.split()[-1]) == (0, skgraphkde.__version__)

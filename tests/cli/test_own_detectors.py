@@ -1,0 +1,128 @@
+"""Commands on a detector of one's own, whose class is in a module of the current folder."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+
+import skgraphkde
+from skgraphkde.persistence.registry import _classes
+from tests.cli.conftest import NEW, NORMAL, column, run, table
+
+MODULE = """
+import numpy as np
+from skgraphkde import BaseGraphDetector, register
+
+@register
+class EdgeCount(BaseGraphDetector):
+    def __init__(self, power=1.0, calibration="loo", contamination=0.1, random_state=None):
+        super().__init__(
+            calibration=calibration, contamination=contamination, random_state=random_state
+        )
+        self.power = power
+
+    def _fit_batch(self, graphs, rng):
+        self.median_ = float(np.median(graphs.n_edges_per_graph))
+        return self._score_batch(graphs)
+
+    def _score_batch(self, graphs):
+        return -abs(graphs.n_edges_per_graph - self.median_) ** self.power
+
+class Unregistered(EdgeCount):
+    pass
+
+class Other:
+    pass
+"""
+
+
+@pytest.fixture
+def own(here, monkeypatch):
+    """The name of a module in the current folder, which each test imports anew."""
+    name = f"own_{here.name}"
+    (here / f"{name}.py").write_text(MODULE)
+    yield name
+    sys.modules.pop(name, None)
+    _classes.pop("EdgeCount", None)
+
+
+def test_fit_score_and_info_of_an_own_detector(here, own):
+    path = list(sys.path)
+    result = run(f"fit normal -o own.skg --detector {own}:EdgeCount --set power=2")
+    assert f"read            20 graphs, {sum(map(len, NORMAL))} nodes\n" in result.stdout
+    assert "references" not in result.stdout
+    detector = skgraphkde.load("own.skg")
+    assert type(detector).__name__ == "EdgeCount"
+    assert (detector.power, detector.random_state) == (2, 0)
+    expected = sys.modules[own].EdgeCount(power=2, random_state=0).fit(NORMAL)
+    assert detector.offset_ == expected.offset_
+    rows = table(run(f"score own.skg new --detector {own}:EdgeCount").stdout)
+    np.testing.assert_array_equal(column(rows, "score"), expected.score_samples(NEW))
+    np.testing.assert_array_equal(column(rows, "p_value"), expected.p_values(NEW))
+    assert run(f"info own.skg --detector {own}:EdgeCount").stdout == (
+        f"file            own.skg, {(here / 'own.skg').stat().st_size} bytes, "
+        f"skgraphkde {skgraphkde.__version__}\n"
+        "detector        EdgeCount\n"
+        "parameters      power=2, random_state=0\n"
+        "reads           node data under their default names\n"
+        f"threshold       {expected.offset_:.6g} (calibration 'loo', contamination 0.1)\n"
+    )
+    assert sys.path == path
+
+
+def test_the_class_of_a_model_must_be_named(here, own):
+    run(f"fit normal -o own.skg --detector {own}:EdgeCount")
+    message = (
+        "Error: own.skg contains an object of the class EdgeCount: give "
+        f"--detector {own}:EdgeCount\n"
+    )
+    for command in ("score own.skg new", "explain own.skg new", "info own.skg"):
+        assert run(command, exit_code=1).stderr == message
+    wrong = run(f"score model.skg new --detector {own}:EdgeCount", exit_code=1).stderr
+    assert "model.skg contains an object of the class GraphKDEDetector: leave out" in wrong
+    imported = run(f"score model.skg new --detector {own}").stdout  # a module alone
+    assert imported == run("score model.skg new").stdout
+    error = run(f"explain own.skg new --detector {own}:EdgeCount", exit_code=1).stderr
+    assert error == "Error: EdgeCount has no reasons, only GraphKDEDetector\n"
+
+
+def test_a_model_alone_imports_nothing(here, own):
+    run(f"fit normal -o own.skg --detector {own}:EdgeCount")
+    del sys.modules[own], _classes["EdgeCount"]
+    for command in ("score own.skg new", "explain own.skg new", "info own.skg"):
+        error = run(command, exit_code=1).stderr
+        assert "name its module with --detector MODULE[:CLASS]" in error
+        assert "an object of the class EdgeCount, which is not registered" in error
+    assert own not in sys.modules
+    assert run(f"info own.skg --detector {own}:EdgeCount").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("nowhere_at_all:EdgeCount", "cannot import 'nowhere_at_all': No module named"),
+        (":EdgeCount", "cannot import ''"),
+        (".{own}:EdgeCount", "cannot import '.{own}'"),
+        ("{own}:Unregistered", "Unregistered cannot be saved or loaded: decorate it with"),
+        ("{own}:Nobody", "'{own}:Nobody' is not module:Class of a BaseGraphDetector"),
+        ("{own}:Other", "'{own}:Other' is not module:Class of a BaseGraphDetector"),
+        ("{own}:np", "'{own}:np' is not module:Class of a BaseGraphDetector"),
+        ("{own}:EdgeCount --paper", "--paper has the settings of GraphKDEDetector"),
+        ("{own}:EdgeCount --set n_layers=1", "Invalid parameter 'n_layers' for .*EdgeCount"),
+    ],
+)
+def test_detectors_that_are_none(here, own, words, message):
+    result = run(f"fit normal -o a.skg --detector {words.format(own=own)}", exit_code=2)
+    assert re.search(message.format(own=own), result.stderr)
+
+
+def test_values_are_json_or_python_literals_or_text(here):
+    for value in ("None", "null"):
+        run(f"fit normal -o a.skg --set training={value}")
+        assert skgraphkde.load("a.skg").training is None
+    run("fit normal -o a.skg --set features=given --set contamination=0.2")
+    assert skgraphkde.load("a.skg").features == "given"
+    run("fit normal -o a.skg --set density__size_kernel=False --set random_state=3")
+    loaded = skgraphkde.load("a.skg")
+    assert (loaded.density.size_kernel, loaded.random_state) == (False, 3)

@@ -1,0 +1,380 @@
+"""Zips in the TU layout, written by the tests: intact ones are read, broken ones explain why."""
+
+import sys
+import tracemalloc
+import types
+import zipfile
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skgraphkde.datasets import _tu, fetch_tu_dataset
+from skgraphkde.datasets._tu_sets import BENCHMARK, collection_names
+from skgraphkde.graphs import GraphBatch, read_graphs
+from tests.conftest import random_graphs
+
+SHARED = Path(__file__).parents[3] / "shared" / "datasets"
+
+# From ../shared/datasets/README.md: graphs, mean nodes, mean edges (a self-loop counts as one),
+# classes with counts, distinct node labels, attributes, isolated nodes, smallest, largest.
+STATISTICS = {
+    "MUTAG": (188, 17.93, 19.79, {-1: 63, 1: 125}, 7, 0, 0, 10, 28),
+    "PROTEINS": (1113, 39.06, 72.82, {1: 663, 2: 450}, 3, 1, 5, 4, 620),
+    "DD": (1178, 284.32, 715.66, {1: 691, 2: 487}, 82, 0, 0, 30, 5748),
+    "ENZYMES": (600, 32.63, 62.14, dict.fromkeys(range(1, 7), 100), 3, 18, 106, 2, 126),
+    "DHFR": (756, 42.43, 44.54, {-1: 295, 1: 461}, 9, 3, 0, 20, 71),
+    "BZR": (405, 35.75, 38.36, {-1: 319, 1: 86}, 10, 3, 0, 13, 57),
+    "COX2": (467, 41.22, 43.45, {-1: 365, 1: 102}, 8, 3, 0, 32, 56),
+    "AIDS": (2000, 15.69, 16.20, {0: 400, 1: 1600}, 38, 4, 210, 2, 95),
+    "IMDB-BINARY": (1000, 19.77, 96.53, {0: 500, 1: 500}, 0, 0, 0, 12, 136),
+    "NCI1": (4110, 29.87, 32.30, {0: 2053, 1: 2057}, 37, 0, 428, 3, 111),
+    "COLLAB": (5000, 74.49, 2457.78, {1: 2600, 2: 775, 3: 1625}, 0, 0, 0, 32, 492),
+    "REDDIT-BINARY": (2000, 429.63, 497.75, {-1: 1000, 1: 1000}, 0, 0, 21, 6, 3782),
+}
+
+
+@pytest.fixture(autouse=True)
+def _cache(tmp_path, monkeypatch):
+    """Keep all tests away from the user's cache and from the network."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("SKGRAPHKDE_DATA", raising=False)
+    monkeypatch.setitem(sys.modules, "pooch", types.SimpleNamespace(retrieve=_no_network))
+
+
+def _no_network(url, **kwargs):
+    raise OSError("no route to host")
+
+
+def tu_files(graphs: GraphBatch, classes=None) -> dict[str, str]:
+    """The contents of a data set's files."""
+    edges = graphs.adjacency.tocoo()
+    classes = np.zeros(len(graphs), int) if classes is None else classes
+    files = {
+        "A": [f"{i + 1}, {j + 1}" for i, j in zip(edges.row, edges.col, strict=True)],
+        "graph_indicator": graphs.graph_of_node + 1,
+        "graph_labels": classes,
+    }
+    if graphs.labels is not None:
+        files["node_labels"] = graphs.labels
+    if graphs.attributes is not None:
+        files["node_attributes"] = [", ".join(map(repr, x)) for x in graphs.attributes.tolist()]
+    return {part: "".join(f"{line}\n" for line in lines) for part, lines in files.items()}
+
+
+def write_zip(folder: Path, files: dict[str, str], name="TINY", prefix="TINY/TINY_") -> Path:
+    folder.mkdir(exist_ok=True)
+    with zipfile.ZipFile(folder / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for part, text in files.items():
+            archive.writestr(f"{prefix}{part}.txt", text)
+    return folder
+
+
+@pytest.fixture
+def files():
+    return tu_files(read_graphs(random_graphs(5, n_attributes=2)), [1, 1, 2, 1, 2])
+
+
+# -- whole zips ------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n_graphs=st.integers(1, 8),
+    labels=st.sampled_from(["", "CNO"]),
+    n_attributes=st.integers(0, 3),
+)
+def test_what_was_written_is_read(tmp_path_factory, seed, n_graphs, labels, n_attributes):
+    graphs = random_graphs(n_graphs, seed, labels, n_attributes)
+    graphs[0].add_edge(0, 1)  # without any edge, a file would be empty, which is an error
+    expected = read_graphs(graphs)
+    folder = write_zip(tmp_path_factory.mktemp("tu"), tu_files(expected))
+    for _ in range(2):  # parsed, then from the cache
+        read = fetch_tu_dataset("TINY", data_home=folder).graphs
+        np.testing.assert_array_equal(read.node_ptr, expected.node_ptr)
+        assert (read.adjacency != expected.adjacency).nnz == 0
+        if labels:
+            codes = np.array(read.label_names)[read.labels]
+            np.testing.assert_array_equal(codes, expected.labels)
+        if n_attributes:
+            # pandas before 3.1 trades the last digit of a decimal number for speed.
+            np.testing.assert_allclose(read.attributes, expected.attributes, atol=1e-15)
+
+
+def test_bunch_and_tuple(tmp_path, files):
+    folder = write_zip(tmp_path / "data", files)
+    bunch = fetch_tu_dataset("TINY", data_home=folder)
+    assert bunch.target.tolist() == bunch.classes.tolist() == [1, 1, 2, 1, 2]
+    assert bunch.target_names.tolist() == ["class 1", "class 2"]
+    assert bunch.anomaly_class is None
+    assert "Graphs by class: 1: 3, 2: 2." in bunch.DESCR
+    bunch = fetch_tu_dataset("TINY", data_home=folder, anomaly_class=2)
+    assert bunch.target.tolist() == [1, 1, -1, 1, -1]
+    assert bunch.target_names.tolist() == ["class 2", "class 1"]
+    graphs, y = fetch_tu_dataset("TINY", data_home=folder, anomaly_class=1, return_X_y=True)
+    assert len(graphs) == 5
+    assert y.tolist() == [-1, -1, 1, -1, 1]
+
+
+def test_benchmark_sets_name_their_anomaly(tmp_path):
+    files = tu_files(read_graphs([nx.path_graph(3), nx.path_graph(2)]), [-1, 1])
+    mutag = fetch_tu_dataset("MUTAG", data_home=write_zip(tmp_path, files, "MUTAG", "MUTAG_"))
+    assert mutag.anomaly_class == -1
+    assert mutag.target.tolist() == [-1, 1]
+    assert mutag.target_names.tolist() == ["not mutagenic", "mutagenic"]
+    assert "Debnath" in mutag.DESCR
+
+
+def test_loops_and_repetitions_are_no_edges(tmp_path):
+    files = {
+        "A": "1, 2\n2, 1\n1, 2\n2, 1\n3, 3\n3, 3\n2, 2\n",
+        "graph_indicator": "1\n1\n2\n",
+        "graph_labels": "0\n0\n",
+    }
+    bunch = fetch_tu_dataset("TINY", data_home=write_zip(tmp_path, files))
+    assert bunch.graphs.n_edges_per_graph.tolist() == [1, 0]
+    assert bunch.graphs.adjacency.data.tolist() == [1, 1]
+    assert bunch.n_self_loops == 2
+
+
+def test_several_labels_a_node_are_one_tuple(tmp_path, files):
+    n = files["node_labels"].count("\n")
+    files["node_labels"] = "1, 7\n" + "0, 7\n" * (n - 1)
+    graphs = fetch_tu_dataset("TINY", data_home=write_zip(tmp_path, files)).graphs
+    assert graphs.label_names == ((0, 7), (1, 7))
+    assert graphs.labels.tolist() == [1] + [0] * (n - 1)
+
+
+def test_the_environment_names_the_folder(tmp_path, files, monkeypatch):
+    write_zip(tmp_path / "elsewhere", files)
+    monkeypatch.setenv("SKGRAPHKDE_DATA", str(tmp_path / "elsewhere"))
+    assert len(fetch_tu_dataset("TINY").graphs) == 5
+
+
+def test_a_changed_zip_is_read_anew(tmp_path, files):
+    folder = write_zip(tmp_path / "data", files)
+    assert fetch_tu_dataset("TINY", data_home=folder).classes.tolist() == [1, 1, 2, 1, 2]
+    files["graph_labels"] = "7\n7\n7\n7\n7\n"
+    write_zip(folder, files)
+    assert fetch_tu_dataset("TINY", data_home=folder).classes.tolist() == [7] * 5
+
+
+def test_a_damaged_cache_only_costs_time(tmp_path, files):
+    folder = write_zip(tmp_path / "data", files)
+    before = fetch_tu_dataset("TINY", data_home=folder).graphs
+    (cached,) = (tmp_path / "cache" / "skgraphkde" / "parsed").iterdir()
+    for damaged in (cached.read_bytes()[:200], b"", b"no zip at all"):
+        cached.write_bytes(damaged)
+        after = fetch_tu_dataset("TINY", data_home=folder).graphs
+        assert (before.adjacency != after.adjacency).nnz == 0
+
+
+def test_without_a_cache_folder_the_zip_is_read(tmp_path, files, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    folder = write_zip(tmp_path / "data", files)
+    assert len(fetch_tu_dataset("TINY", data_home=folder).graphs) == 5
+
+
+# -- broken zips -----------------------------------------------------------------------------------
+
+# Every node of the first graph has one edge out and one in.
+RING = "1, 2\n2, 3\n3, 4\n4, 1\n"
+BROKEN = {
+    "fewer labels than nodes": ({"node_labels": "1\n"}, "TINY_node_labels.txt has 1 lines, but"),
+    "a word": ({"graph_labels": "1\n1\nx\n1\n2\n"}, "line 3: expected 1 integer, got 'x'"),
+    "a hole": ({"graph_labels": "1\n1\n\n1\n2\n"}, "line 3: expected 1 integer, got ''"),
+    "half a class": ({"graph_labels": "1\n1\n1.5\n1\n2\n"}, "line 3: expected 1 integer"),
+    "three ends": ({"A": "1, 2\n2, 1, 3\n"}, "TINY_A.txt, line 2: expected 2 integers"),
+    "one end": ({"A": "1, 2\n2\n"}, "TINY_A.txt, line 2: expected 2 integers, got '2'"),
+    "no edge at all": ({"A": ""}, "TINY_A.txt is empty"),
+    "node 0": ({"A": "0, 1\n1, 0\n"}, "line 1: edge (0, 1), but nodes are 1 to"),
+    "a node too many": ({"A": "1, 999\n999, 1\n"}, "line 1: edge (1, 999), but nodes are 1 to"),
+    "a huge number": ({"A": f"1, {10**30}\n"}, "has a number that is too large to store"),
+    "one way": ({"A": "1, 2\n"}, "edge (1, 2) is listed, but (2, 1) is not"),
+    "the other way": ({"A": "2, 1\n"}, "edge (2, 1) is listed, but (1, 2) is not"),
+    "a ring one way": ({"A": RING}, "is listed, but"),
+    "back again": ({"graph_indicator": "1\n2\n1\n"}, "line 3: graph 1 comes after graph 2"),
+    "no order": ({"graph_indicator": "2\n1\n"}, "line 1: graph 2 comes after graph 0"),
+    "a graph left out": ({"graph_indicator": "1\n3\n"}, "line 2: graph 3 comes after graph 1"),
+    "a class too many": (
+        {"graph_labels": "1\n" * 6},
+        "has 5 graphs, but the data set has 6 graph labels",
+    ),
+    "an attribute": ({"node_attributes": "1, 2\nnan, 1\n"}, "line 2: expected 2 finite numbers"),
+    "ragged attributes": ({"node_attributes": "1, 2\n1\n"}, "line 2: expected 2 finite numbers"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_broken_file_is_named(tmp_path, files, kind):
+    changes, message = BROKEN[kind]
+    folder = write_zip(tmp_path / "data", files | changes)
+    with pytest.raises(ValueError, match="TINY") as error:
+        fetch_tu_dataset("TINY", data_home=folder)
+    assert message in str(error.value)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_an_edge_across_two_graphs(tmp_path):
+    files = tu_files(read_graphs([nx.path_graph(2), nx.path_graph(2)]))
+    files["A"] += "2, 3\n3, 2\n"
+    with pytest.raises(ValueError, match=r"line 5: edge \(2, 3\) joins graph 1 and graph 2"):
+        fetch_tu_dataset("TINY", data_home=write_zip(tmp_path, files))
+
+
+def test_a_truncated_zip(tmp_path, files):
+    path = write_zip(tmp_path / "data", files) / "TINY.zip"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(ValueError, match=r"TINY\.zip is damaged .* delete it"):
+        fetch_tu_dataset("TINY", data_home=path.parent)
+
+
+def test_a_flipped_byte(tmp_path, files):
+    path = write_zip(tmp_path / "data", files) / "TINY.zip"
+    content = bytearray(path.read_bytes())
+    content[60] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"TINY\.zip is damaged"):
+        fetch_tu_dataset("TINY", data_home=path.parent)
+
+
+def test_a_small_zip_that_would_fill_the_memory(tmp_path, files):
+    write_zip(tmp_path, files | {"A": "1, 2\n" * 5 * 10**6})
+    with pytest.raises(ValueError, match=r"TINY_A.txt would expand to 25000000 bytes"):
+        fetch_tu_dataset("TINY", data_home=tmp_path)
+
+
+def test_a_zip_that_lies_about_sizes(tmp_path, files):
+    write_zip(tmp_path, files | {"A": "1, 2\n" * 5 * 10**6})
+    path = tmp_path / "TINY.zip"
+    content = path.read_bytes()
+    true, claimed = (n.to_bytes(4, "little") for n in (25 * 10**6, 1000))
+    assert content.count(true) == 2  # in the member's header and in the directory
+    path.write_bytes(content.replace(true, claimed))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="is damaged or not a zip"):
+        fetch_tu_dataset("TINY", data_home=tmp_path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10**7
+
+
+def test_a_wrong_member_name(tmp_path, files):
+    folder = write_zip(tmp_path, files, prefix="TINY/tiny_")
+    with pytest.raises(ValueError, match=r"has no TINY_A\.txt, TINY_graph_indicator\.txt") as error:
+        fetch_tu_dataset("TINY", data_home=folder)
+    assert "it contains tiny_A.txt" in str(error.value)
+
+
+# -- names and downloads ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("slip", "meant"), [("mutga", "MUTAG"), ("Imdb-binary", "IMDB-BINARY")])
+def test_close_matches_are_offered(tmp_path, slip, meant):
+    with pytest.raises(ValueError, match=f"did you mean .*'{meant}'"):
+        fetch_tu_dataset(slip, data_home=tmp_path)
+
+
+def test_a_name_like_no_other(tmp_path):
+    with pytest.raises(ValueError, match=r"has no data set 'qqqqqq'\. A data set of your own"):
+        fetch_tu_dataset("qqqqqq", data_home=tmp_path)
+
+
+def test_no_such_class(tmp_path, files):
+    with pytest.raises(ValueError, match=r"no class 3: anomaly_class must be one of \[1, 2\]"):
+        fetch_tu_dataset("TINY", data_home=write_zip(tmp_path, files), anomaly_class=3)
+
+
+def test_missing_and_not_to_be_downloaded(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"get https://\S+/MUTAG.zip and put it into"):
+        fetch_tu_dataset("MUTAG", data_home=tmp_path, download_if_missing=False)
+
+
+def test_no_network(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"in 2 attempts .*no route to host.*put it into"):
+        fetch_tu_dataset("MUTAG", data_home=tmp_path, n_retries=2, delay=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_download_is_tried_again(tmp_path, files, monkeypatch):
+    source = write_zip(tmp_path / "site", files, "MUTAG", "MUTAG_") / "MUTAG.zip"
+    attempts = []
+
+    def retrieve(url, known_hash, fname, path):
+        attempts.append(url)
+        if len(attempts) == 1:
+            raise OSError("reset by peer")
+        content = source.read_bytes() if len(attempts) == 3 else b"<html>Not found</html>"
+        path.mkdir(exist_ok=True)
+        (path / fname).write_bytes(content)
+
+    monkeypatch.setattr(sys.modules["pooch"], "retrieve", retrieve)
+    home = tmp_path / "home"
+    mutag = fetch_tu_dataset("MUTAG", data_home=home, anomaly_class=1, n_retries=3, delay=0)
+    assert len(mutag.graphs) == 5
+    assert attempts == ["https://www.chrsmrrs.com/graphkerneldatasets/MUTAG.zip"] * 3
+    assert [path.name for path in home.iterdir()] == ["MUTAG.zip"]
+
+
+def test_what_is_no_zip_is_not_kept(tmp_path, monkeypatch):
+    def retrieve(url, known_hash, fname, path):
+        (path / fname).write_text("<html>Not found</html>")
+
+    monkeypatch.setattr(sys.modules["pooch"], "retrieve", retrieve)
+    with pytest.raises(FileNotFoundError, match="the download is not a zip"):
+        fetch_tu_dataset("MUTAG", data_home=tmp_path, n_retries=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_pooch(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(ImportError, match="downloads need pooch"):
+        fetch_tu_dataset("MUTAG", data_home=tmp_path)
+
+
+def test_a_killed_write_leaves_no_cache(tmp_path, monkeypatch):
+    def interrupted(file, **arrays):
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "savez", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        _tu._write(tmp_path / "parsed" / "x.npz", {})
+    assert list((tmp_path / "parsed").iterdir()) == []
+
+
+def test_names_of_the_collection():
+    names = collection_names()
+    assert len(names) == len(set(names)) > 100
+    assert set(BENCHMARK) <= set(names)
+
+
+# -- the real ones ---------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the data sets are not beside this checkout")
+@pytest.mark.parametrize("name", STATISTICS)
+def test_statistics(name):
+    data = fetch_tu_dataset(name, data_home=SHARED)
+    graphs = data.graphs
+    sizes = graphs.n_nodes_per_graph
+    edges = graphs.n_edges_per_graph.sum() + data.n_self_loops
+    assert (
+        len(graphs),
+        round(sizes.mean(), 2),
+        round(edges / len(graphs), 2),
+        dict(zip(*(x.tolist() for x in np.unique(data.classes, return_counts=True)), strict=True)),
+        len(graphs.label_names),
+        0 if graphs.attributes is None else graphs.attributes.shape[1],
+        int((graphs.degrees == 0).sum()),
+        sizes.min(),
+        sizes.max(),
+    ) == STATISTICS[name]
+    assert data.n_self_loops == (2837 if name == "COLLAB" else 0)
+    assert set(data.target) == {-1, 1}
+    assert set(BENCHMARK[name].classes) == set(data.classes)

@@ -1,0 +1,173 @@
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from sklearn import config_context
+
+from skgraphkde import MMD, GraphBatch, GraphKDEDetector, Readout, References, read_graphs
+from tests.conftest import random_graphs
+from tests.density.test_kde import density_slow
+
+DISTANCES = {
+    "mmd": MMD(),
+    "biased": MMD(estimator="biased"),
+    "random features": MMD(method="random_features"),
+    "mean": Readout("mean"),
+}
+
+
+def fit(distance="mmd", **parameters):
+    detector = GraphKDEDetector(distance=distance, random_state=0, **parameters)
+    return detector.fit(random_graphs(20, seed=1)).density_
+
+
+@pytest.fixture(scope="module", params=DISTANCES)
+def density(request):
+    return fit(DISTANCES[request.param])
+
+
+@pytest.fixture(scope="module")
+def batch():
+    return read_graphs(random_graphs(9, seed=2))
+
+
+# -- what it computes ------------------------------------------------------------------------------
+
+
+def squared_distances(density, batch, other=None):
+    """Signed, as the density takes them; references are embedded anew."""
+    P, Q = (density._measures(x) for x in (batch, density.references if other is None else other))
+    return density.distance.squared(P, Q).numpy()
+
+
+def log_densities_slow(density, batch, own):
+    squared = squared_distances(density, batch)
+    weights = np.exp(density._model.size_kernel(batch, density.references))
+    return [
+        np.log(density_slow(d, density.bandwidths, density.mixture_weights, w, skip))
+        for d, w, skip in zip(squared, weights, own, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("working_memory", [1024, 0.01])
+def test_log_densities_equal_the_formula(density, batch, working_memory):
+    own = np.full(9, -1)
+    expected = log_densities_slow(density, batch, own)
+    with config_context(working_memory=working_memory):
+        np.testing.assert_allclose(density.log_densities(batch), expected, rtol=1e-7)
+        own[[2, 5]] = 11, 0
+        np.testing.assert_allclose(
+            density.log_densities(batch, own=own),
+            log_densities_slow(density, batch, own),
+            rtol=1e-7,
+        )
+        features = density.features.transform_batch(batch).attributes
+        featurized = GraphBatch(batch.node_ptr, batch.adjacency, attributes=features)  # no labels
+        np.testing.assert_array_equal(
+            density.log_densities(featurized, featurized=True), density.log_densities(batch)
+        )
+
+
+@pytest.mark.parametrize("working_memory", [1024, 0.003])
+def test_distances_between_any_graphs(density, batch, working_memory):
+    other = read_graphs(random_graphs(5, seed=3))
+    with config_context(working_memory=working_memory):
+        distances = {
+            other: density.distances(batch, other),
+            None: density.distances(batch),
+            batch: density.distances(batch, batch),
+        }
+        references = density.reference_distances()
+    for others, D in distances.items():
+        expected = squared_distances(density, batch, others).clip(min=0)
+        np.testing.assert_allclose(D**2, expected, atol=1e-9)
+    expected = squared_distances(density, density.references).clip(min=0)
+    np.testing.assert_allclose(references**2, expected, atol=1e-9)
+
+
+def test_contributions_sum_to_squared_distances(density, batch):
+    expected = squared_distances(density, batch)
+    some = np.array([7, 0, 19])
+    for i in range(len(batch)):
+        shares = density.contributions(batch[i], some)
+        assert shares.shape == (batch[i].n_nodes, 3)
+        np.testing.assert_allclose(shares.sum(axis=0), expected[i, some], atol=1e-9)
+
+
+def test_embeddings_are_means_over_nodes(density, batch):
+    measures = density._measures(batch)
+    expected = measures.weights.toarray() @ measures.points.numpy()
+    np.testing.assert_allclose(density.embeddings(batch), expected, atol=1e-12)
+    assert density.embeddings(batch).shape == (9, density.embedding_dim)
+
+
+def test_references_in_their_order():
+    graphs = read_graphs(random_graphs(20, seed=1))
+    assert (fit().references.adjacency != graphs.adjacency).nnz == 0
+    chosen = fit(references=References("uniform", 0.3)).references
+    assert len(chosen) == 6
+    sizes = graphs.n_nodes_per_graph.tolist()
+    for n in chosen.n_nodes_per_graph.tolist():  # a subsequence
+        sizes = sizes[sizes.index(n) + 1 :]
+
+
+def test_attributes_far_out_are_refused_where_random_features_lose_their_digits():
+    train, new = (read_graphs(random_graphs(n, n, n_attributes=2)) for n in (20, 4))
+    far = np.array(new.attributes)
+    node = int(new.node_ptr[3]) - 1  # the last of graph 2
+    far[node, 1] = -1e10
+    far = new.replace(attributes=far)
+    densities = {
+        method: GraphKDEDetector(distance=MMD(method=method), random_state=0).fit(train).density_
+        for method in ("exact", "random_features")
+    }
+    for density in densities.values():
+        density.check_batch(new)
+    densities["exact"].check_batch(far)
+    position = f"graph 2, node {new.n_nodes_per_graph[2] - 1}: node attribute 1 is -1e\\+10, "
+    with pytest.raises(ValueError, match=position + r".* clip it, or use distance=MMD\(method='ex"):
+        densities["random_features"].check_batch(far)
+
+
+# -- what is computed of the references once -------------------------------------------------------
+
+
+def memo(density):
+    return density._references.measures.memo
+
+
+def test_scoring_twice_gives_the_same_bits(density, batch):
+    fresh = pickle.loads(pickle.dumps(density))
+    for compute in ("log_densities", "distances"):
+        first = getattr(fresh, compute)(batch)
+        kept = dict(memo(fresh))
+        again = [getattr(x, compute)(batch) for x in (fresh, density, fresh)]
+        for other in again:
+            np.testing.assert_array_equal(other, first)
+        assert kept.keys() == memo(fresh).keys()
+        assert all(memo(fresh)[name] is value for name, value in kept.items())
+    if getattr(density.distance, "method", None) == "exact":
+        assert "support" in kept
+
+
+def test_pickles_leave_out_what_is_kept(batch):
+    density = pickle.loads(pickle.dumps(fit()))
+    before = len(pickle.dumps(density))
+    expected = density.log_densities(batch)
+    density.on(torch.device("cpu:0")).log_densities(batch)
+    assert memo(density)
+    assert density._copies
+    restored = pickle.loads(pickle.dumps(density))
+    assert len(pickle.dumps(density)) == before
+    assert not memo(restored)
+    assert not restored._copies
+    np.testing.assert_array_equal(restored.log_densities(batch), expected)
+
+
+def test_a_copy_for_a_device_is_made_once(density, batch):
+    assert density.on(density.device) is density
+    copy = density.on(torch.device("cpu:0"))  # not the same by name: as good as another device
+    assert copy is not density
+    assert density.on(torch.device("cpu:0")) is copy
+    np.testing.assert_array_equal(copy.log_densities(batch), density.log_densities(batch))

@@ -1,0 +1,381 @@
+"""BaseGraphDetector: what a detector of one's own inherits."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from joblib import parallel_config
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+import skgraphkde
+from skgraphkde import (
+    BaseGraphDetector,
+    GraphBatch,
+    InvalidFileError,
+    NodeFeatures,
+    Split,
+    persistence,
+    read_graphs,
+    register,
+)
+from skgraphkde.detectors import processes
+from skgraphkde.detectors.processes import GRAPHS_PER_PART
+from skgraphkde.persistence.registry import _classes
+from skgraphkde.testing import check_graph_estimator
+from tests.conftest import random_graphs
+from tests.detectors.forging import find, forged, replaced
+
+
+class EdgeCount(BaseGraphDetector):
+    """The detector of the doctest."""
+
+    def _fit_batch(self, graphs, rng):
+        self.median_ = float(np.median(graphs.n_edges_per_graph))
+        return self._score_batch(graphs)
+
+    def _score_batch(self, graphs):
+        return -abs(graphs.n_edges_per_graph - self.median_)
+
+
+class Leaving(BaseGraphDetector):
+    """Scores by the mean number of edges, each training graph by that of the others."""
+
+    def __init__(
+        self,
+        fail=None,
+        *,
+        calibration="loo",
+        contamination=0.1,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        super().__init__(
+            calibration=calibration,
+            contamination=contamination,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.fail = fail
+
+    def _fit_batch(self, graphs, rng):
+        counts = graphs.n_edges_per_graph
+        self.seen_ = len(graphs)
+        self.draw_ = rng.random_sample()
+        self.mean_ = counts.mean()
+        if graphs.labels is not None:
+            self.labels_ = graphs.label_names
+        if self.fail == "fit":
+            raise RuntimeError("half way")
+        if self.fail == "nan":
+            return np.full(len(graphs), np.nan)
+        if self.calibration != "loo":
+            return None
+        n = len(graphs)
+        return -abs(counts - (counts.sum() - counts) / (n - 1))
+
+    def _score_batch(self, graphs):
+        return -abs(graphs.n_edges_per_graph - self.mean_)
+
+    def _check_batch(self, graphs):
+        if hasattr(self, "labels_") and graphs.labels is None:
+            raise ValueError("these graphs have no labels")
+
+
+PATHS = [nx.path_graph(n) for n in range(10, 30)]
+
+
+@pytest.fixture
+def registry():
+    """Classes that a test registers are forgotten after it."""
+    before = dict(_classes)
+    yield
+    _classes.clear()
+    _classes.update(before)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "detector.skg"
+
+
+def state_of(detector):
+    return {key: value for key, value in vars(detector).items() if key.endswith("_")}
+
+
+# -- scikit-learn's contract -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "detector",
+    [EdgeCount(), EdgeCount(calibration="train")],
+    ids=str,
+)
+def test_a_detector_in_a_few_lines_passes_all_checks(detector):
+    results = check_graph_estimator(detector)
+    assert [result for result in results if result.status == "failed"] == []
+    assert sum(result.status == "passed" for result in results) > 35
+
+
+def test_it_works_on_its_own():
+    detector = EdgeCount().fit(PATHS)
+    assert detector.fit(PATHS) is detector
+    assert detector.predict([nx.path_graph(20), nx.complete_graph(20)]).tolist() == [1, -1]
+    scores = detector.score_samples(PATHS)
+    np.testing.assert_array_equal(scores, [-abs(n - 1 - 18.5) for n in range(10, 30)])
+    np.testing.assert_array_equal(detector.decision_function(PATHS), scores - detector.offset_)
+    p_values = detector.p_values([nx.path_graph(20), nx.complete_graph(20)])
+    np.testing.assert_allclose(p_values, [1, 1 / 21])
+    assert detector.select([nx.path_graph(20), nx.complete_graph(20)]).tolist() == [False, True]
+    pipeline = make_pipeline(NodeFeatures(("degree",)), EdgeCount()).fit(PATHS)
+    np.testing.assert_array_equal(pipeline.score_samples(PATHS), scores)
+
+
+def test_what_a_subclass_must_define():
+    with pytest.raises(NotImplementedError):
+        BaseGraphDetector().fit(PATHS)
+    with pytest.raises(NotFittedError, match="EdgeCount instance is not fitted"):
+        EdgeCount().predict(PATHS)
+
+
+def test_bad_parameters_and_graphs():
+    for params, message in (
+        ({"contamination": 0.6}, "'contamination' parameter of EdgeCount"),
+        ({"calibration": "none"}, "'calibration' parameter of EdgeCount"),
+        ({"calibration": None}, "'calibration' parameter of EdgeCount"),
+        ({"calibration": Split(2)}, "'fraction' parameter of Split"),
+        ({"random_state": "x"}, "'random_state' parameter of EdgeCount"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            EdgeCount(**params).fit(PATHS)
+    with pytest.raises(ValueError, match="give at least 2"):
+        EdgeCount().fit(PATHS[:1])
+    with pytest.raises(TypeError, match="list of graphs"):
+        EdgeCount().fit(None)
+
+
+# -- fit -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fail", "graphs", "error"),
+    [
+        ("fit", PATHS, RuntimeError),
+        ("nan", PATHS, ValueError),
+        (None, PATHS[:1], ValueError),
+        (None, [nx.Graph()], ValueError),
+        (None, None, TypeError),
+    ],
+)
+def test_a_failed_fit_keeps_the_old_one(fail, graphs, error):
+    detector = Leaving(random_state=0).fit(PATHS)
+    before, scores = state_of(detector), detector.score_samples(PATHS)
+    with pytest.raises(error):
+        detector.set_params(fail=fail).fit(graphs)
+    assert state_of(detector) == before
+    assert detector.fail == fail
+    np.testing.assert_array_equal(detector.score_samples(PATHS), scores)
+
+
+def test_a_failed_first_fit_leaves_nothing():
+    detector = Leaving(fail="fit")
+    with pytest.raises(RuntimeError):
+        detector.fit(PATHS)
+    assert state_of(detector) == {}
+    with pytest.raises(NotFittedError):
+        detector.predict(PATHS)
+
+
+def test_fit_forgets_attributes_of_an_earlier_fit():
+    detector = Leaving().fit(random_graphs(9))
+    assert detector.labels_
+    with pytest.raises(ValueError, match="have no labels"):
+        detector.predict(PATHS)
+    detector.fit(PATHS)
+    assert not hasattr(detector, "labels_")
+    assert detector.predict(PATHS).shape == (20,)
+
+
+def test_scores_that_are_not_numbers_name_the_graph():
+    class Odd(EdgeCount):
+        def _score_batch(self, graphs):
+            return np.where(graphs.n_nodes_per_graph == 12, np.nan, 1.0)
+
+    with pytest.raises(ValueError, match="score of graph 2 is not a finite number"):
+        Odd().fit(PATHS)
+    detector = Odd().fit(PATHS[5:])
+    with pytest.raises(ValueError, match="score of graph 2 is not a finite number"):
+        detector.score_samples(PATHS)
+
+
+def test_random_state_reaches_the_subclass():
+    draws = [Leaving(random_state=seed).fit(PATHS).draw_ for seed in (0, 0, 1)]
+    assert draws[0] == draws[1] != draws[2]
+    state = np.random.get_state()[1].copy()
+    Leaving(random_state=0, calibration=Split(0.5)).fit(PATHS)
+    np.testing.assert_array_equal(np.random.get_state()[1], state)
+
+
+# -- calibration -----------------------------------------------------------------------------------
+
+
+def test_loo_uses_what_fit_returns():
+    detector = Leaving(contamination=0.2).fit(PATHS)
+    counts = np.arange(9, 29)
+    expected = [-abs(c - np.delete(counts, i).mean()) for i, c in enumerate(counts)]
+    np.testing.assert_allclose(detector.calibration_scores_, expected)
+    quantile = np.quantile(expected, 0.2, method="weibull")
+    assert detector.offset_ == pytest.approx(quantile, rel=1e-8)
+    verdicts = detector.fit_predict(PATHS)
+    np.testing.assert_array_equal(verdicts == -1, detector.calibration_scores_ < detector.offset_)
+
+
+def test_train_uses_plain_scores():
+    detector = Leaving(calibration="train", contamination=0.2).fit(PATHS)
+    scores = detector.score_samples(PATHS)
+    np.testing.assert_array_equal(detector.calibration_scores_, scores)
+    assert detector.offset_ == pytest.approx(np.quantile(scores, 0.2), rel=1e-8)
+    np.testing.assert_array_equal(detector.fit_predict(PATHS), detector.predict(PATHS))
+    for method in (detector.p_values, detector.select):
+        with pytest.raises(ValueError, match="calibration='train' uses scores in which each"):
+            method(PATHS)
+
+
+@pytest.mark.parametrize("calibration", [Split(0.5), Split(0.25)], ids=str)
+def test_split_uses_graphs_set_aside(calibration):
+    detector = Leaving(calibration=calibration, contamination=0.2, random_state=0).fit(PATHS)
+    n = round(20 * calibration.fraction)
+    assert detector.seen_ == 20 - n
+    scores = detector.score_samples(PATHS)
+    order = np.random.RandomState(0).permutation(20)
+    np.testing.assert_array_equal(detector.calibration_scores_, scores[np.sort(order[:n])])
+    assert detector.mean_ == np.mean([PATHS[i].number_of_edges() for i in order[n:]])
+    expected = np.quantile(detector.calibration_scores_, 0.2, method="weibull")
+    assert detector.offset_ == pytest.approx(expected, rel=1e-8)
+    np.testing.assert_array_equal(detector.fit_predict(PATHS), detector.predict(PATHS))
+    assert detector.p_values(PATHS).min() >= 1 / (n + 1)
+
+
+def test_split_as_a_string_is_its_default():
+    graphs = [nx.path_graph(n) for n in range(2, 102)]
+    string, split = (
+        Leaving(calibration=x, random_state=0).fit(graphs) for x in ("split", Split(0.1))
+    )
+    assert len(string.calibration_scores_) == 10
+    np.testing.assert_array_equal(string.calibration_scores_, split.calibration_scores_)
+    with pytest.raises(ValueError, match=r"sets 2 of 20 graphs aside, but contamination=0\.1"):
+        Leaving(calibration="split").fit(PATHS)
+
+
+# -- processes -------------------------------------------------------------------------------------
+
+
+def test_many_graphs_are_scored_in_parts(monkeypatch):
+    small = read_graphs(random_graphs(40))
+    many = small[np.random.RandomState(0).randint(40, size=2 * GRAPHS_PER_PART)]
+    detector = EdgeCount().fit(small)
+    expected, used = detector.score_samples(many), []
+    parallel = processes.Parallel
+    monkeypatch.setattr(processes, "Parallel", lambda n: used.append(n) or parallel(n))
+    detector.set_params(n_jobs=2)
+    with parallel_config("threading"):
+        np.testing.assert_array_equal(detector.score_samples(many), expected)
+    assert used == [2]
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("registry")
+def test_a_registered_detector_is_saved_and_loaded(path):
+    register(EdgeCount)
+    detector = EdgeCount(calibration=Split(0.5), contamination=0.2, random_state=3).fit(PATHS)
+    detector.save(path, {"made": "today"})
+    loaded = skgraphkde.load(path)
+    assert type(loaded) is EdgeCount
+    assert repr(loaded) == repr(detector)
+    assert loaded.median_ == detector.median_
+    assert loaded.offset_ == detector.offset_
+    np.testing.assert_array_equal(loaded.calibration_scores_, detector.calibration_scores_)
+    np.testing.assert_array_equal(loaded.predict(PATHS), detector.predict(PATHS))
+    first = path.read_bytes()
+    loaded.save(path, {"made": "today"})
+    assert path.read_bytes() == first
+    assert clone(loaded).fit(PATHS).offset_ == detector.offset_
+
+
+@pytest.mark.usefixtures("registry")
+def test_an_unregistered_detector_is_not_saved(path):
+    with pytest.raises(TypeError, match=r"^EdgeCount cannot be saved.* skgraphkde\.register"):
+        EdgeCount().fit(PATHS).save(path)
+    with pytest.raises(NotFittedError):
+        EdgeCount().save(path)
+    register(EdgeCount)
+
+    class Mine(EdgeCount):
+        pass
+
+    with pytest.raises(TypeError, match=r"^Mine cannot be saved"):
+        Mine().fit(PATHS).save(path)
+    assert not path.exists()
+    EdgeCount().fit(PATHS).save(path)
+    del _classes["EdgeCount"]
+    with pytest.raises(InvalidFileError, match="class EdgeCount, which is not registered: import"):
+        skgraphkde.load(path)
+
+
+@pytest.mark.usefixtures("registry")
+def test_attributes_that_a_file_cannot_contain(path):
+    @register
+    class Keeping(EdgeCount):
+        def _fit_batch(self, graphs, rng):
+            self.function_ = len
+            return super()._fit_batch(graphs, rng)
+
+    with pytest.raises(ValueError, match=r"detector\.fitted\.function_ cannot be saved"):
+        Keeping().fit(PATHS).save(path)
+    assert not path.exists()
+
+
+@pytest.mark.usefixtures("registry")
+def test_attributes_of_many_kinds_come_back(path):
+    @register
+    class Keeping(EdgeCount):
+        def _fit_batch(self, graphs, rng):
+            self.graphs_, self.names_ = graphs[:3], ("a", 1, None)
+            self.split_, self.matrix_ = Split(0.3), np.eye(2)
+            return super()._fit_batch(graphs, rng)
+
+    Keeping().fit(PATHS).save(path)
+    loaded = skgraphkde.load(path)
+    assert isinstance(loaded.graphs_, GraphBatch)
+    assert loaded.graphs_.n_nodes_per_graph.tolist() == [10, 11, 12]
+    assert (loaded.names_, loaded.split_.fraction) == (("a", 1, None), 0.3)
+    np.testing.assert_array_equal(loaded.matrix_, np.eye(2))
+
+
+@pytest.mark.usefixtures("registry")
+def test_forged_files_of_own_detectors(path):
+    register(EdgeCount)
+    EdgeCount().fit(PATHS).save(path)
+    tree, arrays = persistence.read(path)
+    name = "detector.fitted.calibration_scores_"
+    fitted = find(tree, "detector", "fitted")
+    items = (*fitted, "dict")
+    for content, message in (
+        (forged(tree, {name: np.zeros((2, 2))}), "array calibration_scores_ is float64"),
+        (forged(tree, {name: np.full(3, np.nan)}), "calibration_scores_ is not finite"),
+        (forged(tree, {name: np.zeros(0)}), "calibration_scores_ is empty"),
+        (replaced(tree, arrays, find(tree, "offset_"), "low"), "offset_ is missing or not"),
+        (replaced(tree, arrays, find(tree, "offset_"), float("inf")), "offset_ is out of range"),
+        (replaced(tree, arrays, find(tree, "verbose"), "x"), "'verbose' parameter of EdgeCount"),
+        (replaced(tree, arrays, find(tree, "contamination"), 2), "'contamination' parameter"),
+        (replaced(tree, arrays, (*items, "predict"), 1), "predict is not a fitted attribute"),
+        (replaced(tree, arrays, (*items, "__class__"), 1), "__class__ is not a fitted"),
+        (replaced(tree, arrays, (*items, "__dict__"), {"dict": {}}), "__dict__ is not a fitted"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(InvalidFileError, match=message):
+            skgraphkde.load(path)

@@ -1,0 +1,380 @@
+"""Files of fitted detectors: what is saved comes back, elsewhere and later, too."""
+
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+from enum import IntEnum
+from fractions import Fraction
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import skgraphkde
+from skgraphkde import (
+    GCN,
+    KDE,
+    MMD,
+    Contrastive,
+    GraphKDEDetector,
+    InvalidFileError,
+    NodeFeatures,
+    Propagation,
+    Readout,
+    References,
+    SpectralEdges,
+    Split,
+    Twins,
+    paper_settings,
+    persistence,
+    read_graphs,
+)
+from skgraphkde.datasets import load_mutag, make_barabasi_albert
+from skgraphkde.detectors import files
+from tests.conftest import random_graphs
+from tests.detectors.conftest import make_detector
+from tests.detectors.forging import forged
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return GraphKDEDetector(random_state=0).fit(random_graphs(12, seed=1))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "detector.skg"
+
+
+# -- there and back --------------------------------------------------------------------------------
+
+TRAINED = {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)}
+RANDOM_FEATURES = MMD(method="random_features", n_components=32)
+PARAMETERS = {
+    "defaults": {},
+    "no layers": {"encoder": Propagation(0)},
+    "gcn": TRAINED,
+    "gcn of one layer": {**TRAINED, "encoder": GCN(hidden_dim=8, n_layers=1, dropout=0)},
+    "no batch norm": {
+        "encoder": GCN(hidden_dim=8, batch_norm=False),
+        "training": Contrastive(max_iter=2, learn_weights=False),
+    },
+    "paper": paper_settings(
+        encoder=GCN(hidden_dim=8), training=Contrastive(max_iter=1, leave_one_out=False)
+    ),
+    "trained weights": {"training": Contrastive(max_iter=2, twins="features", n_twins=2)},
+    "mean": {"distance": "mean"},
+    "sum": {"distance": Readout("sum"), "density": KDE(size_kernel=False)},
+    "biased": {"distance": MMD(estimator="biased")},
+    "unbiased": {"distance": MMD(estimator="unbiased"), "density": KDE(size_kernel=False)},
+    "random features": {"distance": RANDOM_FEATURES},
+    "gcn with random features": {**TRAINED, "distance": RANDOM_FEATURES},
+    "split": {"calibration": Split(0.4), "contamination": 0.25},
+    "train": {"calibration": "train", "contamination": 0.25},
+    "fewer references": {"references": References("importance", ratio=0.5)},
+    "lists": {
+        "distance": MMD([1, 10.0]),
+        "density": KDE([0.2, 1]),
+        "training": Contrastive(max_iter=1, twins=Twins(edges=SpectralEdges([0.4, 0.7]))),
+    },
+    "arrays": {
+        "distance": MMD(np.array([0.1, 3], dtype=np.float32)),
+        "density": KDE(np.array([1, 2])),
+    },
+    "numpy scalars": {
+        "distance": MMD((np.float64(0.3),)),
+        "encoder": GCN(hidden_dim=np.int64(4), dropout=np.float32(0.1)),
+    },
+    "walks": {"features": NodeFeatures(("random_walk",), n_steps=3)},
+    "list of features": {"features": NodeFeatures(["degree", "label"])},
+    "given": {"features": "given"},
+}
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS.values(), ids=PARAMETERS)
+def test_every_parameter_set_makes_a_round_trip(path, parameters):
+    train, new = random_graphs(12, seed=1, n_attributes=2), random_graphs(4, seed=2, n_attributes=2)
+    detector = GraphKDEDetector(random_state=0, **parameters).fit(train)
+    assert_same_after_round_trip(detector, new, path)
+
+
+@pytest.mark.parametrize("labels", [None, "CNO"])
+@pytest.mark.parametrize("n_attributes", [0, 3])
+def test_graphs_with_and_without_labels_and_attributes(path, labels, n_attributes):
+    graphs = random_graphs(12, seed=1, labels=labels, n_attributes=n_attributes)
+    assert_same_after_round_trip(GraphKDEDetector(random_state=0).fit(graphs), graphs[:4], path)
+
+
+def assert_same_after_round_trip(detector, new, path):
+    detector.save(path)
+    loaded = skgraphkde.load(path)
+    for method in ("decision_function", "predict", "pairwise_distances", "transform", "score"):
+        ours, theirs = getattr(loaded, method)(new), getattr(detector, method)(new)
+        np.testing.assert_array_equal(ours, theirs, err_msg=method)
+    assert_same(loaded, detector)
+    return loaded
+
+
+def assert_same(a, b, name="detector"):
+    """Of like types (a NumPy scalar is one of Python's) and equal, down to the last object."""
+    if isinstance(b, np.random.RandomState):
+        assert a is None, name
+    elif isinstance(b, torch.device):
+        assert a == str(b), name
+    elif isinstance(b, np.generic):
+        assert a == b.item(), name
+    elif isinstance(b, torch.Tensor):
+        assert (a.dtype, a.device) == (b.dtype, b.device), name
+        np.testing.assert_array_equal(a.detach(), b.detach(), err_msg=name)
+    elif isinstance(b, np.ndarray):
+        assert (type(a), a.dtype) == (np.ndarray, b.dtype), name
+        np.testing.assert_array_equal(a, b, err_msg=name)
+    elif isinstance(b, sp.csr_array):
+        assert a.shape == b.shape, name
+        for part in ("data", "indices", "indptr"):
+            assert_same(getattr(a, part), getattr(b, part), f"{name}.{part}")
+    else:
+        assert type(a) is type(b), name
+        if isinstance(b, dict):
+            assert sorted(a) == sorted(b), name
+            for key in b:
+                assert_same(a[key], b[key], f"{name}.{key}")
+        elif isinstance(b, tuple | list):
+            assert len(a) == len(b), name
+            for i, (x, y) in enumerate(zip(a, b, strict=True)):
+                assert_same(x, y, f"{name}.{i}")
+        elif hasattr(b, "__dict__") and not isinstance(b, type):
+            assert_same(a.__getstate__(), b.__getstate__(), name)
+        else:
+            assert a == b or (a != a and b != b), name
+
+
+def test_weighted_pairs_and_data_sets(path):
+    rng = np.random.RandomState(0)
+    halves = [np.triu(rng.rand(5, 5) * (rng.rand(5, 5) < 0.5), 1) for _ in range(8)]
+    pairs = [(half + half.T, rng.rand(5, 3)) for half in halves]
+    drawn, molecules = make_barabasi_albert(10, random_state=0), load_mutag()
+    for graphs in (pairs, drawn["graphs"], molecules["graphs"][:10]):
+        assert_same_after_round_trip(GraphKDEDetector(random_state=0).fit(graphs), graphs, path)
+
+
+def test_notes_come_back(fitted, path):
+    fitted.save(path)
+    assert files.read(path).notes == {}
+    plain = path.read_bytes()
+    fitted.save(path, notes := {"from": ["a", None, {"b": 1.5}]})
+    detector, back, version = files.read(path)
+    assert (back, version) == (notes, skgraphkde.__version__)
+    detector.save(path)
+    assert path.read_bytes() == plain
+    with pytest.raises(ValueError, match=r"notes\.from cannot be saved: \{1, 2\} is a set"):
+        fitted.save(path, {"from": {1, 2}})
+    assert path.read_bytes() == plain
+
+
+def test_notes_that_are_no_dict(fitted, path):
+    with pytest.raises(ValueError, match="notes is missing or not of type dict"):
+        fitted.save(path, [1])
+    assert not path.exists()
+    fitted.save(path)
+    tree, arrays = persistence.read(path)
+    tree["dict"]["notes"] = [1]
+    path.write_bytes(forged(tree, arrays))
+    with pytest.raises(InvalidFileError, match="notes is missing or not of type dict"):
+        skgraphkde.load(path)
+
+
+def test_a_loaded_detector_is_an_estimator_like_any_other(fitted, path):
+    fitted.save(str(path))  # a str will do
+    loaded = skgraphkde.load(str(path))
+    assert clone(loaded).get_params(deep=False) == fitted.get_params(deep=False)
+    new = random_graphs(5, seed=3)
+    scores = fitted.score_samples(new)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(loaded)).score_samples(new), scores)
+    first = path.read_bytes()
+    loaded.save(path)
+    assert path.read_bytes() == first  # one detector, one file
+    refitted = loaded.fit(random_graphs(12, seed=1))
+    np.testing.assert_array_equal(refitted.score_samples(new), scores)
+
+
+def test_parameters_set_after_fit_do_not_change_what_was_fitted(path):
+    train, new = random_graphs(12, seed=1), random_graphs(5, seed=2)
+    detector = GraphKDEDetector(random_state=0).fit(train)
+    scores = detector.score_samples(new)
+    detector.set_params(encoder="gcn", encoder__n_layers=4, distance="sum")
+    detector.set_params(density__size_kernel=False)
+    loaded = assert_same_after_round_trip(detector, new, path)
+    np.testing.assert_array_equal(loaded.score_samples(new), scores)
+    with pytest.raises(ValueError, match="'dropout' parameter of GCN"):
+        detector.set_params(encoder__dropout=2).save(path)
+
+
+def test_random_streams_and_devices(fitted, path):
+    detector = GraphKDEDetector(random_state=np.random.RandomState(0), device=torch.device("cpu"))
+    detector.fit(random_graphs(5)).save(path)
+    loaded = skgraphkde.load(path)
+    assert (loaded.random_state, loaded.device) == (None, "cpu")
+    new = random_graphs(5, seed=2)
+    np.testing.assert_array_equal(loaded.score_samples(new), detector.score_samples(new))
+    elsewhere = pickle.loads(pickle.dumps(fitted)).set_params(device="cuda:7")
+    elsewhere.save(path)
+    loaded = skgraphkde.load(path)
+    assert loaded.device == "cuda:7"
+    if torch.cuda.device_count() < 8:
+        np.testing.assert_array_equal(loaded.score_samples(new), elsewhere.score_samples(new))
+
+
+class Element(IntEnum):
+    C = 6
+
+
+LABELS = [3, 2.5, True, "C", "Å\ud800", ("C", (1, None)), np.int64(7), np.str_("N"), 10**30]
+
+
+def test_labels_of_every_kind(path):
+    graphs = random_graphs(9, seed=1, labels=LABELS)
+    detector = GraphKDEDetector(random_state=0).fit(graphs)
+    loaded = assert_same_after_round_trip(detector, graphs, path)
+    names = loaded.density_.features.label_names_
+    assert set(names) <= set(LABELS)
+    assert {type(name) for name in names} <= {int, float, bool, str, tuple}
+
+
+@pytest.mark.parametrize(
+    ("label", "part"),
+    [
+        *((x, x) for x in (Fraction(1, 2), b"C", frozenset("C"), float("inf"), Element.C)),
+        (("C", 1j), 1j),
+    ],
+)
+def test_other_labels_are_refused_by_name(label, part, path):
+    detector = GraphKDEDetector().fit(random_graphs(6, labels=[label, "N"]))
+    message = f"cannot be saved: {part!r} is a {type(part).__name__}."
+    with pytest.raises(ValueError, match=r"\.label_names_\.[01].* " + re.escape(message)):
+        detector.save(path)
+    assert not path.exists()
+
+
+def test_only_fitted_detectors_are_saved(path):
+    with pytest.raises(NotFittedError):
+        GraphKDEDetector().save(path)
+
+    class Mine(GraphKDEDetector):
+        pass
+
+    with pytest.raises(TypeError, match=r"^Mine cannot be saved"):
+        Mine().fit(random_graphs(4)).save(path)
+    detector = GraphKDEDetector(distance=MMD(gammas=range(1, 3))).fit(random_graphs(4))
+    message = r"detector\.parameters\.distance\.gammas cannot be saved: range\(1, 3\)"
+    with pytest.raises(ValueError, match=message):
+        detector.save(path)
+    assert not path.exists()
+
+
+def test_not_a_file_is_an_os_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        skgraphkde.load(tmp_path / "nothing")
+    with pytest.raises(OSError, match="a folder or a device"):
+        skgraphkde.load(tmp_path)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(OSError, match="a folder or a device"):
+            skgraphkde.load(tmp_path / "pipe")
+
+
+# -- elsewhere -------------------------------------------------------------------------------------
+
+LOADER = """
+import pickle, sys
+import torch
+import skgraphkde
+from tests.conftest import random_graphs
+from tests.detectors.conftest import make_detector
+
+def refuse(*args, **kwargs):
+    raise AssertionError("a file was unpickled")
+
+make_detector().fit(random_graphs(12, seed=1))  # numba's cache is pickled
+real = pickle.load, pickle.loads, pickle.Unpickler, torch.load
+pickle.load = pickle.loads = pickle.Unpickler = pickle._Unpickler = torch.load = refuse
+detector = skgraphkde.load(sys.argv[1])
+pickle.load, pickle.loads, pickle.Unpickler, torch.load = real
+print(detector.score_samples(random_graphs(5, seed=2)).tobytes().hex())
+"""
+
+
+def test_loads_in_another_process_without_pickle_and_gpu(path):
+    detector = make_detector().fit(random_graphs(12, seed=1))
+    detector.save(path)
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(root)}
+    command = [sys.executable, "-c", LOADER, str(path)]
+    run = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    scores = np.frombuffer(bytes.fromhex(run.stdout.strip()))
+    new = random_graphs(5, seed=2)
+    if not torch.cuda.is_available():
+        np.testing.assert_array_equal(scores, detector.score_samples(new))
+    np.testing.assert_allclose(scores, detector.score_samples(new), rtol=1e-6)
+
+
+# -- later -----------------------------------------------------------------------------------------
+
+KEPT = GraphKDEDetector(
+    encoder=GCN(hidden_dim=8),
+    training=Contrastive(max_iter=2, twins=Twins(0.5)),
+    random_state=0,
+)
+
+
+def known_graphs():
+    """Graphs that nobody draws, with labels and attributes."""
+    graphs = [
+        make(n) for make in (nx.path_graph, nx.cycle_graph, nx.star_graph) for n in range(3, 9)
+    ]
+    for graph in graphs:
+        for node in graph:
+            graph.nodes[node]["label"] = "CNO"[node % 3]
+            graph.nodes[node]["x"] = [node * node % 5, len(graph) / 4]
+    return graphs
+
+
+def training_graphs():
+    return [graph for i, graph in enumerate(known_graphs()) if i % 3]
+
+
+def make_kept_file():
+    """Write tests/data. Only for a new format version: an old file stays as it is."""
+    detector = clone(KEPT).fit(training_graphs())
+    detector.save(DATA / "detector-v2.skg")
+    expected = {
+        "scores": detector.score_samples(known_graphs()).tolist(),
+        "offset": detector.offset_,
+        "contrast": detector.score(known_graphs()),
+    }
+    (DATA / "detector-v2.json").write_text(json.dumps(expected, indent=1) + "\n")
+
+
+def test_a_file_of_version_2_is_read():
+    assert (DATA / "detector-v2.skg").stat().st_size < 30_000
+    expected = json.loads((DATA / "detector-v2.json").read_text())
+    detector, graphs = skgraphkde.load(DATA / "detector-v2.skg"), known_graphs()
+    np.testing.assert_allclose(detector.score_samples(graphs), expected["scores"], rtol=1e-6)
+    assert detector.offset_ == expected["offset"]
+    assert detector.score(graphs) == pytest.approx(expected["contrast"], abs=1e-6)
+    parameters, saved = detector.get_params(), KEPT.get_params()
+    assert {key: repr(parameters[key]) for key in saved} == {k: repr(v) for k, v in saved.items()}
+    references = read_graphs(training_graphs())
+    assert len(references) == 12
+    assert_same(detector.density_.references, references)

@@ -1,0 +1,410 @@
+"""Damaged and forged files: each is refused with one kind of error, or is harmless."""
+
+import itertools
+import json
+import struct
+
+import numpy as np
+import pytest
+from safetensors.numpy import save as to_bytes
+
+import skgraphkde
+from skgraphkde import (
+    GCN,
+    KDE,
+    MMD,
+    Contrastive,
+    GraphKDEDetector,
+    InvalidFileError,
+    NodeFeatures,
+    Propagation,
+    RandomEdges,
+    Readout,
+    References,
+    SpectralEdges,
+    Split,
+    Twins,
+    persistence,
+)
+from skgraphkde.persistence.registry import _classes
+from tests.conftest import random_graphs
+from tests.detectors.forging import (
+    at,
+    changed,
+    encoded,
+    find,
+    forged,
+    limited_memory,
+    outcomes,
+    places,
+    replaced,
+)
+
+KINDS = {
+    "defaults": {},
+    "nested": {
+        "features": NodeFeatures(("label", "degree")),
+        "encoder": GCN(hidden_dim=4),
+        "distance": MMD((0.1, 1.0), method="random_features", n_components=8),
+        "density": KDE(size_kernel=False),
+        "training": Contrastive(max_iter=1, twins=Twins(0.5, edges=SpectralEdges((0.4, 0.7)))),
+        "references": References(ratio=0.9),
+        "calibration": Split(0.4),
+        "contamination": 0.25,
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    for name, parameters in KINDS.items():
+        graphs = random_graphs(12, seed=1, n_attributes=2)
+        GraphKDEDetector(random_state=0, **parameters).fit(graphs).save(folder / name)
+    return folder
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "detector.skg"
+
+
+# -- damaged files ---------------------------------------------------------------------------------
+
+
+def raw(header, data=b""):
+    header = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(header)) + header + data
+
+
+def damaged_bytes(content, rng):
+    """Files cut, flipped, overwritten, shifted; some of each in the header and in the data."""
+    n_header = 8 + struct.unpack("<Q", content[:8])[0]
+    for place in [
+        *range(12),
+        *rng.randint(12, n_header, 15),
+        *rng.randint(n_header, len(content), 15),
+    ]:
+        yield "cut", content[:place]
+    places = [*range(8), *rng.randint(8, n_header, 60), *rng.randint(n_header, len(content), 40)]
+    for place in places:
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << rng.randint(8)
+        yield "flipped", bytes(flipped)
+    for place in rng.randint(0, len(content), 15):
+        if any(content[place : place + 16]):  # else it is the same file
+            yield "zeros", content[:place] + bytes(16) + content[place + 16 :]
+        yield "shifted", content[:place] + bytes(rng.bytes(3)) + content[place:]
+    yield "longer", content + bytes(8)
+    yield "noise", rng.bytes(1000)
+
+
+def odd_headers():
+    """What the container itself can claim: huge, overlapping, nested, unknown."""
+    for length in (2**63, 2**64 - 1, 10**8 - 1, 10**12):
+        yield struct.pack("<Q", length) + b"{}"
+    one = {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]}
+    for change in (
+        {"shape": [2**40], "data_offsets": [0, 2**43]},
+        {"shape": [2**33, 2**33]},
+        {"shape": [0, 2**62], "data_offsets": [0, 0]},
+        {"shape": [-1]},
+        {"shape": [1] * 70},
+        {"data_offsets": [8, 0]},
+        {"data_offsets": [0, 2**64]},
+        {"dtype": "O"},
+        {"dtype": "BF16", "shape": [4]},
+    ):
+        yield raw({"a": {**one, **change}}, bytes(8))
+    yield raw({"a": one, "b": one}, bytes(8))
+    yield raw({"../../etc/passwd": one}, bytes(8))
+    yield raw(b'{"a":' * 100_000)
+    for content in (
+        "",
+        "null",
+        "[]",
+        "{}",
+        "[" * 100_000,
+        "1" * 10_000,
+        '{"values": [], "sha256": 1}',
+    ):
+        yield raw({"__metadata__": {"skgraphkde": content}})
+    for metadata in ("a", {"skgraphkde": 1}, {"format": "pt"}):
+        yield raw({"__metadata__": metadata})
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_damaged_files(name, folder, capsys):
+    rng = np.random.RandomState(0)
+    files = list(damaged_bytes((folder / name).read_bytes(), rng))
+    files += [("odd header", odd) for odd in odd_headers()]
+    counts = outcomes(folder / "odd", name, files, capsys)
+    assert len(files) > 200
+    assert {path.name for path in folder.iterdir()} == {*KINDS, "odd"}
+    for kind in ("cut", "zeros", "shifted", "noise", "longer", "odd header"):
+        assert (kind, "harmless") not in counts, kind
+
+
+# -- forged items ----------------------------------------------------------------------------------
+
+
+def forged_items(tree, arrays):
+    """Each item of the state in turn is missing, or something else."""
+    deep = 1
+    for _ in range(400):
+        deep = [deep]
+    wrong = (None, True, -1, 0, 10**30, -1e300, 5e-324, float("nan"), "../../etc/passwd", [[]])
+    wrong += (deep, {"a": 1}, {"tuple": 3}, {"dict": [1]}, {"array": ["a"]}, {"tensor": 1})
+    for place in places(tree):
+        for value in wrong:
+            yield "wrong item", replaced(tree, arrays, place, value)
+        here = at(tree, place)
+        for key in here if isinstance(here, dict) else ():
+            without = {k: v for k, v in here.items() if k != key}
+            have_defaults = {"parameters", "encoder", "history_"} & set(place)
+            kind = "missing parameter" if have_defaults else "missing item"
+            yield kind, replaced(tree, arrays, place, without)
+        if isinstance(here, dict) and here.keys() == {"dict"}:
+            more = {"dict": {**here["dict"], "system": "rm"}}
+            kind = "note" if place[-2:] == ("dict", "notes") else "item too many"
+            yield kind, replaced(tree, arrays, place, more)
+        if isinstance(here, list):
+            for odd in ([*here, "rm"], [*here, *here[:1]], here[1:]):
+                yield "list of another length", replaced(tree, arrays, place, odd)
+
+
+def forged_numbers(tree, arrays):
+    """Each number in turn is negative, tiny or huge."""
+    for place in places(tree):
+        here = at(tree, place)
+        if type(here) in (int, float):
+            values = (-1, 1, 10**9, 2**62, 10**12, here + 1)
+            if type(here) is float:
+                values = (-here, 1.0, 1e300, 1e-300, 5e-324, -1e30)
+            for value in values:
+                yield "wrong number", replaced(tree, arrays, place, value)
+
+
+def forged_arrays(tree, arrays):
+    """Each array in turn is missing, or has another shape, type or content."""
+    for name, array in arrays.items():
+        others = {key: value for key, value in arrays.items() if key != name}
+        yield "missing array", forged(tree, others)
+        yield "missing array", forged(tree, {**others, f"../{name}": array})
+        shapes = [
+            array[None],
+            array.ravel()[:-1],
+            np.zeros((0, 2**40), array.dtype) if array.ndim == 2 else np.zeros(0, array.dtype),
+            np.zeros(100_000, array.dtype),
+            np.concatenate([array, array]) if array.ndim else array[None],
+        ]
+        types = ("float16", "float32", "float64", "int8", "int64", "uint64", "bool")
+        types = [np.nan_to_num(array).astype(dtype) for dtype in types if dtype != array.dtype]
+        kinds = [("shape", shapes), ("values", values := [np.full_like(array, -1), np.flip(array)])]
+        if "history_" not in name:  # whose values say nothing to the code
+            kinds.append(("type", types))
+        if array.dtype == np.int64:
+            values += [np.full_like(array, 2**62), np.full_like(array, -(2**63))]
+            values += [array + 1, array - 1]
+        else:
+            values += [np.full_like(array, x) for x in (np.nan, np.inf, -np.inf, 0, 1e30, 1e-30)]
+            values += [-array, changed(array, 0, np.nan)]
+        for kind, wrong in kinds:
+            for other in wrong:
+                yield f"array of wrong {kind}", forged(tree, {**others, name: other})
+    yield "array too many", forged(tree, {**arrays, "more": np.zeros(3)})
+
+
+OF_EACH_CLASS = (
+    NodeFeatures(),
+    NodeFeatures(("random_walk",), n_steps=3),
+    Propagation(),
+    GCN(),
+    MMD(),
+    Readout(),
+    KDE(),
+    Contrastive(),
+    Twins(),
+    SpectralEdges(),
+    RandomEdges(),
+    References(),
+    Split(),
+)
+
+
+def forged_classes(tree, arrays, detector):
+    """An object of each class in each place where there is an object, or could be one."""
+    density = detector.density_
+    fitted = [density, density.references, density.features, density.distance]
+    fitted += [density._model.kde, skgraphkde.read_graphs(random_graphs(3)), detector]
+    objects = [encoded(value) for value in (*OF_EACH_CLASS, *fitted)]
+    objects += [({"class": name, "state": {"dict": {}}}, {}) for name in _classes]
+    objects += [
+        ({"class": name, "state": {"dict": {}}}, {})
+        for name in ("Nobody", "os.system", "", "GraphBatch.from_state", None, 3)
+    ]
+    parameters = at(tree, find(tree, "parameters", "calibration")[:-1])
+    for place in places(tree):
+        here = at(tree, place)
+        if (isinstance(here, dict) and "class" in here) or at(tree, place[:-1]) is parameters:
+            for other, more in objects:
+                yield "wrong class", replaced(tree, arrays, place, other, more)
+        if place and place[-1] == "class":
+            for name in (*_classes, "Nobody", "builtins.eval", "__main__"):
+                if name != here:
+                    yield "wrong class", replaced(tree, arrays, place, name)
+
+
+@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("forgery", [forged_items, forged_numbers, forged_arrays, forged_classes])
+def test_forged_files(name, forgery, folder, capsys):
+    tree, arrays = persistence.read(folder / name)
+    more = [skgraphkde.load(folder / name)] if forgery is forged_classes else []
+    files = forgery(tree, arrays, *more)
+    if name == "nested" and forgery is not forged_arrays:  # a file of many items, and slow to load
+        files = itertools.islice(files, 0, None, 3)
+    counts = outcomes(folder / "odd", name, files, capsys)
+    n_refused = sum(n for (_, result), n in counts.items() if result == "refused")
+    assert n_refused > sum(counts.values()) / 2
+    for kind in ("missing item", "item too many", "missing array", "array too many"):
+        assert not {(kind, "harmless"), (kind, "useless")} & counts.keys(), kind
+    assert ("array of wrong type", "harmless") not in counts
+
+
+# -- what is wrong, in words -----------------------------------------------------------------------
+
+
+def refused(path, content, message):
+    path.write_bytes(content)
+    with limited_memory(200 * 2**20), pytest.raises(InvalidFileError, match=message) as caught:
+        skgraphkde.load(path)
+    assert "\n" not in str(caught.value)  # such as the stack of torch's C++
+
+
+def test_messages_say_what_is_wrong(folder, path):
+    tree, arrays = persistence.read(folder / "defaults")
+    content, items = (folder / "defaults").read_bytes(), tree["dict"]
+    later = forged({"dict": {**items, "format_version": 3, "library_version": "9.1"}}, arrays)
+    older = forged({"dict": {**items, "format_version": 1, "library_version": "0.0"}}, arrays)
+    for broken, message in (
+        (later, "it has format 3, written by skgraphkde 9.1, and this version reads format 2"),
+        (older, "it has format 1, written by skgraphkde 0.0, and this version reads format 2"),
+        (content.replace(b'"loo\\"', b'"lop\\"'), "checksum is wrong"),
+        (content.replace(b"loo", b"lop"), "checksum is wrong"),
+        (to_bytes({"a": np.ones(3)}), "it contains something else"),
+    ):
+        assert broken != content
+        refused(path, broken, message)
+
+
+def contradictions(arrays):
+    """Arrays that are right each by itself, and what is said of them."""
+    a = {name.removeprefix("detector.fitted.density_."): array for name, array in arrays.items()}
+    edges, node_ptr = a["references.adjacency.indices"], a["references.node_ptr"]
+    weights, indptr = a["references.adjacency.data"], a["references.adjacency.indptr"]
+    means, n_nodes = a["weights.means"], node_ptr[-1]
+    for name, array, message in (
+        ("references.adjacency.indices", changed(edges, -1, n_nodes), "index is out of range"),
+        ("references.adjacency.indices", changed(edges, 0, -1), "index is out of range"),
+        ("references.adjacency.indices", changed(edges, 0, n_nodes - 1), "edge between graphs"),
+        ("references.adjacency.indices", changed(edges, 0, 0), "not that of undirected"),
+        ("references.adjacency.data", changed(weights, 0, 2), "not that of undirected"),
+        ("references.adjacency.data", -weights, "weights that are not positive"),
+        ("references.adjacency.data", changed(weights, 0, np.inf), "an entry is not finite"),
+        ("references.adjacency.indptr", changed(indptr, 1, 10**6), "pointers do not ascend"),
+        ("references.adjacency.indptr", indptr[:-1], "pointers do not fit its shape"),
+        ("references.node_ptr", changed(node_ptr, 1, node_ptr[2]), "does not ascend"),
+        ("references.node_ptr", changed(node_ptr, 1, 2**63 - 1), "does not ascend"),
+        ("references.node_ptr", np.array([0, n_nodes]), "fewer than two references"),
+        ("references.labels", a["references.labels"] + 3, "labels do not fit the nodes"),
+        ("references.attributes", 1e300 * a["references.attributes"], "or are not finite"),
+        ("weights.means", np.hstack([means, means]), "weight means is float32"),
+        ("weights.means", changed(means, 0, np.nan), "weight means is not finite"),
+        ("weights.scales", 0 * means, "scale of the encoder is not positive"),
+        ("weights.scales", -a["weights.scales"], "scale of the encoder is not positive"),
+        ("features.fitted.attributes_", np.array([2]), "attributes_ is out of range"),
+        ("features.fitted.scale_", -a["features.fitted.scale_"], "scale_ is out of range"),
+        ("kde.multiples", np.zeros(3), "multiples is out of range"),
+        ("size_kernel.scale", np.ones(1), r"scale is float64 \(1,\), expected float64 \(2,\)"),
+        ("size_kernel.scale", -np.ones(2), "SizeKernel: the array scale is out of range"),
+        ("size_kernel.center", np.array([0, np.nan]), "the array center is not finite"),
+    ):
+        yield {**arrays, f"detector.fitted.density_.{name}": array}, message
+    yield {**arrays, "detector.fitted.calibration_scores_": np.zeros(0)}, "is empty"
+
+
+def test_arrays_that_contradict_each_other(folder, path):
+    tree, arrays = persistence.read(folder / "defaults")
+    for odd, message in contradictions(arrays):
+        refused(path, forged(tree, odd), message)
+
+
+HUGE = 10**9
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "message"),
+    [
+        ("defaults", ("density_", "encoder", "n_layers"), HUGE, "there are too few weights"),
+        ("nested", ("density_", "encoder", "n_layers"), HUGE, "there are too few weights"),
+        ("nested", ("density_", "encoder", "hidden_dim"), HUGE, "encoder's weight weights.0 is"),
+        ("nested", ("density_", "encoder", "hidden_dim"), 10**30, "unpack"),
+        ("defaults", ("n_degree_bins_",), HUGE, "n_degree_bins_ is out of range"),
+        ("defaults", ("n_degree_bins_",), 60, "encoder's weight means is"),
+        ("defaults", ("n_attributes_in_",), HUGE, "fit saw 1000000000 node attributes"),
+        ("defaults", ("n_steps_",), HUGE, "n_steps_ contradicts n_steps"),
+        ("defaults", ("adjacency", "shape"), {"tuple": [HUGE, HUGE]}, "do not fit its shape"),
+        ("defaults", ("adjacency", "shape"), {"tuple": [3]}, "not a pair of counts"),
+        ("defaults", ("density_", "distance", "correction"), -0.1, "correction is out of range"),
+        ("defaults", ("density_", "distance", "gammas"), {"tuple": [-1.0]}, "gammas is out of"),
+        ("defaults", ("density_", "kde", "scale"), -1.0, "scale is out of range"),
+        (
+            "defaults",
+            ("density_", "encoder"),
+            encoded(MMD())[0],
+            "encoder is missing or of another type",
+        ),
+        ("defaults", ("density_", "encoder"), encoded(GCN())[0], "names of the encoder's weights"),
+        ("defaults", ("density_", "features"), encoded(NodeFeatures())[0], "n_features_out_"),
+        (
+            "defaults",
+            ("density_", "encoder", "class"),
+            "Nobody",
+            "class Nobody, which is not regis",
+        ),
+        (
+            "defaults",
+            ("detector",),
+            encoded(KDE())[0],
+            "detector is missing or of another type",
+        ),
+        ("defaults", ("detector", "class"), "os.system", "os.system, which is not registered"),
+        ("defaults", ("notes",), [1], "notes is missing or not of type dict"),
+        ("defaults", ("parameters", "contamination"), -1, "'contamination' parameter of Graph"),
+        ("defaults", ("parameters", "encoder"), encoded(KDE())[0], "'encoder' parameter of Graph"),
+        ("defaults", ("parameters", "encoder"), encoded(GCN(-1))[0], "'hidden_dim' parameter of"),
+        ("nested", ("parameters", "training"), encoded(Contrastive(0))[0], "'max_iter' parameter"),
+        ("nested", ("energy_thresholds",), {"tuple": [0.9, 0.1]}, "of SpectralEdges must be"),
+        ("nested", ("energy_thresholds",), HUGE, "'energy_thresholds' parameter of SpectralEdges"),
+        ("nested", ("parameters", "calibration", "fraction"), 7, "'fraction' parameter of Split"),
+    ],
+)
+def test_items_that_are_wrong(folder, path, name, place, value, message):
+    tree, arrays = persistence.read(folder / name)
+    refused(path, replaced(tree, arrays, find(tree, *place), value), message)
+
+
+def test_huge_random_walks(folder, path):
+    tree, arrays = persistence.read(folder / "defaults")
+    features = at(tree, find(tree, "density_", "features"))["state"]["dict"]
+    features["parameters"]["dict"]["n_steps"] = features["fitted"]["dict"]["n_steps_"] = HUGE
+    refused(path, forged(tree, arrays), "encoder's weight means is")
+
+
+def test_many_gammas_and_frequencies(folder, path):
+    """One megabyte that asks for 90 gigabytes of random features."""
+    tree, arrays = persistence.read(folder / "nested")
+    gammas = {"tuple": np.linspace(1, 2, 50_000).tolist()}
+    at(tree, find(tree, "density_", "distance"))["state"]["dict"]["gammas"] = gammas
+    [name] = [name for name in arrays if name.endswith("frequencies")]
+    refused(path, forged(tree, arrays | {name: np.zeros((4, 20_000))}), "would take")

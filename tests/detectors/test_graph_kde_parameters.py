@@ -1,0 +1,288 @@
+"""GraphKDEDetector: what parameters choose, what follows the training graphs, and bad input."""
+
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from skgraphkde import (
+    KDE,
+    MMD,
+    Contrastive,
+    GraphKDEDetector,
+    NodeFeatures,
+    SpectralEdges,
+    Split,
+    Twins,
+    read_graphs,
+)
+from skgraphkde.datasets import load_mutag
+from skgraphkde.density import graph_density, references
+from tests.conftest import random_graphs
+from tests.detectors.conftest import make_detector
+
+# -- choices ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("twins", ["both", "features", "spectrum", "random_edges"])
+@pytest.mark.parametrize("distance", ["mmd", "sum"])
+def test_every_kind_of_twins_and_distance(train, new_graphs, twins, distance):
+    detector = make_detector(training__twins=twins, distance=distance).fit(train)
+    assert np.isfinite(detector.score_samples(new_graphs)).all()
+    assert -1 <= detector.score(new_graphs) <= 1
+    assert detector.score(new_graphs) == detector.score(new_graphs)
+
+
+def test_random_features_rank_as_the_exact_mmd():
+    molecules, y = load_mutag(return_X_y=True)
+    normal, odd = molecules[y == 1], molecules[y == -1]
+    scores = []
+    for method in ("exact", "random_features"):
+        detector = GraphKDEDetector(distance=MMD(method=method), random_state=0).fit(normal[:80])
+        assert detector.density_.distance.method == method
+        scores.append(detector.score_samples(odd))
+    assert stats.spearmanr(*scores).statistic > 0.95
+
+
+def test_mmd_method_auto_looks_at_the_number_of_nodes(train, monkeypatch):
+    assert make_detector().fit(train).density_.distance.method == "exact"
+    monkeypatch.setattr("skgraphkde.distances.mmd.EXACT_NODES", 10)
+    distance = make_detector(distance=MMD(n_components=64)).fit(train).density_.distance
+    assert distance.method == "random_features"
+    assert distance.frequencies.shape == (8, 32)
+
+
+@pytest.mark.parametrize("sampling", ["stratified", "importance"])
+def test_few_graphs_make_the_densities_that_references_are_chosen_by(train, sampling, monkeypatch):
+    chosen_by = []
+    choose = references.choose_references
+    monkeypatch.setattr(
+        references,
+        "choose_references",
+        lambda density, *args: chosen_by.append(density) or choose(density, *args),
+    )
+    full = make_detector(references=sampling, references__ratio=0.4, training=None)
+    few = clone(full)
+    full.fit(train)
+    monkeypatch.setattr(graph_density, "PILOT_GRAPHS", 12)
+    few.fit(train)
+    assert len(few.density_.references) == len(full.density_.references) == 10
+    assert stats.spearmanr(*chosen_by).statistic > 0.5
+    assert not np.allclose(*chosen_by)
+
+
+def test_unbiased_estimate(train, new_graphs):
+    detector = make_detector(distance=MMD(estimator="unbiased"), density=KDE((0.5, 1.0)))
+    assert np.isfinite(detector.fit(train).score_samples(new_graphs)).all()
+
+
+# -- what follows the training graphs --------------------------------------------------------------
+
+
+def test_bias_correction_is_the_share_of_possible_distances(train):
+    """Of each graph to the one that is nearest by the biased estimate, counted one by one."""
+    batch = read_graphs(train)
+    biased, unbiased = (
+        make_detector(training=None, distance=MMD(estimator=name)).fit(batch)
+        for name in ("biased", "unbiased")
+    )
+    distances = biased.density_.distance, unbiased.density_.distance
+    assert [distance.correction for distance in distances] == [0, 1]
+    squared = unbiased.density_.distance.squared(unbiased.density_._references.measures)
+    D = biased.pairwise_distances(batch) + np.diag(np.full(len(batch), np.inf))
+    possible = [squared[i, row.argmin()] >= 0 for i, row in enumerate(D)]
+    assert 0 < np.mean(possible) < 1
+    adaptive = make_detector(training=None).fit(batch)
+    assert adaptive.density_.distance.correction == np.mean(possible)
+
+
+@pytest.mark.parametrize("method", ["exact", "random_features"])
+def test_bias_correction_is_large_where_nodes_are_independent(method):
+    """Nodes without edges, their attributes drawn one by one; molecules are no such thing."""
+    rng = np.random.RandomState(0)
+    clouds = [(np.zeros((n, n)), rng.standard_normal((n, 2))) for n in rng.randint(5, 40, 60)]
+    detector = make_detector(
+        training=None,
+        features=NodeFeatures(("attribute",)),
+        encoder="propagation",
+        distance=MMD(method=method),
+    )
+    assert detector.fit(clouds).density_.distance.correction > 0.3
+    molecules, y = load_mutag(return_X_y=True)
+    detector = make_detector(training=None, encoder="propagation").fit(molecules[y == 1])
+    assert detector.density_.distance.correction < 0.2
+
+
+def test_what_training_changed(train):
+    assert GraphKDEDetector().fit(train).untrained_rank_correlation_ == 1
+    untrained = make_detector(training=None).fit(train)
+    training = Contrastive(max_iter=3, learning_rate=0.1, n_iter_no_change=9)
+    trained = make_detector(training=training).fit(train)
+    assert untrained.untrained_rank_correlation_ == 1
+    # The mean of the ranks' products, in units of their variance.
+    ranks = [stats.rankdata(d.calibration_scores_) for d in (untrained, trained)]
+    expected = np.corrcoef(*ranks)[0, 1]
+    assert trained.untrained_rank_correlation_ == pytest.approx(expected, abs=1e-9)
+    assert expected < 0.999
+
+
+@pytest.mark.parametrize(
+    "graphs",
+    [
+        [nx.empty_graph(1)] * 6,
+        [nx.path_graph(3)] * 6,
+        [nx.empty_graph(4), nx.complete_graph(5), nx.path_graph(2)],
+        [nx.path_graph(2), nx.path_graph(3)],
+    ],
+    ids=["single nodes", "all equal", "three", "two"],
+)
+@pytest.mark.parametrize("bandwidths", ["nearest", (1e-2, 1.0)])
+def test_degenerate_training_sets_give_finite_scores(graphs, bandwidths):
+    detector = make_detector(density=KDE(bandwidths))
+    if len(graphs) < 3:
+        with pytest.raises(ValueError, match=r"training needs at least 3 graphs.* and got 2"):
+            detector.fit(graphs)
+        detector.set_params(training=None)
+    detector.fit(graphs)
+    scores = detector.score_samples([*graphs, nx.star_graph(40), nx.empty_graph(1)])
+    assert np.isfinite(scores).all()
+    assert np.isfinite(detector.offset_)
+    assert np.isfinite(detector.score(graphs))
+
+
+# -- bad input -------------------------------------------------------------------------------------
+
+
+def edges(tau):
+    return {"training__twins": Twins(edges=SpectralEdges(tau))}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"contamination": 0.7}, "'contamination' parameter of GraphKDEDetector"),
+        ({"contamination": 0.0}, "'contamination' parameter of GraphKDEDetector"),
+        ({"encoder__hidden_dim": 0}, "'hidden_dim' parameter of GCN"),
+        ({"distance__gammas": ()}, "'gammas' parameter of MMD must be"),
+        ({"distance__gammas": (1.0, -1.0)}, "'gammas' parameter of MMD must be"),
+        ({"density__bandwidths": (math.nan,)}, "'bandwidths' parameter of KDE must be"),
+        ({"density__bandwidths": "scott"}, "'bandwidths' parameter of KDE must be"),
+        ({"distance__gammas": ["wide"]}, "'gammas' parameter of MMD must be"),
+        ({"distance__gammas": [[1.0]]}, "'gammas' parameter of MMD must be"),
+        (edges(("low", "high")), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
+        (edges((0.8, 0.5)), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
+        (edges((0.8,)), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
+        ({"features": NodeFeatures(("colour",))}, "of NodeFeatures .* non-empty selection"),
+        ({"device": "abacus"}, "device='abacus' is not supported"),
+        ({"device": "mps"}, "device='mps' is not supported"),
+        ({"density__bandwidths": (1e-200,)}, "'bandwidths' parameter of KDE must be"),
+        ({"calibration": "split"}, "sets 2 of 25 graphs aside"),
+        ({"training": Contrastive(learning_rate=1e38, max_iter=20)}, "loss is not finite"),
+        ({"encoder__n_layers": 0}, "'n_layers' parameter of GCN"),
+        ({"encoder": "propagation", "training__learn_weights": False}, "nothing to train"),
+        ({"encoder": "lstm"}, "'encoder' parameter of GraphKDEDetector"),
+        ({"encoder": MMD()}, "'encoder' parameter of GraphKDEDetector"),
+        ({"training": Twins()}, "'training' parameter of GraphKDEDetector"),
+        ({"distance__n_components": 63}, "n_components must be even"),
+        ({"distance": MMD(method="exact", n_components=64)}, "method='exact' has none"),
+        ({"features": NodeFeatures("given", n_steps=4)}, "does not include"),
+        ({"training__twins": Twins(0, edges=None)}, "twins are the graphs themselves"),
+        ({"training__checkpoint": "a", "random_state": None}, "needs an integer random_state"),
+        ({"calibration": Split(1.0)}, "'fraction' parameter of Split"),
+        ({"references__ratio": 0, "references": "uniform"}, "'ratio' parameter of References"),
+    ],
+    ids=str,
+)
+def test_a_bad_parameter_is_one_error_and_leaves_a_fitted_detector_usable(
+    train, new_graphs, parameters, message
+):
+    detector = make_detector().fit(train)
+    expected = detector.decision_function(new_graphs)
+    good = detector.get_params(deep=False)
+    with pytest.raises(ValueError, match=message):
+        detector.set_params(**parameters).fit(train)
+    np.testing.assert_array_equal(
+        detector.set_params(**good).decision_function(new_graphs), expected
+    )
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there(train):
+    with pytest.raises(ValueError, match="torch sees no such GPU"):
+        make_detector(device="cuda").fit(train)
+
+
+@pytest.mark.parametrize("method", ["fit", "score_samples", "predict", "score", "transform"])
+@pytest.mark.parametrize(
+    ("graphs", "error", "message"),
+    [
+        ([], ValueError, "is empty"),
+        ((g for g in ()), TypeError, r"list\(graphs\)"),
+        (np.zeros((3, 2), dtype=int), TypeError, "loses every edge"),
+        ([nx.Graph()], ValueError, "graph 0 has no nodes"),
+        ([nx.path_graph(2), nx.DiGraph([(0, 1)])], ValueError, "graph 1 is directed"),
+    ],
+    ids=["empty", "generator", "array", "no nodes", "directed"],
+)
+def test_bad_graphs_are_one_error_and_leave_a_fitted_detector_usable(
+    fitted, new_graphs, method, graphs, error, message
+):
+    expected = fitted.score_samples(new_graphs)
+    with pytest.raises(error, match=message):
+        getattr(fitted, method)(graphs)
+    np.testing.assert_array_equal(fitted.score_samples(new_graphs), expected)
+
+
+def test_one_training_graph_is_not_enough(train):
+    with pytest.raises(ValueError, match="give at least 2"):
+        make_detector().fit(train[:1])
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["score_samples", "decision_function", "predict", "score", "transform", "pairwise_distances"],
+)
+def test_not_fitted(method, train):
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        getattr(make_detector(), method)(train)
+
+
+def test_graphs_unlike_those_of_fit(fitted):
+    with pytest.raises(ValueError, match="fit saw node labels; these graphs have none"):
+        fitted.predict([nx.path_graph(3)])
+    odd = nx.path_graph(3)
+    nx.set_node_attributes(odd, "Xe", "label")
+    with config_context(working_memory=0.01):
+        for method in (fitted.score_samples, fitted.score, fitted.transform):
+            with pytest.warns(UserWarning, match="Xe") as caught:
+                assert np.isfinite(method([odd] * 3)).all()
+            assert len(caught) == 1
+
+
+def test_labels_that_only_graphs_set_aside_have():
+    graphs = random_graphs(30, labels="C")
+    graphs[0].nodes[0]["label"] = "rare"
+    seeds = [s for s in range(9) if 0 in np.random.RandomState(s).permutation(30)[:15]]
+    with pytest.warns(UserWarning, match="rare"):
+        make_detector(calibration=Split(0.5), random_state=seeds[0]).fit(graphs)
+
+
+def test_a_density_that_is_not_finite_is_an_error_and_no_verdict(train, new_graphs):
+    detector = make_detector().fit(train)
+    detector.density_._model.encoder.weights[0].data.fill_(np.nan)
+    for method in (detector.score_samples, detector.predict, detector.score):
+        with pytest.raises(ValueError, match="score of graph 0 is not a finite number"):
+            method(new_graphs)
+
+
+def test_a_nan_feature_names_graph_and_node():
+    graphs = random_graphs(3, n_attributes=2)
+    graphs[2].nodes[1]["x"] = np.array([0.0, np.nan])
+    with pytest.raises(ValueError, match="graph 2, node 1: node attribute 1 is nan"):
+        make_detector().fit(graphs)

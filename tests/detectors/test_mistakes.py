@@ -1,0 +1,186 @@
+"""What a user gets wrong, and what is said: detectors of one's own, parameters, classes."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+
+from skgraphkde import (
+    GCN,
+    BaseGraphDetector,
+    Distance,
+    Encoder,
+    EncoderModule,
+    FittedDistance,
+    GraphKDEDetector,
+    load,
+    paper_settings,
+)
+from skgraphkde.distances.measures import pooled
+from skgraphkde.persistence.registry import _classes
+
+
+class Broken(BaseGraphDetector):
+    """Returns whatever `scores` is."""
+
+    scores = None
+
+    def _fit_batch(self, graphs, rng):
+        return self.scores
+
+    def _score_batch(self, graphs):
+        return np.zeros(len(graphs))
+
+
+@pytest.mark.parametrize("scores", [None, np.zeros(3), 0.0, np.zeros((12, 1))])
+def test_wrong_scores_of_the_training_graphs_are_refused(graphs, scores):
+    detector = Broken()
+    detector.scores = scores
+    with pytest.raises(ValueError, match=r"Broken\._fit_batch must return the scores of the 12"):
+        detector.fit(graphs)
+
+
+def test_missing_methods_are_named(graphs):
+    with pytest.raises(NotImplementedError, match=r"BaseGraphDetector has no method _fit_batch"):
+        BaseGraphDetector().fit(graphs)
+
+
+@pytest.mark.parametrize("alpha", ["x", 0, 1.1, None])
+def test_alpha_is_checked_before_anything_is_scored(graphs, alpha, monkeypatch):
+    detector = GraphKDEDetector().fit(graphs)
+    monkeypatch.setattr(GraphKDEDetector, "_score_batch", None)
+    with pytest.raises(ValueError, match=r"alpha must be in \(0, 1\]"):
+        detector.select(graphs, alpha)
+
+
+def test_n_jobs_zero_is_refused_in_fit(graphs):
+    with pytest.raises(ValueError, match="The 'n_jobs' parameter of GraphKDEDetector"):
+        GraphKDEDetector(n_jobs=0).fit(graphs)
+
+
+def test_a_class_in_place_of_an_object(graphs):
+    with pytest.raises(ValueError, match=r"is a class: write encoder=GCN\(\)"):
+        GraphKDEDetector(encoder=GCN).fit(graphs)
+
+
+def test_a_nested_parameter_is_named_as_it_was_written():
+    with pytest.raises(ValueError, match=r"^encoder__layers: Invalid parameter 'layers'"):
+        GraphKDEDetector().set_params(encoder__layers=3)
+
+
+def test_paper_settings_know_their_names():
+    with pytest.raises(TypeError, match="'trainin' is not a parameter of GraphKDEDetector"):
+        paper_settings(trainin=None)
+
+
+def test_p_values_go_by_what_was_fitted(graphs, tmp_path):
+    """Set after the fit, the parameter would make p-values of scores that contain the graph."""
+    detector = GraphKDEDetector(calibration="train").fit(graphs).set_params(calibration="loo")
+    detector.save(tmp_path / "a.skg")
+    for fitted in (detector, load(tmp_path / "a.skg")):
+        with pytest.raises(ValueError, match="in which each graph vouches for itself"):
+            fitted.p_values(graphs)
+    detector = GraphKDEDetector().fit(graphs).set_params(calibration="train")
+    assert detector.p_values(graphs).min() > 0
+
+
+class OneScore(Broken):
+    """Scores all graphs by one number."""
+
+    scores = np.zeros(12)
+
+    def _score_batch(self, graphs):
+        return np.zeros(1)
+
+
+def test_wrong_scores_of_new_graphs_are_refused(graphs):
+    detector = OneScore().fit(graphs)
+    with pytest.raises(ValueError, match=r"OneScore\._score_batch must return one score for each"):
+        detector.predict(graphs)
+
+
+class FittedPower(FittedDistance):
+    """Constants with defaults, and no state."""
+
+    def __init__(self, power=1.0):
+        self.power = power
+
+    def squared(self, P, Q=None):
+        return torch.cdist(pooled(P, "mean"), pooled(P if Q is None else Q, "mean")) ** self.power
+
+
+class Power(Distance):
+    def build(self, dim, n_nodes, rng):
+        return FittedPower(3.0)
+
+
+class Shift(Encoder):
+    """Forgets in a file what it has learned."""
+
+    def build(self, in_dim, generator):
+        return ShiftModule(self, in_dim, in_dim, 0)
+
+
+class ShiftModule(EncoderModule):
+    shift = 0.0
+
+    def forward(self, flow, generator=None):
+        return torch.tensor(flow.features) ** 2 + self.shift * torch.tensor(flow.features)
+
+    def standardize(self, flows):
+        self.shift = 3.0
+
+
+class Repeat(Shift):
+    """Returns too many rows."""
+
+    def build(self, in_dim, generator):
+        return RepeatModule(self, in_dim, in_dim, 0)
+
+
+class RepeatModule(EncoderModule):
+    def forward(self, flow, generator=None):
+        return torch.tensor(flow.features).repeat(2, 1)
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    for cls in (FittedPower, Power, Shift):
+        monkeypatch.setitem(_classes, cls.__name__, cls)
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"distance": Power()}, "FittedPower has the constants power, which a file would lack"),
+        ({"encoder": Shift()}, "has state that a file would lack"),
+    ],
+)
+def test_state_that_a_file_would_lack_is_no_file(graphs, parameters, message, tmp_path):
+    detector = GraphKDEDetector(**parameters).fit(graphs)
+    with pytest.raises(ValueError, match=message):
+        detector.save(tmp_path / "a.skg")
+    assert not list(tmp_path.iterdir())
+
+
+def test_points_of_another_shape_are_refused(graphs):
+    with pytest.raises(TypeError, match=r"RepeatModule\.forward must return a tensor of shape"):
+        GraphKDEDetector(encoder=Repeat()).fit(graphs)
+
+
+@pytest.mark.parametrize("name", ["encoder__", "contamination__", "foo__"])
+def test_a_name_that_ends_in_underscores_is_refused(name):
+    with pytest.raises(ValueError, match=name.removesuffix("__")):
+        GraphKDEDetector().set_params(**{name: 3})
+
+
+def test_the_correction_does_not_depend_on_rounding():
+    """All distances to the nearest neighbor are 0, and the order of graphs decides its sign."""
+    graphs = [nx.complete_graph(n) for n in range(3, 40)]
+    graphs += [nx.cycle_graph(n) for n in range(3, 40)]
+    corrections = {
+        GraphKDEDetector(features="given").fit(x).density_.distance.correction
+        for x in (graphs, graphs[::-1])
+    }
+    assert len(corrections) == 1

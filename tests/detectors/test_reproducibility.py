@@ -1,0 +1,114 @@
+"""What may change between two runs, and what may not."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+import torch
+from sklearn import config_context
+
+from skgraphkde import GCN, MMD, Contrastive, GraphKDEDetector, paper_settings
+from skgraphkde.datasets import load_mutag
+from tests.conftest import random_graphs
+
+SETTINGS = {
+    "defaults": {},
+    "random features": {"distance": MMD(method="random_features")},
+    "trained": {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=3)},
+}
+
+
+@pytest.fixture(params=SETTINGS)
+def detector(request):
+    return GraphKDEDetector(random_state=0, **SETTINGS[request.param])
+
+
+@pytest.fixture(scope="module")
+def train():
+    return random_graphs(40, seed=1, n_attributes=2, max_nodes=30)
+
+
+@pytest.fixture(scope="module")
+def new_graphs():
+    return random_graphs(20, seed=2, n_attributes=2, max_nodes=60)
+
+
+def in_threads(n_threads, function):
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(n_threads)
+        return function()
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_the_same_seed_gives_the_same_bits(detector, train, new_graphs):
+    first, second = (detector.fit(train).score_samples(new_graphs) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_the_number_of_threads_changes_rounding_at_most(detector, train, new_graphs):
+    one, four = (
+        in_threads(n, lambda: detector.fit(train).score_samples(new_graphs)) for n in (1, 4)
+    )
+    np.testing.assert_allclose(one, four, rtol=1e-6)
+
+
+def test_training_on_molecules_gives_the_same_bits_on_any_number_of_threads():
+    molecules = load_mutag().graphs
+    detector = GraphKDEDetector(**paper_settings(), random_state=0)
+    detector.set_params(training__max_iter=6)
+    one, two = (
+        in_threads(n, lambda: detector.fit(molecules).score_samples(molecules)) for n in (1, 2)
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+def test_a_failed_training_leaves_the_number_of_threads_as_it_was(train):
+    detector = GraphKDEDetector(
+        encoder=GCN(hidden_dim=8), training=Contrastive(max_iter=1, learning_rate=1e30)
+    )
+
+    def fail():
+        with pytest.raises(ValueError, match="the loss is not finite"):
+            detector.fit(train)
+        return torch.get_num_threads()
+
+    assert in_threads(3, fail) == 3
+
+
+def test_the_size_of_blocks_changes_rounding_at_most(detector, train, new_graphs):
+    detector.fit(train)
+    whole, alone = detector.score_samples(new_graphs), []
+    with config_context(working_memory=0.05):
+        parts = detector.score_samples(new_graphs)
+    alone = [detector.score_samples([graph])[0] for graph in new_graphs]
+    np.testing.assert_allclose(parts, whole, rtol=1e-6)
+    np.testing.assert_allclose(alone, whole, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["exact", "random_features"])
+def test_company_changes_scores_of_molecules_by_rounding_at_most(method):
+    molecules = load_mutag().graphs
+    detector = GraphKDEDetector(distance=MMD(method=method), random_state=0).fit(molecules[:100])
+    alone = np.concatenate([detector.score_samples(molecules[i : i + 3]) for i in range(0, 90, 3)])
+    np.testing.assert_allclose(alone, detector.score_samples(molecules[:90]), rtol=1e-6)
+
+
+def test_predictions_from_several_threads_at_once(detector, train, new_graphs):
+    detector.fit(train)
+    methods = [detector.score_samples, detector.predict, detector.p_values] * 6
+    with ThreadPoolExecutor(6) as pool:
+        at_once = list(pool.map(lambda method: method(new_graphs), methods))
+    for method, values in zip(methods, at_once, strict=True):
+        np.testing.assert_array_equal(values, method(new_graphs))
+
+
+def test_global_random_state_stays_as_it_is(detector, train, new_graphs):
+    states = np.random.get_state()[1].copy(), torch.random.get_rng_state()
+    detector.fit(train)
+    detector.predict(new_graphs)
+    detector.score(new_graphs)
+    detector.select(new_graphs)
+    np.testing.assert_array_equal(np.random.get_state()[1], states[0])
+    assert torch.equal(torch.random.get_rng_state(), states[1])

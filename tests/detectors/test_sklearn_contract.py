@@ -1,0 +1,186 @@
+"""scikit-learn's own checks, and its tools, on graphs."""
+
+import io
+
+import joblib
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skgraphkde import (
+    GCN,
+    KDE,
+    Contrastive,
+    GraphBatch,
+    GraphKDEDetector,
+    NodeFeatures,
+    read_graphs,
+)
+from tests.detectors.conftest import make_detector
+
+
+class RowsAsGraphs(OutlierMixin, BaseEstimator):
+    """The detector behind the interface that scikit-learn's checks expect.
+
+    Each row becomes a path with a node a column; node j carries the value in column j, and j. The
+    checks ask that fit(X).predict(X) finds the share `contamination` of outliers, which
+    calibration="train" promises and leave-one-out, on purpose, does not.
+    """
+
+    def __init__(self, contamination=0.1, random_state=0):
+        self.contamination = contamination
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        X = validate_data(self, X, ensure_min_samples=2)
+        self.detector_ = GraphKDEDetector(
+            contamination=self.contamination,
+            random_state=self.random_state,
+            calibration="train",
+            density=KDE((0.5, 1.0)),
+            encoder=GCN(hidden_dim=8),
+            training=Contrastive(max_iter=2),
+        ).fit(self._graphs(X))
+        self.offset_ = self.detector_.offset_
+        return self
+
+    def score_samples(self, X):
+        check_is_fitted(self)
+        return self.detector_.score_samples(self._graphs(validate_data(self, X, reset=False)))
+
+    def decision_function(self, X):
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X):
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    @staticmethod
+    def _graphs(X):
+        path = sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(X.shape[1],) * 2).tocsr()
+        column = np.arange(X.shape[1])
+        return [(path, np.column_stack([row, column])) for row in X]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_checks(capsys):
+    results = check_estimator(RowsAsGraphs(), on_fail=None, on_skip=None)
+    names = {"passed": [], "failed": [], "skipped": [], "xfail": []}
+    for result in results:
+        names[result["status"]].append(result["check_name"])
+    with capsys.disabled():
+        print(
+            f"\n{len(names['passed'])} of scikit-learn's checks passed, skipped {names['skipped']}:"
+        )
+        print(", ".join(sorted(set(names["passed"]))))
+    reasons = [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
+    assert reasons == []
+    assert names["xfail"] == []
+    assert len(names["passed"]) >= 45
+
+
+# -- scikit-learn's tools on lists of networkx graphs and on GraphBatch ----------------------------
+
+
+def two_kinds_of_graphs():
+    """Rings with a tail are normal, stars are not."""
+    rng = np.random.RandomState(0)
+    rings = [nx.lollipop_graph(int(rng.randint(3, 6)), int(rng.randint(2, 5))) for _ in range(30)]
+    stars = [nx.star_graph(int(rng.randint(4, 9))) for _ in range(10)]
+    return rings + stars, np.repeat([1, -1], [30, 10])
+
+
+@pytest.fixture(params=["networkx", "GraphBatch"])
+def data(request):
+    graphs, y = two_kinds_of_graphs()
+    return (graphs if request.param == "networkx" else read_graphs(graphs)), y
+
+
+def test_clone_and_set_params_reach_the_fit(data):
+    graphs, _ = data
+    detector = clone(make_detector(encoder__hidden_dim=5))
+    detector.set_params(encoder__n_layers=1, distance__gammas=[0.5]).fit(graphs)
+    assert detector.transform(graphs).shape == (40, 5)
+    assert len(detector.density_._model.encoder.weights) == 1
+    assert detector.density_.distance.gammas == (0.5,)
+    assert repr(clone(detector).get_params()) == repr(detector.get_params())
+
+
+def test_pipeline(data):
+    graphs, y = data
+    pipeline = make_pipeline(
+        NodeFeatures(("degree",)), make_detector(features=NodeFeatures(("attribute",)))
+    )
+    normal = graphs[:30]
+    assert roc_auc_score(y, pipeline.fit(normal).decision_function(graphs)) > 0.95
+    assert set(pipeline.predict(graphs)) == {-1, 1}
+    assert np.isfinite(pipeline.score(normal))
+
+
+def test_grid_search_with_labels(data):
+    graphs, y = data
+    folds = StratifiedKFold(3)  # the default for an outlier detector is not stratified
+    grid = {"encoder__hidden_dim": [2, 8], "distance": ["mmd", "mean"]}
+    search = GridSearchCV(make_detector(), grid, scoring="roc_auc", cv=folds).fit(graphs, y)
+    assert search.best_score_ > 0.5
+    assert search.predict(graphs).shape == (40,)
+
+
+def test_grid_search_without_labels(data):
+    graphs, _ = data
+    search = GridSearchCV(
+        make_detector(), {"encoder__n_layers": [1, 2]}, cv=KFold(3, shuffle=True, random_state=0)
+    )
+    search.fit(graphs)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert len(np.unique(search.cv_results_["mean_test_score"])) == 2
+
+
+def test_cross_val_score(data):
+    graphs, _ = data
+    scores = cross_val_score(make_detector(), graphs, cv=3)
+    assert scores.shape == (3,)
+    assert (scores <= 1).all()
+
+
+def test_joblib_round_trip(data, tmp_path):
+    graphs, _ = data
+    detector = make_detector().fit(graphs)
+    joblib.dump(detector, tmp_path / "detector.joblib")
+    loaded = joblib.load(tmp_path / "detector.joblib")
+    np.testing.assert_array_equal(loaded.score_samples(graphs), detector.score_samples(graphs))
+    assert loaded.score(graphs) == detector.score(graphs)
+
+
+def test_a_detector_fitted_on_a_gpu_works_without_one(monkeypatch):
+    """Nothing in the fitted state is on a GPU; device="cuda" falls back where there is none."""
+    graphs, _ = two_kinds_of_graphs()
+    detector = make_detector().fit(graphs)
+    density = detector.density_
+    tensors = [*density._model.state_dict().values(), density._references.measures.points]
+    assert {tensor.device.type for tensor in tensors} == {"cpu"}
+    expected = detector.score_samples(graphs)
+    file = io.BytesIO()
+    joblib.dump(detector.set_params(device="cuda"), file)
+    file.seek(0)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    np.testing.assert_array_equal(joblib.load(file).score_samples(graphs), expected)
+
+
+def test_tags():
+    tags = make_detector().__sklearn_tags__()
+    assert tags.estimator_type == "outlier_detector"
+    assert not tags.input_tags.two_d_array
+
+
+def test_splitters_hand_over_batches():
+    graphs, _ = two_kinds_of_graphs()
+    batch = read_graphs(graphs)
+    train, _ = next(KFold(4).split(batch))
+    assert isinstance(batch[train], GraphBatch)

@@ -1,0 +1,473 @@
+import subprocess
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import networkx as nx
+import numpy as np
+import pytest
+from matplotlib.colors import same_color
+from scipy.integrate import trapezoid
+from scipy.spatial.distance import cdist, pdist
+from sklearn.exceptions import NotFittedError
+
+from skgraphkde import GCN, Contrastive, GraphKDEDetector, read_graphs
+from skgraphkde.display import (
+    DensityDisplay,
+    DetectionCurveDisplay,
+    GraphMapDisplay,
+    NodeContributionsDisplay,
+    PValueDisplay,
+    TrainingDisplay,
+)
+from skgraphkde.evaluation import auprc, auroc, fpr_at_tpr
+from skgraphkde.inspection import node_contributions
+from tests.conftest import random_graphs
+
+HISTORY = {
+    "loss": [float("nan"), 0.5, 0.3, 0.2],
+    "validation_loss": [0.6, 0.5, 0.4, 0.4],
+    "mixture_weights": [[0.5, 0.5], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]],
+    "seconds": [1, 1, 1, 1],
+}
+
+
+@pytest.fixture(scope="module")
+def detector():
+    return GraphKDEDetector().fit(random_graphs(30, seed=1))
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    return [*random_graphs(20, seed=2), *(nx.star_graph(n) for n in range(20, 25))]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def labeled(graphs):
+    for graph in graphs[20:]:
+        nx.set_node_attributes(graph, "C", "label")
+
+
+@pytest.fixture
+def y():
+    return np.repeat([1, -1], [20, 5])
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def heights(bars):
+    return np.array([bar.get_height() for bar in bars])
+
+
+# -- densities -------------------------------------------------------------------------------------
+
+
+def test_every_graph_is_in_a_bar(detector, graphs, y):
+    scores = detector.score_samples(graphs)
+    display = DensityDisplay.from_estimator(detector, graphs, y, bins=7)
+    assert [heights(bars).sum() for bars in display.bars_] == [20, 5]
+    assert legend(display.ax_) == ["normal (20)", "anomalous (5)", "threshold"]
+    assert display.threshold_.get_xdata()[0] == detector.offset_
+    (bars,) = DensityDisplay.from_predictions(scores[:20], bins=7).bars_
+    np.testing.assert_array_equal(heights(bars), np.histogram(scores[:20], 7)[0])
+
+
+@pytest.mark.parametrize("offset", [None, -30.0])
+def test_a_long_tail_leaves_the_others_visible(offset):
+    bulk = np.linspace(0, 5, 60)
+    scores = np.concatenate([bulk, [-20.0, -1000.0, -1e6]])
+    y = np.where(scores < -10, -1, 1)
+    display = DensityDisplay.from_predictions(scores, offset=offset, y=y, bins=20)
+    low, high = display.ax_.get_xlim()
+    assert -50 < low < high < 10
+    n_below = 3 if offset is None else 2  # with the threshold the axis reaches further down
+    tail = [bars[0] for bars in display.bars_]
+    assert [bar.get_height() for bar in tail] == [0, n_below]
+    assert all(bar.get_hatch() for bar in tail)
+    shown = scores[scores > (-10 if offset is None else -25)]
+    assert tail[0].get_x() + tail[0].get_width() < shown.min()
+    edge = "0" if offset is None else "-20"
+    assert [text.get_text() for text in display.ax_.texts] == [f"{n_below} below {edge}"]
+    assert [heights(bars).sum() for bars in display.bars_] == [60, 3]
+
+
+def test_the_axis_of_densities_ends_where_the_docstring_says():
+    def tail_of(lowest, **options):
+        """Median 0, highest 2: down to -8."""
+        display = DensityDisplay.from_predictions([lowest, 0.0, 0.0, 2.0, 2.0], **options)
+        return [text.get_text() for text in display.ax_.texts]
+
+    assert tail_of(-8) == []
+    assert tail_of(-9.5) == ["1 below 0"]
+    assert tail_of(-9.5, offset=-1.5) == []
+    assert tail_of(-9.5, y=[-1, 1, 1, -1, -1]) == ["1 below 0"]
+    assert tail_of(-9.5, y=[1, 1, -1, -1, -1]) == []  # a median of -4.75
+    constant = DensityDisplay.from_predictions([-50.0, 3, 3, 3])  # nothing to scale by
+    assert len(constant.ax_.texts) == 0
+
+
+# -- detection -------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[0, 1], ids=["scores", "with ties"])
+def judged(request):
+    rng = np.random.RandomState(0)
+    y = np.where(rng.rand(80) < 0.3, -1, 1)
+    return y, (y + 1.5 * rng.standard_normal(80)).round(3 - 3 * request.param)
+
+
+def test_roc_curve_is_that_of_the_metrics(judged):
+    display = DetectionCurveDisplay.from_predictions(*judged)
+    x, y = display.line_.get_data()
+    assert trapezoid(y, x) == pytest.approx(auroc(*judged))
+    (fpr,), (tpr,) = display.marker_.get_data()
+    assert fpr == fpr_at_tpr(*judged)
+    assert (fpr, tpr) in set(zip(x, y, strict=True))
+    assert tpr >= 0.95 > max(y[y < tpr])
+    assert display.ax_.get_xlabel() == "false positive rate (positive: anomalies)"
+    assert legend(display.ax_)[1:] == [f"AUROC {auroc(*judged):.3f}", f"FPR {fpr:.3f} at 95% TPR"]
+
+
+def test_precision_recall_curve_is_that_of_the_metrics(judged):
+    display = DetectionCurveDisplay.from_predictions(*judged, kind="precision_recall")
+    recall, precision = display.line_.get_data()
+    assert display.line_.get_drawstyle() == "steps-post"
+    expected = auprc(*judged, positive="anomaly")
+    assert -np.sum(np.diff(recall) * precision[:-1]) == pytest.approx(expected)
+    assert set(display.chance_.get_ydata()) == {np.mean(judged[0] == -1)}
+    assert display.ax_.get_ylabel() == "precision (positive: anomalies)"
+    assert legend(display.ax_) == ["chance", f"AUPRC {expected:.3f}"]
+    assert display.marker_ is None
+
+
+def test_two_detectors_share_axes(detector, graphs, y):
+    first = DetectionCurveDisplay.from_estimator(detector, graphs, y, name="a")
+    second = DetectionCurveDisplay.from_predictions(
+        y, np.arange(25), name="b", color="black", ax=first.ax_
+    )
+    assert second.chance_ is None
+    assert first.area == auroc(y, detector.score_samples(graphs))
+    assert legend(first.ax_)[::2] == ["chance", legend(first.ax_)[2], legend(first.ax_)[4]]
+    assert [words.split(":")[0] for words in legend(first.ax_)[1::2]] == ["a", "b"]
+    assert not same_color(first.line_.get_color(), second.line_.get_color())
+
+
+# -- the map ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_a_map_of_the_plane_keeps_its_distances(dimension):
+    X = np.random.RandomState(0).rand(15, dimension) * [1, 3][:dimension]
+    display = GraphMapDisplay.from_predictions(cdist(X, X), X[:, 0], offset=0.5)
+    np.testing.assert_allclose(pdist(display.positions), pdist(X), atol=1e-4)
+    width, height = np.ptp(display.positions, axis=0)
+    assert width >= height
+
+
+def test_the_ground_is_the_density_of_the_graphs_around():
+    """Two groups far apart, one of them below the threshold."""
+    X = np.repeat([0.0, 10.0], [6, 4])[:, None] + np.linspace(0, 1, 10)[:, None]
+    scores = np.repeat([2.0, -3.0], [6, 4])
+    display = GraphMapDisplay.from_predictions(cdist(X, X), scores, offset=0.0)
+    # The line would be where there are no graphs.
+    assert not any(len(path.vertices) for path in display.threshold_.get_paths())
+    assert GraphMapDisplay(display.positions, scores, 5.0).plot().threshold_ is None
+    for group, score in ((display.positions[:6], 2), (display.positions[6:], -3)):
+        levels = display.ground_.levels
+        areas = [path.contains_points(group).any() for path in display.ground_.get_paths()]
+        (index,) = np.flatnonzero(areas)
+        assert levels[index] <= score <= levels[index + 1]
+    row = np.linspace(0, 10, 10)[:, None]
+    display = GraphMapDisplay.from_predictions(cdist(row, row), scores, offset=1.0)
+    (line,) = (path.vertices for path in display.threshold_.get_paths())
+    weights = np.exp(-0.5 * cdist(line, display.positions, "sqeuclidean") / 0.5**2)
+    np.testing.assert_allclose(weights @ scores / weights.sum(axis=1), 1, atol=0.1)
+
+
+def test_points_are_colored_by_y_or_verdict(detector, graphs, y):
+    scores = detector.score_samples(graphs)
+    flagged = scores < detector.offset_
+    assert 0 < flagged.sum() < 25
+    display = GraphMapDisplay.from_estimator(detector, graphs)
+    for points, of_group in zip(display.points_, (~flagged, flagged), strict=True):
+        np.testing.assert_array_equal(points.get_offsets(), display.positions[of_group])
+    assert legend(display.ax_) == ["not flagged", "flagged"]
+    assert display.rings_ is None
+    display = GraphMapDisplay.from_estimator(detector, graphs, y)
+    assert [len(points.get_offsets()) for points in display.points_] == [20, 5]
+    np.testing.assert_array_equal(display.rings_.get_offsets(), display.positions[flagged])
+    assert legend(display.ax_) == ["normal", "anomalous", "flagged"]
+    display = GraphMapDisplay.from_predictions(detector.pairwise_distances(graphs), scores)
+    assert [len(points.get_offsets()) for points in display.points_] == [25]
+
+
+def test_tsne_keeps_groups_together_and_follows_its_seed():
+    X = np.repeat([0.0, 50.0], 15)[:, None] + np.random.RandomState(0).rand(30, 2)
+    first, again, other = (
+        GraphMapDisplay.from_predictions(
+            cdist(X, X), X[:, 0], method="tsne", random_state=seed
+        ).positions
+        for seed in (0, 0, 1)
+    )
+    D = cdist(first, first)
+    np.fill_diagonal(D, np.inf)
+    np.testing.assert_array_equal(D.argmin(axis=1) < 15, np.arange(30) < 15)
+    np.testing.assert_array_equal(first, again)
+    assert not np.allclose(first, other)
+
+
+# -- nodes -----------------------------------------------------------------------------------------
+
+
+def test_contributions_are_on_their_nodes(detector):
+    """A path with string ids that are not in the order of the alphabet."""
+    graph = nx.Graph([("z", "a"), ("a", "m"), ("m", "b")])
+    nx.set_node_attributes(graph, {"z": "N", "a": "C", "m": "O", "b": "C"}, "label")
+    shares = [0.4, -0.1, 0.2, -0.4]
+    display = NodeContributionsDisplay.from_predictions(graph, shares)
+    np.testing.assert_array_equal(display.nodes_.get_array(), shares)
+    assert display.nodes_.get_clim() == (-0.4, 0.4)
+    positions = np.asarray(display.nodes_.get_offsets())
+    written = {
+        text.get_text(): text.get_position() for text in display.ax_.texts if text.get_text() != "C"
+    }
+    np.testing.assert_array_equal([written["N"], written["O"]], positions[[0, 2]])
+    bonds = {frozenset(map(tuple, bond)) for bond in display.edges_.get_segments()}
+    ends = [frozenset(map(tuple, positions[[i, i + 1]])) for i in range(3)]
+    assert bonds == set(ends)
+    of_detector = NodeContributionsDisplay.from_estimator(detector, graph, k=2)
+    expected = node_contributions(detector, [graph], k=2)[0]
+    np.testing.assert_array_equal(of_detector.nodes_.get_array(), expected)
+    assert list(graph) == ["z", "a", "m", "b"]
+
+
+def test_labels_are_legible_on_dark_nodes():
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, "C", "label")
+    display = NodeContributionsDisplay.from_predictions(graph, [-1, 0.1, 1])
+    assert [text.get_color() for text in display.ax_.texts] == ["white", "black", "white"]
+
+
+def test_a_graph_without_contributions_has_no_colors():
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, dict(enumerate("CNO")), "label")
+    display = NodeContributionsDisplay.from_predictions(graph)
+    assert display.nodes_.get_array() is None
+    assert same_color(display.nodes_.get_facecolor(), "white")
+    assert [(text.get_text(), text.get_color()) for text in display.ax_.texts] == [
+        ("C", "black"), ("N", "black"), ("O", "black")
+    ]  # fmt: skip
+    assert len(display.figure_.axes) == 1  # no color bar
+    colored = NodeContributionsDisplay.from_predictions(graph, [0.1, 0, 0])
+    np.testing.assert_array_equal(display.nodes_.get_offsets(), colored.nodes_.get_offsets())
+    assert len(display.edges_.get_segments()) == 2
+
+
+def test_graphs_side_by_side_share_colors():
+    figure, axes = plt.subplots(1, 2)
+    pictures = [
+        NodeContributionsDisplay.from_predictions(
+            {"edges": [(0, 1), (1, 2)]}, shares, vmax=3, colorbar=False, ax=ax
+        )
+        for ax, shares in zip(axes, ([0, 1, 2], [0, -1, -3]), strict=True)
+    ]
+    assert {picture.nodes_.get_clim() for picture in pictures} == {(-3, 3)}
+    first, second = (picture.nodes_.to_rgba(picture.contributions) for picture in pictures)
+    np.testing.assert_array_equal(first[0], second[0])
+    assert len(figure.axes) == 2
+    NodeContributionsDisplay.from_predictions(nx.path_graph(2), [0, 1], ax=axes[0])
+    assert len(figure.axes) == 3
+
+
+@pytest.mark.parametrize(
+    ("graph", "is_spring"),
+    [
+        (nx.empty_graph(1), False),
+        (nx.path_graph(4), False),
+        (nx.empty_graph(5), True),
+        (nx.path_graph(101), True),
+    ],
+)
+def test_layout_goes_by_distances_where_all_are_finite_and_few(graph, is_spring):
+    expected = nx.spring_layout(graph, seed=0) if is_spring else nx.kamada_kawai_layout(graph)
+    display = NodeContributionsDisplay.from_predictions(graph, np.zeros(len(graph)))
+    np.testing.assert_array_equal(display.nodes_.get_offsets(), list(expected.values()))
+
+
+# -- training --------------------------------------------------------------------------------------
+
+
+def test_training_is_drawn_epoch_by_epoch():
+    losses, weights = TrainingDisplay(HISTORY, [0.1, 2.0]).plot().ax_
+    display = TrainingDisplay(HISTORY, [0.1, 2.0]).plot(ax=(losses, weights))
+    np.testing.assert_array_equal(display.loss_.get_ydata(), HISTORY["loss"])
+    np.testing.assert_array_equal(
+        display.validation_loss_.get_data(), [range(4), [0.6, 0.5, 0.4, 0.4]]
+    )
+    assert display.best_epoch_.get_xydata().tolist() == [[2, 0.4]]
+    drawn = np.array([line.get_ydata() for line in display.weights_]).T
+    np.testing.assert_array_equal(drawn, HISTORY["mixture_weights"])
+    assert [line.get_label() for line in display.weights_] == ["h = 0.1", "h = 2"]
+    assert len(plt.get_fignums()) == 1
+
+
+def test_training_of_a_detector():
+    training = Contrastive(max_iter=2)
+    trained = GraphKDEDetector(encoder=GCN(hidden_dim=8), training=training, random_state=0)
+    trained.fit(random_graphs(12))
+    display = TrainingDisplay.from_estimator(trained, ax=plt.subplots(2, 1, squeeze=False)[1])
+    n_epochs = len(trained.history_["validation_loss"])
+    assert [line.get_ydata().size for line in display.weights_] == [n_epochs] * 3
+    names = [f"h = {h:.3g}" for h in trained.density_.bandwidths]
+    assert [line.get_label() for line in display.weights_] == names
+
+
+# -- p-values --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [0.02, 0.1, 0.5])
+def test_selection_is_that_of_the_detector(detector, graphs, alpha):
+    display = PValueDisplay.from_estimator(detector, graphs, alpha)
+    np.testing.assert_array_equal(display.selected_, detector.select(graphs, alpha))
+    np.testing.assert_array_equal(display.p_values, detector.p_values(graphs))
+    assert [len(points.get_offsets()) for points in display.points_] == [
+        np.sum(~display.selected_), np.sum(display.selected_)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_selected_are_all_up_to_the_last_below_the_line(seed):
+    p_values = np.random.RandomState(seed).uniform(size=40) ** 4
+    display = PValueDisplay.from_predictions(p_values, alpha=0.2)
+    rank, p = np.concatenate([points.get_offsets() for points in display.points_]).T
+    order = np.argsort(rank)
+    np.testing.assert_array_equal(rank[order], range(1, 41))
+    np.testing.assert_array_equal(p[order], np.sort(p_values))
+    line = np.interp(rank[order], *display.line_.get_data())
+    np.testing.assert_allclose(line, 0.2 * rank[order] / 40)
+    last = np.flatnonzero(p[order] <= line).max()
+    np.testing.assert_array_equal(display.points_[1].get_offsets()[:, 0], range(1, last + 2))
+    np.testing.assert_allclose(display.diagonal_.get_ydata(), [1 / 40, 1])
+
+
+# -- all of them -----------------------------------------------------------------------------------
+
+TRIANGLE = 1 - np.eye(3)
+PICTURES = {
+    "density": lambda ax: DensityDisplay.from_predictions([1, 2, 3], ax=ax),
+    "curve": lambda ax: DetectionCurveDisplay.from_predictions([1, -1], [2, 1], ax=ax),
+    "map": lambda ax: GraphMapDisplay.from_predictions(TRIANGLE, [1, 2, 3], ax=ax),
+    "nodes": lambda ax: NodeContributionsDisplay.from_predictions(nx.path_graph(2), [0, 1], ax=ax),
+    "p-values": lambda ax: PValueDisplay.from_predictions([0.1, 0.2], ax=ax),
+}
+
+
+@pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
+def test_axes_of_the_caller_are_drawn_on(draw):
+    figure, ax = plt.subplots()
+    display = draw(ax)
+    assert display.ax_ is ax
+    assert display.figure_ is figure
+    assert len(plt.get_fignums()) == 1
+    assert draw(None).figure_ is not figure
+    first = display.ax_
+    assert display.plot() is display
+    assert display.ax_ is not first
+    display.figure_.canvas.draw()
+
+
+def test_without_matplotlib_one_error_says_what_to_install():
+    code = """
+import sys
+sys.modules["matplotlib"] = None
+from skgraphkde.display import DensityDisplay
+try:
+    DensityDisplay.from_predictions([1.0, 2.0])
+except ImportError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert run.stdout.strip() == 'pictures need matplotlib: pip install "skgraphkde[examples]"'
+
+
+batch = read_graphs(random_graphs(2))
+ERRORS = {
+    "score": (lambda: DensityDisplay.from_predictions([1, np.nan]), "scores contains NaN"),
+    "flat": (lambda: DensityDisplay.from_predictions([[1, 2]]), r"scores must be a flat.*\(1, 2\)"),
+    "length of y": (lambda: DensityDisplay.from_predictions([1, 2], y=[1]), "inconsistent"),
+    "y": (lambda: DensityDisplay.from_predictions([1, 2], y=[0, 1]), "y must be 1 for normal"),
+    "bins": (lambda: DensityDisplay.from_predictions([1, 2], bins=0), "`bins` must be positive"),
+    "kind": (
+        lambda: DetectionCurveDisplay.from_predictions([1, -1], [1, 2], kind="pr"),
+        "kind must be 'roc' or 'precision_recall', got 'pr'",
+    ),
+    "one class": (
+        lambda: DetectionCurveDisplay.from_predictions([1, 1], [1, 2]), "all graphs are normal"
+    ),
+    "method": (
+        lambda: GraphMapDisplay.from_predictions(TRIANGLE, [1, 1, 1], method="pca"),
+        "method must be 'mds' or 'tsne', got 'pca'",
+    ),
+    "not square": (lambda: GraphMapDisplay.from_predictions([[0, 1, 2]], [1]), "symmetric matrix"),
+    "not symmetric": (
+        lambda: GraphMapDisplay.from_predictions([[0, 1], [2, 0]], [1, 1]), "symmetric matrix"
+    ),
+    "negative": (lambda: GraphMapDisplay.from_predictions(-TRIANGLE, [1, 1, 1]), "negative"),
+    "two graphs": (
+        lambda: GraphMapDisplay.from_predictions([[0, 1], [1, 0]], [1, 1]), "at least 3 graphs"
+    ),
+    "all alike": (
+        lambda: GraphMapDisplay.from_predictions(np.zeros((3, 3)), [1, 1, 1]), "not all alike"
+    ),
+    "scores of a map": (
+        lambda: GraphMapDisplay.from_predictions(TRIANGLE, [1, 1]), "inconsistent"
+    ),
+    "nodes": (
+        lambda: NodeContributionsDisplay.from_predictions(nx.path_graph(2), [1, 2, 3]),
+        "got 3 contributions for a graph of 2 nodes",
+    ),
+    "graphs": (
+        lambda: NodeContributionsDisplay.from_predictions(batch, [1]),
+        "a picture shows one graph, got a GraphBatch of 2",
+    ),
+    "axes": (lambda: TrainingDisplay(HISTORY, [1, 2]).plot(ax=[None]), "drawn on 2 axes, got 1"),
+    "p of 0": (lambda: PValueDisplay.from_predictions([0, 0.5]), r"p_values must be in \(0, 1\]"),
+    "p above 1": (lambda: PValueDisplay.from_predictions([1.1]), r"p_values must be in \(0, 1\]"),
+    "alpha": (
+        lambda: PValueDisplay.from_predictions([0.5], 0), r"alpha must be in \(0, 1\], got 0"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("draw", "message"), ERRORS.values(), ids=ERRORS)
+def test_bad_input_is_named_and_opens_no_figure(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
+    assert plt.get_fignums() == []
+
+
+def test_detectors_that_cannot_be_drawn(detector, graphs, y):
+    with pytest.raises(ValueError, match="nothing was trained, history_ is empty"):
+        TrainingDisplay.from_estimator(detector)
+    unfitted = GraphKDEDetector()
+    with pytest.raises(NotFittedError):
+        TrainingDisplay.from_estimator(unfitted)
+    with pytest.raises(NotFittedError):
+        NodeContributionsDisplay.from_estimator(unfitted, graphs[0])
+    for display in (DensityDisplay, GraphMapDisplay, PValueDisplay):
+        with pytest.raises(NotFittedError):
+            display.from_estimator(unfitted, graphs)
+    with pytest.raises(NotFittedError):
+        DetectionCurveDisplay.from_estimator(unfitted, graphs, y)
+    assert plt.get_fignums() == []

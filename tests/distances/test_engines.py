@@ -1,0 +1,256 @@
+"""The engine of the CPU and the one in plain torch, against formulas."""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from sklearn import config_context
+
+from skgraphkde.distances import DiscreteMeasures, mmd
+from skgraphkde.distances.engines import cpu, engine_for, torch_tiles
+from skgraphkde.distances.mmd import feature_means, kernel_means, self_means
+from tests.conftest import GAMMAS
+from tests.distances.common import (
+    TOLERANCE,
+    clouds,
+    frequencies,
+    gaussian,
+    squared_mmd,
+    squared_mmd_slow,
+)
+
+
+@pytest.fixture(params=[cpu, torch_tiles], ids=["loops", "torch"])
+def engine(request, monkeypatch):
+    monkeypatch.setattr(mmd, "engine_for", lambda points: request.param)
+
+
+@pytest.fixture(params=[None, 5, 1], ids="tile{}".format)
+def tile_width(request, monkeypatch):
+    if request.param is not None:
+        monkeypatch.setattr(torch_tiles, "tile_width", lambda points, n_sums=0: request.param)
+        monkeypatch.setattr(cpu, "ROW_TILE", 2 * request.param)
+        monkeypatch.setattr(cpu, "COLUMN_TILE", request.param)
+        monkeypatch.setattr(cpu, "FREQUENCIES", 3)
+
+
+@pytest.mark.usefixtures("engine", "tile_width")
+@pytest.mark.parametrize("correction", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_mmd_and_its_gradient_equal_the_formula(dtype, correction, symmetric):
+    x, ptr = clouds(0, dtype=dtype)
+    y, qtr = (x, ptr) if symmetric else clouds(1, n=4, dtype=dtype)
+    leaves = [x.requires_grad_()] if symmetric else [x.requires_grad_(), y.requires_grad_()]
+    P, Q = DiscreteMeasures.from_clouds(x, ptr), DiscreteMeasures.from_clouds(y, qtr)
+    fast = squared_mmd(P, None if symmetric else Q, GAMMAS, correction)
+    slow = squared_mmd_slow(x, ptr, y, qtr, GAMMAS, correction)
+    weights = torch.randn(fast.shape, generator=torch.Generator().manual_seed(0)).to(dtype)
+    if symmetric:  # the formula's supremum has no gradient at a graph and itself
+        weights.fill_diagonal_(0)
+    assert (fast - slow).abs().max() < TOLERANCE[dtype]
+    for a, b in zip(
+        torch.autograd.grad((fast * weights).sum(), leaves),
+        torch.autograd.grad((slow * weights).sum(), leaves),
+        strict=True,
+    ):
+        assert (a - b).abs().max() < 10 * TOLERANCE[dtype]
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("row_tile", [1, 6, 20, 384])
+@pytest.mark.parametrize("few_are_rows", [True, False])
+def test_few_points_against_many(few_are_rows, row_tile, monkeypatch):
+    """An engine may exchange rows and columns to have more tiles."""
+    monkeypatch.setattr(cpu, "ROW_TILE", row_tile)
+    monkeypatch.setattr(cpu, "COLUMN_TILE", 4)
+    (x, ptr), (y, qtr) = clouds(0, n=2, max_size=5), clouds(1, n=12)
+    assert len(x) <= 6 < 20 < len(y)
+    if not few_are_rows:
+        x, ptr, y, qtr = y, qtr, x, ptr
+    leaves = [x.requires_grad_(), y.requires_grad_()]
+    P, Q = DiscreteMeasures.from_clouds(x, ptr), DiscreteMeasures.from_clouds(y, qtr)
+    W, V = (torch.tensor(measures.weights.toarray()) for measures in (P, Q))
+    fast = kernel_means(P, Q, GAMMAS)
+    slow = torch.stack([W @ gaussian(x, y, gamma) @ V.T for gamma in GAMMAS])
+    torch.testing.assert_close(fast, slow, atol=1e-12, rtol=0)
+    weights = torch.randn(fast.shape, generator=torch.Generator().manual_seed(0)).double()
+    for a, b in zip(
+        torch.autograd.grad((fast * weights).sum(), leaves),
+        torch.autograd.grad((slow * weights).sum(), leaves),
+        strict=True,
+    ):
+        torch.testing.assert_close(a, b, atol=1e-11, rtol=0)
+
+
+@pytest.mark.usefixtures("engine", "tile_width")
+def test_measures_may_share_support_points():
+    """Merging equal points changes nothing: the door for faster engines."""
+    rng = np.random.RandomState(0)
+    distinct = torch.tensor(rng.standard_normal((7, 3)))
+    choice = [rng.randint(7, size=size) for size in (4, 9, 1, 6)]
+    ptr = np.concatenate([[0], np.cumsum([len(c) for c in choice])])
+    plain = DiscreteMeasures.from_clouds(distinct[np.concatenate(choice)], ptr)
+    weights = np.array([np.bincount(c, minlength=7) / len(c) for c in choice])
+    merged = DiscreteMeasures(distinct, type(plain.weights)(weights), plain.sizes)
+    for correction in (0.0, 1.0):
+        torch.testing.assert_close(
+            squared_mmd(merged, None, GAMMAS, correction),
+            squared_mmd(plain, None, GAMMAS, correction),
+        )
+        torch.testing.assert_close(
+            squared_mmd(merged[[1, 3]], plain, GAMMAS, correction),
+            squared_mmd(plain[1::2], plain, GAMMAS, correction),
+        )
+
+
+@pytest.mark.usefixtures("engine", "tile_width")
+def test_self_means_are_the_diagonal():
+    P = DiscreteMeasures.from_clouds(*clouds(3, n=9))
+    torch.testing.assert_close(
+        self_means(P, GAMMAS), kernel_means(P, None, GAMMAS).diagonal(dim1=1, dim2=2)
+    )
+
+
+@pytest.mark.usefixtures("engine", "tile_width")
+def test_random_features_equal_the_cosines_they_stand_for():
+    x, ptr = clouds(0)
+    P, w = DiscreteMeasures.from_clouds(x, ptr), frequencies(8)
+    means = feature_means(P, (0.5, 2.0), w)
+    assert means.shape == (2, 6, 8)
+    for s, gamma in enumerate((0.5, 2.0)):
+        K = torch.cos(math.sqrt(2 * gamma) * ((x[:, None] - x[None]) @ w)).mean(-1)
+        W = torch.tensor(P.weights.toarray())
+        torch.testing.assert_close(means[s] @ means[s].T, W @ K @ W.T)
+
+
+@pytest.mark.usefixtures("engine", "tile_width")
+def test_random_features_have_gradients():
+    x, ptr = clouds(0)
+    x.requires_grad_()
+    P, w = DiscreteMeasures.from_clouds(x, ptr), frequencies(16)
+    assert torch.autograd.gradcheck(
+        lambda points: squared_mmd(
+            DiscreteMeasures(points, P.weights, P.sizes), None, (0.7,), 1.0, w
+        ),
+        x,
+    )
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_random_features_of_points_far_out(dtype):
+    x, ptr = clouds(0, dtype=dtype)
+    P, w = DiscreteMeasures.from_clouds(60 * x, ptr), frequencies(16).to(dtype)
+    angle = 2 * (P.points @ w)
+    assert angle.abs().max() > 200
+    expected = torch.tensor(P.weights.toarray(), dtype=dtype) @ torch.cat(
+        [angle.cos(), angle.sin()], 1
+    )
+    means = feature_means(P, (2.0,), w)[0] * math.sqrt(8)
+    torch.testing.assert_close(means, expected, atol=100 * torch.finfo(dtype).eps, rtol=0)
+
+
+def test_close_points_keep_their_digits_in_single_precision():
+    x, ptr = clouds(0, n=30, d=64)
+    x = 4 * x
+    near = x + 1e-2 * torch.randn(x.shape, generator=torch.Generator().manual_seed(0))
+    y = torch.cat([x, near]).float()
+    ptr = np.concatenate([ptr, ptr[1:] + ptr[-1]])
+    single = squared_mmd(DiscreteMeasures.from_clouds(y, ptr), None, GAMMAS)
+    double = squared_mmd(DiscreteMeasures.from_clouds(y.double(), ptr), None, GAMMAS)
+    assert double[:30, 30:].diagonal().min() > 1e-3
+    assert (single - double).abs().max() < 1e-5
+
+
+@pytest.mark.parametrize("working_memory", [1024, 0.01])
+def test_results_do_not_depend_on_the_number_of_threads(working_memory, monkeypatch):
+    monkeypatch.setattr(cpu, "THREADS_FROM", 0)
+    x, ptr = clouds(3, n=40, max_size=60)
+    measures = DiscreteMeasures.from_clouds(x.requires_grad_(), ptr)
+    n_threads, results = torch.get_num_threads(), []
+    try:
+        for n in (1, 3):
+            torch.set_num_threads(n)
+            with config_context(working_memory=working_memory):
+                squared = squared_mmd(measures, None, GAMMAS)
+                (gradient,) = torch.autograd.grad(squared.square().sum(), [x])
+            results.append((squared.detach(), gradient))
+    finally:
+        torch.set_num_threads(n_threads)
+    assert len(x) > 2 * cpu.ROW_TILE
+    for one, three in zip(*results, strict=True):
+        assert torch.equal(one, three)
+
+
+def test_the_engine_of_the_cpu():
+    assert engine_for(torch.zeros(1, 1)) is cpu
+
+
+# -- what is kept of the columns between calls -----------------------------------------------------
+
+
+@pytest.mark.parametrize("row_tile", [384, 30])
+def test_what_is_kept_changes_no_bit(row_tile, monkeypatch):
+    """... whatever the other measures, the gammas and working_memory of the first call were."""
+    monkeypatch.setattr(cpu, "ROW_TILE", row_tile)
+    monkeypatch.setattr(cpu, "COLUMN_TILE", 7)
+    few, P, Q = (
+        DiscreteMeasures.from_clouds(*clouds(seed, n)) for seed, n in ((0, 2), (1, 12), (2, 12))
+    )
+    assert len(few.points) <= 30 < min(len(P.points), len(Q.points))
+    expected = []
+    for rows in (few, P):
+        fresh = DiscreteMeasures.from_clouds(*clouds(2, n=12))
+        expected.append(
+            cpu.kernel_means(rows.points, rows.weights, fresh.points, fresh.weights, GAMMAS)
+        )
+        assert not fresh.memo
+    with config_context(working_memory=0.001):
+        kernel_means(P[:2], Q, (0.5,))
+    kept = Q.memo["support"]
+    for _ in range(2):
+        for rows, means in zip((few, P), expected, strict=True):
+            assert torch.equal(kernel_means(rows, Q, GAMMAS), means)
+            assert Q.memo["support"] is kept
+
+
+def test_nothing_is_kept_of_points_that_are_learned():
+    """They change in place from step to step."""
+    x, ptr = clouds(1)
+    P, Q = DiscreteMeasures.from_clouds(*clouds(0)), DiscreteMeasures.from_clouds(x, ptr)
+    x.requires_grad_()
+    before = kernel_means(P, Q, GAMMAS)
+    with torch.no_grad():
+        x += 1
+    assert not Q.memo
+    assert (kernel_means(P, Q, GAMMAS) - before).abs().max() > 0.01
+
+
+def test_pickles_leave_out_what_is_kept():
+    P = DiscreteMeasures.from_clouds(*clouds(0))
+    before = len(pickle.dumps(P))
+    expected = kernel_means(P[:2], P, GAMMAS)
+    assert P.memo
+    restored = pickle.loads(pickle.dumps(P))
+    assert len(pickle.dumps(P)) == before
+    assert not restored.memo
+    assert torch.equal(kernel_means(restored[:2], restored, GAMMAS), expected)
+
+
+# -- tiles of the engine in plain torch ------------------------------------------------------------
+
+
+def test_tiles_fit_into_working_memory():
+    points = torch.zeros(1, dtype=torch.float64)
+    with config_context(working_memory=1):
+        width = torch_tiles.tile_width(points)
+        assert 4 * 8 * width**2 <= 2**20 < 4 * 8 * (width + 1) ** 2
+    assert torch_tiles.tile_width(points) == 1024
+
+
+def test_tiles_are_cut_between_measures_where_possible():
+    P = DiscreteMeasures.from_clouds(torch.zeros(20, 1), np.array([0, 3, 6, 18, 20]))
+    tiles = torch_tiles.tiles(P.points, P.weights, 7)
+    assert [tile.points[-1].item() for tile in tiles] == [5, 12, 19]

@@ -1,0 +1,275 @@
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+
+from skgraphkde import MMD, GraphKDEDetector
+from skgraphkde.distances import DiscreteMeasures
+from skgraphkde.distances.mmd import EXACT_NODES, FittedMMD
+from tests.conftest import GAMMAS, random_graphs
+from tests.distances.common import (
+    TOLERANCE,
+    clouds,
+    frequencies,
+    gaussian,
+    mean_cosine,
+    squared_mmd,
+    squared_mmd_slow,
+)
+
+METHODS = {"exact": None, "random_features": frequencies(16)}
+
+
+def kernel_of(method):
+    return gaussian if method == "exact" else mean_cosine(METHODS[method])
+
+
+@given(st.integers(0, 10**6))
+@settings(deadline=None, max_examples=25)
+def test_biased_mmd_is_a_metric(seed):
+    P = DiscreteMeasures.from_clouds(*clouds(seed, n=5))
+    D = squared_mmd(P, None, (0.5,)).sqrt().numpy()
+    assert (D >= 0).all()
+    np.testing.assert_allclose(D, D.T, atol=1e-12)
+    np.testing.assert_allclose(D.diagonal(), 0, atol=1e-7)
+    assert (D[:, :, None] <= D[:, None, :] + D.T[None] + 1e-7).all()
+
+
+@given(st.integers(0, 10**6), st.floats(-50, 50))
+@settings(deadline=None, max_examples=25)
+def test_point_order_and_translation_do_not_matter(seed, shift):
+    x, ptr = clouds(seed)
+    rng = np.random.RandomState(seed)
+    moved = torch.cat([x[a:b][rng.permutation(b - a)] for a, b in itertools.pairwise(ptr)])
+    P = DiscreteMeasures.from_clouds(x, ptr)
+    for other in (moved, x + shift):
+        Q = DiscreteMeasures.from_clouds(other, ptr)
+        torch.testing.assert_close(
+            squared_mmd(Q, None, GAMMAS), squared_mmd(P, None, GAMMAS), atol=1e-9, rtol=0
+        )
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_far_points_do_not_underflow_into_nan(dtype):
+    P = DiscreteMeasures.from_clouds(1e4 * clouds(0, dtype=dtype)[0], clouds(0)[1])
+    D = squared_mmd(P, None, GAMMAS)
+    assert torch.isfinite(D).all()
+    assert D.max() <= 2
+
+
+def test_a_single_sample_keeps_its_biased_mean():
+    P = DiscreteMeasures.from_clouds(torch.zeros(2, 1, dtype=torch.float64), np.array([0, 1, 2]))
+    assert squared_mmd(P, None, GAMMAS, 1.0).tolist() == [[0, 0], [0, 0]]
+
+
+def test_unbiased_mmd_can_be_negative_and_has_no_bias():
+    """The mean over many pairs of samples of one distribution is 0."""
+    rng = np.random.RandomState(0)
+    P = DiscreteMeasures.from_clouds(
+        torch.tensor(rng.standard_normal((1200, 2))), np.arange(0, 1201, 4)
+    )
+    off = ~np.eye(300, dtype=bool)
+    unbiased = squared_mmd(P, None, (0.5,), 1.0).numpy()[off]
+    biased = squared_mmd(P, None, (0.5,)).numpy()[off]
+    assert unbiased.min() < 0
+    assert abs(unbiased.mean()) < 0.02 < biased.mean()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("correction", [0.0, 0.3, 1.0])
+def test_embedded_once_or_each_time(method, correction):
+    """Parts of embedded measures, too, keep what was embedded."""
+    (x, ptr), (y, qtr) = clouds(0), clouds(1, n=4)
+    P, Q = DiscreteMeasures.from_clouds(x, ptr), DiscreteMeasures.from_clouds(y, qtr)
+    distance = FittedMMD(GAMMAS, correction, frequencies=METHODS[method])
+    expected = squared_mmd_slow(x, ptr, y, qtr, GAMMAS, correction, kernel_of(method))
+    embedded = distance.embed(Q)
+    assert distance.embed(embedded) is embedded
+    for columns in (Q, embedded):
+        torch.testing.assert_close(distance.squared(P, columns), expected, atol=1e-10, rtol=0)
+    some = np.array([3, 0])
+    torch.testing.assert_close(
+        distance.squared(P, embedded[some]), expected[:, some], atol=1e-10, rtol=0
+    )
+
+
+# -- adapting to references ------------------------------------------------------------------------
+
+
+TWO = (0.1, 1.0)
+
+
+def record(monkeypatch, method, describe):
+    """Replace a method of FittedMMD by itself, and describe each call in a list."""
+    plain, calls = getattr(FittedMMD, method), []
+
+    def recorded(self, *arguments):
+        calls.append(describe(*arguments))
+        return plain(self, *arguments)
+
+    monkeypatch.setattr(FittedMMD, method, recorded)
+    return calls
+
+
+def adapted_slow(x, ptr, sample, correction, kernel):
+    """The correction, squared distances to nearest neighbors, and all of them, graph by graph.
+
+    `correction` None is the share of the sample whose unbiased squared distance to the neighbor, by
+    the biased estimate, is not negative.
+    """
+    if correction is None:
+        biased, unbiased = (
+            squared_mmd_slow(x, ptr, x, ptr, TWO, c, kernel).fill_diagonal_(torch.inf)
+            for c in (0.0, 1.0)
+        )
+        possible = [unbiased[i, biased[i].argmin()].item() >= 0 for i in sample]
+        correction = sum(possible) / len(possible)
+    squared = squared_mmd_slow(x, ptr, x, ptr, TWO, correction, kernel)
+    others = squared.clone().fill_diagonal_(torch.inf)
+    return correction, torch.stack([others[i].min() for i in sample]), squared
+
+
+# working_memory; how many of 12 measures are the sample; which mean kernels are computed in a pass,
+# and which parts of the sample they are for.
+MEMORY = {
+    "all pairs": (1024, 7, [(12, 12)], [7]),
+    "all pairs, in blocks": (0.012, 10, [(12, 12)], [8, 2]),
+    "one block": (0.0106, 7, [(7, 12)], [7]),
+    "several blocks": (0.005, 7, [(3, 12), (3, 12), (1, 12)], [3, 3, 1]),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("memory", MEMORY)
+@pytest.mark.parametrize("correction", [None, 0.0, 0.3, 1.0])
+def test_adapted_equals_the_formula(method, memory, correction, monkeypatch):
+    x, ptr = clouds(2, n=12)
+    working_memory, n_sample, computed, parts = MEMORY[memory]
+    sample = np.array([0, 1, 3, 4, 7, 9, 11, 2, 8, 6])[:n_sample]
+    P = DiscreteMeasures.from_clouds(x, ptr)
+    distance = FittedMMD(TWO, correction or 0.0, correction is None, METHODS[method])
+    calls = record(monkeypatch, "_cross", lambda P, Q: (len(P), len(Q)))
+    combined = record(monkeypatch, "_combined", lambda P, rows, cross: len(rows))
+    with config_context(working_memory=working_memory):
+        adapted, nearest, squared = distance.adapted(P, sample)
+    # Each mean kernel once, unless they do not fit in memory and are needed twice.
+    again = 2 if memory == "several blocks" and correction is None else 1
+    assert calls == computed * again
+    passes = [n for n in parts for _ in range(2)] if correction is None else []
+    assert combined[: len(passes) + len(parts)] == passes + parts
+    monkeypatch.undo()
+    expected, expected_nearest, expected_squared = adapted_slow(
+        x, ptr, sample, correction, kernel_of(method)
+    )
+    if correction is None:
+        assert 0 < expected < 1
+    assert adapted.correction == pytest.approx(expected, abs=1e-12)
+    assert (adapted.gammas, adapted.frequencies) == (distance.gammas, distance.frequencies)
+    torch.testing.assert_close(nearest, expected_nearest, atol=1e-10, rtol=0)
+    torch.testing.assert_close(adapted.squared(P), expected_squared, atol=1e-10, rtol=0)
+    if computed == [(12, 12)]:
+        torch.testing.assert_close(squared, expected_squared, atol=1e-10, rtol=0)
+    else:
+        assert squared is None
+
+
+def test_adapting_again_forgets_the_first_references():
+    """Training adapts once per epoch."""
+    P, Q = (DiscreteMeasures.from_clouds(*clouds(seed, n=12)) for seed in (2, 3))
+    sample = np.arange(12)
+    once = FittedMMD(GAMMAS, adaptive=True).adapted(Q, sample)
+    twice = FittedMMD(GAMMAS, adaptive=True).adapted(P, sample)[0].adapted(Q, sample)
+    assert twice[0].correction == once[0].correction
+    for a, b in zip(twice[1:], once[1:], strict=True):
+        assert torch.equal(a, b)
+
+
+# -- shares of nodes -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("correction", [0.0, 0.3, 1.0])
+def test_contributions_sum_to_squared_distances(method, correction):
+    (x, ptr), (y, qtr) = clouds(0), clouds(1, n=4)
+    Q = DiscreteMeasures.from_clouds(y, qtr)
+    assert 1 in np.diff(ptr)
+    distance = FittedMMD(GAMMAS, correction, frequencies=METHODS[method])
+    expected = squared_mmd_slow(x, ptr, y, qtr, GAMMAS, correction, kernel_of(method))
+    for i, (start, stop) in enumerate(itertools.pairwise(ptr)):
+        shares = distance.contributions(x[start:stop], Q)
+        assert shares.shape == (stop - start, 4)
+        torch.testing.assert_close(shares.sum(0), expected[i], atol=1e-10, rtol=0)
+
+
+def test_contributions_equal_the_witness_function():
+    """Node by node, for the gamma of the distance."""
+    x, (y, qtr) = clouds(0)[0][:5], clouds(1, n=4)
+    shares = FittedMMD(GAMMAS).contributions(x, DiscreteMeasures.from_clouds(y, qtr))
+    chosen = []
+    for r, (start, stop) in enumerate(itertools.pairwise(qtr)):
+        z = y[start:stop]
+        of_gamma = []
+        for gamma in GAMMAS:
+            own, to_z = gaussian(x, x, gamma).mean(1), gaussian(x, z, gamma).mean(1)
+            spread = gaussian(z, z, gamma).mean() - to_z.mean()
+            of_gamma.append([(own[p] - to_z[p] + spread) / 5 for p in range(5)])
+        chosen.append(int(np.argmax([sum(values) for values in of_gamma])))
+        expected = torch.stack(of_gamma[chosen[-1]])
+        torch.testing.assert_close(shares[:, r], expected, atol=1e-10, rtol=0)
+    assert set(chosen) != {0}
+
+
+# -- parameters ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_components": 7}, "n_components must be even, .* Got 7 instead"),
+        ({"n_components": 7, "method": "random_features"}, "n_components must be even"),
+        ({"n_components": 8, "method": "exact"}, "method='exact' has none: leave it out, or use"),
+        ({"n_components": 0}, "'n_components' parameter of MMD must be"),
+        ({"gammas": ()}, "'gammas' parameter of MMD must be a list of numbers between"),
+        ({"gammas": (1.0, -1.0)}, "'gammas' parameter of MMD must be a list of numbers between"),
+        ({"gammas": (1.0, np.nan)}, "'gammas' parameter of MMD must be a list of numbers between"),
+        ({"gammas": (1e11,)}, "'gammas' parameter of MMD must be a list of numbers between"),
+        ({"gammas": [[1.0]]}, "'gammas' parameter of MMD must be a list of numbers between"),
+        ({"gammas": "many"}, "'gammas' parameter of MMD"),
+        ({"estimator": "best"}, "'estimator' parameter of MMD must be"),
+        ({"method": "fast"}, "'method' parameter of MMD must be"),
+    ],
+)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        MMD(**parameters).validate()
+    with pytest.raises(ValueError, match=message):
+        GraphKDEDetector(distance=MMD(**parameters)).fit(random_graphs(4))
+
+
+def test_what_the_parameters_build():
+    rng = np.random.RandomState(0)
+    exact = MMD(gammas=[1, 10]).build(3, EXACT_NODES, rng)
+    assert (exact.gammas, exact.method, exact.frequencies) == ((1.0, 10.0), "exact", None)
+    assert MMD().build(3, EXACT_NODES + 1, rng).method == "random_features"
+    assert MMD(method="exact").build(3, EXACT_NODES + 1, rng).method == "exact"
+    for n_components, width in ((None, 256), (6, 3)):
+        specification = MMD(method="random_features", n_components=n_components)
+        specification.validate()
+        assert specification.build(5, 10, rng).frequencies.shape == (5, width)
+    built = {x: MMD(estimator=x).build(3, 10, rng) for x in ("adaptive", "biased", "unbiased")}
+    assert [(x.correction, x.adaptive) for x in built.values()] == [
+        (0.0, True),
+        (0.0, False),
+        (1.0, False),
+    ]
+
+
+def test_frequencies_must_fit_the_points():
+    FittedMMD(GAMMAS).check_dim(7)
+    FittedMMD(GAMMAS, frequencies=frequencies(4, d=3)).check_dim(3)
+    with pytest.raises(ValueError, match="the random frequencies do not fit the points"):
+        FittedMMD(GAMMAS, frequencies=frequencies(4, d=3)).check_dim(2)

@@ -1,0 +1,27 @@
+"""Small graphs with weighted edges and features, and the two flows that encoders read of them."""
+
+import networkx as nx
+
+from skgraphkde import NodeFeatures, read_graphs
+from skgraphkde.encoders.message_flow import MessageFlow, node_colors
+from tests.conftest import random_graphs
+
+
+def make_input(seed=0, n_graphs=6):
+    graphs = random_graphs(n_graphs, seed)
+    for graph in graphs:
+        nx.set_edge_attributes(graph, {e: 0.5 + (sum(e) % 3) for e in graph.edges}, "weight")
+    batch = read_graphs(graphs, edge_weight="weight")
+    return NodeFeatures(("label", "degree")).fit(batch).transform(batch)
+
+
+def apart(graphs, n_layers=3):
+    return MessageFlow.unmerged(graphs, n_layers)
+
+
+def merged(graphs, n_layers=3):
+    """The flow of the colors, and the row of each node in it."""
+    colors = node_colors(graphs, n_layers)
+    flow = MessageFlow.of(graphs, colors)
+    rows = {color: row for row, color in enumerate(flow.colors.tolist())}
+    return flow, [rows[color] for color in colors[-1].tolist()]

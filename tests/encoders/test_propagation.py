@@ -1,0 +1,64 @@
+import networkx as nx
+import numpy as np
+import pytest
+
+from skgraphkde import GraphKDEDetector, Propagation, read_graphs
+from skgraphkde.encoders.base import build_encoder
+from tests.conftest import random_graphs
+from tests.encoders.common import apart, make_input, merged
+
+
+def make_encoder(graphs, n_layers):
+    return build_encoder(Propagation(n_layers), graphs.attributes.shape[1])
+
+
+def propagate_slow(graphs, n_layers):
+    """Features and their averages, node by node, standardized; columns that do not vary are 0."""
+    A = graphs.adjacency.toarray() + np.eye(graphs.n_nodes)
+    A = A / np.sqrt(np.outer(A.sum(1), A.sum(1)))
+    X, layers = graphs.attributes, []
+    for layer in range(n_layers + 1):
+        X = A @ X if layer else X
+        varies = X.std(0) > 1e-9
+        X = np.where(varies, X - X.mean(0), 0) / np.where(varies, X.std(0), 1)
+        layers.append(X)
+    Z = np.hstack(layers)
+    return Z / np.sqrt(Z.var(0).sum())
+
+
+@pytest.mark.parametrize("n_layers", [0, 1, 3])
+def test_propagation_equals_dense_matrices(n_layers):
+    graphs = make_input()
+    constant = np.full((graphs.n_nodes, 1), 7.3)
+    graphs = graphs.replace(attributes=np.hstack([graphs.attributes, constant]))
+    encoder = make_encoder(graphs, n_layers).double()
+    encoder.standardize([apart(graphs[:2], n_layers), merged(graphs[2:], n_layers)[0]])
+    expected = propagate_slow(graphs, n_layers)
+    if n_layers == 0:  # an average over neighbors of unlike degree is not constant
+        assert (expected[:, -1] == 0).all()
+    np.testing.assert_allclose(encoder(apart(graphs, n_layers)), expected, atol=1e-9)
+    flow, rows = merged(graphs, n_layers)
+    assert len(flow.colors) < graphs.n_nodes
+    assert encoder.out_dim == expected.shape[1]
+    np.testing.assert_allclose(encoder(flow)[rows], expected, atol=1e-9)
+    assert expected.var(0).sum() == pytest.approx(1)
+
+
+def test_propagation_of_equal_nodes_is_0():
+    graphs = read_graphs([nx.cycle_graph(4)] * 3)
+    graphs = graphs.replace(attributes=np.full((12, 2), 0.1))
+    encoder = make_encoder(graphs, 2)
+    encoder.standardize([apart(graphs, 2)])
+    assert (encoder(apart(graphs, 2)).abs() < 1e-6).all()
+
+
+def test_propagation_draws_nothing_and_has_no_weights():
+    encoder = make_encoder(make_input(), 2)
+    assert not Propagation.is_random
+    assert not encoder.is_trainable
+
+
+@pytest.mark.parametrize("n_layers", [-1, 1.5, "two"])
+def test_bad_parameters(n_layers):
+    with pytest.raises(ValueError, match="'n_layers' parameter of Propagation must be"):
+        GraphKDEDetector(encoder=Propagation(n_layers)).fit(random_graphs(4))

@@ -1,0 +1,98 @@
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    GridSearchCV,
+    StratifiedKFold,
+)
+
+from skgraphkde import GraphKDEDetector, Propagation, read_graphs
+from skgraphkde.evaluation import OneClassKFold, get_detection_scorer
+from tests.conftest import random_graphs
+
+
+@given(
+    n_normal=st.integers(4, 20),
+    n_anomalies=st.integers(4, 20),
+    n_splits=st.integers(2, 4),
+    seed=st.integers(0, 99),
+)
+def test_train_on_normal_test_on_all(n_normal, n_anomalies, n_splits, seed):
+    y = np.random.RandomState(seed).permutation([1] * n_normal + [-1] * n_anomalies)
+    cv = OneClassKFold(n_splits, shuffle=True, random_state=seed)
+    tested = []
+    for train, test in cv.split(y, y):
+        assert (y[train] == 1).all()
+        # All normal graphs that are not tested are trained on.
+        assert set(train) == set(np.flatnonzero(y == 1)) - set(test)
+        assert abs((y[test] == -1).sum() - n_anomalies / n_splits) < 1
+        tested.extend(test)
+    assert sorted(tested) == list(range(len(y)))
+    assert cv.get_n_splits() == n_splits
+
+
+def test_several_classes_are_all_stratified():
+    classes = np.repeat([1, 2, 3], [10, 20, 5])
+    cv = OneClassKFold(5, shuffle=True, random_state=0, anomaly_class=3)
+    expected = StratifiedKFold(5, shuffle=True, random_state=0).split(classes, classes)
+    for (train, test), (all_train, all_test) in zip(
+        cv.split(classes, classes), expected, strict=True
+    ):
+        np.testing.assert_array_equal(test, all_test)
+        np.testing.assert_array_equal(train, all_train[classes[all_train] != 3])
+
+
+def test_order_is_kept_unless_shuffled():
+    y = np.array([1] * 6 + [-1] * 3)
+    assert [test.tolist() for _, test in OneClassKFold(3).split(y, y)] == [
+        [0, 1, 6],
+        [2, 3, 7],
+        [4, 5, 8],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "needs y"),
+        ([0, 1] * 5, r"np\.where\(y == 1, -1, 1\)"),
+        ([1] * 10, "y contains no graph of the anomaly class -1, only"),
+        ([1, -1] * 4, "inconsistent numbers of samples"),
+    ],
+)
+def test_what_cannot_be_split(y, message):
+    with pytest.raises(ValueError, match=message):
+        list(OneClassKFold(2).split(range(10), y))
+
+
+def test_folds_in_a_grid_search():
+    graphs = read_graphs(random_graphs(24, labels=""))
+    y = np.where(np.arange(24) % 4 == 0, -1, 1)
+    search = GridSearchCV(
+        GraphKDEDetector(encoder=Propagation()),
+        {"encoder__n_layers": [1, 2]},
+        scoring=get_detection_scorer("auroc"),
+        cv=OneClassKFold(2),
+        error_score="raise",
+    ).fit(graphs, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_folds_are_a_splitter_of_scikit_learn():
+    cv = OneClassKFold(3, shuffle=True, random_state=7)
+    assert isinstance(cv, BaseCrossValidator)
+    expected = "OneClassKFold(anomaly_class=-1, n_splits=3, random_state=7, shuffle=True)"
+    assert repr(cv) == expected
+    assert (
+        cv.get_metadata_routing().split.requests
+        == StratifiedKFold().get_metadata_routing().split.requests
+    )
+    y = np.array([1] * 6 + [-1] * 3)
+    copied = pickle.loads(pickle.dumps(cv))
+    for one, two in zip(cv.split(y, y), copied.split(y, y, groups=y), strict=True):
+        np.testing.assert_array_equal(one[0], two[0])
+        np.testing.assert_array_equal(one[1], two[1])

@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from skgraphkde.evaluation import auprc, auroc, detection_report, fpr_at_tpr
+
+TARGETS = st.lists(st.sampled_from([1, -1]), min_size=2, max_size=30)
+
+
+def targets_and_scores(data):
+    y = np.array(data.draw(TARGETS))
+    assume(len(set(y)) == 2)
+    integers = st.lists(st.integers(-20, 20), min_size=len(y), max_size=len(y))
+    return y, np.array(data.draw(integers), dtype=float)
+
+
+def auroc_slow(y, score):
+    pairs = [(a, b) for a in score[y == 1] for b in score[y == -1]]
+    return np.mean([(a > b) + 0.5 * (a == b) for a, b in pairs])
+
+
+def auprc_slow(is_positive, score):
+    """Sum of the precisions at each threshold, weighted by what it adds to the recall."""
+    total, found = 0.0, 0
+    for threshold in sorted(set(score), reverse=True):
+        taken = score >= threshold
+        now = np.sum(is_positive & taken)
+        total += (now - found) * now / taken.sum()
+        found = now
+    return total / is_positive.sum()
+
+
+def fpr_slow(is_positive, score, tpr):
+    for threshold in sorted(set(score), reverse=True):
+        taken = score >= threshold
+        if np.mean(taken[is_positive]) >= tpr:
+            return np.mean(taken[~is_positive])
+    raise AssertionError
+
+
+@given(st.data())
+def test_auroc_counts_pairs(data):
+    y, score = targets_and_scores(data)
+    assert auroc(y, score) == pytest.approx(auroc_slow(y, score))
+
+
+@given(st.data())
+def test_auprc_of_either_class(data):
+    y, score = targets_and_scores(data)
+    assert auprc(y, score, positive="anomaly") == pytest.approx(auprc_slow(y == -1, -score))
+    assert auprc(y, score, positive="normal") == pytest.approx(auprc_slow(y == 1, score))
+
+
+@given(st.data(), st.sampled_from([0.01, 0.3, 0.5, 0.95, 1.0]))
+def test_fpr_at_tpr_walks_the_thresholds(data, tpr):
+    y, score = targets_and_scores(data)
+    assert fpr_at_tpr(y, score, tpr=tpr) == pytest.approx(fpr_slow(y == -1, -score, tpr))
+    of_normal = fpr_at_tpr(y, score, tpr=tpr, positive="normal")
+    assert of_normal == pytest.approx(fpr_slow(y == 1, score, tpr))
+
+
+def test_fpr_at_tpr_on_a_straight_line():
+    # The point between two ties counts, although the curve does not bend there.
+    assert fpr_at_tpr([1, -1, 1, -1], [1.0, 1.0, 2.0, 2.0], tpr=0.5) == 0.5
+
+
+@given(st.data())
+def test_scale_and_order_do_not_matter(data):
+    y, score = targets_and_scores(data)
+    order = np.random.RandomState(0).permutation(len(y))
+    report = detection_report(y, score, output_dict=True)
+    assert detection_report(y[order], 3 * score[order] - 7, output_dict=True) == pytest.approx(
+        report
+    )
+
+
+def test_a_perfect_detector():
+    report = detection_report([1, 1, -1], [3.0, 2.0, -1.0], offset=0.0, output_dict=True)
+    assert report == {
+        "auroc": 1,
+        "auprc_anomaly": 1,
+        "auprc_normal": 1,
+        "fpr95": 0,
+        "anomalies": pytest.approx(1 / 3),
+        "false_alarms": 0,
+        "misses": 0,
+    }
+
+
+def test_alarms_are_scores_below_the_offset():
+    report = detection_report([1, 1, -1, -1], [0, 1, 1, -1], offset=1, output_dict=True)
+    assert report["false_alarms"] == 0.5
+    assert report["misses"] == 0.5
+    assert "Misses               0.500" in detection_report([1, 1, -1, -1], [0, 1, 1, -1], offset=1)
+    assert "Misses" not in detection_report([1, -1], [1, 0])
+
+
+@pytest.mark.parametrize("metric", [auroc, fpr_at_tpr, detection_report])
+@pytest.mark.parametrize(
+    "y", [[0, 1, 1], [0, 0, 1], [True, False, True], [1, 2, 1], ["1", "-1", "1"]]
+)
+def test_any_other_coding_is_refused(metric, y):
+    with pytest.raises(ValueError, match=r"y must be 1 .* np\.where\(y == 1, -1, 1\)"):
+        metric(y, [0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize(("y", "kind"), [([1, 1], "normal"), ([-1, -1], "anomalous")])
+def test_both_kinds_are_needed(y, kind):
+    with pytest.raises(ValueError, match=f"all graphs are {kind}"):
+        auroc(y, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("score", [[np.nan, 1.0], [np.inf, 1.0]])
+def test_scores_have_to_be_finite(score):
+    with pytest.raises(ValueError, match="y_score contains"):
+        auroc([1, -1], score)
+
+
+def test_arguments_are_checked():
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        auroc([1, -1], [1.0])
+    with pytest.raises(ValueError, match="positive must be 'anomaly' or 'normal'"):
+        auprc([1, -1], [1.0, 0.0], positive="outlier")
+    with pytest.raises(ValueError, match="tpr must be in"):
+        fpr_at_tpr([1, -1], [1.0, 0.0], tpr=0)

@@ -1,0 +1,134 @@
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.model_selection import train_test_split
+
+from skgraphkde.graphs import GraphBatch, read_graphs
+from tests.conftest import random_graphs
+
+
+def assert_same(a, b):
+    assert a.node_ptr.tolist() == b.node_ptr.tolist()
+    assert (a.adjacency != b.adjacency).nnz == 0
+    names = [[g.label_names[code] for code in g.labels] for g in (a, b) if g.labels is not None]
+    assert len(names) != 1
+    assert names[:1] == names[1:]
+    assert (a.attributes is None) == (b.attributes is None)
+    if a.attributes is not None:
+        np.testing.assert_array_equal(a.attributes, b.attributes)
+
+
+def test_sizes():
+    batch = read_graphs([nx.path_graph(3), nx.empty_graph(1), nx.complete_graph(4)])
+    assert len(batch) == 3
+    assert batch.shape == (3,)
+    assert batch.n_nodes == 8
+    assert batch.n_nodes_per_graph.tolist() == [3, 1, 4]
+    assert batch.n_edges_per_graph.tolist() == [2, 0, 6]
+    assert batch.degrees.tolist() == [1, 2, 1, 0, 3, 3, 3, 3]
+    assert batch.graph_of_node.tolist() == [0, 0, 0, 1, 2, 2, 2, 2]
+    assert repr(batch) == "GraphBatch(n_graphs=3, n_nodes=8, n_edges=8)"
+
+
+@given(st.lists(st.integers(-12, 11), max_size=20))
+def test_indexing_equals_reading_the_chosen_graphs(index):
+    graphs = random_graphs(12, n_attributes=2)
+    batch = read_graphs(graphs)
+    if index:
+        assert_same(batch[index], read_graphs([graphs[i] for i in index]))
+        assert_same(batch[np.array(index)], batch[index])
+    assert len(batch[np.array(index, dtype=int)]) == len(index)
+
+
+@pytest.mark.parametrize("key", [slice(None), slice(2, 7), slice(None, None, -2), slice(3, 3)])
+def test_slices(batch, graphs, key):
+    if graphs[key]:
+        assert_same(batch[key], read_graphs(graphs[key]))
+    assert len(batch[key]) == len(graphs[key])
+
+
+def test_int_mask_and_the_index_of_scikit_learn(batch):
+    mask = np.arange(12) % 3 == 0
+    assert_same(batch[3], batch[[3]])
+    assert_same(batch[-1], batch[[11]])
+    assert_same(batch[mask], batch[[0, 3, 6, 9]])
+    assert_same(batch[[1, 2], ...], batch[[1, 2]])
+    train, test = train_test_split(batch, random_state=0)
+    assert isinstance(train, GraphBatch)
+    assert len(train) + len(test) == 12
+
+
+def test_index_out_of_range_is_refused(batch):
+    with pytest.raises(IndexError, match="graph 12 is out of range: the batch has 12"):
+        batch[12]
+
+
+def test_concatenate_undoes_slicing(batch):
+    assert_same(GraphBatch.concatenate([batch[:5], batch[5:6], batch[6:]]), batch)
+
+
+def test_concatenate_merges_vocabularies():
+    a = random_graphs(9, seed=1, labels="ZACYN")
+    b = random_graphs(9, seed=2, labels="XONBZ")
+    joined = GraphBatch.concatenate([read_graphs(a), read_graphs(b)])
+    assert joined.label_names == tuple("ABCNOXYZ")
+    assert_same(joined, read_graphs(a + b))
+
+
+def test_concatenate_refuses_what_does_not_fit():
+    plain, labeled = read_graphs([nx.path_graph(2)]), read_graphs(random_graphs(1))
+    wide, narrow = (read_graphs(random_graphs(1, labels="", n_attributes=p)) for p in (3, 2))
+    with pytest.raises(ValueError, match="some batches have node labels"):
+        GraphBatch.concatenate([plain, labeled])
+    with pytest.raises(ValueError, match="width of their node attributes"):
+        GraphBatch.concatenate([wide, narrow])
+    with pytest.raises(ValueError, match="nothing to concatenate"):
+        GraphBatch.concatenate([])
+
+
+def test_round_trip_to_networkx():
+    graphs = random_graphs(6, n_attributes=2)
+    for graph in graphs:
+        nx.set_edge_attributes(graph, 2.5, "weight")
+    batch = read_graphs(graphs, edge_weight="weight")
+    back = batch.to_networkx()
+    assert_same(read_graphs(back, edge_weight="weight"), batch)
+    for graph, copy in zip(graphs, back, strict=True):
+        assert nx.utils.edges_equal(graph.edges, copy.edges)
+        assert all(graph.nodes[k]["label"] == copy.nodes[k]["label"] for k in graph)
+        assert all(copy.edges[edge]["weight"] == 2.5 for edge in copy.edges)
+
+
+def test_unweighted_edges_have_no_weight_in_networkx(batch):
+    assert all(not data for graph in batch.to_networkx() for *_, data in graph.edges(data=True))
+
+
+def test_pickle(batch):
+    loaded = pickle.loads(pickle.dumps(batch))
+    assert_same(loaded, batch)
+    assert not loaded.node_ptr.flags.writeable
+
+
+def test_arrays_are_read_only_and_the_callers_are_not(batch):
+    with pytest.raises(ValueError, match="read-only"):
+        batch.adjacency.data[0] = 2
+    with pytest.raises(ValueError, match="read-only"):
+        batch.labels[0] = 1
+    ptr = np.array([0, batch.n_nodes])
+    GraphBatch(ptr, batch.adjacency)
+    ptr[0] = 0  # still writable
+    assert ptr.flags.writeable
+
+
+def test_label_order_does_not_depend_on_graph_order():
+    graphs = random_graphs(8)
+    assert read_graphs(graphs).label_names == read_graphs(graphs[::-1]).label_names
+    mixed = [nx.path_graph(4)]
+    nx.set_node_attributes(mixed[0], dict(enumerate(["b", 2, "a", (1, 2)])), "label")
+    assert read_graphs(mixed).label_names == (2, "a", "b", (1, 2))
+    nx.set_node_attributes(mixed[0], dict(enumerate([10**400, 3, True, "b"])), "label")
+    assert read_graphs(mixed).label_names == (True, 3, 10**400, "b")

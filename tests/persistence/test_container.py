@@ -1,0 +1,186 @@
+"""The container: written in one step, read back as it was, or not at all."""
+
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import save as to_bytes
+
+from skgraphkde import GraphKDEDetector
+from skgraphkde.persistence import atomic_file, digest, read, write
+from tests.conftest import random_graphs
+
+TREE = {"a": [1, 2.5, None, True, "Å\ud800"], "b": {"c": {}}}
+ARRAYS = {
+    "matrix": np.arange(6.0).reshape(2, 3),
+    "empty": np.zeros((0, 3), np.int64),
+    "number": np.array(2.5, np.float32),
+    "flags": np.array([True, False]),
+}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return GraphKDEDetector(random_state=0).fit(random_graphs(12, seed=1))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "file.skg"
+
+
+# -- there and back --------------------------------------------------------------------------------
+
+
+def assert_equal(arrays, others):
+    assert arrays.keys() == others.keys()
+    for name, array in arrays.items():
+        assert array.dtype == others[name].dtype
+        assert array.shape == others[name].shape
+        np.testing.assert_array_equal(array, others[name])
+
+
+def test_what_is_written_comes_back(path):
+    write(path, TREE, ARRAYS)
+    tree, arrays = read(path)
+    assert tree == TREE
+    assert_equal(arrays, ARRAYS)
+    first = path.read_bytes()
+    write(path, tree, arrays)
+    assert path.read_bytes() == first
+
+
+def test_arrays_in_any_memory_layout(path):
+    matrix = np.arange(12.0).reshape(3, 4)
+    odd = {"columns": np.asfortranarray(matrix), "every second": matrix[::2, ::-1], "T": matrix.T}
+    write(path, {}, odd)
+    assert_equal(read(path)[1], odd)
+
+
+def test_nan_in_arrays_but_not_in_text(path):
+    write(path, {}, {"a": np.array([np.nan, np.inf])})
+    np.testing.assert_array_equal(read(path)[1]["a"], [np.nan, np.inf])
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="JSON"):
+        write(path, {"a": float("nan")}, {})
+    assert path.read_bytes() == before
+
+
+# -- the checksum ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tree", "arrays"),
+    [
+        ({"a": 1}, {}),
+        ({"b": 0}, {}),
+        ({"a": 0}, {"x": np.zeros(2)}),
+        ({"a": 0}, {"y": np.zeros(1)}),
+        ({"a": 0}, {"x": np.zeros((1, 1))}),
+        ({"a": 0}, {"x": np.zeros(1, np.float32)}),
+        ({"a": 0}, {"x": np.zeros(1, np.int64)}),
+        ({"a": 0}, {"x": np.ones(1)}),
+        ({"a": 0}, {"x": -np.zeros(1)}),
+        ({"a": 0}, {"x": np.zeros(1), "y": np.zeros(0)}),
+    ],
+)
+def test_the_checksum_depends_on_everything(tree, arrays):
+    assert digest(tree, arrays) != digest({"a": 0}, {"x": np.zeros(1)})
+
+
+def test_the_checksum_does_not_depend_on_order_or_layout():
+    matrix = np.arange(6.0).reshape(2, 3)
+    one = digest({"a": 0, "b": 1}, {"x": matrix, "y": np.ones(1)})
+    assert one == digest({"b": 1, "a": 0}, {"y": np.ones(1), "x": np.asfortranarray(matrix)})
+
+
+@given(data=st.data())
+@settings(max_examples=100)
+def test_any_changed_byte_is_noticed(data, tmp_path_factory):
+    path = tmp_path_factory.mktemp("file") / "file.skg"
+    write(path, TREE, ARRAYS)
+    content = bytearray(path.read_bytes())
+    place = data.draw(st.integers(0, len(content) - 1))
+    content[place] ^= data.draw(st.integers(1, 255))
+    path.write_bytes(content)
+    try:
+        tree, arrays = read(path)
+    except Exception:
+        return
+    assert tree == TREE  # a space more between the items of a header says nothing
+    assert_equal(arrays, ARRAYS)
+
+
+def test_other_files_are_refused(path):
+    for content in (b"", b"x", to_bytes({"a": np.ones(3)}), to_bytes({}, {"skgraphkde": "{}"})):
+        path.write_bytes(content)
+        with pytest.raises(Exception, match=r"."):
+            read(path)
+    path.write_bytes(to_bytes({"a": np.ones(3)}, {"other": "1"}))
+    with pytest.raises(ValueError, match="it contains something else"):
+        read(path)
+    write(path, {"a": "checked"}, {})
+    path.write_bytes(path.read_bytes().replace(b"checked", b"changed"))
+    with pytest.raises(ValueError, match="its checksum is wrong, the file is damaged"):
+        read(path)
+
+
+# -- writing in one step ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step", ["replace", "fsync"])
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(fitted, path, monkeypatch, step):
+    path.write_bytes(b"old")
+
+    def fail(*args):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(OSError, match="no space left"):
+        fitted.save(path)
+    assert path.read_bytes() == b"old"
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_written_whole_before_it_has_its_name(fitted, path, monkeypatch):
+    replace, seen = os.replace, []
+
+    def watch(source, target):
+        assert Path(source).parent == path.parent  # one file system, one step
+        assert not path.exists()
+        seen.append(Path(source).read_bytes())
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", watch)
+    fitted.save(path)
+    assert seen == [path.read_bytes()]
+    plain = path.with_name("plain")
+    plain.touch()
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+
+
+def test_folders_that_do_not_exist_or_are_read_only(fitted, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        fitted.save(tmp_path / "nowhere" / "detector.skg")
+    folder = tmp_path / "read_only"
+    folder.mkdir(mode=0o500)
+    if os.access(folder, os.W_OK):
+        pytest.skip("this user may write everywhere")
+    with pytest.raises(PermissionError):
+        fitted.save(folder / "detector.skg")
+    assert not list(folder.iterdir())
+
+
+def test_text_in_one_step(path):
+    with atomic_file(path, "t", encoding="utf-8") as file:
+        file.write("Å")
+        assert not path.exists()
+    assert path.read_text(encoding="utf-8") == "Å"
+    with pytest.raises(TypeError), atomic_file(path, "t") as file:
+        file.writelines(["half", 3])
+    assert path.read_text(encoding="utf-8") == "Å"
+    assert list(path.parent.iterdir()) == [path]

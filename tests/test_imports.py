@@ -1,0 +1,69 @@
+"""Imports follow the house: a room imports rooms above it on the page, and there are no circles."""
+
+import ast
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "skgraphkde"
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in sorted(PACKAGE.rglob("*.py"))
+}
+
+
+def rooms_on_the_page():
+    """The rooms in the order of the table in docs/architecture.md."""
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    return re.findall(r"^\| `(\w+)(?:/|\.py)` \|", page, flags=re.MULTILINE)
+
+
+ROOMS = rooms_on_the_page()
+
+
+def imported_by(module):
+    """Modules of the package that a module imports anywhere, inside functions, too."""
+    found = set()
+    for node in ast.walk(ast.parse(MODULES[module].read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{module} has a relative import"
+            # `from package import module` imports the module, `from module import name` does not.
+            candidates = [f"{node.module}.{alias.name}" for alias in node.names]
+            names = [name if name in MODULES else node.module for name in candidates]
+        else:
+            continue
+        found |= {name for name in names if name in MODULES}
+    return found
+
+
+def room_of(module):
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "skgraphkde"
+
+
+def test_the_page_has_all_rooms():
+    there = {room_of(module) for module in MODULES} - {"skgraphkde", "__main__", "_version"}
+    assert set(ROOMS) == there
+    assert len(ROOMS) == len(set(ROOMS))
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if room_of(m) in ROOMS])
+def test_imports_point_up_the_page(module):
+    here = ROOMS.index(room_of(module))
+    for other in imported_by(module) - {"skgraphkde._version"}:
+        assert other != "skgraphkde", f"{module} imports the public names"
+        assert ROOMS.index(room_of(other)) <= here, f"{module} imports {other}"
+
+
+def test_there_are_no_circles():
+    list(TopologicalSorter({m: imported_by(m) - {m} for m in MODULES}).static_order())
+
+
+def test_modules_have_a_readable_size():
+    sizes = {module: len(path.read_text().splitlines()) for module, path in MODULES.items()}
+    assert {m: n for m, n in sizes.items() if n > 500} == {}

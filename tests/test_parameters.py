@@ -1,0 +1,185 @@
+"""Every parameter of every specification does something: a result, a file or a speed changes.
+
+The test walks the parameters as they are declared. One that has no entry in `CHANGES`, or whose
+entry changes nothing, fails.
+"""
+
+import contextlib
+import inspect
+import io
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+
+from skgraphkde import (
+    GCN,
+    KDE,
+    MMD,
+    Contrastive,
+    GraphKDEDetector,
+    NodeFeatures,
+    Readout,
+    References,
+    Twins,
+    read_graphs,
+)
+from skgraphkde.detectors import processes
+from skgraphkde.encoders import dgl_backend
+from skgraphkde.training import RandomEdges, SpectralEdges
+
+TRAINED = {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=3, batch_size=16)}
+RANDOM_FEATURES = {"distance": MMD(method="random_features")}
+SPECTRAL = {**TRAINED, "training": Contrastive(max_iter=3, twins=Twins(edges=SpectralEdges()))}
+RANDOM_EDGES = {**TRAINED, "training": Contrastive(max_iter=3, twins=Twins(edges=RandomEdges()))}
+
+#: For each parameter, the detector in which it is changed, its nested name there, and a new value.
+CHANGES = {
+    "GraphKDEDetector.features": ({}, "features", "given"),
+    "GraphKDEDetector.encoder": ({}, "encoder", "gcn"),
+    "GraphKDEDetector.distance": ({}, "distance", "mean"),
+    "GraphKDEDetector.density": ({}, "density", KDE(size_kernel=False)),
+    "GraphKDEDetector.training": ({"encoder": "gcn"}, "training", Contrastive(max_iter=2)),
+    "GraphKDEDetector.references": ({}, "references", "uniform"),
+    "GraphKDEDetector.calibration": ({}, "calibration", "train"),
+    "GraphKDEDetector.contamination": ({}, "contamination", 0.3),
+    "GraphKDEDetector.n_jobs": ({}, "n_jobs", 2),
+    "GraphKDEDetector.device": ({}, "device", "cuda:99"),
+    "GraphKDEDetector.random_state": ({"encoder": "gcn"}, "random_state", 1),
+    "GraphKDEDetector.verbose": (TRAINED, "verbose", 1),
+    "NodeFeatures.kinds": ({"features": NodeFeatures()}, "features__kinds", ("degree",)),
+    "NodeFeatures.n_steps": ({}, "features__n_steps", 6),
+    "Propagation.n_layers": ({}, "encoder__n_layers", 1),
+    "GCN.hidden_dim": ({"encoder": "gcn"}, "encoder__hidden_dim", 8),
+    "GCN.n_layers": ({"encoder": "gcn"}, "encoder__n_layers", 1),
+    "GCN.dropout": (TRAINED, "encoder__dropout", 0.5),
+    "GCN.batch_norm": ({"encoder": "gcn"}, "encoder__batch_norm", False),
+    "GCN.backend": ({"encoder": GCN(backend="torch")}, "encoder__backend", "dgl"),
+    "MMD.gammas": ({}, "distance__gammas", (1.0,)),
+    "MMD.estimator": ({}, "distance__estimator", "biased"),
+    "MMD.method": ({}, "distance__method", "random_features"),
+    "MMD.n_components": (RANDOM_FEATURES, "distance__n_components", 64),
+    "Readout.readout": ({"distance": Readout()}, "distance__readout", "sum"),
+    "KDE.bandwidths": ({}, "density__bandwidths", [0.5]),
+    "KDE.size_kernel": ({}, "density__size_kernel", False),
+    "Contrastive.max_iter": (TRAINED, "training__max_iter", 1),
+    "Contrastive.batch_size": (TRAINED, "training__batch_size", 8),
+    "Contrastive.learning_rate": (TRAINED, "training__learning_rate", 0.1),
+    "Contrastive.learn_weights": (TRAINED, "training__learn_weights", False),
+    "Contrastive.leave_one_out": (TRAINED, "training__leave_one_out", False),
+    "Contrastive.n_twins": (TRAINED, "training__n_twins", 2),
+    "Contrastive.twins": (TRAINED, "training__twins", "features"),
+    "Contrastive.validation_fraction": (TRAINED, "training__validation_fraction", 0.4),
+    "Contrastive.n_iter_no_change": (
+        {**TRAINED, "training": Contrastive(max_iter=20, learning_rate=1.0)},
+        "training__n_iter_no_change",
+        1,
+    ),
+    "Contrastive.checkpoint": (TRAINED, "training__checkpoint", "checkpoint"),
+    "Twins.swap_ratio": (TRAINED, "training__twins__swap_ratio", 0.0),
+    "Twins.edges": (TRAINED, "training__twins__edges", None),
+    "SpectralEdges.energy_thresholds": (
+        SPECTRAL,
+        "training__twins__edges__energy_thresholds",
+        (0.2, 0.9),
+    ),
+    "SpectralEdges.max_ratio": (SPECTRAL, "training__twins__edges__max_ratio", 1.0),
+    "RandomEdges.ratio": (RANDOM_EDGES, "training__twins__edges__ratio", 0.5),
+    "References.sampling": (
+        {"references": References("stratified", 0.5)},
+        "references__sampling",
+        "uniform",
+    ),
+    "References.ratio": ({"references": References("uniform", 0.5)}, "references__ratio", 0.25),
+    "Split.fraction": (
+        {"calibration": "split", "contamination": 0.3},
+        "calibration__fraction",
+        0.4,
+    ),
+}
+
+
+def classes():
+    """The detector, and all specifications that its parameters are short for, nested ones too."""
+    found, todo = [], [GraphKDEDetector]
+    while todo:
+        cls = todo.pop()
+        if cls not in found:
+            found.append(cls)
+            makers = [make for of_name in cls._shorthands.values() for make in of_name.values()]
+            todo += [type(make()) for make in makers]
+    return found
+
+
+PARAMETERS = [f"{c.__name__}.{name}" for c in classes() for name in inspect.signature(c).parameters]
+
+
+def example(n_graphs, seed):
+    """Random graphs with labels and attributes."""
+    rng = np.random.RandomState(seed)
+    graphs = []
+    for _ in range(n_graphs):
+        graph = nx.gnp_random_graph(rng.randint(10, 16), 0.3, seed=int(rng.randint(10**6)))
+        for node in graph:
+            graph.nodes[node].update(label="CNO"[rng.randint(3)], x=rng.standard_normal(2))
+        graphs.append(graph)
+    return read_graphs(graphs)
+
+
+TRAIN, TEST = example(40, 0), example(8, 1)
+
+
+#: What comes of the detectors before the change.
+BEFORE = {}
+
+
+def outcome(detector, monkeypatch):
+    """All that a parameter may change, as text: results, files, output, processes, who computes."""
+    seen = set()
+
+    def note(module, name):
+        function = getattr(module, name)
+
+        def noting(*args, **kwargs):
+            seen.add((name, *(a for a in args if isinstance(a, int | str | Path))))
+            return function(*args, **kwargs)
+
+        monkeypatch.setattr(module, name, noting)
+
+    errors = io.StringIO()
+    with monkeypatch.context() as monkeypatch, contextlib.redirect_stderr(errors):
+        monkeypatch.setattr(processes, "GRAPHS_PER_PART", 2)
+        note(processes, "Parallel")
+        note(dgl_backend, "graph_convolution")
+        note(Path, "unlink")
+        try:
+            scores = detector.fit(TRAIN).score_samples(TEST)
+        except ValueError as error:
+            return str(error)
+    results = [scores, detector.predict(TEST), [detector.offset_], detector.calibration_scores_]
+    results += [detector.history_.get("loss", []), detector.history_.get("mixture_weights", [])]
+    results = [np.asarray(x).tolist() for x in [*results, detector.score(TEST)]]
+    return str((results, sorted(map(str, seen)), bool(errors.getvalue())))
+
+
+def test_every_parameter_has_an_entry():
+    assert sorted(CHANGES) == sorted(PARAMETERS)
+    assert len(inspect.signature(GraphKDEDetector).parameters) <= 15
+
+
+@pytest.mark.parametrize("parameter", CHANGES)
+def test_a_parameter_changes_something(parameter, monkeypatch, tmp_path):
+    base, name, value = CHANGES[parameter]
+    if parameter == "GCN.backend" and not dgl_backend.supports(torch.device("cpu")):
+        pytest.skip("DGL has no build for this Python")
+    monkeypatch.chdir(tmp_path)
+    detector = GraphKDEDetector(**{"random_state": 0, **base})
+    changed = clone(detector).set_params(**{name: value})
+    assert changed.get_params()[name] is not detector.get_params()[name]
+    if repr(base) not in BEFORE:
+        BEFORE[repr(base)], again = (outcome(clone(detector), monkeypatch) for _ in range(2))
+        assert again == BEFORE[repr(base)]  # what differs below does so by the parameter
+    assert outcome(changed, monkeypatch) != BEFORE[repr(base)]

@@ -1,0 +1,63 @@
+"""The public names: which they are, and that they cost nothing until they are used."""
+
+import subprocess
+import sys
+
+import pytest
+
+import skgraphkde
+
+NAMES = [
+    "GCN",
+    "KDE",
+    "MMD",
+    "BaseGraphDetector",
+    "Contrastive",
+    "Distance",
+    "Encoder",
+    "EncoderModule",
+    "FittedDistance",
+    "GraphBatch",
+    "GraphDensity",
+    "GraphKDEDetector",
+    "InvalidFileError",
+    "NodeFeatures",
+    "Propagation",
+    "RandomEdges",
+    "Readout",
+    "References",
+    "SpectralEdges",
+    "Split",
+    "Twins",
+    "__version__",
+    "load",
+    "paper_settings",
+    "read_graphs",
+    "register",
+]
+HEAVY = ("torch", "numba", "sklearn", "scipy", "dgl", "pandas", "matplotlib")
+
+
+def test_names_are_frozen():
+    """Whoever adds or removes one changes this list, and the API page of the documentation."""
+    assert sorted(skgraphkde.__all__) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("name", skgraphkde.__all__)
+def test_a_name_leads_to_an_object_of_that_name(name):
+    found = getattr(skgraphkde, name)
+    assert name in dir(skgraphkde)
+    assert name == "__version__" or found.__name__ == name
+
+
+def test_other_names_are_refused():
+    with pytest.raises(AttributeError, match="has no attribute 'PAPER'"):
+        _ = skgraphkde.PAPER
+
+
+def test_importing_imports_nothing_heavy():
+    program = f"import sys, skgraphkde; print([m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

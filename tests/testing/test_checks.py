@@ -1,0 +1,616 @@
+"""Sound estimators pass every check, and one fault fails one check."""
+
+import copy
+
+import networkx as nx
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, OutlierMixin, TransformerMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.utils import check_random_state
+
+from skgraphkde import GCN, Contrastive, GraphKDEDetector, NodeFeatures, read_graphs, testing
+from skgraphkde.testing import check_graph_estimator, graph_estimator_checks
+from tests.conftest import random_graphs
+
+
+class SizeDetector(OutlierMixin, TransformerMixin, BaseEstimator):
+    """Graphs whose size, density and mean attribute are far from the median are anomalies."""
+
+    def __init__(self, contamination=0.1, weights=(1.0, 1.0, 1.0), random_state=None):
+        self.contamination = contamination
+        self.weights = weights
+        self.random_state = random_state
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def fit(self, graphs, y=None):
+        features = self._features(graphs)
+        if not 0 < self.contamination <= 0.5:
+            raise ValueError("contamination must be in (0, 0.5]")
+        rng = check_random_state(self.random_state)
+        self.weights_ = np.asarray(self.weights) * rng.uniform(0.5, 1.5, 3)
+        self.center_ = np.median(features, axis=0)
+        self.training_scores_ = self._scores(features)
+        self.offset_ = np.quantile(self.training_scores_, self.contamination)
+        self.n_features_in_ = 3
+        return self
+
+    def score_samples(self, graphs):
+        self._check_is_fitted()
+        return self._scores(self._features(graphs))
+
+    def decision_function(self, graphs):
+        return self.score_samples(graphs) - self.offset_
+
+    def predict(self, graphs):
+        return np.where(self.decision_function(graphs) < 0, -1, 1)
+
+    def fit_predict(self, graphs, y=None):
+        self.fit(graphs)
+        return np.where(self.training_scores_ < self.offset_, -1, 1)
+
+    def score(self, graphs, y=None):
+        return float(self.score_samples(graphs).mean())
+
+    def transform(self, graphs):
+        self._check_is_fitted()
+        return self._features(graphs) - self.center_
+
+    def get_feature_names_out(self, input_features=None):
+        return np.array(["size", "density", "attribute"], dtype=object)
+
+    def _check_is_fitted(self):
+        if not hasattr(self, "center_"):
+            raise NotFittedError("call fit first")
+
+    def _features(self, graphs):
+        return np.array([self._of_graph(graph) for graph in self._checked(graphs)])
+
+    def _checked(self, graphs):
+        if not isinstance(graphs, list | tuple):
+            raise TypeError("expected a list of graphs")
+        if not graphs:
+            raise ValueError("the list of graphs is empty")
+        if not all(isinstance(graph, nx.Graph) for graph in graphs):
+            raise TypeError("expected networkx graphs")
+        return graphs
+
+    def _of_graph(self, graph):
+        attribute = self._attribute(graph)
+        if not np.isfinite(attribute):
+            raise ValueError("an attribute is not finite")
+        size, n_edges = graph.number_of_nodes(), graph.number_of_edges()
+        return np.log(size), np.log1p(n_edges) - np.log(size), attribute
+
+    def _attribute(self, graph):
+        return np.sum([x for _, x in graph.nodes(data="x", default=0.0)]) / len(graph)
+
+    def _scores(self, features):
+        return -np.abs(features - self.center_) @ self.weights_
+
+
+# -- one fault each --------------------------------------------------------------------------------
+
+FAULTS = {}
+
+
+def fails(check):
+    """Register a broken estimator under the check that it must fail."""
+
+    def enter(broken):
+        assert check not in FAULTS
+        FAULTS[check] = broken
+        return broken
+
+    return enter
+
+
+@fails("check_clone")
+class CopiesAParameter(SizeDetector):
+    def __init__(self, contamination=0.1, weights=(1.0, 1.0, 1.0), random_state=None):
+        super().__init__(contamination, np.array(weights), random_state)
+
+
+@fails("check_constructor_sets_only_parameters")
+class SetsAnAttributeEarly(SizeDetector):
+    def __init__(self, contamination=0.1, weights=(1.0, 1.0, 1.0), random_state=None):
+        super().__init__(contamination, weights, random_state)
+        self.n_weights = 3
+
+
+@fails("check_constructor_does_not_validate")
+class ValidatesEarly(SizeDetector):
+    def __init__(self, contamination=0.1, weights=(1.0, 1.0, 1.0), random_state=None):
+        super().__init__(contamination, weights, random_state)
+        float(contamination)
+
+
+@fails("check_get_params")
+class HidesAParameter(SizeDetector):
+    def get_params(self, deep=True):
+        params = super().get_params(deep)
+        del params["weights"]
+        return params
+
+
+@fails("check_set_params")
+class DoesNotSetAParameter(SizeDetector):
+    def set_params(self, **params):
+        params.pop("weights", None)
+        return super().set_params(**params)
+
+
+@fails("check_set_params_refuses_unknown_names")
+class SetsWhateverItIsTold(SizeDetector):
+    def set_params(self, **params):
+        self.__dict__.update(params)
+        return self
+
+
+@fails("check_set_params_reaches_fit")
+class RemembersItsFirstContamination(SizeDetector):
+    def fit(self, graphs, y=None):
+        super().fit(graphs)
+        self.first_ = getattr(self, "first_", self.contamination)
+        self.offset_ = np.quantile(self.training_scores_, self.first_)
+        return self
+
+
+@fails("check_repr")
+class CannotBePrinted(SizeDetector):
+    def __repr__(self):
+        return repr(self.centre_) if hasattr(self, "center_") else super().__repr__()
+
+
+@fails("check_tags")
+class ClaimsToTakeMatrices(SizeDetector):
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = True
+        return tags
+
+
+@fails("check_fit_returns_self")
+class ReturnsACopy(SizeDetector):
+    def fit(self, graphs, y=None):
+        return copy.copy(super().fit(graphs))
+
+
+@fails("check_fit_ignores_y")
+class LooksAtY(SizeDetector):
+    def fit(self, graphs, y=None):
+        super().fit(graphs)
+        if y is not None:
+            self.offset_ += np.mean(y)
+        return self
+
+
+@fails("check_fit_keeps_parameters")
+class OverwritesAParameter(SizeDetector):
+    def fit(self, graphs, y=None):
+        super().fit(graphs)
+        self.weights = np.asarray(self.weights)
+        return self
+
+
+@fails("check_fitted_attributes")
+class LearnsWithoutUnderscore(SizeDetector):
+    def fit(self, graphs, y=None):
+        self.n_graphs = len(graphs)
+        return super().fit(graphs)
+
+
+@fails("check_is_fitted_agrees")
+class ClaimsToBeFitted(SizeDetector):
+    def __sklearn_is_fitted__(self):
+        return True
+
+
+@fails("check_methods_need_fit")
+class StumblesUnfitted(SizeDetector):
+    def _check_is_fitted(self):
+        return self.center_
+
+
+@fails("check_fit_is_idempotent")
+class StartsWarm(SizeDetector):
+    """Takes a step toward the median, from where the last fit on as many graphs stopped."""
+
+    def fit(self, graphs, y=None):
+        start = self.center_ if getattr(self, "n_graphs_", 0) == len(graphs) else 0.0
+        super().fit(graphs)
+        self.n_graphs_ = len(graphs)
+        self.center_ = 0.1 * start + 0.9 * self.center_
+        return self
+
+
+@fails("check_fit_forgets")
+class RemembersTheLargest(SizeDetector):
+    def fit(self, graphs, y=None):
+        super().fit(graphs)
+        largest = max(map(len, graphs))
+        self.largest_ = max(largest, getattr(self, "largest_", 0))
+        self.weights_ = self.weights_ / self.largest_
+        return self
+
+
+@fails("check_fit_is_reproducible")
+class IgnoresItsSeed(SizeDetector):
+    def fit(self, graphs, y=None):
+        super().fit(graphs)
+        self.weights_ = self.weights_ * np.random.RandomState().uniform(0.5, 1.5, 3)
+        return self
+
+
+@fails("check_random_state_instance")
+class TakesSeedsOnly(SizeDetector):
+    def fit(self, graphs, y=None):
+        super().fit(graphs)
+        if not isinstance(self.random_state, int):
+            self.weights_ = np.random.RandomState().uniform(0.5, 1.5, 3)
+        return self
+
+
+@fails("check_global_random_state")
+class SeedsEverything(SizeDetector):
+    def fit(self, graphs, y=None):
+        np.random.seed(0)
+        return super().fit(graphs)
+
+
+@fails("check_graphs_unchanged")
+class WritesIntoGraphs(SizeDetector):
+    def _of_graph(self, graph):
+        graph.graph["size"] = len(graph)
+        return super()._of_graph(graph)
+
+
+@fails("check_list_unchanged")
+class EmptiesTheList(SizeDetector):
+    def score_samples(self, graphs):
+        scores = super().score_samples(graphs)
+        if isinstance(graphs, list):
+            graphs.clear()
+        return scores
+
+
+@fails("check_training_graphs_are_copied")
+class KeepsTheCallersGraphs(SizeDetector):
+    def fit(self, graphs, y=None):
+        super().fit(graphs)
+        self.graphs_ = list(graphs)
+        return self
+
+    def score_samples(self, graphs):
+        return super().score_samples(graphs) - sum(map(len, self.graphs_))
+
+    def decision_function(self, graphs):
+        return super().decision_function(graphs)
+
+
+@fails("check_tuples")
+class TakesListsOnly(SizeDetector):
+    def _checked(self, graphs):
+        if isinstance(graphs, tuple):
+            raise TypeError("expected a list")
+        return super()._checked(graphs)
+
+
+@fails("check_empty_list")
+class ScoresNothing(SizeDetector):
+    def score_samples(self, graphs):
+        self._check_is_fitted()
+        return super().score_samples(graphs) if len(graphs) else np.zeros(0)
+
+
+@fails("check_single_graph")
+class TakesASingleGraph(SizeDetector):
+    def _checked(self, graphs):
+        return super()._checked([graphs] if isinstance(graphs, nx.Graph) else graphs)
+
+
+@fails("check_no_graph")
+class DropsWhatIsNoGraph(SizeDetector):
+    def _checked(self, graphs):
+        if isinstance(graphs, list):
+            graphs = [graph for graph in graphs if graph is not None]
+        return super()._checked(graphs)
+
+
+@fails("check_nan")
+class LetsNaNPass(SizeDetector):
+    def _of_graph(self, graph):
+        attribute = self._attribute(graph)
+        n_edges = graph.number_of_edges()
+        return np.log(len(graph)), np.log1p(n_edges) - np.log(len(graph)), attribute
+
+
+@fails("check_failed_fit")
+class ForgetsBeforeItReads(SizeDetector):
+    def fit(self, graphs, y=None):
+        self.center_ = np.zeros(3)
+        return super().fit(graphs)
+
+
+@fails("check_contamination_range")
+class ClipsContamination(SizeDetector):
+    def fit(self, graphs, y=None):
+        asked, self.contamination = self.contamination, np.clip(self.contamination, 0.01, 0.5)
+        super().fit(graphs)
+        self.contamination = asked
+        return self
+
+
+@fails("check_scores")
+class SinglePrecision(SizeDetector):
+    def score_samples(self, graphs):
+        return super().score_samples(graphs).astype(np.float32)
+
+
+@fails("check_scores_are_finite")
+class LogarithmOfNoEdges(SizeDetector):
+    def score_samples(self, graphs):
+        scores = super().score_samples(graphs)
+        return np.where([graph.size() > 0 for graph in graphs], scores, -np.inf)
+
+
+@fails("check_decision_function")
+class AddsTheOffset(SizeDetector):
+    def decision_function(self, graphs):
+        return self.score_samples(graphs) + self.offset_
+
+
+@fails("check_predict")
+class VerdictsAreFloats(SizeDetector):
+    def predict(self, graphs):
+        return super().predict(graphs).astype(float)
+
+
+@fails("check_predict_is_the_sign")
+class VerdictsUpsideDown(SizeDetector):
+    def predict(self, graphs):
+        return -super().predict(graphs)
+
+
+@fails("check_fit_predict")
+class FitPredictFitsACopy(SizeDetector):
+    def fit_predict(self, graphs, y=None):
+        return SizeDetector(**self.get_params()).fit_predict(graphs)
+
+
+@fails("check_contamination")
+class IgnoresContamination(SizeDetector):
+    def fit(self, graphs, y=None):
+        super().fit(graphs)
+        self.offset_ = np.quantile(self.training_scores_, 0.5)
+        return self
+
+
+@fails("check_anomalies_score_lower")
+class ScoresUpsideDown(SizeDetector):
+    def _scores(self, features):
+        return -super()._scores(features)
+
+
+@fails("check_transform")
+class TransformsToThreeDimensions(SizeDetector):
+    def transform(self, graphs):
+        return super().transform(graphs)[:, np.newaxis]
+
+
+@fails("check_fit_transform")
+class FitTransformDiffers(SizeDetector):
+    def fit_transform(self, graphs, y=None):
+        return self.fit(graphs).transform(graphs) * self.weights_
+
+
+@fails("check_feature_names_out")
+class NamesTooFewFeatures(SizeDetector):
+    def get_feature_names_out(self, input_features=None):
+        return super().get_feature_names_out()[:2]
+
+
+@fails("check_n_features_in")
+class ManyFeaturesIn(SizeDetector):
+    def fit(self, graphs, y=None):
+        super().fit(graphs)
+        self.n_features_in_ = "many"
+        return self
+
+
+@fails("check_outputs_belong_to_the_caller")
+class HandsOutItsOwnScores(SizeDetector):
+    """Computes the scores of the training graphs once."""
+
+    def fit(self, graphs, y=None):
+        super().fit(graphs)
+        self.known_ = [id(graph) for graph in graphs]
+        return self
+
+    def score_samples(self, graphs):
+        scores = super().score_samples(graphs)
+        return self.training_scores_ if self.known_ == [id(g) for g in graphs] else scores
+
+
+@fails("check_subset_invariance")
+class SubtractsTheMean(SizeDetector):
+    def score_samples(self, graphs):
+        return super().score_samples(graphs) - 0.01 * np.mean([len(graph) for graph in graphs])
+
+
+@fails("check_order_invariance")
+class SortsBySize(SizeDetector):
+    def score_samples(self, graphs):
+        return super().score_samples(sorted(self._checked(graphs), key=len))
+
+
+@fails("check_one_graph")
+class Squeezes(SizeDetector):
+    def score_samples(self, graphs):
+        return np.squeeze(super().score_samples(graphs))
+
+
+@fails("check_node_order")
+class LooksAtTheFirstNode(SizeDetector):
+    def _of_graph(self, graph):
+        size, density, attribute = super()._of_graph(graph)
+        return size, density + graph.degree[next(iter(graph))], attribute
+
+
+@fails("check_node_names")
+class LooksAtNodeZero(SizeDetector):
+    def _of_graph(self, graph):
+        size, density, attribute = super()._of_graph(graph)
+        return size, density + (0 in graph), attribute
+
+
+@fails("check_methods_keep_state")
+class Counts(SizeDetector):
+    def score_samples(self, graphs):
+        self.n_scored_ = getattr(self, "n_scored_", 0) + len(graphs)
+        return super().score_samples(graphs)
+
+
+@fails("check_pickle")
+class HoldsALambda(SizeDetector):
+    def fit(self, graphs, y=None):
+        super().fit(graphs)
+        self.distance_ = lambda x: abs(x - self.center_)
+        return self
+
+
+@fails("check_deepcopy")
+class CopiesUnfitted(SizeDetector):
+    def __deepcopy__(self, memo):
+        return clone(self)
+
+
+@fails("check_pipeline")
+class TakesYByName(SizeDetector):
+    def fit(self, graphs, *, y=None):
+        return super().fit(graphs)
+
+
+@fails("check_cross_val_score")
+class ScoresEachGraph(SizeDetector):
+    def score(self, graphs, y=None):
+        return self.score_samples(graphs)
+
+
+# -- tests -----------------------------------------------------------------------------------------
+
+
+def names(results, status):
+    return [result.name for result in results if result.status == status]
+
+
+@pytest.mark.parametrize(("check", "broken"), FAULTS.items(), ids=FAULTS)
+def test_one_fault_fails_one_check(check, broken):
+    results = check_graph_estimator(broken(), on_fail=None)
+    assert names(results, "failed") == [check]
+    failure = next(result.exception for result in results if result.status == "failed")
+    assert str(failure).startswith(f"{check} failed for {broken.__name__}: ")
+
+
+def test_every_check_has_its_fault():
+    checks = [check.__name__ for _, check in graph_estimator_checks(SizeDetector())]
+    public = {name for name in testing.__all__ if name.startswith("check_")}
+    assert set(checks) == public - {"check_graph_estimator"}
+    assert sorted(checks) == sorted(FAULTS)
+    assert len(checks) >= 25
+
+
+SOUND = {
+    "by size": SizeDetector(),
+    "default": GraphKDEDetector(),
+    "gcn": GraphKDEDetector(
+        encoder=GCN(hidden_dim=8), training=Contrastive(max_iter=2), random_state=0
+    ),
+    "features": NodeFeatures(),
+}
+PAIRS = [pair for estimator in SOUND.values() for pair in graph_estimator_checks(estimator)]
+IDS = [f"{name}-{check.__name__}" for name in SOUND for _, check in PAIRS[: len(FAULTS)]]
+
+
+@pytest.mark.parametrize(("estimator", "check"), PAIRS, ids=IDS)
+def test_sound_estimators_pass(estimator, check):
+    check(estimator)
+
+
+def test_checks_run_by_subject():
+    """In this order, with the modules and the checks of each as they are written."""
+    checks = [check for _, check in graph_estimator_checks(SizeDetector())]
+    subjects = ["construction", "fit", "inputs", "scores", "independence", "state", "pipelines"]
+    found = [check.__module__.rpartition(".")[2] for check in checks]
+    assert found == sorted(found, key=subjects.index)
+    assert [checks[i].__name__ for i in (0, 1, -2, -1)] == [
+        "check_clone",
+        "check_constructor_sets_only_parameters",
+        "check_pipeline",
+        "check_cross_val_score",
+    ]
+
+
+def test_a_check_can_be_called_alone():
+    testing.check_repr(SizeDetector())
+    testing.check_repr(SizeDetector(), random_graphs(12))
+    with pytest.raises(AssertionError, match=r"^check_repr failed for CannotBePrinted"):
+        testing.check_repr(CannotBePrinted())
+
+
+def test_nothing_is_skipped_that_could_be_checked():
+    assert names(check_graph_estimator(SizeDetector()), "skipped") == []
+
+
+def test_the_first_failure_is_raised():
+    with pytest.raises(AssertionError, match=r"^check_repr failed for CannotBePrinted: .*centre_"):
+        check_graph_estimator(CannotBePrinted())
+
+
+def test_what_the_estimator_lacks_is_skipped():
+    results = check_graph_estimator(NodeFeatures(), on_fail=None)
+    reasons = {result.name: str(result.exception) for result in results if result.exception}
+    assert reasons["check_scores"] == "NodeFeatures has no score_samples"
+    assert reasons["check_random_state_instance"] == "NodeFeatures has no random_state"
+    assert reasons["check_n_features_in"] == "NodeFeatures has no n_features_in_"
+    assert "check_transform" in names(results, "passed")
+
+
+@pytest.mark.parametrize("kind", ["pairs", "GraphBatch"])
+def test_graphs_of_the_caller(kind):
+    """Checks that change networkx graphs are skipped."""
+    graphs = random_graphs(16, labels=None)
+    pairs = [(nx.to_numpy_array(graph), None) for graph in graphs]
+    given = pairs if kind == "pairs" else read_graphs(graphs)
+    results = check_graph_estimator(NodeFeatures(), graphs=given)
+    assert {"check_node_order", "check_node_names", "check_nan"} <= set(names(results, "skipped"))
+    assert "check_order_invariance" in names(results, "passed")
+
+
+def test_a_pipeline_is_an_estimator_of_graphs():
+    """Except for what scikit-learn's Pipeline does not pass on."""
+    pipeline = make_pipeline("passthrough", SizeDetector(random_state=0))
+    results = check_graph_estimator(pipeline, on_fail=None)
+    assert names(results, "failed") == ["check_tags", "check_decision_function"]
+
+
+def test_estimator_and_graphs_are_left_alone():
+    graphs = random_graphs(12, n_attributes=2)
+    kept = copy.deepcopy(graphs)
+    detector = SizeDetector()
+    check_graph_estimator(detector, graphs=graphs)
+    check_graph_estimator(WritesIntoGraphs(), graphs=graphs, on_fail=None)
+    assert vars(detector) == vars(SizeDetector())
+    assert [graph.graph for graph in graphs] == [graph.graph for graph in kept]
+
+
+def test_bad_arguments():
+    with pytest.raises(TypeError, match=r"write SizeDetector\(\)"):
+        check_graph_estimator(SizeDetector)
+    with pytest.raises(ValueError, match="on_fail must be"):
+        check_graph_estimator(SizeDetector(), on_fail="warn")
