@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.batch import GraphBatch, scaled
 
 # Trailing bits of a float that are ignored: sums in another order differ by up to 2^-40.
 ROUNDING_BITS = 12
@@ -140,9 +140,8 @@ class MessageFlow:
 
 def normalized_adjacency(adjacency: sp.csr_array) -> sp.csr_array:
     """D^-1/2 (A + I) D^-1/2, D the weighted degrees with the self-loop (Kipf and Welling, 2017)."""
-    looped = sp.csr_array(adjacency + sp.eye_array(adjacency.shape[0]))
-    scale = sp.diags_array(1.0 / np.sqrt(np.asarray(looped.sum(axis=1)).ravel()))
-    return sp.csr_array(scale @ looped @ scale)
+    looped = sp.csr_array(adjacency + sp.eye_array(adjacency.shape[0], format="csr"))
+    return scaled(looped, 1.0 / np.sqrt(np.asarray(looped.sum(axis=1)).ravel()))
 
 
 def _in_order(colors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import scipy.sparse as sp
 
-from skgraphkde.graphs.batch import GraphBatch, ranges
+from skgraphkde.graphs.batch import GraphBatch, ranges, scaled
 
 # Exact while (nodes x matrix entries) of a graph stays below this, about a second on one core.
 # Larger graphs are probed with so many random vectors, at a cost linear in the number of edges
@@ -59,8 +58,7 @@ def _chunks(sizes: np.ndarray, index: np.ndarray) -> list[np.ndarray]:
 def _walk(batch: GraphBatch, n_steps: int, basis: Callable) -> np.ndarray:
     """Row sums of (S^a Q) * (S^b Q) for a + b = 2, ..., n_steps; `basis` gives Q in blocks."""
     strength = np.asarray(batch.adjacency.sum(axis=1)).ravel()
-    scale = sp.diags_array(1.0 / np.sqrt(np.where(strength > 0, strength, 1.0)))
-    S = (scale @ batch.adjacency @ scale).tocsr()
+    S = scaled(batch.adjacency, 1.0 / np.sqrt(np.where(strength > 0, strength, 1.0)))
     result = np.zeros((batch.n_nodes, n_steps - 1))
     for Q in basis(batch):
         V = S @ Q

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain, pairwise
+from itertools import chain, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -32,8 +32,12 @@ from skgraphkde.distances.engines.torch_tiles import lowest_exponent
 
 # Points of a row tile and of a column tile: what the loops keep of a tile fits into the cache.
 ROW_TILE, COLUMN_TILE = 384, 192
+# The same beside few points, such as those of one graph: fewer calls of the loops.
+TALL_TILE = 1536
 # Bytes of the sums of row tiles that stay in the cache, however many tiles there are.
 SMALL_SUMS = 2**20
+# Columns from which the threads share them.
+FEW_COLUMNS = 32
 # Random features per job.
 FREQUENCIES = 64
 # Handing a job to a thread takes 30 microseconds.
@@ -190,7 +194,8 @@ class _Tiling:
         # The sums of all row tiles in work may take a quarter of working_memory.
         bytes_per_point = len(gammas) * self.shape[2] * self.gammas.itemsize
         fits = max(1, int(get_config()["working_memory"] * 2**18) // bytes_per_point)
-        self.height, self.width = min(ROW_TILE, fits), COLUMN_TILE
+        height = TALL_TILE if len(y.points) <= COLUMN_TILE * ROW_TILE // TALL_TILE else ROW_TILE
+        self.height, self.width = min(height, fits), COLUMN_TILE
         if self.symmetric:  # a row tile consists of whole column tiles
             self.width = min(self.height, self.width)
             self.height -= self.height % self.width
@@ -204,22 +209,28 @@ class _Tiling:
         """The weighted means of the kernels, shape (n_gammas, n_measures_x, n_measures_y)."""
         out, x = np.zeros(self.shape, self.gammas.dtype), self.x.points
         runs, (n_gammas, _, m) = self.y.weights.in_tiles(self.width), self.shape
-        edges = np.unique(np.linspace(0, m, len(self.groups[0]) + 1).astype(int)).tolist()
+        # The threads share the columns, or the gammas if there are few columns.
+        n_parts = len(self.groups[0]) if m >= FEW_COLUMNS else 1
+        edges = np.unique(np.linspace(0, m, n_parts + 1).astype(int)).tolist()
+        step = n_gammas if m >= FEW_COLUMNS else 1
+        gammas = [slice(s, s + step) for s in range(0, n_gammas, step)]
+        parts = list(product(gammas, pairwise(edges)))
 
         def sum_columns(job: tuple[int, np.ndarray]) -> None:
             tile, sums = job
             operands, met = self._operands(tile)
             cpu_loops.column_sums(*operands, runs, *met, sums)
 
-        def add_rows(jobs: list[tuple[int, np.ndarray]], part: tuple[int, int]) -> None:
+        def add_rows(jobs: list[tuple[int, np.ndarray]], part: tuple[slice, tuple]) -> None:
+            some, columns = part
             for tile, sums in jobs:
-                cpu_loops.add_row_sums(sums, self.row_runs, tile, *part, out)
+                cpu_loops.add_row_sums(sums[some], self.row_runs, tile, *columns, out[some])
 
         with _threads(self._work) as run:
             for group in self.groups:
                 jobs = [(t, np.empty((n_gammas, m, len(x[self._row(t)])), x.dtype)) for t in group]
                 run(sum_columns, jobs)
-                run(partial(add_rows, jobs), pairwise(edges))
+                run(partial(add_rows, jobs), parts)
         if self.symmetric:
             for of_gamma in out:
                 of_gamma += of_gamma.T.copy()  # in place: there may be no memory for two

@@ -178,7 +178,7 @@ def column_sums(points, norms, gammas, lowest, runs, first, whole, width, sums):
     """
     (x, y), (x_norms, y_norms) = points, norms
     weights, positions, starts, measures, tiles = runs
-    D = np.empty((width, len(x)), x.dtype)
+    D = np.empty((min(width, len(y)), len(x)), x.dtype)
     K = np.empty_like(D)
     half, one = x.dtype.type(0.5), x.dtype.type(1)
     sums[:] = 0
