@@ -202,7 +202,6 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
                     f"{type(self).__name__}._fit_batch must return the scores of the "
                     f"{len(batch)} training graphs, each by the others, and returned {scores!r}"
                 )
-            scores = finite(scores)
         elif self.calibration == "train":
             self._fit_batch(batch, rng)
             scores = self._checked_scores(batch)
@@ -212,7 +211,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
             self._fit_batch(known, rng)
             self._check_batch(set_aside)
             scores = self._checked_scores(set_aside)
-        self.calibration_scores_ = scores
+        self.calibration_scores_ = scores = finite(scores)
         self.is_calibrated_ = self.calibration != "train"
         interpolate = not self.is_calibrated_  # as the paper does
         self.offset_ = offset(scores, self.contamination, interpolate=interpolate)
@@ -231,7 +230,8 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         ndarray of shape (n_graphs,), float64
             Higher is more normal. A graph's score does not depend on the other graphs.
         """
-        return in_parallel(self._checked_scores, self.read(graphs), self.n_jobs)
+        # Finite after all: the error names a graph by its index among all, not in its part.
+        return finite(in_parallel(self._checked_scores, self.read(graphs), self.n_jobs))
 
     def _checked_scores(self, graphs: GraphBatch) -> np.ndarray:
         scores = self._score_batch(graphs)
@@ -240,7 +240,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
                 f"{type(self).__name__}._score_batch must return one score for each of "
                 f"{len(graphs)} graphs, and returned an array of shape {np.shape(scores)}"
             )
-        return finite(scores)
+        return scores
 
     def decision_function(self, graphs: Any) -> np.ndarray:
         """``score_samples(graphs) - offset_``: negative for anomalies.
