@@ -13,7 +13,8 @@ import click
 from skgraphkde.cli.options import detector_option, graphs_argument, quiet_option
 from skgraphkde.cli.shell import check_file, examples, with_progress
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.graph_kde import GraphKDEDetector, paper_settings
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.detectors.paper import paper_settings
 from skgraphkde.graphs.files import Reading, find_files, read_batch
 
 

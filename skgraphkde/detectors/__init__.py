@@ -2,6 +2,7 @@
 
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.files import InvalidFileError, load
-from skgraphkde.detectors.graph_kde import GraphKDEDetector, paper_settings
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.detectors.paper import paper_settings
 
 __all__ = ["BaseGraphDetector", "GraphKDEDetector", "InvalidFileError", "load", "paper_settings"]

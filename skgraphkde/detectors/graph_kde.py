@@ -19,7 +19,7 @@ from skgraphkde.density.references import References
 from skgraphkde.detectors.base import BaseGraphDetector, finite
 from skgraphkde.detectors.fitting import DensityFitter
 from skgraphkde.distances.base import Distance
-from skgraphkde.distances.mmd import FIVE_DECADES, MMD
+from skgraphkde.distances.mmd import MMD
 from skgraphkde.distances.readout import Readout
 from skgraphkde.encoders.base import Encoder
 from skgraphkde.encoders.gcn import GCN
@@ -31,50 +31,7 @@ from skgraphkde.specification import shorthand_options
 from skgraphkde.training.contrastive import Contrastive
 from skgraphkde.training.twins import Twins, swap_features
 
-__all__ = ["GraphKDEDetector", "paper_settings"]
-
-
-def paper_settings(**changes: Any) -> dict[str, Any]:
-    """The parameters of the paper, as fresh objects.
-
-    Parameters
-    ----------
-    **changes : dict
-        Parameters of :class:`GraphKDEDetector` that are different.
-
-    Returns
-    -------
-    dict
-        For ``GraphKDEDetector(**paper_settings())``.
-
-    Raises
-    ------
-    TypeError
-        If a name in `changes` is not a parameter.
-
-    Examples
-    --------
-    >>> from skgraphkde import GraphKDEDetector, paper_settings
-    >>> GraphKDEDetector(**paper_settings(training=None)).encoder
-    GCN()
-    """
-    settings = {
-        "features": "given",
-        "encoder": GCN(hidden_dim=128, n_layers=2, dropout=0.2, batch_norm=True),
-        "distance": MMD(FIVE_DECADES, estimator="biased", method="exact"),
-        "density": KDE(bandwidths=FIVE_DECADES, size_kernel=False),
-        "training": Contrastive(max_iter=100, leave_one_out=False),
-        "references": None,
-        "calibration": "train",
-        "contamination": 0.1,
-    }
-    known = GraphKDEDetector().get_params(deep=False)
-    unknown = [name for name in changes if name not in known]
-    if unknown:
-        raise TypeError(
-            f"{unknown[0]!r} is not a parameter of GraphKDEDetector: give one of {', '.join(known)}"
-        )
-    return settings | changes
+__all__ = ["GraphKDEDetector"]
 
 
 @register

@@ -51,10 +51,6 @@ class MMD(Distance):
         Number of random features for each of `gammas`, an even number; the error falls with its
         square root. None is 512. Not with ``method="exact"``.
 
-    See Also
-    --------
-    Readout : Distances between means or sums.
-
     Notes
     -----
     The U-statistic assumes that the nodes of a graph are independent draws. If they are, few graphs
