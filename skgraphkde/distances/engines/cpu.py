@@ -8,10 +8,11 @@ tile is in the cache. The tiles do not depend on the number of threads, and neit
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from itertools import chain, pairwise, product
 from typing import Any
 
@@ -352,8 +353,18 @@ def _threads(work: float) -> Iterator[Callable[[Callable[[Any], Any], Iterable[A
         if n_workers < 2:
             yield lambda function, jobs: [function(job) for job in jobs]
         else:
-            with ThreadPoolExecutor(n_workers) as pool:
-                yield partial(_in_pool, pool, PARTS_PER_THREAD * n_workers)
+            yield partial(_in_pool, _pool(n_workers), PARTS_PER_THREAD * n_workers)
+
+
+@cache
+def _pool(n_workers: int) -> ThreadPoolExecutor:
+    """Threads that live on: a new one takes a millisecond until BLAS has its memory for it."""
+    return ThreadPoolExecutor(n_workers)
+
+
+# The child of a fork has none of these threads.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def _in_pool(
