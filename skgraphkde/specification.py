@@ -99,6 +99,22 @@ class ComposedEstimator(BaseEstimator):
                 )
         super()._validate_params()
 
+    def validate(self) -> None:
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range; the message names it and the class.
+        """
+        self._validate_params()
+        self._validate_values()
+        for name in self._shorthands:
+            self.specification(name)
+
+    def _validate_values(self) -> None:
+        """Check what `_parameter_constraints` cannot express."""
+
     def specification(self, name: str) -> Any:
         """A validated copy of the specification that the parameter `name` stands for, or None."""
         part = self._expanded(name)
@@ -115,22 +131,6 @@ class ComposedEstimator(BaseEstimator):
 
 class Specification(ComposedEstimator):
     """Base class: parameters that can be validated, saved and compared, and nothing else."""
-
-    def validate(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range; the message names it and the class.
-        """
-        self._validate_params()
-        self._validate_values()
-        for name in self._shorthands:
-            self.specification(name)
-
-    def _validate_values(self) -> None:
-        """Check what `_parameter_constraints` cannot express."""
 
     def to_state(self) -> dict[str, Any]:
         """What a file keeps: the parameters."""
@@ -149,9 +149,9 @@ def shorthand_options(shorthands: dict[str, Callable[[], Any]], kind: type) -> l
     return [StrOptions(set(shorthands)), kind]
 
 
-def at_least(low: float, kind: type, **options: Any) -> Interval:
+def at_least(low: float, kind: type) -> Interval:
     """The constraint on a number with a lower bound."""
-    return Interval(kind, low, None, closed="left", **options)
+    return Interval(kind, low, None, closed="left")
 
 
 def positive_numbers(owner: Any, name: str) -> tuple[float, ...]:

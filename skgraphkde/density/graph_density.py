@@ -207,7 +207,7 @@ class GraphDensity:
         """
         features = self.features.transform_batch(graph)
         flow = MessageFlow.unmerged(features, self._model.encoder.n_layers)
-        Z = self._model.encoder(flow)
+        Z = self._model.encode(flow)
         of_references = self._references.measures[references]
         return self._model.distance.contributions(Z, of_references).numpy(force=True)
 
@@ -261,6 +261,7 @@ def fit_density(
     featurized: GraphBatch,
     references: References | None,
     rng: np.random.RandomState,
+    leave_one_out: bool = True,
 ) -> tuple[GraphDensity, np.ndarray, np.ndarray | None]:
     """Fix the encoder's statistics, choose and embed the references, and adapt to them.
 
@@ -275,6 +276,8 @@ def fit_density(
     references : References or None
         Which graphs remain; None: all.
     rng : RandomState
+    leave_one_out : bool, default=True
+        Whether the scores below are of use.
 
     Returns
     -------
@@ -291,7 +294,9 @@ def fit_density(
         if references.sampling != "uniform":
             log_density = _pilot_densities(features, model, graphs, featurized, rng)
         chosen = references.choose(log_density, rng)
-    density, scores = with_references(features, model, graphs[chosen], featurized[chosen])
+    density, scores = with_references(
+        features, model, graphs[chosen], featurized[chosen], leave_one_out
+    )
     return density, positions(chosen, n), scores if len(chosen) == n else None
 
 
@@ -319,13 +324,18 @@ def _pilot_densities(
 
 
 def with_references(
-    features: NodeFeatures, model: DensityModel, graphs: GraphBatch, featurized: GraphBatch
+    features: NodeFeatures,
+    model: DensityModel,
+    graphs: GraphBatch,
+    featurized: GraphBatch,
+    leave_one_out: bool = True,
 ) -> tuple[GraphDensity, np.ndarray | None]:
     """The density with these references, and their log densities, each by the others, if known.
 
-    They are known if all distances between the references fit in memory.
+    They are known if they are of use, and all distances between the references fit in memory.
     """
     references = EmbeddedGraphs(graphs, model.embed_all(featurized).measures)
-    squared = model.adapt(references)
-    scores = None if squared is None else model.log_densities_at(squared, graphs)
+    squared, scores = model.adapt(references, all_pairs=leave_one_out), None
+    if leave_one_out and squared is not None:
+        scores = model.log_densities_at(squared, graphs)
     return GraphDensity(features, model, references), scores

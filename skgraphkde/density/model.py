@@ -85,11 +85,11 @@ class DensityModel(nn.Module):
         costs the square of the number of points, and molecules have far fewer of them than nodes.
         """
         flow, colors = self._flow(graphs)
-        Z = self._encode(flow, generator)
+        Z = self.encode(flow, generator)
         measures = DiscreteMeasures.from_colors(Z, flow.colors, colors, graphs.node_ptr)
         return EmbeddedGraphs(graphs, self.distance.embed(measures))
 
-    def _encode(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
+    def encode(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
         """The points of a flow, in the model's precision."""
         Z = self.encoder(flow, generator)
         shape = len(flow.colors), self.encoder.out_dim
@@ -152,7 +152,7 @@ class DensityModel(nn.Module):
         points, of_points, of_nodes = [], [], []
         for block in self.blocks(graphs):
             flow, colors = self._flow(featurize(graphs[block]))
-            points.append(self._encode(flow))
+            points.append(self.encode(flow))
             of_points.append(flow.colors)
             of_nodes.append(colors)
         measures = DiscreteMeasures.from_colors(
@@ -209,14 +209,22 @@ class DensityModel(nn.Module):
         return scores
 
     @torch.no_grad()
-    def adapt(self, references: EmbeddedGraphs) -> torch.Tensor | None:
+    def adapt(self, references: EmbeddedGraphs, all_pairs: bool = False) -> torch.Tensor | None:
         """Fit what is relative to references, or to 500 of them: the distance and the bandwidths.
+
+        Parameters
+        ----------
+        references : EmbeddedGraphs
+        all_pairs : bool, default=False
+            Whether the caller has use for distances even if nothing is relative.
 
         Returns
         -------
         Tensor of shape (n_references, n_references) or None
             Squared distances between all references, if they were computed.
         """
+        if not (all_pairs or self.distance.adaptive or self.kde.relative):
+            return None
         n = len(references)
         sample = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(int))
         self.distance, nearest, squared = self.distance.adapted(references.measures, sample)

@@ -151,10 +151,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
                     f"{type(self).__name__} has no parameter {name}: pass the parameters of "
                     "BaseGraphDetector on to super().__init__"
                 )
-        self._validate_params()
-        for name in self._shorthands:
-            if getattr(self, name) not in ("loo", "train"):
-                self.specification(name)
+        super().validate()
 
     # -- fit ---------------------------------------------------------------------------------------
 

@@ -80,12 +80,13 @@ class DensityFitter:
         if self.training is not None:
             untrained = copy.deepcopy(model)
             self.history = self._train(model)
+        is_loo = self.options["calibration"] == "loo"
         self.density, own, scores = fit_density(
-            self.features, model, self.graphs, self.featurized, self.references, self.rng
+            self.features, model, self.graphs, self.featurized, self.references, self.rng, is_loo
         )
         if untrained is not None:
             self._compare_with(untrained, own)
-        if scores is None and self.options["calibration"] == "loo":
+        if scores is None and is_loo:
             scores = self.density.log_densities(
                 self.featurized, own=own, featurized=True, verbose=self.options["verbose"]
             )
@@ -154,7 +155,7 @@ class DensityFitter:
         some = np.unique(np.linspace(0, n - 1, min(n, PILOT_GRAPHS)).astype(int))
         standardize(untrained, self.featurized)
         references = self.graphs[is_reference], self.featurized[is_reference]
-        before, _ = with_references(self.features, untrained, *references)
+        before, _ = with_references(self.features, untrained, *references, leave_one_out=False)
         old, new = (
             density.log_densities(self.featurized[some], own=own[some], featurized=True)
             for density in (before, self.density)

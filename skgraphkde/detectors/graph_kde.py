@@ -203,15 +203,7 @@ class GraphKDEDetector(
         self.references = references
         self.device = device
 
-    def validate(self) -> None:
-        """Check the parameters.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, or some of them contradict each other.
-        """
-        super().validate()
+    def _validate_values(self) -> None:
         training = self.specification("training")
         has_checkpoint = training is not None and training.checkpoint is not None
         if has_checkpoint and not isinstance(self.random_state, Integral):

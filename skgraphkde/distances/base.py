@@ -45,6 +45,8 @@ class Distance(Specification):
 class FittedDistance:
     """Base class of distances between measures, with their constants."""
 
+    #: Whether :meth:`adapted` returns another distance.
+    adaptive = False
     #: Numbers per pair of measures that :meth:`squared` holds at once, to bound the memory.
     numbers_per_pair = 2
     #: Numbers per measure that :meth:`embed` adds.

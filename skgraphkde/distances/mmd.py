@@ -309,7 +309,7 @@ class _CrossMeans:
     """
 
     def __init__(self, distance: FittedMMD, P: EmbeddedMeasures, sample: np.ndarray) -> None:
-        self.distance, self.P, self.sample = distance, P, sample
+        self.distance, self.P = distance, P
         n = len(P)
         # One number per gamma and pair, and a few more for what is made of them.
         fits = fits_in_memory((len(distance.gammas) + 3.0) * n * n)
