@@ -18,6 +18,10 @@ from benchmarks.protocol import DATASETS, N_FOLDS
 TABLES = (
     "detection",
     "detection_other_class",
+    "views",
+    "unchosen",
+    "few_labels",
+    "planted",
     "defaults",
     "components",
     "perturbation",

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from benchmarks.methods import METHODS, paper_detector
+from benchmarks.methods import METHODS, density_detector, paper_detector
 from benchmarks.render import averaged, markdown, of_paper, read_paper, side_by_side
 from skgraphkde.datasets import make_erdos_renyi
 
@@ -17,8 +17,10 @@ ABOUT = """\
 Fitted on 2,000 graphs with 20 to 50 nodes and p from Beta(2, 2), scored on 1,000 others. The rank
 correlation is Spearman's, between the score and the density of Beta(2, 2) at p. Densities are
 divided by the largest of the 1,000; the paper does not say how its own are scaled. Nodes carry
-their normalized degree, as in the paper. Of the five kernels of the paper settings the distance
-takes the one with the largest MMD; *widest kernel* has gamma = 0.01 alone.
+their normalized degree, as in the paper. *Density settings* are `density_settings()`: node features
+as given, one wide kernel, and the bandwidth of the largest leave-one-out likelihood. Of the five
+kernels of the paper settings the distance takes the one with the largest MMD; *widest kernel* has
+gamma = 0.01 alone.
 """
 ROWS = {
     name: METHODS[name]
@@ -26,9 +28,11 @@ ROWS = {
         "paper settings",
         "paper settings, untrained",
         "defaults",
+        "one view",
         "size only",
     )
 } | {
+    "density settings": density_detector,
     "widest kernel": paper_detector(distance__gammas=(0.01,)),
     "widest kernel, untrained": paper_detector(distance__gammas=(0.01,), training=None),
 }

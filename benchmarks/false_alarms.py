@@ -34,7 +34,10 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
 def estimator(dataset: str, calibration: str) -> GraphKDEDetector:
     """The defaults by random features; "split" sets enough graphs aside for every contamination."""
     return GraphKDEDetector(
-        distance=MMD(method="random_features"),
+        distance=(
+            MMD(estimator="biased", method="random_features"),
+            MMD(gammas=(1.0,), method="random_features"),
+        ),
         calibration=Split(fraction=1 / 3) if calibration == "split" else calibration,
         random_state=0,
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from benchmarks.methods import METHODS
+from benchmarks.methods import METHODS, density_detector
 from benchmarks.protocol import evaluate
 from benchmarks.render import averaged, of_paper, read_paper, side_by_side
 from skgraphkde import datasets as sk
@@ -27,13 +27,17 @@ MAKERS = {
     "watts_strogatz": sk.make_watts_strogatz,
     "stochastic_block": sk.make_stochastic_block,
 }
-ROWS = (
-    "paper settings",
-    "paper settings, untrained",
-    "defaults",
-    "size only",
-    "WL-SVM",
-)
+ROWS = {
+    name: METHODS[name]
+    for name in (
+        "paper settings",
+        "paper settings, untrained",
+        "defaults",
+        "one view",
+        "size only",
+        "WL-SVM",
+    )
+} | {"density settings": density_detector}
 N_TRAIN = 400
 
 
@@ -49,7 +53,7 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
 
 def estimator(method: str, family: str, seed: int) -> Any:
     """The method, with a seed."""
-    return METHODS[method](seed)
+    return ROWS[method](seed)
 
 
 def measure(estimator: Any, method: str, family: str, seed: int) -> dict[str, float]:

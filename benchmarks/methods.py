@@ -6,11 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.peers.descriptors import DescriptorDetector
+from benchmarks.peers.glocalkd import GLocalKD
 from benchmarks.peers.graph_autoencoder import GraphAutoencoderKDE
 from benchmarks.peers.graph_kernel import GraphKernelDetector
 from benchmarks.peers.infograph import InfoGraphKDE
+from benchmarks.peers.ocgin import OCGIN
+from benchmarks.peers.ocgtl import OCGTL
+from benchmarks.peers.signet import SIGNET
 from benchmarks.peers.size import SizeKDE
-from skgraphkde import MMD, GraphKDEDetector, Propagation, paper_settings
+from skgraphkde import MMD, GraphKDEDetector, Propagation, density_settings, paper_settings
 
 
 def paper_detector(**changes: Any) -> Callable[[int], GraphKDEDetector]:
@@ -23,19 +27,30 @@ def paper_detector(**changes: Any) -> Callable[[int], GraphKDEDetector]:
     )
 
 
+def density_detector(seed: int) -> GraphKDEDetector:
+    """The settings under which the score is a density."""
+    return GraphKDEDetector(**density_settings(), random_state=seed)
+
+
 def _kernel(kernel: str, detector: str) -> Callable[[int], GraphKernelDetector]:
     return lambda seed: GraphKernelDetector(kernel, detector, random_state=seed)
 
 
 def _floor(seed: int) -> GraphKDEDetector:
     return GraphKDEDetector(
-        encoder=Propagation(n_layers=0), distance=MMD(estimator="biased"), random_state=seed
+        encoder=Propagation(n_layers=0),
+        distance=MMD(estimator="biased"),
+        novelty=None,
+        random_state=seed,
     )
 
 
+#: Deep detectors from their papers' equations, with a stopping rule that sees no label.
+DEEP = ("OCGIN", "OCGTL", "GLocalKD", "SIGNET")
 #: Our own rows first.
 METHODS: dict[str, Callable[[int], Any]] = {
     "defaults": lambda seed: GraphKDEDetector(random_state=seed),
+    "one view": lambda seed: GraphKDEDetector(distance="mmd", novelty=None, random_state=seed),
     "floor": _floor,
     "paper settings": paper_detector(),
     "paper settings, untrained": paper_detector(training=None),
@@ -48,6 +63,10 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "statistics+ECOD": lambda seed: DescriptorDetector("statistics"),
     "GAE+KDE": lambda seed: GraphAutoencoderKDE(random_state=seed),
     "InfoGraph+KDE": lambda seed: InfoGraphKDE(random_state=seed),
+    "OCGIN": lambda seed: OCGIN(keep_epochs=True, random_state=seed),
+    "OCGTL": lambda seed: OCGTL(keep_epochs=True, random_state=seed),
+    "GLocalKD": lambda seed: GLocalKD(keep_epochs=True, random_state=seed),
+    "SIGNET": lambda seed: SIGNET(keep_epochs=True, random_state=seed),
 }
 
 #: What the paper calls the methods for which it has figures.
@@ -59,4 +78,8 @@ PAPER_NAMES = {
     "WL-iF": "WL-iF",
     "GAE+KDE": "GAE+KDE",
     "InfoGraph+KDE": "InfoGraph+KDE",
+    "OCGIN": "OCGIN",
+    "OCGTL": "OCGTL",
+    "GLocalKD": "GLocalKD",
+    "SIGNET": "SIGNET",
 }

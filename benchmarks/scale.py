@@ -61,6 +61,7 @@ def estimator(
         features=NodeFeatures(("degree",)),
         encoder="gcn" if max_iter else "propagation",
         distance=MMD(method="random_features"),
+        novelty=None,
         training=Contrastive(max_iter=max_iter) if max_iter else None,
         references=References("uniform", ratio=min(1.0, N_REFERENCES / n_graphs)),
         random_state=0,

@@ -46,9 +46,10 @@ print("features in use:", detector.density_.features.kinds_)
 print(f"AUROC of the defaults:           {auroc(target, detector.score_samples(fresh)):.2f}")
 
 # %%
-# The temperatures are not in use. The reason is a rule that was made for molecules: an attribute
-# that hardly changes along the edges, such as a coordinate, counts as a position and is left out. A
-# temperature that spreads from a source looks like one. So name the features:
+# The temperatures are not in use, and the wiring of the ninety buildings says nothing about them:
+# what is left is chance. The reason is a rule that was made for molecules: an attribute that hardly
+# changes along the edges, such as a coordinate, counts as a position and is left out. A temperature
+# that spreads from a source looks like one. So name the features:
 temperature = NodeFeatures(("attribute",))
 detector = GraphKDEDetector(features=temperature).fit(known)
 scores = detector.score_samples(fresh)
@@ -87,6 +88,6 @@ figure.colorbar(nodes, ax=axes[:2], shrink=0.8, label="temperature")
 bins = np.linspace(scores.min(), scores.max(), 30)
 axes[2].hist(scores[target == 1], bins, color="#2f6fde", alpha=0.75, label="normal")
 axes[2].hist(scores[target == -1], bins, color="#e07b39", alpha=0.75, label="anomalous")
-axes[2].set(xlabel="log density", ylabel="buildings", title='NodeFeatures(("attribute",))')
+axes[2].set(xlabel="score", ylabel="buildings", title='NodeFeatures(("attribute",))')
 axes[2].legend(frameon=False)
 plt.show()

@@ -43,7 +43,7 @@ def write_file(path, rng, with_tree):
 # A worker reads a file and scores its graphs. Only file names are sent to the workers, and only
 # scores come back.
 def score_file(path, detector):
-    """The name of a file, and the log densities of its graphs."""
+    """The name of a file, and the scores of its graphs."""
     graphs = [nx.node_link_graph(data, edges="edges") for data in json.loads(path.read_text())]
     return path.name, detector.score_samples(graphs)
 
@@ -65,7 +65,7 @@ def score_files(files, detector):
 
 
 # %%
-# About one file in ten hides a tree among its rings. The lowest density in a file gives it away.
+# About one file in ten hides a tree among its rings. The lowest score in a file gives it away.
 #
 # Graphs that are in memory need no bag: inside ``joblib.parallel_config("dask")`` the detector's
 # own methods use the cluster, and so does ``GridSearchCV``.
@@ -82,7 +82,7 @@ if __name__ == "__main__":  # the workers import this file, too
     suspects = set(np.argsort(lowest)[: has_tree.sum()].tolist())
     found = suspects & set(np.flatnonzero(has_tree).tolist())
     print(f"{len(files)} files, {sum(map(len, scores.values())):,} graphs")
-    print(f"{len(found)} of the {has_tree.sum()} files with a tree have the lowest densities")
+    print(f"{len(found)} of the {has_tree.sum()} files with a tree have the lowest scores")
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), width_ratios=(3, 2))
     for of_class, color, label in (
@@ -90,7 +90,7 @@ if __name__ == "__main__":  # the workers import this file, too
         (has_tree, "#D55E00", "a tree"),
     ):
         left.plot(np.flatnonzero(of_class), lowest[of_class], "o", color=color, label=label)
-    left.set(xlabel="file", ylabel="lowest log density in the file")
+    left.set(xlabel="file", ylabel="lowest score in the file")
     left.legend()
     workers = sorted({task["worker"] for task in tasks})
     start = min(span["start"] for task in tasks for span in task["startstops"])

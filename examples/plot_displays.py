@@ -22,6 +22,7 @@ from skgraphkde.display import (
     DetectionCurveDisplay,
     GraphMapDisplay,
     NodeContributionsDisplay,
+    NovelNodesDisplay,
     PValueDisplay,
 )
 
@@ -32,7 +33,7 @@ new = np.r_[normal[62:], np.flatnonzero(y == -1)]
 detector = GraphKDEDetector().fit(molecules[normal[:62]])
 
 # %%
-# Left: densities and the threshold, colored by label if there are labels. A long lower tail is
+# Left: scores and the threshold, colored by label if there are labels. A long lower tail is
 # collected in one bar. Middle, with labels only: how well two detectors find the anomalies, on the
 # same axes. Right, without labels: p-values compared with those of normal graphs alone, and the
 # graphs that ``select`` takes. With 62 known molecules no p-value is below 1 / 63, which is why
@@ -51,11 +52,13 @@ PValueDisplay.from_estimator(detector, molecules[new], alpha=0.25, ax=axes[2])
 plt.show()
 
 # %%
-# Left: a map of the graphs by their distances. The background is dark where the density is high,
-# and a ring marks each flagged graph. Right: the molecule with the lowest density, and how much
-# each atom contributes to its distance from the known ones.
-figure, axes = plt.subplots(1, 2, figsize=(12, 4.6), layout="constrained")
+# Left: a map of the graphs by their distances. The background is dark where scores are high, and a
+# ring marks each flagged graph. Middle: the molecule with the lowest score, and how much each atom
+# contributes to its distance from the known ones. Right: the smallest radius at which the
+# neighborhood of each atom is in no known molecule.
+figure, axes = plt.subplots(1, 3, figsize=(14, 4.4), layout="constrained", width_ratios=[1.3, 1, 1])
 GraphMapDisplay.from_estimator(detector, molecules[new], y[new], ax=axes[0])
 lowest = new[detector.score_samples(molecules[new]).argmin()]
 NodeContributionsDisplay.from_estimator(detector, molecules[lowest], ax=axes[1])
+NovelNodesDisplay.from_estimator(detector, molecules[lowest], ax=axes[2])
 plt.show()

@@ -90,8 +90,7 @@ is_odd = np.array([files[i].stem in odd for i in order])
 colors = np.where(is_odd, "#e07b39", "#2f6fde")
 ax.bar(np.arange(len(order)), scores[order], color=colors, width=0.85)
 ax.axhline(0, color="black", linewidth=0.8)
-ax.set_yscale("symlog")
-ax.set(xlabel="files, sorted by score", ylabel="log density\nminus the threshold")
+ax.set(xlabel="files, sorted by score", ylabel="score minus\nthe threshold")
 ax.set_title("Three files are not like the others")
 KIND_COLORS = {"switch": "#222222", "computer": "#9db8e8"}
 for column, i in enumerate([*order[:4], order[-1]]):

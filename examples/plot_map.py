@@ -8,7 +8,7 @@ with distances then works with graphs. Here t-SNE draws a map of the molecules o
 
 # %%
 # The detector is fitted on all 188 molecules without their labels, so the map does not know the
-# labels either.
+# labels either. Of its two distances, ``pairwise_distances`` returns the first.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.manifold import TSNE
@@ -30,7 +30,7 @@ print(f"same label as the nearest molecule: {np.mean(y[nearest] == y):.2f}")
 print(f"always predicting mutagenic:        {np.mean(y == 1):.2f}")
 
 # %%
-# Left: the map with the labels. Right: the map with the densities. The numbers refer to the
+# Left: the map with the labels. Right: the map with the scores. The numbers refer to the
 # molecules below, three that stand alone and two with many similar ones. t-SNE preserves neighbors,
 # not distances: how far apart two groups are on the map means little.
 figure = plt.figure(figsize=(12, 7.6), layout="constrained")
@@ -40,17 +40,17 @@ for value, color, label in [(1, "#2f6fde", "mutagenic"), (-1, "#e07b39", "not mu
     axes[0].scatter(*positions[y == value].T, s=26, color=color, alpha=0.8, label=label)
 axes[0].legend(frameon=False)
 axes[0].set_title("The labels, which t-SNE has not seen")
-density = detector.calibration_scores_
-dots = axes[1].scatter(*positions.T, c=density, cmap="viridis", s=26)
-top.colorbar(dots, ax=axes[1], label="log density, given the other molecules")
-axes[1].set_title("The density")
-shown = [*np.argsort(density)[:3], *np.argsort(-density)[[0, 20]]]
+scores = detector.calibration_scores_
+dots = axes[1].scatter(*positions.T, c=scores, cmap="viridis", s=26)
+top.colorbar(dots, ax=axes[1], label="score, given the other molecules")
+axes[1].set_title("The scores")
+shown = [*np.argsort(scores)[:3], *np.argsort(-scores)[[0, 20]]]
 for number, (i, ax) in enumerate(zip(shown, bottom.subplots(1, 5), strict=True), start=1):
     axes[1].annotate(
         str(number), positions[i], xytext=(5, 4), textcoords="offset points", weight="bold"
     )
     NodeContributionsDisplay.from_predictions(molecules[i], ax=ax)
-    ax.set_title(f"{number}: log density {density[i]:.1f}", fontsize=9)
+    ax.set_title(f"{number}: score {scores[i]:.1f}", fontsize=9)
 for ax in axes:
     ax.set(xticks=[], yticks=[])
 plt.show()

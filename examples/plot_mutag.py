@@ -60,7 +60,7 @@ print(
 )
 
 # %%
-# One picture shows the densities with the threshold, and the molecules at both ends.
+# One picture shows the scores with the threshold, and the molecules at both ends.
 decision = decisions["defaults"]
 figure = plt.figure(figsize=(11, 8.2), layout="constrained")
 grid = figure.add_gridspec(3, 4, height_ratios=[1.25, 1, 1])
@@ -69,14 +69,14 @@ bins = np.linspace(decision.min(), decision.max(), 34)
 ax.hist(decision[target == 1], bins, alpha=0.75, color="#2f6fde", label="normal, unseen")
 ax.hist(decision[target == -1], bins, alpha=0.75, color="#e07b39", label="anomalous")
 ax.axvline(0, color="black", linestyle="--", label="threshold")
-ax.set_xlabel("log density minus the threshold")
+ax.set_xlabel("score minus the threshold")
 ax.set_ylabel("molecules")
 ax.yaxis.set_major_locator(MaxNLocator(integer=True))
 ax.set_title("MUTAG: fitted on normal molecules only, without labels")
 ax.legend(frameon=False, loc="upper left")
 order = np.argsort(decision)
 for row, (ends, words) in enumerate(
-    [(order[::-1][:4], "highest density"), (order[:4], "lowest density")], start=1
+    [(order[::-1][:4], "highest score"), (order[:4], "lowest score")], start=1
 ):
     for column, i in enumerate(ends):
         ax = figure.add_subplot(grid[row, column])

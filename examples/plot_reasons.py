@@ -2,12 +2,13 @@
 Why this molecule?
 ==================
 
-A verdict says that a molecule is anomalous; its atoms say why. The distance between a molecule and
-its nearest known molecules is a sum over its atoms, so each atom contributes a share.
+A verdict says that a molecule is anomalous; views and atoms say why. Which view is surprised? Which
+atoms make the distance to the known molecules, and which are in neighborhoods that no known
+molecule has?
 """
 
 # %%
-# Fit on the mutagenic molecules of MUTAG, and take the four others with the lowest density.
+# Fit on the mutagenic molecules of MUTAG, and take the four others with the lowest scores.
 import sys
 import warnings
 from functools import partial
@@ -17,8 +18,13 @@ import numpy as np
 
 from skgraphkde import GraphKDEDetector
 from skgraphkde.datasets import load_mutag
-from skgraphkde.display import NodeContributionsDisplay
-from skgraphkde.inspection import mean_distances, nearest_references, node_contributions
+from skgraphkde.display import NodeContributionsDisplay, NovelNodesDisplay
+from skgraphkde.inspection import (
+    mean_distances,
+    nearest_references,
+    node_contributions,
+    view_surprises,
+)
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
@@ -30,23 +36,47 @@ print("p-values of the four:", p_values[odd].round(3))
 print("the most typical known molecule:", mean_distances(detector).argmin())
 
 # %%
-# The upper row shows each atom's share of the squared distance, the lower row the known molecule
-# that is nearest. Atoms with a large share are unlike those of the neighbors, in themselves or in
-# their position; atoms with a negative share make the molecule look more like them.
+# Three views have judged them. A view's surprise is minus the logarithm of a p-value: 0 is as
+# normal as can be, and what is more surprising than all 125 known molecules is above log(126),
+# which is 4.8. The surprises of a molecule add up to minus its score. The first two molecules are
+# that odd in both distances, the other two only in the corrected one. Novelty is less surprised:
+# all of their atoms are in neighborhoods that no known molecule has, but two of the known molecules
+# are as unlike all others.
+surprises = view_surprises(detector, others[odd])
+for name, of_view in zip(detector.density_.views, surprises.T, strict=True):
+    print(f"{name:42s}", of_view.round(1))
+
+# %%
+# First row: the surprises; the dotted line is log(126). Second row: each atom's share of the
+# squared distance in the first view. Atoms with a large share are unlike those of the nearest known
+# molecules, in themselves or in their position; atoms with a negative share make the molecule look
+# more like them. Third row: the smallest radius at which the neighborhood of an atom is new. No
+# element is new. In the third molecule a third of the atoms are new together with their neighbors;
+# in the others it takes two steps or more. Last row: the known molecule that is nearest.
 shares = node_contributions(detector, others[odd])
 _, nearest = nearest_references(detector, others[odd], k=1)
 limit = max(np.abs(of_molecule).max() for of_molecule in shares)
 
-figure, axes = plt.subplots(2, 4, figsize=(11, 5.6), layout="constrained")
+figure, axes = plt.subplots(
+    4, 4, figsize=(11, 9.2), layout="constrained", height_ratios=[1, 3, 3, 3]
+)
 draw = partial(NodeContributionsDisplay.from_predictions, vmax=limit, colorbar=False)
-for i, molecule_shares, neighbor, (above, below) in zip(
-    odd, shares, nearest[:, 0], axes.T, strict=True
-):
-    display = draw(others[i], molecule_shares, ax=above)
-    draw(known[neighbor], ax=below)
-    above.set_title(f"anomaly, p = {p_values[i]:.3f}", fontsize=9)
+for column, (i, (bars, by_share, by_radius, below)) in enumerate(zip(odd, axes.T, strict=True)):
+    bars.barh(["biased", "corrected", "novelty"], surprises[column], color="#777777")
+    bars.axvline(np.log(len(known) + 1), color="black", linestyle=":")
+    bars.set(xlim=(0, 1.05 * surprises.max()), xlabel="surprise")
+    bars.invert_yaxis()
+    if column:
+        bars.set_yticks([])
+    bars.set_title(f"anomaly, p = {p_values[i]:.3f}", fontsize=9)
+    display = draw(others[i], shares[column], ax=by_share)
+    novel = NovelNodesDisplay.from_estimator(detector, others[i], colorbar=False, ax=by_radius)
+    draw(known[nearest[column, 0]], ax=below)
     below.set_title("its nearest known molecule", fontsize=9)
-figure.colorbar(display.nodes_, ax=axes, shrink=0.6, label="share of the squared distance")
+figure.colorbar(display.nodes_, ax=axes[1], shrink=0.8, label="share of the squared distance")
+bar = figure.colorbar(novel.nodes_, ax=axes[2], shrink=0.8, ticks=range(7))
+bar.set_label("new from this radius")
+bar.ax.set_yticklabels([*"012345", "known"])
 if len(sys.argv) > 1:  # python examples/plot_reasons.py FILE saves the picture
     figure.savefig(sys.argv[1], dpi=130)
     print(f"picture: {sys.argv[1]}")

@@ -7,11 +7,12 @@ from skgraphkde._version import __version__
 
 if TYPE_CHECKING:
     from skgraphkde.calibration import Split
-    from skgraphkde.density import KDE, GraphDensity, References
+    from skgraphkde.density import KDE, GraphDensity, Novelty, References
     from skgraphkde.detectors import (
         BaseGraphDetector,
         GraphKDEDetector,
         InvalidFileError,
+        density_settings,
         load,
         paper_settings,
     )
@@ -37,6 +38,7 @@ __all__ = [
     "GraphKDEDetector",
     "InvalidFileError",
     "NodeFeatures",
+    "Novelty",
     "Propagation",
     "RandomEdges",
     "Readout",
@@ -45,6 +47,7 @@ __all__ = [
     "Split",
     "Twins",
     "__version__",
+    "density_settings",
     "load",
     "paper_settings",
     "read_graphs",

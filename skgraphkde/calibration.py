@@ -71,6 +71,23 @@ class Split(Specification):
         return graphs[np.sort(order[:n])], graphs[np.sort(order[n:])]
 
 
+def finite(scores: Any) -> np.ndarray:
+    """The scores, all finite: no NaN leaves the library or becomes a verdict.
+
+    Raises
+    ------
+    ValueError
+        If one is not; the message names the graph.
+    """
+    scores = np.asarray(scores, dtype=float)
+    if not np.isfinite(scores).all():
+        raise ValueError(
+            f"the score of graph {np.isfinite(scores).argmin()} is not a finite number: look for "
+            "extreme node attributes or edge weights, there and in the training graphs"
+        )
+    return scores
+
+
 def offset(scores: np.ndarray, contamination: float, *, interpolate: bool = False) -> float:
     """The threshold.
 
@@ -92,7 +109,7 @@ def offset(scores: np.ndarray, contamination: float, *, interpolate: bool = Fals
     """
     method: Any = "linear" if interpolate else "weibull"
     quantile = float(np.quantile(scores, contamination, method=method))
-    return quantile - _rounding(quantile)  # a tie is not an anomaly, however it is rounded
+    return quantile - rounding(quantile)  # a tie is not an anomaly, however it is rounded
 
 
 def conformal_p_values(scores: np.ndarray, calibration: np.ndarray) -> np.ndarray:
@@ -113,7 +130,7 @@ def conformal_p_values(scores: np.ndarray, calibration: np.ndarray) -> np.ndarra
     ndarray of shape (n_graphs,)
         In [1 / (n + 1), 1].
     """
-    as_low = np.searchsorted(np.sort(calibration), scores + _rounding(scores), side="right")
+    as_low = np.searchsorted(np.sort(calibration), scores + rounding(scores), side="right")
     return (1 + as_low) / (len(calibration) + 1)
 
 
@@ -138,7 +155,7 @@ def discoveries(p_values: np.ndarray, alpha: float) -> np.ndarray:
         If alpha is not in (0, 1].
     """
     check_alpha(alpha)
-    return false_discovery_control(p_values) <= alpha + _rounding(alpha)
+    return false_discovery_control(p_values) <= alpha + rounding(alpha)
 
 
 def check_alpha(alpha: Any) -> None:
@@ -147,6 +164,6 @@ def check_alpha(alpha: Any) -> None:
         raise ValueError(f"alpha must be in (0, 1], got {alpha!r}")
 
 
-def _rounding(score: Any) -> Any:
+def rounding(score: Any) -> Any:
     """Scores that differ by less than this are equal."""
     return 1e-9 * np.maximum(1.0, np.abs(score))

@@ -1,4 +1,4 @@
-"""Reasons: the nodes and the references that a graph's score comes from."""
+"""Reasons: the views, the nodes and the references that a graph's score comes from."""
 
 from __future__ import annotations
 
@@ -7,13 +7,94 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skgraphkde.calibration import finite
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 
-__all__ = ["mean_distances", "nearest_references", "node_contributions"]
+__all__ = [
+    "mean_distances",
+    "nearest_references",
+    "node_contributions",
+    "novel_nodes",
+    "view_surprises",
+]
+
+
+def view_surprises(detector: GraphKDEDetector, graphs: Any) -> np.ndarray:
+    """How surprising each view finds each graph.
+
+    Parameters
+    ----------
+    detector : GraphKDEDetector
+        Fitted.
+    graphs : sequence of graphs, or GraphBatch
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, n_views)
+        Minus the logarithm of a p-value: 0 is as normal as can be, 3 is the most surprising of 20
+        graphs. Rows add up to minus the scores. Columns are ``detector.density_.views``. With one
+        view it is minus the log density.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from skgraphkde import GraphKDEDetector
+    >>> from skgraphkde.inspection import view_surprises
+    >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(10, 30)])
+    >>> for view in detector.density_.views:
+    ...     print(view)
+    MMD with gamma 0.01 to 100, biased
+    MMD with gamma 1, unbiased
+    novelty of neighborhoods of radius 5
+    >>> long, tadpole = view_surprises(detector, [nx.cycle_graph(40), nx.lollipop_graph(3, 12)])
+    >>> bool(long[2] < 0.1 < tadpole[2])  # every neighborhood of a cycle is known
+    True
+    """
+    log_p_values = detector.density_.log_p_values(detector.read(graphs))
+    finite(log_p_values.sum(axis=0))
+    return -log_p_values.T
+
+
+def novel_nodes(detector: GraphKDEDetector, graphs: Any) -> list[np.ndarray]:
+    """The smallest radius at which each node's neighborhood is in no reference.
+
+    Parameters
+    ----------
+    detector : GraphKDEDetector
+        Fitted, with a view of novelty.
+    graphs : sequence of graphs, or GraphBatch
+        Not those of `fit`, which are their own references.
+
+    Returns
+    -------
+    list of ndarray of shape (n_nodes,), int
+        One per graph, in the order of its nodes. 0: the node itself is new, by its label or degree;
+        1: it is known, but not with these neighbors; ``radius + 1``: all up to `radius` is known.
+
+    Raises
+    ------
+    ValueError
+        If the detector has no view of novelty.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from skgraphkde import GraphKDEDetector
+    >>> from skgraphkde.inspection import novel_nodes
+    >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(20, 40)])
+    >>> tadpole = nx.lollipop_graph(3, 12)  # a triangle with a tail, which begins at node 2
+    >>> novel_nodes(detector, [tadpole])[0].tolist()
+    [1, 1, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1, 0]
+    """
+    batch = detector.read(graphs)
+    novelty = detector.density_.novelty
+    if novelty is None:
+        raise ValueError("the detector has no view of novelty: fit with novelty='auto'")
+    return np.split(novelty.new_from(batch), batch.node_ptr[1:-1])
 
 
 def nearest_references(
-    detector: GraphKDEDetector, graphs: Any, k: int = 5
+    detector: GraphKDEDetector, graphs: Any, k: int = 5, *, view: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """The references nearest to each graph.
 
@@ -24,6 +105,8 @@ def nearest_references(
     graphs : sequence of graphs, or GraphBatch
     k : int, default=5
         At least 1; all references if there are fewer.
+    view : int, default=0
+        Which of the distances.
 
     Returns
     -------
@@ -36,7 +119,7 @@ def nearest_references(
     Raises
     ------
     ValueError
-        If `k` is less than 1.
+        If `k` is less than 1, or there is no such distance.
 
     Examples
     --------
@@ -52,18 +135,20 @@ def nearest_references(
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k!r}")
     batch = detector.read(graphs)
-    D = detector.density_.distances(batch)
+    D = detector.density_.distances(batch, view=_checked(view, detector))
     indices = np.argsort(D, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(D, indices, axis=1), indices
 
 
-def mean_distances(detector: GraphKDEDetector) -> np.ndarray:
+def mean_distances(detector: GraphKDEDetector, *, view: int = 0) -> np.ndarray:
     """Mean distance from each reference to the others, the smallest for the most typical graph.
 
     Parameters
     ----------
     detector : GraphKDEDetector
         Fitted.
+    view : int, default=0
+        Which of the distances.
 
     Returns
     -------
@@ -71,12 +156,14 @@ def mean_distances(detector: GraphKDEDetector) -> np.ndarray:
         In the order of ``detector.density_.references``.
     """
     check_is_fitted(detector)
-    D = detector.density_.reference_distances()
+    D = detector.density_.reference_distances(_checked(view, detector))
     np.fill_diagonal(D, 0)
     return D.sum(axis=1) / (len(D) - 1)
 
 
-def node_contributions(detector: GraphKDEDetector, graphs: Any, k: int = 5) -> list[np.ndarray]:
+def node_contributions(
+    detector: GraphKDEDetector, graphs: Any, k: int = 5, *, view: int = 0
+) -> list[np.ndarray]:
     """Each node's share of the squared distance between its graph and the references.
 
     Parameters
@@ -86,6 +173,8 @@ def node_contributions(detector: GraphKDEDetector, graphs: Any, k: int = 5) -> l
     graphs : sequence of graphs, or GraphBatch
     k : int, default=5
         Number of nearest references over which shares are averaged, at least 1.
+    view : int, default=0
+        Which of the distances.
 
     Returns
     -------
@@ -97,7 +186,7 @@ def node_contributions(detector: GraphKDEDetector, graphs: Any, k: int = 5) -> l
     Raises
     ------
     ValueError
-        If `k` is less than 1, or the distance is not a sum over nodes.
+        If `k` is less than 1, there is no such distance, or it is not a sum over nodes.
 
     Examples
     --------
@@ -111,10 +200,10 @@ def node_contributions(detector: GraphKDEDetector, graphs: Any, k: int = 5) -> l
     [0, 1, 2]
     """
     batch = detector.read(graphs)
-    distances, indices = nearest_references(detector, batch, k)
+    distances, indices = nearest_references(detector, batch, k, view=view)
     shares = []
     for i, nearest in enumerate(indices):
-        of_references = detector.density_.contributions(batch[i], nearest)
+        of_references = detector.density_.contributions(batch[i], nearest, view=view)
         squared, total = distances[i] ** 2, of_references.sum(axis=0).clip(min=0)
         if np.any(abs(total - squared) > 1e-4 * np.maximum(squared, 1e-2)):
             raise ValueError(
@@ -123,3 +212,10 @@ def node_contributions(detector: GraphKDEDetector, graphs: Any, k: int = 5) -> l
             )
         shares.append(of_references.mean(axis=1))
     return shares
+
+
+def _checked(view: int, detector: GraphKDEDetector) -> int:
+    n_distances = len(detector.density_.fitted_distances)
+    if not 0 <= view < n_distances:
+        raise ValueError(f"view must be the number of a distance, 0 to {n_distances - 1}: {view!r}")
+    return view

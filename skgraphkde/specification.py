@@ -116,17 +116,26 @@ class ComposedEstimator(BaseEstimator):
         """Check what `_parameter_constraints` cannot express."""
 
     def specification(self, name: str) -> Any:
-        """A validated copy of the specification that the parameter `name` stands for, or None."""
+        """A validated copy of the specification that the parameter `name` stands for, or None.
+
+        A tuple of specifications becomes a tuple of copies.
+        """
         part = self._expanded(name)
-        if isinstance(part, Specification):
-            part = clone(part)
-            part.validate()
-        return part
+        for one in part if isinstance(part, tuple) else (part,):
+            if isinstance(one, Specification):
+                one.validate()
+        return clone(part, safe=False)
 
     def _expanded(self, name: str) -> Any:
-        value = getattr(self, name)
-        shorthand = self._shorthands.get(name, {}).get(value) if isinstance(value, str) else None
-        return value if shorthand is None else shorthand()
+        value, shorthands = getattr(self, name), self._shorthands.get(name, {})
+        if isinstance(value, str) and value in shorthands:
+            return shorthands[value]()
+        if isinstance(value, tuple) and shorthands:
+            known = (isinstance(x, str) and x in shorthands for x in value)
+            return tuple(
+                shorthands[x]() if is_short else x for x, is_short in zip(value, known, strict=True)
+            )
+        return value
 
 
 class Specification(ComposedEstimator):

@@ -75,7 +75,12 @@ def clouds(rng, n_graphs, spread=1.0):
     return GraphBatch(5 * np.arange(n_graphs + 1), no_edges, attributes=attributes)
 
 
-def repeated(calibration, n_repetitions):
+ONE_VIEW = {"distance": MMD(gammas=(1.0,)), "novelty": None}
+THREE_VIEWS = {"distance": (MMD(gammas=(1.0,), estimator="biased"), MMD(gammas=(1.0,)))}
+VIEWS = pytest.mark.parametrize("views", [ONE_VIEW, THREE_VIEWS], ids=["one view", "three views"])
+
+
+def repeated(calibration, n_repetitions, views):
     """P-values of fresh normal graphs, and the false share of what is selected among anomalies."""
     p_values, false_shares = [], []
     for seed in range(n_repetitions):
@@ -83,9 +88,9 @@ def repeated(calibration, n_repetitions):
         detector = GraphKDEDetector(
             features=NodeFeatures(("attribute",)),
             encoder=Propagation(n_layers=0),
-            distance=MMD(gammas=(1.0,)),
             calibration=calibration,
             random_state=seed,
+            **views,
         ).fit(clouds(rng, 140))
         normal = clouds(rng, 30)
         p_values.append(detector.p_values(normal))
@@ -95,8 +100,9 @@ def repeated(calibration, n_repetitions):
     return np.array(p_values), np.array(false_shares)
 
 
-def test_split_p_values_and_selection_hold_what_they_promise(capsys):
-    p_values, false_shares = repeated(Split(100 / 140), 200)
+@VIEWS
+def test_split_p_values_and_selection_hold_what_they_promise(views, capsys):
+    p_values, false_shares = repeated(Split(100 / 140), 200, views)
     with capsys.disabled():
         print(f"\n{len(p_values)} calibrations, 30 fresh normal graphs each: P(p <= a)", end="")
     for a in (0.01, 0.05, 0.1, 0.2):
@@ -111,8 +117,9 @@ def test_split_p_values_and_selection_hold_what_they_promise(capsys):
     assert false_shares.mean() <= 0.1 + error
 
 
-def test_leave_one_out_p_values_hold_about(capsys):
-    p_values, false_shares = repeated("loo", 50)
+@VIEWS
+def test_leave_one_out_p_values_hold_about(views, capsys):
+    p_values, false_shares = repeated("loo", 50, views)
     rates = [(p_values <= a).mean() for a in (0.01, 0.05, 0.1, 0.2)]
     with capsys.disabled():
         print(f"\nleave-one-out P(p <= a): {np.round(rates, 3)}; false {false_shares.mean():.3f}")

@@ -24,12 +24,13 @@ SETTINGS = [
     {},
     {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)},
     {"distance": MMD(method="random_features", n_components=32)},
+    {"distance": "mmd", "novelty": None},
 ]
 
 
 def fit_and_score(i):
     barrier.wait(timeout=60) if i < N_THREADS else None  # the first ones start together
-    detector = GraphKDEDetector(random_state=0, **SETTINGS[i % 3]).fit(train)
+    detector = GraphKDEDetector(random_state=0, **SETTINGS[i % len(SETTINGS)]).fit(train)
     return detector.score_samples(test)
 
 
@@ -57,11 +58,11 @@ with ThreadPoolExecutor(N_THREADS) as pool:
     at_once = list(pool.map(fit_and_score, range(60)))
 after = state()
 N_THREADS = 0
-alone = [fit_and_score(i) for i in range(3)]
+alone = [fit_and_score(i) for i in range(len(SETTINGS))]
 known = {path for path, _ in before["libraries"]}
 after["libraries"] = [x for x in after["libraries"] if x[0] in known]  # DGL may load more
 changed = [name for name in before if json.dumps(before[name]) != json.dumps(after[name])]
-wrong = [i for i, scores in enumerate(at_once) if not np.array_equal(scores, alone[i % 3])]
+wrong = [i for i, scores in enumerate(at_once) if not np.array_equal(scores, alone[i % len(alone)])]
 print(json.dumps({"changed": changed, "wrong": wrong, "before": str(before), "after": str(after)}))
 """
 

@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GCN, MMD, Contrastive, GraphKDEDetector, Readout, read_graphs
+from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.inspection import mean_distances, nearest_references, node_contributions
 from tests.conftest import permuted, random_graphs
 
@@ -37,11 +38,17 @@ def labeled(graphs):
     nx.set_node_attributes(graphs[8], "C", "label")
 
 
-def squared_distances(detector, graphs):
+def numbered_distances(detector):
+    return range(len(detector.density_.fitted_distances))
+
+
+def squared_distances(detector, graphs, view):
     """Signed, as the density takes them."""
     density = detector.density_
-    P, Q = (density._measures(batch) for batch in (detector.read(graphs), density.references))
-    return density.distance.squared(P, Q).numpy(force=True)
+    batches = detector.read(graphs), density.references
+    measures = [density._measures(batch)[0] for batch in batches]
+    P, Q = (DiscreteMeasures(x.points, x.weights, x.sizes) for x in measures)
+    return density.fitted_distances[view].squared(P, Q).numpy(force=True)
 
 
 def rounding(detector):
@@ -50,12 +57,13 @@ def rounding(detector):
 
 @pytest.mark.parametrize("k", [1, 3, 20])
 def test_contributions_sum_to_the_squared_distance(detector, graphs, k):
-    shares = node_contributions(detector, graphs, k)
-    assert [len(x) for x in shares] == [len(graph) for graph in graphs]
-    squared = squared_distances(detector, graphs)
-    _, indices = nearest_references(detector, graphs, k)
-    expected = np.take_along_axis(squared, indices, axis=1).mean(axis=1)
-    np.testing.assert_allclose([x.sum() for x in shares], expected, atol=rounding(detector))
+    for view in numbered_distances(detector):
+        shares = node_contributions(detector, graphs, k, view=view)
+        assert [len(x) for x in shares] == [len(graph) for graph in graphs]
+        squared = squared_distances(detector, graphs, view)
+        _, indices = nearest_references(detector, graphs, k, view=view)
+        expected = np.take_along_axis(squared, indices, axis=1).mean(axis=1)
+        np.testing.assert_allclose([x.sum() for x in shares], expected, atol=rounding(detector))
 
 
 @given(st.integers(0, 10**6))
@@ -64,17 +72,20 @@ def test_contributions_follow_the_nodes(seed):
     detector = GraphKDEDetector().fit(random_graphs(12, seed=1))
     batch = read_graphs(random_graphs(4, seed))
     shuffled = permuted(batch, seed)
-    one, other = (node_contributions(detector, x) for x in (batch, shuffled))
-    for a, b in zip(one, other, strict=True):
-        np.testing.assert_allclose(np.sort(a), np.sort(b), atol=1e-9)
+    for view in numbered_distances(detector):
+        one, other = (node_contributions(detector, x, view=view) for x in (batch, shuffled))
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_allclose(np.sort(a), np.sort(b), atol=1e-9)
 
 
 def test_nearest_references_are_those_of_all_distances(detector, graphs):
-    distances, indices = nearest_references(detector, graphs, 4)
-    D = np.sqrt(np.maximum(squared_distances(detector, graphs), 0))
     tolerance = 10 * rounding(detector)  # of roots
-    np.testing.assert_allclose(distances, np.sort(D, axis=1)[:, :4], atol=tolerance)
-    np.testing.assert_allclose(np.take_along_axis(D, indices, axis=1), distances, atol=tolerance)
+    for view in numbered_distances(detector):
+        distances, indices = nearest_references(detector, graphs, 4, view=view)
+        D = np.sqrt(np.maximum(squared_distances(detector, graphs, view), 0))
+        np.testing.assert_allclose(distances, np.sort(D, axis=1)[:, :4], atol=tolerance)
+        found = np.take_along_axis(D, indices, axis=1)
+        np.testing.assert_allclose(found, distances, atol=tolerance)
     assert nearest_references(detector, graphs, 99)[1].shape == (len(graphs), 20)
 
 

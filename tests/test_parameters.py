@@ -22,6 +22,7 @@ from skgraphkde import (
     Contrastive,
     GraphKDEDetector,
     NodeFeatures,
+    Novelty,
     Readout,
     References,
     Twins,
@@ -32,15 +33,21 @@ from skgraphkde.encoders import dgl_backend
 from skgraphkde.training import RandomEdges, SpectralEdges
 
 TRAINED = {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=3, batch_size=16)}
+ONE_DISTANCE = {"distance": "mmd"}
 RANDOM_FEATURES = {"distance": MMD(method="random_features")}
+NOVELTY = {"novelty": Novelty(radius=1)}
 SPECTRAL = {**TRAINED, "training": Contrastive(max_iter=3, twins=Twins(edges=SpectralEdges()))}
 RANDOM_EDGES = {**TRAINED, "training": Contrastive(max_iter=3, twins=Twins(edges=RandomEdges()))}
 
 #: For each parameter, the detector in which it is changed, its nested name there, and a new value.
+#: What follows a comma says which new value it is, if there are several.
 CHANGES = {
     "GraphKDEDetector.features": ({}, "features", "given"),
     "GraphKDEDetector.encoder": ({}, "encoder", "gcn"),
     "GraphKDEDetector.distance": ({}, "distance", "mean"),
+    "GraphKDEDetector.distance, a tuple": ({}, "distance", ("mmd", Readout())),
+    "GraphKDEDetector.distance, a tuple of one": ({}, "distance", (MMD(),)),
+    "GraphKDEDetector.novelty": (NOVELTY, "novelty", None),
     "GraphKDEDetector.density": ({}, "density", KDE(size_kernel=False)),
     "GraphKDEDetector.training": ({"encoder": "gcn"}, "training", Contrastive(max_iter=2)),
     "GraphKDEDetector.references": ({}, "references", "uniform"),
@@ -58,11 +65,13 @@ CHANGES = {
     "GCN.dropout": (TRAINED, "encoder__dropout", 0.5),
     "GCN.batch_norm": ({"encoder": "gcn"}, "encoder__batch_norm", False),
     "GCN.backend": ({"encoder": GCN(backend="torch")}, "encoder__backend", "dgl"),
-    "MMD.gammas": ({}, "distance__gammas", (1.0,)),
-    "MMD.estimator": ({}, "distance__estimator", "biased"),
-    "MMD.method": ({}, "distance__method", "random_features"),
+    "MMD.gammas": (ONE_DISTANCE, "distance__gammas", (1.0,)),
+    "MMD.estimator": (ONE_DISTANCE, "distance__estimator", "biased"),
+    "MMD.method": (ONE_DISTANCE, "distance__method", "random_features"),
     "MMD.n_components": (RANDOM_FEATURES, "distance__n_components", 64),
     "Readout.readout": ({"distance": Readout()}, "distance__readout", "sum"),
+    "Novelty.radius": (NOVELTY, "novelty__radius", 0),
+    "Novelty.categories": (NOVELTY, "novelty__categories", "degree"),
     "KDE.bandwidths": ({}, "density__bandwidths", [0.5]),
     "KDE.size_kernel": ({}, "density__size_kernel", False),
     "Contrastive.max_iter": (TRAINED, "training__max_iter", 1),
@@ -110,7 +119,8 @@ def classes():
         if cls not in found:
             found.append(cls)
             makers = [make for of_name in cls._shorthands.values() for make in of_name.values()]
-            todo += [type(make()) for make in makers]
+            for made in (make() for make in makers):
+                todo += [type(part) for part in (made if isinstance(made, tuple) else (made,))]
     return found
 
 
@@ -166,7 +176,7 @@ def outcome(detector, monkeypatch):
 
 
 def test_every_parameter_has_an_entry():
-    assert sorted(CHANGES) == sorted(PARAMETERS)
+    assert sorted({name.partition(",")[0] for name in CHANGES}) == sorted(PARAMETERS)
     assert len(inspect.signature(GraphKDEDetector).parameters) <= 15
 
 

@@ -18,6 +18,7 @@ from skgraphkde import (
     Encoder,
     GraphKDEDetector,
     NodeFeatures,
+    Novelty,
     Propagation,
     RandomEdges,
     Readout,
@@ -36,6 +37,7 @@ SPECIFICATIONS = [
     GCN(hidden_dim=4),
     MMD((1.0, 2.0)),
     Readout("sum"),
+    Novelty(3, "degree"),
     KDE([0.5]),
     Contrastive(3, twins=Twins(0.5, edges=RandomEdges(0.3))),
     Twins(edges=SpectralEdges((0.4, 0.6))),
@@ -123,6 +125,9 @@ def test_nothing_is_checked_before_validate(specification):
         (MMD(gammas="wide"), "'gammas' parameter of MMD"),
         (MMD(gammas=[1e11]), "'gammas' parameter of MMD"),
         (Readout("max"), "'readout' parameter of Readout"),
+        (Novelty(-1), "'radius' parameter of Novelty"),
+        (Novelty(1.5), "'radius' parameter of Novelty"),
+        (Novelty(categories="element"), "'categories' parameter of Novelty"),
         (KDE(bandwidths=[]), "'bandwidths' parameter of KDE"),
         (KDE(size_kernel="yes"), "'size_kernel' parameter of KDE"),
         (Contrastive(batch_size=1), "'batch_size' parameter of Contrastive"),
@@ -142,27 +147,44 @@ def test_nothing_is_checked_before_validate(specification):
 def test_errors_name_parameter_and_class(specification, message, graphs):
     with pytest.raises(ValueError, match=message):
         specification.validate()
-    names = ("features", "encoder", "distance", "density", "training", "references", "calibration")
-    kinds = (NodeFeatures, Encoder, Distance, KDE, Contrastive, References, Split)
-    for name, kind in zip(names, kinds, strict=True):
+    kinds = {
+        "features": NodeFeatures,
+        "encoder": Encoder,
+        "distance": Distance,
+        "novelty": Novelty,
+        "density": KDE,
+        "training": Contrastive,
+        "references": References,
+        "calibration": Split,
+    }
+    for name, kind in kinds.items():
         if isinstance(specification, kind):
             with pytest.raises(ValueError, match=message):
                 GraphKDEDetector(**{name: specification}).fit(graphs)
+    if isinstance(specification, Distance):
+        with pytest.raises(ValueError, match=message):
+            GraphKDEDetector(distance=("mmd", specification)).fit(graphs)
 
 
 # -- nested parameters -----------------------------------------------------------------------------
 
 
 def test_nested_parameters_of_a_detector():
-    params = GraphKDEDetector(training=Contrastive(twins=Twins(0.5))).get_params()
+    detector = GraphKDEDetector(distance="mmd", training=Contrastive(twins=Twins(0.5)))
+    params = detector.get_params()
     assert params["encoder"] == "propagation"
     assert params["encoder__n_layers"] == 2
     assert params["distance__estimator"] == "adaptive"
+    assert params["novelty"] == "auto"
+    assert params["novelty__radius"] == 5
     assert params["density__size_kernel"] is True
     assert params["training__twins__swap_ratio"] == 0.5
     assert params["training__twins__edges"] == "spectrum"
     assert params["training__twins__edges__max_ratio"] == 10.0
     assert not [name for name in params if name.startswith(("references__", "calibration__"))]
+    several = GraphKDEDetector().get_params()
+    assert several["distance"] == "auto"
+    assert not [name for name in several if name.startswith("distance__")]
     shallow = GraphKDEDetector().get_params(deep=False)
     assert not [name for name in shallow if "__" in name]
 
@@ -172,12 +194,14 @@ def test_set_params_of_what_is_still_a_string():
     detector.set_params(
         encoder__n_layers=1,
         features__kinds=("degree",),
+        novelty__radius=3,
         density__bandwidths=[1.0],
         training__twins__edges__max_ratio=3.0,
         references__ratio=0.5,
     )
     assert deep(detector.encoder) == deep(Propagation(1))
     assert deep(detector.features) == deep(NodeFeatures(("degree",)))
+    assert deep(detector.novelty) == deep(Novelty(3))
     assert deep(detector.density) == deep(KDE([1.0]))
     assert deep(detector.training) == deep(
         Contrastive(twins=Twins(edges=SpectralEdges(max_ratio=3.0)))
@@ -205,6 +229,8 @@ def test_a_specification_and_its_parameters_at_once():
         ({"calibration__fraction": 0.5}, "calibration='loo' has no parameters, set calibration"),
         ({"encoder": "lstm", "encoder__n_layers": 1}, "encoder='lstm' has no parameters"),
         ({"contamination__a": 1}, "contamination=0.1 has no parameters"),
+        ({"distance__gammas": [1.0]}, r"distance=\(MMD\(.* has no parameters, set distance itself"),
+        ({"novelty": None, "novelty__radius": 1}, "novelty=None has no parameters"),
     ],
     ids=str,
 )
@@ -229,11 +255,14 @@ def test_set_params_never_changes_a_shared_specification():
 
 
 def test_clone_of_a_detector_shares_nothing():
-    detector = GraphKDEDetector(encoder=GCN(4), training=Contrastive(twins=Twins(0.5)))
+    detector = GraphKDEDetector(
+        encoder=GCN(4), distance=(MMD(), Readout()), training=Contrastive(twins=Twins(0.5))
+    )
     copied = clone(detector)
     assert deep(copied) == deep(detector)
     assert copied.encoder is not detector.encoder
     assert copied.training.twins is not detector.training.twins
+    assert copied.distance[0] is not detector.distance[0]
     copied.encoder.hidden_dim = 7
     assert detector.encoder.hidden_dim == 4
 
@@ -249,7 +278,16 @@ def test_specification_is_a_validated_copy():
     assert deep(detector.specification("encoder")) == deep(GCN(4))
     assert detector.specification("encoder") is not detector.encoder
     assert detector.specification("training") is None
-    assert deep(detector.specification("distance")) == deep(MMD())
+    assert deep(detector.specification("novelty")) == deep(Novelty())
+    assert deep(detector.specification("distance")) == deep(
+        (MMD(estimator="biased"), MMD(gammas=(1.0,)))
+    )
+    assert deep(detector.set_params(distance="mmd").specification("distance")) == deep(MMD())
+    parts = MMD(gammas=[1.0]), Readout()
+    copies = detector.set_params(distance=(*parts, "sum")).specification("distance")
+    assert deep(copies) == deep((*parts, Readout("sum")))
+    assert copies[0] is not parts[0]
+    assert copies[0].gammas is not parts[0].gammas
     with pytest.raises(ValueError, match="'hidden_dim' parameter of GCN"):
         detector.set_params(encoder__hidden_dim=0).specification("encoder")
 
@@ -313,7 +351,8 @@ def everything():
     return GraphKDEDetector(
         features=NodeFeatures(["label", "degree"]),
         encoder=GCN(4),
-        distance=MMD(np.array([0.1, 1.0])),
+        distance=(MMD(np.array([0.1, 1.0])), Readout()),
+        novelty=Novelty(2),
         density=KDE([0.2, 1.0]),
         training=Contrastive(2, twins=Twins(0.5, edges=RandomEdges())),
         references=References(ratio=0.5),
@@ -338,7 +377,9 @@ def test_a_specification_changed_after_fit_does_not_change_the_fit(graphs):
     detector = everything().fit(graphs)
     scores = detector.score_samples(graphs)
     detector.encoder.n_layers, detector.encoder.hidden_dim = 5, 9
-    detector.distance.gammas[:] = 7.0
+    detector.distance[0].gammas[:] = 7.0
+    detector.distance[1].readout = "sum"
+    detector.novelty.radius = 0
     detector.density.bandwidths[:] = [9.0, 9.0]
     detector.features.kinds.clear()
     np.testing.assert_array_equal(detector.score_samples(graphs), scores)

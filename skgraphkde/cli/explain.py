@@ -29,11 +29,17 @@ from skgraphkde.cli.shell import (
     opened,
     with_progress,
 )
+from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import FileGraph, Reading, find_files, read_files
-from skgraphkde.inspection import nearest_references, node_contributions
+from skgraphkde.inspection import (
+    nearest_references,
+    node_contributions,
+    novel_nodes,
+    view_surprises,
+)
 from skgraphkde.persistence import atomic_file
 
 PICTURED = 6  # graphs in a picture, at most
@@ -42,9 +48,11 @@ LISTED = 5  # nodes of a graph on stdout, at most
 
 class _Reasons(NamedTuple):
     decision: float
+    surprises: np.ndarray  # of the views
     contributions: np.ndarray  # of the nodes
     distances: np.ndarray  # to the nearest references
     indices: np.ndarray  # of these
+    new_from: np.ndarray | None  # radii at which the nodes' neighborhoods are new
 
 
 @click.command(
@@ -77,11 +85,16 @@ def explain(
     skip_errors: bool,
     quiet: bool,
 ) -> None:
-    """Say why: which nodes make GRAPHS unlike the k nearest references, and which these are.
+    """Say why GRAPHS have their scores: by which view, which nodes and which references.
 
-    References are numbered 0, 1, ... in the order in which `fit` read them, without those that were
-    not chosen as references. The columns of the CSV are graph; node, its id in the file;
-    contribution, the node's share of the squared distance; and rank, 1 for the largest share.
+    It names the nodes that make a graph unlike its k nearest references in the first view, these
+    references, and the nodes in neighborhoods that no reference has.
+
+    A view's surprise is minus the logarithm of its p-value. References are numbered 0, 1, ... in
+    the order in which `fit` read them, without those that were not chosen as references. The
+    columns of the CSV are graph; node, its id in the file; contribution, the node's share of the
+    squared distance; rank, 1 for the largest share; and new_from, the smallest radius at which its
+    neighborhood is new, empty if it is known.
     """
     contents = load_model(model, detector)
     fitted = contents.detector
@@ -92,18 +105,23 @@ def explain(
     def reasons_of(batch: GraphBatch) -> list[_Reasons]:
         distances, indices = nearest_references(fitted, batch, k)
         contributions = node_contributions(fitted, batch, k)
-        decisions = fitted.decision_function(batch).tolist()
-        return list(map(_Reasons, decisions, contributions, distances, indices))
+        surprises = view_surprises(fitted, batch)
+        decisions = (-surprises.sum(axis=1) - fitted.offset_).tolist()
+        new_from: list = [None] * len(batch)
+        if fitted.density_.novelty is not None:
+            new_from = novel_nodes(fitted, batch)
+        columns = (decisions, surprises, contributions, distances, indices, new_from)
+        return list(map(_Reasons, *columns))
 
     files = with_progress(find_files(graphs), quiet)
     read = read_files(files, Reading.of(contents.notes), skipped.on_error)
     lowest: list[tuple[FileGraph, _Reasons]] = []
     with opened(output) if output else contextlib.nullcontext() as file:
         write = csv.writer(file, lineterminator="\n").writerows if file else list
-        write([["graph", "node", "contribution", "rank"]])
+        write([["graph", "node", "contribution", "rank", "new_from"]])
         for graph, reasons in judged(reasons_of, read, skipped):
-            _echo_reasons(graph, reasons, err=output == "-")
-            write(_node_rows(graph, reasons))
+            _echo_reasons(graph, reasons, fitted.density_, err=output == "-")
+            write(_node_rows(graph, reasons, fitted.density_))
             lowest = sorted([*lowest, (graph, reasons)], key=lambda pair: pair[1].decision)
             lowest = lowest[:PICTURED]
     if picture and lowest:
@@ -111,22 +129,32 @@ def explain(
     skipped.exit_if_any()
 
 
-def _echo_reasons(graph: FileGraph, reasons: _Reasons, err: bool) -> None:
+def _echo_reasons(graph: FileGraph, reasons: _Reasons, density: GraphDensity, *, err: bool) -> None:
     neighbors = zip(reasons.indices, reasons.distances, strict=True)
     largest = np.argsort(-reasons.contributions, kind="stable")[:LISTED]
     nodes = (f"{graph.nodes[i]} ({reasons.contributions[i]:.3g})" for i in largest)
-    click.echo(
-        f"{graph.name}: {verdict(reasons.decision)}, decision {reasons.decision:.4g}\n"
-        f"  nearest references: {', '.join(f'{i} ({d:.3g})' for i, d in neighbors)}\n"
-        f"  largest contributions: {', '.join(nodes)}",
-        err=err,
-    )
+    lines = [f"{graph.name}: {verdict(reasons.decision)}, decision {reasons.decision:.4g}"]
+    if len(density.views) > 1:
+        pairs = zip(density.views, reasons.surprises, strict=True)
+        lines += [f"  surprise {surprise:.3g}: {name}" for name, surprise in pairs]
+    lines.append(f"  nearest references: {', '.join(f'{i} ({d:.3g})' for i, d in neighbors)}")
+    lines.append(f"  largest contributions: {', '.join(nodes)}")
+    if density.novelty is not None and reasons.new_from is not None:
+        new = np.flatnonzero(reasons.new_from <= density.novelty.radius)
+        first = new[np.argsort(reasons.new_from[new], kind="stable")][:LISTED]
+        listed = [f"{graph.nodes[i]} (from radius {reasons.new_from[i]})" for i in first]
+        of_all = f"{len(new)} of {len(reasons.new_from)} nodes"
+        lines.append(f"  in new neighborhoods: {', '.join([of_all, *listed])}")
+    click.echo("\n".join(lines), err=err)
 
 
-def _node_rows(graph: FileGraph, reasons: _Reasons) -> Iterator[tuple]:
+def _node_rows(graph: FileGraph, reasons: _Reasons, density: GraphDensity) -> Iterator[tuple]:
     order = np.argsort(-reasons.contributions, kind="stable")
     ranks = (np.argsort(order) + 1).tolist()
-    rows = zip(graph.nodes, reasons.contributions.tolist(), ranks, strict=True)
+    new_from = [""] * len(ranks)
+    if density.novelty is not None and reasons.new_from is not None:
+        new_from = [x if x <= density.novelty.radius else "" for x in reasons.new_from.tolist()]
+    rows = zip(graph.nodes, reasons.contributions.tolist(), ranks, new_from, strict=True)
     return ((graph.name, *row) for row in rows)
 
 

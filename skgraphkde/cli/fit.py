@@ -14,7 +14,7 @@ from skgraphkde.cli.options import detector_option, graphs_argument, quiet_optio
 from skgraphkde.cli.shell import check_file, examples, with_progress
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.detectors.paper import paper_settings
+from skgraphkde.detectors.settings import paper_settings
 from skgraphkde.graphs.files import Reading, find_files, read_batch
 
 
@@ -129,11 +129,14 @@ def echo_fitted(detector: BaseGraphDetector) -> None:
     if isinstance(detector, GraphKDEDetector):
         density = detector.density_
         references, features = density.references, density.features
-        bandwidths = ", ".join(f"{h:.4g}" for h in density.bandwidths)
         kinds = ", ".join(features.kinds_)
         click.echo(f"references      {references.n_graphs} graphs, {references.n_nodes} nodes")
         click.echo(f"node features   {kinds} ({features.n_features_out_} columns)")
-        click.echo(f"bandwidths      {bandwidths}")
+        for i, name in enumerate(density.views):
+            click.echo(f"view {i}          {name}")
+            if i < len(density.bandwidths):
+                bandwidths = ", ".join(f"{h:.4g}" for h in density.bandwidths[i])
+                click.echo(f"  bandwidths    {bandwidths}")
     click.echo(
         f"threshold       {detector.offset_:.6g} (calibration {detector.calibration!r}, "
         f"contamination {detector.contamination:g})"

@@ -45,9 +45,9 @@ def score(
 ) -> None:
     """Judge GRAPHS, one row of a CSV each.
 
-    The columns are graph, the name of the file; score, the log density; decision, the score above
-    the threshold; verdict, normal or anomaly; and p_value, the share of normal graphs that score as
-    low (empty for a model fitted with --calibration train).
+    The columns are graph, the name of the file; score, higher for normal graphs; decision, the
+    score above the threshold; verdict, normal or anomaly; and p_value, the share of normal graphs
+    that score as low (empty for a model fitted with --calibration train).
     """
     contents = load_model(model, detector)
     skipped = Skipped(skip_errors)

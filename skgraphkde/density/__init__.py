@@ -2,6 +2,7 @@
 
 from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.density.kde import KDE
+from skgraphkde.density.novelty import Novelty
 from skgraphkde.density.references import References
 
-__all__ = ["KDE", "GraphDensity", "References"]
+__all__ = ["KDE", "GraphDensity", "Novelty", "References"]

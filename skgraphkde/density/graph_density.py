@@ -1,4 +1,4 @@
-"""GraphDensity: the fitted density of graphs, with its references embedded once."""
+"""GraphDensity: the fitted density of graphs, one view or a few, with references embedded once."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import torch
 
 from skgraphkde.density.kde import MultiBandwidthKDE
 from skgraphkde.density.model import DensityModel, EmbeddedGraphs, carried_features
-from skgraphkde.density.references import References, positions
+from skgraphkde.density.novelty import FittedNovelty, Novelty
 from skgraphkde.density.size_kernel import SizeKernel
+from skgraphkde.density.surprise import LogPValues
 from skgraphkde.distances.base import FittedDistance
+from skgraphkde.distances.joint import Distances, Embedded
 from skgraphkde.distances.measures import DiscreteMeasures, pooled
 from skgraphkde.encoders.base import Encoder, restore_encoder, weights_of
 from skgraphkde.encoders.message_flow import MessageFlow
@@ -20,15 +22,17 @@ from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.persistence import State, register
 
-# Graphs that provide the densities by which references are chosen, at most.
-PILOT_GRAPHS = 2_000
 # A file may ask for embeddings of this many bytes, or of so many times the bytes of its graphs.
 EMBEDDING_BYTES, EMBEDDING_RATIO = 2**30, 1024
 
 
 @register
 class GraphDensity:
-    """The density that a detector has fitted: log densities, distances and contributions.
+    """The density that a detector has fitted: scores, distances and contributions.
+
+    A *view* gives each graph a score: a log density in one distance, or its novelty. One view is
+    the score. The scores of several views become conformal p-values by those of the training
+    graphs, each by the others, and their logarithms are added up.
 
     It computes in double precision, on the device where its references are: short bandwidths
     amplify rounding, and in single precision a score can change by 1e-4 with the other graphs of
@@ -42,6 +46,9 @@ class GraphDensity:
         In double precision, in evaluation mode.
     references : EmbeddedGraphs
         Embedded by the model.
+    novelty : FittedNovelty, default=None
+    training_scores : ndarray of shape (n_views, n_training_graphs), default=None
+        Scores of the training graphs, each by the others; for several views.
 
     Attributes
     ----------
@@ -49,19 +56,32 @@ class GraphDensity:
         Computes the node features.
     references : GraphBatch
         The reference graphs: the training graphs in their order, or those that were chosen.
-    bandwidths, mixture_weights : ndarray of shape (n_bandwidths,)
-        Of the mixture of kernels.
-    distance : FittedDistance
+    views : tuple of str
+        The names of the views: the distances in their order, then novelty.
+    bandwidths, mixture_weights : ndarray of shape (n_distances, n_bandwidths)
+        Of the mixtures of kernels.
+    fitted_distances : tuple of FittedDistance
         With the constants that fit the references; of an MMD, its `method` and its `correction`,
         the share of the bias that is removed.
+    novelty : FittedNovelty or None
+    training_scores : ndarray of shape (n_views, n_training_graphs) or None
+        Scores of the training graphs in each view, each by the others. None with one view.
     """
 
     def __init__(
-        self, features: NodeFeatures, model: DensityModel, references: EmbeddedGraphs
+        self,
+        features: NodeFeatures,
+        model: DensityModel,
+        references: EmbeddedGraphs,
+        novelty: FittedNovelty | None = None,
+        training_scores: np.ndarray | None = None,
     ) -> None:
-        self.features = features
+        self.features, self.novelty = features, novelty
         self._model = model
         self._references = references
+        self.training_scores = training_scores
+        scores = () if training_scores is None else training_scores
+        self._log_p_values = [LogPValues(of_view) for of_view in scores]
         self._copies: dict[str, GraphDensity] = {}
 
     @property
@@ -71,18 +91,24 @@ class GraphDensity:
 
     @property
     def bandwidths(self) -> np.ndarray:
-        """The bandwidths, shape (n_bandwidths,)."""
+        """The bandwidths, shape (n_distances, n_bandwidths)."""
         return self._model.kde.bandwidths
 
     @property
     def mixture_weights(self) -> np.ndarray:
-        """The weights of the bandwidths, shape (n_bandwidths,)."""
+        """The weights of the bandwidths, shape (n_distances, n_bandwidths)."""
         return self._model.kde.mixture_weights
 
     @property
-    def distance(self) -> FittedDistance:
-        """The distance, adapted to the references."""
-        return self._model.distance
+    def fitted_distances(self) -> tuple[FittedDistance, ...]:
+        """The distances, adapted to the references."""
+        return self._model.distances.members
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The names of the views."""
+        names = [distance.name for distance in self.fitted_distances]
+        return (*names, *([] if self.novelty is None else [self.novelty.name]))
 
     @property
     def device(self) -> torch.device:
@@ -95,11 +121,13 @@ class GraphDensity:
             return self
         name = str(device)
         if name not in self._copies:
-            measures = self._references.measures
+            measures = self._references.measures[0]
             plain = DiscreteMeasures(measures.points.to(device), measures.weights, measures.sizes)
             model = copy.deepcopy(self._model).to(device)
-            references = EmbeddedGraphs(self.references, model.distance.embed(plain))
-            self._copies[name] = GraphDensity(self.features, model, references)
+            references = EmbeddedGraphs(self.references, model.distances.embed(plain))
+            self._copies[name] = GraphDensity(
+                self.features, model, references, self.novelty, self.training_scores
+            )
         return self._copies[name]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -116,7 +144,9 @@ class GraphDensity:
             The message names the first graph and node that does not, and what to do.
         """
         self.features.check_batch(graphs)
-        limit = self.distance.largest_coordinate
+        if self.novelty is not None:
+            self.novelty.check_batch(graphs)
+        limit = self._model.distances.largest_coordinate
         if np.isinf(limit) or "attribute" not in self.features.kinds_:
             return
         standardized = np.abs(self.features.standardized_attributes(graphs))
@@ -131,6 +161,63 @@ class GraphDensity:
                 "distance=MMD(method='exact')"
             )
 
+    def scores(self, graphs: GraphBatch, *, verbose: int = 0) -> np.ndarray:
+        """Scores of graphs: that of the only view, or the sum of the log p-values of all.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        verbose : int, default=0
+            1 shows a progress bar.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,), float64
+        """
+        return self.log_p_values(graphs, verbose=verbose).sum(axis=0)
+
+    def log_p_values(self, graphs: GraphBatch, *, verbose: int = 0) -> np.ndarray:
+        """Log p-values of each view, which add up to the scores; of one view, its own scores.
+
+        Returns
+        -------
+        ndarray of shape (n_views, n_graphs)
+        """
+        scores = self.view_scores(graphs, verbose=verbose)
+        if len(scores) == 1:
+            return scores
+        pairs = zip(self._log_p_values, scores, strict=True)
+        return np.array([log_p_values(of_view) for log_p_values, of_view in pairs])
+
+    def with_views(
+        self, novelty: FittedNovelty | None, training_scores: np.ndarray
+    ) -> GraphDensity:
+        """The same with several views: those of the distances, and perhaps novelty."""
+        return GraphDensity(self.features, self._model, self._references, novelty, training_scores)
+
+    def leave_one_out(self) -> np.ndarray:
+        """Scores of the training graphs, each by the others, with several views."""
+        return np.sum([x.leave_one_out() for x in self._log_p_values], axis=0)
+
+    def view_scores(
+        self,
+        graphs: GraphBatch,
+        *,
+        own: np.ndarray | None = None,
+        featurized: bool = False,
+        verbose: int = 0,
+    ) -> np.ndarray:
+        """Scores of each view, in its own units; the arguments are those of `log_densities`.
+
+        Returns
+        -------
+        ndarray of shape (n_views, n_graphs)
+        """
+        scores = self.log_densities(graphs, own=own, featurized=featurized, verbose=verbose)
+        if self.novelty is None:
+            return scores
+        return np.vstack([scores, self.novelty.scores(graphs, own)])
+
     def log_densities(
         self,
         graphs: GraphBatch,
@@ -139,7 +226,7 @@ class GraphDensity:
         featurized: bool = False,
         verbose: int = 0,
     ) -> np.ndarray:
-        """Log densities of graphs.
+        """Log densities of graphs in each distance.
 
         Parameters
         ----------
@@ -153,18 +240,22 @@ class GraphDensity:
 
         Returns
         -------
-        ndarray of shape (n_graphs,), float64
+        ndarray of shape (n_distances, n_graphs), float64
         """
         featurize = carried_features if featurized else self.features.transform_batch
         return self._model.log_densities(graphs, self._references, featurize, own, verbose)
 
-    def distances(self, graphs: GraphBatch, other: GraphBatch | None = None) -> np.ndarray:
+    def distances(
+        self, graphs: GraphBatch, other: GraphBatch | None = None, *, view: int = 0
+    ) -> np.ndarray:
         """Distances from graphs to others; the size kernel plays no part.
 
         Parameters
         ----------
         graphs, other : GraphBatch
             None for `other` means the references.
+        view : int, default=0
+            Which of `fitted_distances`.
 
         Returns
         -------
@@ -173,17 +264,17 @@ class GraphDensity:
         """
         P = self._measures(graphs)
         if other is graphs:
-            return self._model.distances(P, P)
+            return self._model.pairwise(P, P, view)
         Q = self._references.measures if other is None else self._measures(other)
-        return self._model.distances(P, Q)
+        return self._model.pairwise(P, Q, view)
 
-    def reference_distances(self) -> np.ndarray:
+    def reference_distances(self, view: int = 0) -> np.ndarray:
         """Distances between all references, shape (n_references, n_references)."""
-        return self._model.distances(self._references.measures, self._references.measures)
+        return self._model.pairwise(self._references.measures, self._references.measures, view)
 
     def embeddings(self, graphs: GraphBatch) -> np.ndarray:
         """Means of the node embeddings of each graph, shape (n_graphs, embedding_dim)."""
-        return pooled(self._measures(graphs), "mean").numpy(force=True)
+        return pooled(self._measures(graphs)[0], "mean").numpy(force=True)
 
     @property
     def embedding_dim(self) -> int:
@@ -191,7 +282,9 @@ class GraphDensity:
         return self._model.encoder.out_dim
 
     @torch.no_grad()
-    def contributions(self, graph: GraphBatch, references: np.ndarray) -> np.ndarray:
+    def contributions(
+        self, graph: GraphBatch, references: np.ndarray, *, view: int = 0
+    ) -> np.ndarray:
         """Shares of one graph's nodes in its squared distances to some references.
 
         Parameters
@@ -199,6 +292,8 @@ class GraphDensity:
         graph : GraphBatch
             Of one graph.
         references : ndarray of int
+        view : int, default=0
+            Which of `fitted_distances`.
 
         Returns
         -------
@@ -208,10 +303,11 @@ class GraphDensity:
         features = self.features.transform_batch(graph)
         flow = MessageFlow.unmerged(features, self._model.encoder.n_layers)
         Z = self._model.encode(flow)
-        of_references = self._references.measures[references]
-        return self._model.distance.contributions(Z, of_references).numpy(force=True)
+        measures = self._references.measures[0][references]
+        plain = DiscreteMeasures(measures.points, measures.weights, measures.sizes)
+        return self.fitted_distances[view].contributions(Z, plain).numpy(force=True)
 
-    def _measures(self, graphs: GraphBatch) -> DiscreteMeasures:
+    def _measures(self, graphs: GraphBatch) -> Embedded:
         return self._model.embed_all(graphs, self.features.transform_batch).measures
 
     # -- state -------------------------------------------------------------------------------------
@@ -223,10 +319,12 @@ class GraphDensity:
             "features": self.features,
             "encoder": model.encoder.specification,
             "weights": weights_of(model.encoder),
-            "distance": model.distance,
+            "distances": self.fitted_distances,
             "kde": model.kde,
             "size_kernel": model.size_kernel,
             "references": self.references,
+            "novelty": None if self.novelty is None else self.novelty.specification,
+            "training_scores": self.training_scores,
         }
 
     @classmethod
@@ -239,103 +337,32 @@ class GraphDensity:
         in_dim = features.n_features_out_
         encoder = restore_encoder(specification, in_dim, state.take("weights", dict))
         features.check_batch(references)
-        distance = state.take_instance("distance", FittedDistance)
+        distances = _take_distances(state)
         needed = 8 * references.n_nodes * (in_dim + encoder.out_dim)
-        needed += 8 * len(references) * distance.numbers_per_measure
+        needed += 8 * len(references) * distances.numbers_per_measure
         limit = max(EMBEDDING_BYTES, EMBEDDING_RATIO * references.nbytes)
         state.check(needed <= limit, f"embeddings would take {needed} bytes, far more than graphs")
-        distance.check_dim(encoder.out_dim)
+        for distance in distances.members:
+            distance.check_dim(encoder.out_dim)
         kde = state.take_instance("kde", MultiBandwidthKDE)
+        state.check(len(kde.scales) == len(distances), "there are not as many scales as distances")
         size_kernel = state.take_optional("size_kernel", SizeKernel)
-        model = DensityModel(encoder, distance, kde, size_kernel).double().eval()
-        return cls(features, model, model.embed_all(references, features.transform_batch))
+        novelty_of = state.take_optional("novelty", Novelty)
+        novelty = None if novelty_of is None else novelty_of.fit(references)
+        n_views = len(distances) + (novelty is not None)
+        scores = None
+        if n_views > 1:
+            scores = state.take_array("training_scores", float, (n_views, None))
+            state.check(scores.shape[1] > 1, "training_scores has too few columns")
+        else:
+            state.check(state.take("training_scores", type(None)) is None, "there is one view")
+        model = DensityModel(encoder, distances, kde, size_kernel).double().eval()
+        embedded = model.embed_all(references, features.transform_batch)
+        return cls(features, model, embedded, novelty, scores)
 
 
-# -- fitting ---------------------------------------------------------------------------------------
-
-
-def fit_density(
-    features: NodeFeatures,
-    model: DensityModel,
-    graphs: GraphBatch,
-    featurized: GraphBatch,
-    references: References | None,
-    rng: np.random.RandomState,
-    leave_one_out: bool = True,
-) -> tuple[GraphDensity, np.ndarray, np.ndarray | None]:
-    """Fix the encoder's statistics, choose and embed the references, and adapt to them.
-
-    Parameters
-    ----------
-    features : NodeFeatures
-        Fitted.
-    model : DensityModel
-        Trained, or not; it becomes part of the density.
-    graphs, featurized : GraphBatch
-        The training graphs, and the same with their node features.
-    references : References or None
-        Which graphs remain; None: all.
-    rng : RandomState
-    leave_one_out : bool, default=True
-        Whether the scores below are of use.
-
-    Returns
-    -------
-    density : GraphDensity
-    own : ndarray of shape (n_graphs,)
-        The reference that each graph is; -1 if it was not chosen.
-    scores : ndarray of shape (n_graphs,) or None
-        Log densities of the graphs, each by the others, if they follow from what was computed.
-    """
-    standardize(model, featurized)
-    n, chosen = len(graphs), np.arange(len(graphs))
-    if references is not None and references.ratio < 1:
-        log_density = np.zeros(n)
-        if references.sampling != "uniform":
-            log_density = _pilot_densities(features, model, graphs, featurized, rng)
-        chosen = references.choose(log_density, rng)
-    density, scores = with_references(
-        features, model, graphs[chosen], featurized[chosen], leave_one_out
-    )
-    return density, positions(chosen, n), scores if len(chosen) == n else None
-
-
-def standardize(model: DensityModel, featurized: GraphBatch) -> None:
-    """Set the encoder's statistics, and prepare the model for scoring."""
-    model.double().encoder.standardize(model.flows(featurized))
-    model.float().double().eval()  # files keep single precision
-
-
-def _pilot_densities(
-    features: NodeFeatures,
-    model: DensityModel,
-    graphs: GraphBatch,
-    featurized: GraphBatch,
-    rng: np.random.RandomState,
-) -> np.ndarray:
-    """Log densities under a bounded number of the graphs, by which references are chosen."""
-    n, pilot = len(graphs), np.arange(len(graphs))
-    if n > PILOT_GRAPHS:
-        pilot = np.sort(rng.permutation(n)[:PILOT_GRAPHS])
-    density, scores = with_references(features, model, graphs[pilot], featurized[pilot])
-    if scores is not None and len(pilot) == n:
-        return scores
-    return density.log_densities(featurized, own=positions(pilot, n), featurized=True)
-
-
-def with_references(
-    features: NodeFeatures,
-    model: DensityModel,
-    graphs: GraphBatch,
-    featurized: GraphBatch,
-    leave_one_out: bool = True,
-) -> tuple[GraphDensity, np.ndarray | None]:
-    """The density with these references, and their log densities, each by the others, if known.
-
-    They are known if they are of use, and all distances between the references fit in memory.
-    """
-    references = EmbeddedGraphs(graphs, model.embed_all(featurized).measures)
-    squared, scores = model.adapt(references, all_pairs=leave_one_out), None
-    if leave_one_out and squared is not None:
-        scores = model.log_densities_at(squared, graphs)
-    return GraphDensity(features, model, references), scores
+def _take_distances(state: State) -> Distances:
+    members = state.take("distances", tuple)
+    are_distances = members and all(isinstance(x, FittedDistance) for x in members)
+    state.check(are_distances, "distances is not a tuple of fitted distances")
+    return Distances(members)

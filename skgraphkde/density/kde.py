@@ -19,6 +19,8 @@ from skgraphkde.specification import LARGEST, SMALLEST, Specification, positive_
 
 # Multiples of the median nearest-neighbor distance that bandwidths="nearest" stands for.
 NEAREST_MULTIPLES = (0.075, 0.15, 0.3)
+# Multiples of the median distance among which bandwidths="likelihood" chooses.
+LIKELIHOOD_MULTIPLES = np.geomspace(0.01, 10, 31)
 
 
 @register
@@ -30,9 +32,12 @@ class KDE(Specification):
 
     Parameters
     ----------
-    bandwidths : "nearest" or array-like of float, default="nearest"
+    bandwidths : {"nearest", "likelihood"} or array-like of float, default="nearest"
         Bandwidths h_k. "nearest" is 0.075, 0.15 and 0.3 times the median distance from a training
-        graph to its nearest neighbor.
+        graph to its nearest neighbor: short, which finds outliers. "likelihood" is one bandwidth,
+        between a hundredth of the median distance and ten times it, under which the training
+        graphs, each left out, have the largest likelihood: it finds modes, see
+        :func:`density_settings`.
     size_kernel : bool, default=True
         Whether the kernel is a product of two, one on shape (the distance) and one on size (the
         logarithms of the numbers of nodes and edges). Means over nodes cannot see how many there
@@ -46,7 +51,7 @@ class KDE(Specification):
     """
 
     _parameter_constraints: dict = {
-        "bandwidths": [StrOptions({"nearest"}), "array-like"],
+        "bandwidths": [StrOptions({"nearest", "likelihood"}), "array-like"],
         "size_kernel": ["boolean"],
     }
 
@@ -58,16 +63,17 @@ class KDE(Specification):
         if not isinstance(self.bandwidths, str):
             positive_numbers(self, "bandwidths")
 
-    def build(self) -> MultiBandwidthKDE:
-        """Build the mixture."""
+    def build(self, n_distances: int = 1) -> MultiBandwidthKDE:
+        """Build the mixtures, one for each distance."""
         if isinstance(self.bandwidths, str):
-            return MultiBandwidthKDE(NEAREST_MULTIPLES, relative=True)
-        return MultiBandwidthKDE(positive_numbers(self, "bandwidths"), relative=False)
+            multiples = NEAREST_MULTIPLES if self.bandwidths == "nearest" else (1.0,)
+            return MultiBandwidthKDE(multiples, self.bandwidths, n_distances)
+        return MultiBandwidthKDE(positive_numbers(self, "bandwidths"), "fixed", n_distances)
 
 
 @register
 class MultiBandwidthKDE(nn.Module):
-    """Kernel density estimate with a softmax-weighted mixture of bandwidths.
+    """Kernel density estimates with softmax-weighted mixtures of bandwidths, one in each distance.
 
     f(G) = sum_k pi_k mean_i K(d(G, G_i), h_k) with K(d, h) = exp(-d^2 / 2h^2) / (sqrt(2 pi) h) and
     pi = softmax(mixture_logits).
@@ -75,24 +81,27 @@ class MultiBandwidthKDE(nn.Module):
     Parameters
     ----------
     multiples : sequence of float
-        Bandwidths h_k, in units of the scale.
-    relative : bool
-        Whether :meth:`scale_to` sets the scale; otherwise it is 1.
+        Bandwidths h_k, in units of the scale of a distance.
+    scale_by : {"fixed", "nearest", "likelihood"}
+        What sets the scales: nothing, they are 1; :meth:`scale_to_nearest`; or
+        :meth:`scale_by_likelihood`.
+    n_distances : int, default=1
     """
 
-    def __init__(self, multiples: Sequence[float], relative: bool) -> None:
+    def __init__(self, multiples: Sequence[float], scale_by: str, n_distances: int = 1) -> None:
         super().__init__()
-        self.relative = relative
+        self.scale_by = scale_by
         self.multiples = np.array(multiples, dtype=float)
-        self.scale = 1.0
-        self.mixture_logits = nn.Parameter(torch.zeros(len(self.multiples), device="cpu"))
+        self.scales = np.ones(n_distances)
+        logits = torch.zeros(n_distances, len(self.multiples), device="cpu")
+        self.mixture_logits = nn.Parameter(logits)
 
     def to_state(self) -> dict[str, Any]:
         """What a file keeps."""
         return {
             "multiples": self.multiples,
-            "relative": self.relative,
-            "scale": self.scale,
+            "scale_by": self.scale_by,
+            "scales": self.scales,
             "mixture_logits": self.mixture_logits.detach().float().numpy(force=True),
         }
 
@@ -100,39 +109,55 @@ class MultiBandwidthKDE(nn.Module):
     def from_state(cls, state: State) -> MultiBandwidthKDE:
         """The density in a file."""
         multiples = state.take_array("multiples", float, (None,), low=SMALLEST, high=LARGEST)
-        state.check(len(multiples), "there are no bandwidths")
-        kde = cls(multiples.tolist(), state.take("relative", bool))
-        kde.scale = state.take_number("scale", np.finfo(float).tiny)
-        logits = state.take_array("mixture_logits", np.float32, multiples.shape)
+        scales = state.take_array("scales", float, (None,), low=np.finfo(float).tiny)
+        state.check(len(multiples) and len(scales), "there are no bandwidths")
+        scale_by = state.take_choice("scale_by", ("fixed", "nearest", "likelihood"))
+        kde = cls(multiples.tolist(), scale_by, len(scales))
+        kde.scales = scales
+        logits = state.take_array("mixture_logits", np.float32, (len(scales), len(multiples)))
         kde.mixture_logits = nn.Parameter(torch.tensor(logits))
         return kde
 
     @property
     def bandwidths(self) -> np.ndarray:
-        """The bandwidths h_k, shape (M,)."""
-        return self.multiples * self.scale
+        """The bandwidths h_k, shape (n_distances, M)."""
+        return self.scales[:, None] * self.multiples
 
     @property
     def mixture_weights(self) -> np.ndarray:
-        """Their weights pi_k, shape (M,)."""
-        return torch.softmax(self.mixture_logits.detach().double(), 0).cpu().numpy()
+        """Their weights pi_k, shape (n_distances, M)."""
+        return torch.softmax(self.mixture_logits.detach().double(), 1).cpu().numpy()
 
-    def scale_to(self, nearest: torch.Tensor) -> None:
-        """Set the scale of relative bandwidths to the median distance to the nearest neighbor.
+    def scale_to_nearest(self, nearest: torch.Tensor) -> None:
+        """Set the scales to the median distance to the nearest neighbor.
 
         Parameters
         ----------
-        nearest : Tensor of shape (n,)
+        nearest : Tensor of shape (n_distances, n)
             Squared distances from references to the nearest other reference. A negative square, of
             an unbiased estimate, counts by its absolute value. References with an equal one, at a
             distance of 0 up to rounding, are left out; if all have one, the scale is 1.
         """
-        if not self.relative:
-            return
-        rounding = 1e-10 if nearest.dtype == torch.float64 else 1e-5
-        size = nearest.abs()
-        apart = size[size > rounding * max(1.0, size.max().item())]
-        self.scale = apart.median().sqrt().item() if len(apart) else 1.0
+        self.scales = np.array([_median_distance(squared) for squared in nearest])
+
+    def scale_by_likelihood(
+        self,
+        squared_distances: torch.Tensor,
+        log_weights: torch.Tensor | None,
+        left_out: torch.Tensor,
+    ) -> None:
+        """Set the scales to those of the largest likelihood; the arguments are those of `forward`.
+
+        The mean log density of the n graphs, each left out, is compared on a grid of multiples of
+        the median distance.
+        """
+        medians = np.array([_median_distance(squared.ravel()) for squared in squared_distances])
+        likelihoods = []
+        for multiple in LIKELIHOOD_MULTIPLES:
+            self.scales = multiple * medians
+            log_densities = self(squared_distances, log_weights, left_out)
+            likelihoods.append(log_densities.detach().mean(1).numpy(force=True))
+        self.scales = LIKELIHOOD_MULTIPLES[np.argmax(likelihoods, axis=0)] * medians
 
     def forward(
         self,
@@ -140,11 +165,11 @@ class MultiBandwidthKDE(nn.Module):
         log_weights: torch.Tensor | None = None,
         left_out: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Log density.
+        """Log densities.
 
         Parameters
         ----------
-        squared_distances : Tensor of shape (n, N)
+        squared_distances : Tensor of shape (n_distances, n, N)
             To the N references. Negative values (from an unbiased estimate) are legal.
         log_weights : Tensor of shape (n, N), default=None
             Log of a second kernel, a factor of the first.
@@ -153,23 +178,36 @@ class MultiBandwidthKDE(nn.Module):
 
         Returns
         -------
-        Tensor of shape (n,)
+        Tensor of shape (n_distances, n)
         """
         h = torch.as_tensor(self.bandwidths).to(squared_distances)
-        log_scale = torch.log_softmax(self.mixture_logits.to(h.dtype), 0) - torch.log(
+        log_scales = torch.log_softmax(self.mixture_logits.to(h.dtype), 1) - torch.log(
             math.sqrt(2 * math.pi) * h
         )
-        # The mixture is the same for every reference: sum over bandwidths first, then references.
-        log_kernel = torch.logsumexp(
-            log_scale[:, None, None] - squared_distances / (2 * h**2)[:, None, None], dim=0
-        )
-        if log_weights is not None:
-            log_kernel = log_kernel + log_weights
-        n_references = torch.full((len(log_kernel),), log_kernel.shape[1], device=h.device)
+        n_references = torch.full((squared_distances.shape[1],), squared_distances.shape[2])
         if left_out is not None:
-            log_kernel = log_kernel.masked_fill(left_out, -math.inf)
             n_references = (~left_out).sum(1)
-        return torch.logsumexp(log_kernel, 1) - torch.log(n_references.to(h.dtype))
+        log_n = torch.log(n_references.to(h))
+        log_densities = []
+        for squared, log_scale, width in zip(squared_distances, log_scales, h, strict=True):
+            # The mixture is the same for every reference: sum over bandwidths, then references.
+            log_kernel = torch.logsumexp(
+                log_scale[:, None, None] - squared / (2 * width**2)[:, None, None], dim=0
+            )
+            if log_weights is not None:
+                log_kernel = log_kernel + log_weights
+            if left_out is not None:
+                log_kernel = log_kernel.masked_fill(left_out, -math.inf)
+            log_densities.append(torch.logsumexp(log_kernel, 1) - log_n)
+        return torch.stack(log_densities)
+
+
+def _median_distance(squared: torch.Tensor) -> float:
+    """The median distance of those that are not 0 up to rounding; 1 if all are."""
+    rounding = 1e-10 if squared.dtype == torch.float64 else 1e-5
+    size = squared.abs()
+    apart = size[size > rounding * max(1.0, size.max().item())]
+    return apart.median().sqrt().item() if len(apart) else 1.0
 
 
 def own_references(index: np.ndarray, n_references: int, device: torch.device) -> torch.Tensor:

@@ -19,7 +19,7 @@ from tqdm.auto import tqdm
 from skgraphkde.computing.blocks import blocks
 from skgraphkde.density.kde import MultiBandwidthKDE, own_references
 from skgraphkde.density.size_kernel import SizeKernel
-from skgraphkde.distances.base import FittedDistance
+from skgraphkde.distances.joint import Distances, Embedded
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.encoders.base import EncoderModule
 from skgraphkde.encoders.message_flow import MessageFlow, node_colors
@@ -39,25 +39,25 @@ def carried_features(graphs: GraphBatch) -> GraphBatch:
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedGraphs:
-    """Graphs, each with its cloud of node embeddings."""
+    """Graphs, each with its cloud of node embeddings, as the distances embed them."""
 
     graphs: GraphBatch
-    measures: DiscreteMeasures
+    measures: Embedded
 
     def __len__(self) -> int:
         return len(self.graphs)
 
     def __getitem__(self, key: slice | np.ndarray) -> EmbeddedGraphs:
-        return EmbeddedGraphs(self.graphs[key], self.measures[key])
+        return EmbeddedGraphs(self.graphs[key], tuple(x[key] for x in self.measures))
 
 
 class DensityModel(nn.Module):
-    """Encoder, distance and kernels: graphs -> log density.
+    """Encoder, distances and kernels: graphs -> log densities, one in each distance.
 
     Parameters
     ----------
     encoder : EncoderModule
-    distance : FittedDistance
+    distances : Distances
     kde : MultiBandwidthKDE
     size_kernel : SizeKernel or None
     """
@@ -65,13 +65,13 @@ class DensityModel(nn.Module):
     def __init__(
         self,
         encoder: EncoderModule,
-        distance: FittedDistance,
+        distances: Distances,
         kde: MultiBandwidthKDE,
         size_kernel: SizeKernel | None,
     ) -> None:
         super().__init__()
         self.encoder, self.kde = encoder, kde
-        self.distance, self.size_kernel = distance, size_kernel
+        self.distances, self.size_kernel = distances, size_kernel
 
     @property
     def device(self) -> torch.device:
@@ -87,7 +87,7 @@ class DensityModel(nn.Module):
         flow, colors = self._flow(graphs)
         Z = self.encode(flow, generator)
         measures = DiscreteMeasures.from_colors(Z, flow.colors, colors, graphs.node_ptr)
-        return EmbeddedGraphs(graphs, self.distance.embed(measures))
+        return EmbeddedGraphs(graphs, self.distances.embed(measures))
 
     def encode(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
         """The points of a flow, in the model's precision."""
@@ -111,18 +111,13 @@ class DensityModel(nn.Module):
         references: EmbeddedGraphs,
         left_out: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Log density of the queries, shape (n_queries,); `left_out` as for MultiBandwidthKDE.
+        """Log densities of the queries, shape (n_distances, n_queries).
 
-        If the references are the queries themselves, it costs half.
+        `left_out` is as for MultiBandwidthKDE. If the references are the queries themselves, it
+        costs half.
         """
         others = None if references is queries else references.measures
-        squared = self.distance.squared(queries.measures, others)
-        shape = len(queries), len(references)
-        if not isinstance(squared, torch.Tensor) or squared.shape != shape:
-            raise TypeError(
-                f"{type(self.distance).__name__}.squared must return a tensor of shape {shape}, "
-                f"and returned a {type(squared).__name__} of shape {tuple(np.shape(squared))}"
-            )
+        squared = self.distances.squared(queries.measures, others)
         return self.log_density_at(squared, queries.graphs, references.graphs, left_out)
 
     def log_density_at(
@@ -132,7 +127,7 @@ class DensityModel(nn.Module):
         references: GraphBatch,
         left_out: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """The same from squared distances, shape (n_graphs, n_references)."""
+        """The same from squared distances, shape (n_distances, n_graphs, n_references)."""
         log_weights = None
         if self.size_kernel is not None:
             log_weights = torch.as_tensor(self.size_kernel(graphs, references)).to(squared)
@@ -158,7 +153,7 @@ class DensityModel(nn.Module):
         measures = DiscreteMeasures.from_colors(
             torch.cat(points), np.concatenate(of_points), np.concatenate(of_nodes), graphs.node_ptr
         )
-        return EmbeddedGraphs(graphs, self.distance.embed(measures))
+        return EmbeddedGraphs(graphs, self.distances.embed(measures))
 
     @torch.no_grad()
     def log_densities(
@@ -185,32 +180,32 @@ class DensityModel(nn.Module):
 
         Returns
         -------
-        ndarray of shape (n_graphs,)
+        ndarray of shape (n_distances, n_graphs)
         """
-        scores = np.empty(len(graphs))
+        scores = np.empty((len(self.distances), len(graphs)))
         parts = self.blocks(graphs, len(references))
         for block in tqdm(parts, desc="scoring", disable=not verbose or len(parts) < 2):
             queries = self.embed_all(graphs[block], featurize)
             left_out = None
             if own is not None:
                 left_out = own_references(own[block], len(references), self.device)
-            scores[block] = self.log_density(queries, references, left_out).cpu()
+            scores[:, block] = self.log_density(queries, references, left_out).cpu()
         return scores
 
     @torch.no_grad()
     def log_densities_at(self, squared: torch.Tensor, graphs: GraphBatch) -> np.ndarray:
         """Log densities of references, each by the others, from all their squared distances."""
         n = len(graphs)
-        scores = np.empty(n)
+        scores = np.empty((len(self.distances), n))
         for block in blocks(np.full(n, 8.0 * n * (4 + 3 * len(self.kde.multiples)))):
             own = own_references(np.arange(n)[block], n, self.device)
-            of_block = self.log_density_at(squared[block], graphs[block], graphs, own)
-            scores[block] = of_block.cpu()
+            of_block = self.log_density_at(squared[:, block], graphs[block], graphs, own)
+            scores[:, block] = of_block.cpu()
         return scores
 
     @torch.no_grad()
     def adapt(self, references: EmbeddedGraphs, all_pairs: bool = False) -> torch.Tensor | None:
-        """Fit what is relative to references, or to 500 of them: the distance and the bandwidths.
+        """Fit what is relative to references, or to 500 of them: distances and bandwidths.
 
         Parameters
         ----------
@@ -220,29 +215,55 @@ class DensityModel(nn.Module):
 
         Returns
         -------
-        Tensor of shape (n_references, n_references) or None
+        Tensor of shape (n_distances, n_references, n_references) or None
             Squared distances between all references, if they were computed.
         """
-        if not (all_pairs or self.distance.adaptive or self.kde.relative):
+        is_relative = self.kde.scale_by != "fixed"
+        if not (all_pairs or self.distances.adaptive or is_relative):
             return None
         n = len(references)
         sample = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(int))
-        self.distance, nearest, squared = self.distance.adapted(references.measures, sample)
-        self.kde.scale_to(nearest)
+        self.distances, nearest, squared = self.distances.adapted(references.measures, sample)
+        if self.kde.scale_by == "nearest":
+            self.kde.scale_to_nearest(nearest)
+        elif self.kde.scale_by == "likelihood":
+            self._scale_by_likelihood(references, sample, squared)
         return squared
 
+    def _scale_by_likelihood(
+        self, references: EmbeddedGraphs, sample: np.ndarray, squared: torch.Tensor | None
+    ) -> None:
+        """Choose the bandwidths under which a sample of the references is likeliest."""
+        some = references[sample]
+        if squared is None:
+            of_sample = self.distances.squared(some.measures, references.measures)
+        else:
+            of_sample = squared[:, sample]
+        log_weights = None
+        if self.size_kernel is not None:
+            log_weights = torch.as_tensor(self.size_kernel(some.graphs, references.graphs))
+            log_weights = log_weights.to(of_sample)
+        own = own_references(sample, len(references), self.device)
+        self.kde.scale_by_likelihood(of_sample, log_weights, own)
+
     @torch.no_grad()
-    def distances(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
-        """Distances between all measures, shape (len(P), len(Q)); a negative square counts as 0."""
-        P, Q, D = self.distance.embed(P), self.distance.embed(Q), np.empty((len(P), len(Q)))
-        for block in blocks(np.full(len(P), float(self._bytes_per_pair * len(Q)))):
-            D[block] = self.distance.squared(P[block], Q).clamp_min(0).sqrt().cpu()
+    def pairwise(self, P: Embedded, Q: Embedded, view: int) -> np.ndarray:
+        """Distances of one view between all measures; a negative square counts as 0.
+
+        Returns
+        -------
+        ndarray of shape (n_measures_P, n_measures_Q)
+        """
+        D = np.empty((len(P[0]), len(Q[0])))
+        for block in blocks(np.full(len(D), float(self._bytes_per_pair * D.shape[1]))):
+            squared = self.distances.squared(tuple(x[block] for x in P), Q)[view]
+            D[block] = squared.clamp_min(0).sqrt().cpu()
         return D
 
     @property
     def _bytes_per_pair(self) -> int:
         """Memory that one graph takes for one reference."""
-        return 8 * (self.distance.numbers_per_pair + 2 * len(self.kde.multiples))
+        return 8 * (self.distances.numbers_per_pair + 2 * len(self.kde.multiples))
 
     def blocks(self, graphs: GraphBatch, n_references: int = 0) -> list[slice]:
         """Blocks of graphs whose features, embeddings and distances fit into working_memory."""

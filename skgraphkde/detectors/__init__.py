@@ -3,6 +3,13 @@
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.files import InvalidFileError, load
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.detectors.paper import paper_settings
+from skgraphkde.detectors.settings import density_settings, paper_settings
 
-__all__ = ["BaseGraphDetector", "GraphKDEDetector", "InvalidFileError", "load", "paper_settings"]
+__all__ = [
+    "BaseGraphDetector",
+    "GraphKDEDetector",
+    "InvalidFileError",
+    "density_settings",
+    "load",
+    "paper_settings",
+]

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.calibration import Split, offset
+from skgraphkde.calibration import Split, finite, offset
 from skgraphkde.detectors.conformal import ConformalMixin
 from skgraphkde.detectors.files import save
 from skgraphkde.detectors.processes import in_parallel
@@ -365,20 +365,3 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
             is_fitted = name.endswith("_") and not name.endswith("__")
             state.check(is_fitted, f"{name} is not a fitted attribute")
             setattr(self, name, value)
-
-
-def finite(scores: Any) -> np.ndarray:
-    """The scores, all finite: no NaN leaves the library or becomes a verdict.
-
-    Raises
-    ------
-    ValueError
-        If one is not; the message names the graph.
-    """
-    scores = np.asarray(scores, dtype=float)
-    if not np.isfinite(scores).all():
-        raise ValueError(
-            f"the score of graph {np.isfinite(scores).argmin()} is not a finite number: look for "
-            "extreme node attributes or edge weights, there and in the training graphs"
-        )
-    return scores

@@ -13,15 +13,11 @@ from scipy.stats import spearmanr
 from sklearn.base import clone
 
 from skgraphkde.computing.devices import resolve_device
-from skgraphkde.density.graph_density import (
-    PILOT_GRAPHS,
-    GraphDensity,
-    fit_density,
-    standardize,
-    with_references,
-)
+from skgraphkde.density.fit import PILOT_GRAPHS, fit_density, standardize, with_references
+from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.density.model import DensityModel
 from skgraphkde.density.size_kernel import SizeKernel
+from skgraphkde.distances.joint import Distances
 from skgraphkde.encoders.base import build_encoder
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.specification import ComposedEstimator
@@ -73,7 +69,7 @@ class DensityFitter:
         Returns
         -------
         ndarray of shape (n_graphs,) or None
-            Log densities of the training graphs, each by the others, if the calibration needs them.
+            Scores of the training graphs, each by the others, if the calibration needs them.
         """
         model = self._build_model()
         untrained = None
@@ -82,14 +78,18 @@ class DensityFitter:
             self.history = self._train(model)
         is_loo = self.options["calibration"] == "loo"
         self.density, own, scores = fit_density(
-            self.features, model, self.graphs, self.featurized, self.references, self.rng, is_loo
+            self.features,
+            model,
+            self.detector.specification("novelty"),
+            self.graphs,
+            self.featurized,
+            self.references,
+            self.rng,
+            leave_one_out=is_loo,
+            verbose=self.options["verbose"],
         )
         if untrained is not None:
             self._compare_with(untrained, own)
-        if scores is None and is_loo:
-            scores = self.density.log_densities(
-                self.featurized, own=own, featurized=True, verbose=self.options["verbose"]
-            )
         self.density = self.density.on(torch.device("cpu"))
         return scores
 
@@ -97,11 +97,13 @@ class DensityFitter:
         encoder, density = (self.detector.specification(x) for x in ("encoder", "density"))
         seed = int(self.rng.randint(2**31)) if encoder.is_random else None
         module = build_encoder(encoder, self.features.n_features_out_, seed)
-        distance = self.detector.specification("distance").build(
-            module.out_dim, self.graphs.n_nodes, self.rng
-        )
+        specifications = self.detector.specification("distance")
+        if not isinstance(specifications, tuple):
+            specifications = (specifications,)
+        distances = Distances.build(specifications, module.out_dim, self.graphs.n_nodes, self.rng)
         size_kernel = SizeKernel.fit(self.graphs) if density.size_kernel else None
-        model = DensityModel(module, distance, density.build(), size_kernel)
+        kde = density.build(len(distances))
+        model = DensityModel(module, distances, kde, size_kernel)
         return model.to(resolve_device(self.options["device"]))
 
     def _train(self, model: DensityModel) -> dict[str, list]:
@@ -157,7 +159,7 @@ class DensityFitter:
         references = self.graphs[is_reference], self.featurized[is_reference]
         before, _ = with_references(self.features, untrained, *references, leave_one_out=False)
         old, new = (
-            density.log_densities(self.featurized[some], own=own[some], featurized=True)
+            density.log_densities(self.featurized[some], own=own[some], featurized=True).mean(0)
             for density in (before, self.density)
         )
         if np.ptp(old) and np.ptp(new):  # ranks of equal numbers say nothing

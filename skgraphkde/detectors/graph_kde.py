@@ -11,12 +11,13 @@ import torch
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.calibration import Split
+from skgraphkde.calibration import Split, finite
 from skgraphkde.computing.devices import resolve_device
 from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.density.kde import KDE
+from skgraphkde.density.novelty import Novelty
 from skgraphkde.density.references import References
-from skgraphkde.detectors.base import BaseGraphDetector, finite
+from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.fitting import DensityFitter
 from skgraphkde.distances.base import Distance
 from skgraphkde.distances.mmd import MMD
@@ -50,7 +51,11 @@ class GraphKDEDetector(
     This is LGKDE [1]_, with the choices of the paper in :func:`paper_settings` and choices that
     detect better as defaults (see Notes).
 
-    Each of the first seven parameters takes an object with parameters of its own, or a string that
+    By default three *views* look at each graph: the density under a distance to which small and
+    large graphs are odd, the density under one to which they are not, and the novelty of its
+    neighborhoods. Each view's surprise becomes a p-value, and the logarithms are added up.
+
+    Each of the first eight parameters takes an object with parameters of its own, or a string that
     is short for one with its defaults.
 
     Parameters
@@ -60,8 +65,13 @@ class GraphKDEDetector(
         walks; "given" the first of label, attribute and degree that they have.
     encoder : {"propagation", "gcn"} or Encoder, default="propagation"
         What makes points of nodes: :class:`Propagation`, which has no weights, or :class:`GCN`.
-    distance : {"mmd", "mean", "sum"} or Distance, default="mmd"
+    distance : {"auto", "mmd", "mean", "sum"}, Distance or tuple of Distance, default="auto"
         Distance between clouds: :class:`MMD`, or :class:`Readout` for that of their means or sums.
+        Each distance of a tuple is a view. "auto" is two of them,
+        ``(MMD(estimator="biased"), MMD(gammas=(1.0,)))``.
+    novelty : None, "auto" or Novelty, default="auto"
+        A view more, the share of a graph's nodes in neighborhoods that no training graph has:
+        :class:`Novelty`. None leaves it out.
     density : "kde" or KDE, default="kde"
         The kernels and their bandwidths.
     training : None, "contrastive" or Contrastive, default=None
@@ -91,12 +101,12 @@ class GraphKDEDetector(
     Attributes
     ----------
     density_ : GraphDensity
-        The fitted density, with its `references`, `features`, `bandwidths`, `mixture_weights` and
-        `distance`.
+        The fitted density, with its `views`, `references`, `features`, `bandwidths`,
+        `mixture_weights`, `fitted_distances` and `novelty`.
     offset_ : float
         The threshold: ``decision_function(graphs) == score_samples(graphs) - offset_``.
     calibration_scores_ : ndarray of shape (n_scores,)
-        Log densities that `offset_` and p-values come from, see `calibration`.
+        Scores that `offset_` and p-values come from, see `calibration`.
     history_ : dict of lists
         "loss", "validation_loss", "mixture_weights" and "seconds" by epoch; epoch 0 is the
         untrained encoder, whose "loss" is nan. Empty without training.
@@ -113,8 +123,11 @@ class GraphKDEDetector(
 
     Notes
     -----
-    The density is a mean of kernels in a metric space. It is comparable between graphs under one
-    fitted detector, but normalized only if the metric is that of a line.
+    With one distance and ``novelty=None``, a score is a log density: a mean of kernels in a metric
+    space, comparable between graphs under one fitted detector, but normalized only if the metric is
+    that of a line. With several views it is the logarithm of a product of p-values, at most 0. The
+    p-value of a view is the share of the training graphs, each scored by the others, that it finds
+    as surprising; beyond the most surprising of them it is continued.
 
     ``calibration="train"``, the paper's, takes a percentile of densities in which each graph finds
     itself at distance 0. Fresh graphs do not, and are flagged far too often: on MUTAG, at
@@ -143,7 +156,7 @@ class GraphKDEDetector(
     >>> bool(detector.score_samples(normal[100:]).mean() > detector.score_samples(odd).mean())
     True
     >>> detector.predict(odd[:4]).tolist()
-    [1, -1, -1, -1]
+    [-1, -1, -1, -1]
     >>> GraphKDEDetector(encoder=GCN(n_layers=3)).set_params(encoder__hidden_dim=32).encoder
     GCN(hidden_dim=32, n_layers=3)
     """
@@ -151,7 +164,13 @@ class GraphKDEDetector(
     _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
         "features": {"auto": NodeFeatures, "given": lambda: NodeFeatures("given")},
         "encoder": {"propagation": Propagation, "gcn": GCN},
-        "distance": {"mmd": MMD, "mean": Readout, "sum": lambda: Readout("sum")},
+        "distance": {
+            "auto": lambda: (MMD(estimator="biased"), MMD(gammas=(1.0,))),
+            "mmd": MMD,
+            "mean": Readout,
+            "sum": lambda: Readout("sum"),
+        },
+        "novelty": {"auto": Novelty},
         "density": {"kde": KDE},
         "training": {"contrastive": Contrastive},
         "references": {
@@ -164,7 +183,8 @@ class GraphKDEDetector(
     _parameter_constraints: dict = {
         "features": shorthand_options(_shorthands["features"], NodeFeatures),
         "encoder": shorthand_options(_shorthands["encoder"], Encoder),
-        "distance": shorthand_options(_shorthands["distance"], Distance),
+        "distance": [*shorthand_options(_shorthands["distance"], Distance), tuple],
+        "novelty": [None, *shorthand_options(_shorthands["novelty"], Novelty)],
         "density": shorthand_options(_shorthands["density"], KDE),
         "training": [None, *shorthand_options(_shorthands["training"], Contrastive)],
         "references": [None, *shorthand_options(_shorthands["references"], References)],
@@ -177,7 +197,8 @@ class GraphKDEDetector(
         *,
         features: Any = "auto",
         encoder: Any = "propagation",
-        distance: Any = "mmd",
+        distance: Any = "auto",
+        novelty: Any = "auto",
         density: Any = "kde",
         training: Any = None,
         references: Any = None,
@@ -198,12 +219,21 @@ class GraphKDEDetector(
         self.features = features
         self.encoder = encoder
         self.distance = distance
+        self.novelty = novelty
         self.density = density
         self.training = training
         self.references = references
         self.device = device
 
     def _validate_values(self) -> None:
+        distances = self._expanded("distance")
+        if isinstance(distances, tuple) and not (
+            distances and all(isinstance(x, Distance) for x in distances)
+        ):
+            raise ValueError(
+                "The 'distance' parameter of GraphKDEDetector must be one distance, or a tuple of "
+                f"them, such as (MMD(), Readout()). Got {self.distance!r} instead."
+            )
         training = self.specification("training")
         has_checkpoint = training is not None and training.checkpoint is not None
         if has_checkpoint and not isinstance(self.random_state, Integral):
@@ -234,10 +264,12 @@ class GraphKDEDetector(
         self.density_.check_batch(graphs)
 
     def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
-        return self._density.log_densities(graphs, verbose=self.verbose)
+        return self._density.scores(graphs, verbose=self.verbose)
 
     def score_samples(self, graphs: Any) -> np.ndarray:
-        """Log density of each graph.
+        """Score each graph: the sum of its log p-values in all views.
+
+        With one distance and ``novelty=None`` it is the log density.
 
         Parameters
         ----------
@@ -253,6 +285,8 @@ class GraphKDEDetector(
 
     def score(self, graphs: Any, y: Any = None) -> float:
         """Held-out density contrast: how much denser graphs are than their perturbed twins.
+
+        With several distances it is the mean over them; novelty plays no part.
 
         A criterion for model selection without labels. It is what the training objective is after,
         but bounded: the objective's 1e-6 is an absolute density, which means nothing to bandwidths
@@ -284,7 +318,7 @@ class GraphKDEDetector(
         return float(np.tanh((of_graphs - of_twins) / 2).mean())
 
     def pairwise_distances(self, graphs: Any, other: Any = None) -> np.ndarray:
-        """Distances between graphs, in the metric of the density without its size kernel.
+        """Distances between graphs, in the first metric of the density without its size kernel.
 
         Parameters
         ----------
@@ -334,7 +368,7 @@ class GraphKDEDetector(
         `state_dict` does not contain.
         """
         some = self.density_.references[:3]
-        scores, restored = (x.density_.log_densities(some) for x in (self, other))
+        scores, restored = (x.density_.view_scores(some) for x in (self, other))
         if not np.allclose(scores, restored, rtol=1e-6, atol=1e-6):
             raise ValueError(
                 f"encoder={self.encoder!r} or distance={self.distance!r} has state that a file "

@@ -1,4 +1,4 @@
-"""What the pictures share: axes, colors, validated numbers, and the lower end of log densities.
+"""What the pictures share: axes, colors, validated numbers, and the lower end of scores.
 
 The helpers take what the caller of a picture passes. They return arrays and matplotlib objects, or
 raise a ValueError before a figure is opened. matplotlib is imported when something is drawn.
@@ -68,7 +68,7 @@ def check_target_of(y: Any, scores: np.ndarray) -> np.ndarray | None:
 
 
 def lowest_shown(scores: np.ndarray, offset: float | None, y: np.ndarray | None) -> float:
-    """The log density below which a picture makes no difference, see DensityDisplay."""
+    """The score below which a picture makes no difference, see DensityDisplay."""
     normal = scores if y is None or not np.any(y == 1) else scores[y == 1]
     middle, highest = np.median(normal), scores.max()
     low = middle if offset is None else min(middle, offset)

@@ -1,4 +1,4 @@
-"""A histogram of log densities: scores, threshold and targets -> DensityDisplay."""
+"""A histogram of scores: scores, threshold and targets -> DensityDisplay."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from skgraphkde.display.common import (
 
 @dataclass(eq=False, repr=False)
 class DensityDisplay:
-    """Histogram of log densities, with the threshold.
+    """Histogram of scores, with the threshold.
 
-    Log densities have long lower tails: one may be -1000 where the others are 5. The axis extends
-    below the median (of the normal graphs, if `y` is given) or the threshold, whichever is lower,
-    by at most four times the distance from the median to the highest score. Graphs further down are
-    counted in one hatched bar at the left end, with their number above it.
+    Scores can have long lower tails: one log density may be -1000 where the others are 5. The axis
+    extends below the median (of the normal graphs, if `y` is given) or the threshold, whichever is
+    lower, by at most four times the distance from the median to the highest score. Graphs further
+    down are counted in one hatched bar at the left end, with their number above it.
 
     Parameters
     ----------
     scores : ndarray of shape (n_graphs,)
-        Log densities.
+        Those of a detector, higher for normal graphs: log densities, or sums of log p-values.
     offset : float, default=None
         The threshold to mark.
     y : ndarray of shape (n_graphs,), default=None
@@ -57,7 +57,7 @@ class DensityDisplay:
 
     @classmethod
     def from_estimator(cls, detector: Any, graphs: Any, y: Any = None, **options: Any) -> Self:
-        """Draw the log densities that a fitted `detector` gives to `graphs`."""
+        """Draw the scores that a fitted `detector` gives to `graphs`."""
         scores = detector.score_samples(graphs)
         return cls.from_predictions(scores, offset=detector.offset_, y=y, **options)
 
@@ -65,7 +65,7 @@ class DensityDisplay:
     def from_predictions(
         cls, scores: Any, *, offset: float | None = None, y: Any = None, **options: Any
     ) -> Self:
-        """Draw log densities.
+        """Draw scores.
 
         Raises
         ------
@@ -104,7 +104,7 @@ class DensityDisplay:
             style = {"color": "black", "linestyle": "--", "label": "threshold"}
             self.threshold_ = self.ax_.axvline(self.offset, **style)
         self.ax_.yaxis.get_major_locator().set_params(integer=True)
-        self.ax_.set(xlabel="log density", ylabel="graphs")
+        self.ax_.set(xlabel="score", ylabel="graphs")
         self.ax_.legend(frameon=False)
         if below.any():
             self._label_tail(f"{below.sum()} below {lowest:.3g}", edges[0])

@@ -24,16 +24,16 @@ from skgraphkde.display.common import (
 class GraphMapDisplay:
     """Map of graphs in the plane: graphs that are similar to the detector are close together.
 
-    The background shows the log density of the graphs nearby: a mean of their scores with Gaussian
-    weights, drawn only where there are graphs, with the tail cut off as in :class:`DensityDisplay`.
-    On the dashed line it equals the threshold. Graphs are colored by `y`, or by their verdicts if
-    there is no `y`; with `y`, rings mark the flagged graphs.
+    The background shows the score of the graphs nearby: a mean with Gaussian weights, drawn only
+    where there are graphs, with the tail cut off as in :class:`DensityDisplay`. On the dashed line
+    it equals the threshold. Graphs are colored by `y`, or by their verdicts if there is no `y`;
+    with `y`, rings mark the flagged graphs.
 
     Parameters
     ----------
     positions : ndarray of shape (n_graphs, 2)
     scores : ndarray of shape (n_graphs,)
-        Log densities.
+        Higher for normal graphs.
     offset : float, default=None
         The threshold. Without it there are no verdicts.
     y : ndarray of shape (n_graphs,), default=None
@@ -69,7 +69,8 @@ class GraphMapDisplay:
     def from_estimator(cls, detector: Any, graphs: Any, y: Any = None, **options: Any) -> Self:
         """Draw a map of `graphs` by their distances under a fitted `detector`.
 
-        The `options` may include `method` and `random_state`.
+        The distances are those of the first view, the scores those of all views. The `options` may
+        include `method` and `random_state`.
         """
         distances, scores = detector.pairwise_distances(graphs), detector.score_samples(graphs)
         return cls.from_predictions(distances, scores, offset=detector.offset_, y=y, **options)
@@ -161,7 +162,7 @@ class GraphMapDisplay:
         reach = np.ptp(scores)
         shades = {"vmin": scores.min() - 0.3 * reach, "vmax": scores.max() + reach}
         self.ground_ = self.ax_.contourf(x, y, values, levels=8, cmap="Greys", **shades)
-        self.figure_.colorbar(self.ground_, ax=self.ax_, label="log density nearby")
+        self.figure_.colorbar(self.ground_, ax=self.ax_, label="score nearby")
         self.threshold_ = None
         if self.offset is not None and values.min() < self.offset < values.max():
             style = {"colors": "black", "linestyles": "--", "linewidths": 1}

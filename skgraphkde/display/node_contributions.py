@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
-import networkx as nx
 import numpy as np
 
 from skgraphkde.display.common import check_numbers, open_axes
+from skgraphkde.display.graph_drawing import draw_graph, one_graph
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.inspection import node_contributions
-
-# Largest graph that is laid out by all of its distances, and whose node labels are legible.
-SMALL_GRAPH = 100
 
 
 @dataclass(eq=False, repr=False)
@@ -62,9 +58,9 @@ class NodeContributionsDisplay:
     def from_estimator(cls, detector: Any, graph: Any, *, k: int = 5, **options: Any) -> Self:
         """Draw one graph with the contributions of its nodes under a fitted `detector`.
 
-        They are contributions to the distance to the `k` nearest references.
+        They are contributions to the distance to the `k` nearest references, in the first view.
         """
-        batch = _one_graph(graph)
+        batch = one_graph(graph)
         return cls.from_predictions(batch, node_contributions(detector, batch, k)[0], **options)
 
     @classmethod
@@ -77,7 +73,7 @@ class NodeContributionsDisplay:
             If `graph` is a batch of several graphs, or `contributions` does not hold one finite
             number per node.
         """
-        batch = _one_graph(graph)
+        batch = one_graph(graph)
         if contributions is not None:
             contributions = check_numbers(contributions, "contributions")
             if len(contributions) != batch.n_nodes:
@@ -100,46 +96,16 @@ class NodeContributionsDisplay:
             Whether to draw a color bar beside the graph. There is none without contributions.
         """
         self.ax_, self.figure_ = open_axes(ax)
-        graph = self.graph.to_networkx()[0]
-        positions = _layout(graph)
         colors: dict[str, Any] = {"node_color": "white"}
-        is_dark = np.zeros(len(graph), dtype=bool)
+        is_dark = np.zeros(self.graph.n_nodes, dtype=bool)
         if self.contributions is not None:
             sizes = np.abs(self.contributions)
             vmax = vmax or sizes.max() or 1.0
             colors = {"node_color": self.contributions, "vmin": -vmax, "vmax": vmax}
             colors["cmap"] = "RdBu_r"
             is_dark = sizes > 0.65 * vmax
-        self.edges_ = nx.draw_networkx_edges(
-            graph, positions, ax=self.ax_, edge_color="#999999", width=1.5
-        )
-        self.nodes_ = nx.draw_networkx_nodes(
-            graph, positions, ax=self.ax_, edgecolors="#555555", linewidths=0.6,
-            node_size=min(190, 9000 / len(graph)), **colors,
-        )  # fmt: skip
-        labels = nx.get_node_attributes(graph, "label") if len(graph) <= SMALL_GRAPH else {}
-        for node, label in labels.items():
-            color = "white" if is_dark[node] else "black"
-            style = {"ha": "center", "va": "center", "fontsize": 8, "color": color}
-            self.ax_.text(*positions[node], str(label), **style)
+        self.nodes_, self.edges_ = draw_graph(self.ax_, self.graph, is_dark, **colors)
         if colorbar and self.contributions is not None:
             label = "contribution to the squared distance"
             self.figure_.colorbar(self.nodes_, ax=self.ax_, shrink=0.8, label=label)
-        self.ax_.set_aspect("equal", adjustable="datalim")
-        self.ax_.margins(0.12)
-        self.ax_.axis("off")
         return self
-
-
-def _one_graph(graph: Any) -> GraphBatch:
-    batch = read_graphs([graph])
-    if len(batch) != 1:
-        raise ValueError(f"a picture shows one graph, got a GraphBatch of {len(batch)}")
-    return batch
-
-
-def _layout(graph: nx.Graph) -> dict:
-    """The positions of the nodes, the same each time."""
-    if len(graph) <= SMALL_GRAPH and nx.is_connected(graph):
-        return nx.kamada_kawai_layout(graph)
-    return nx.spring_layout(graph, seed=0)

@@ -54,6 +54,11 @@ class FittedDistance:
     #: Largest coordinate of a point, in standard deviations, that can be computed.
     largest_coordinate = np.inf
 
+    @property
+    def name(self) -> str:
+        """For tables and pictures."""
+        return type(self).__name__.removeprefix("Fitted")
+
     def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
         """Squared distances between all measures.
 

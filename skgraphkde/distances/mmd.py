@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -13,7 +13,13 @@ from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.computing.blocks import blocks
 from skgraphkde.distances.base import Distance, FittedDistance, fits_in_memory, nearest_other
-from skgraphkde.distances.engines import engine_for
+from skgraphkde.distances.kernel_means import (
+    EmbeddedMeasures,
+    feature_means,
+    kernel_means,
+    self_means,
+    without_own_pairs,
+)
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.random_features import draw_frequencies
 from skgraphkde.persistence import State, check, register
@@ -58,7 +64,8 @@ class MMD(Distance):
     distances are negative. Atoms of molecules are not independent: equal molecules are common, and
     nearly all distances between neighbors are negative. The share of the bias that "adaptive"
     removes is the share of training graphs whose unbiased squared distance to their nearest
-    neighbor, as found by the biased estimate, is not negative.
+    neighbor, as found by the biased estimate, is not negative. Several MMDs of one detector remove
+    the same share, which all their gammas determine.
 
     Examples
     --------
@@ -112,27 +119,6 @@ class MMD(Distance):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class EmbeddedMeasures(DiscreteMeasures):
-    """Measures with what the MMD needs of each one alone.
-
-    Parameters
-    ----------
-    squared_norms : Tensor of shape (n_gammas, n_measures)
-        Mean kernels within each measure, as biased as the distance is.
-    features : Tensor of shape (n_gammas, n_measures, n_components)
-        Means of random features; no components if the distance is exact.
-    """
-
-    squared_norms: torch.Tensor
-    features: torch.Tensor
-
-    def __getitem__(self, index: Any) -> EmbeddedMeasures:
-        P = super().__getitem__(index)
-        norms, features = self.squared_norms[:, index], self.features[:, index]
-        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
-
-
 @register
 @dataclass(frozen=True, eq=False)
 class FittedMMD(FittedDistance):
@@ -173,85 +159,45 @@ class FittedMMD(FittedDistance):
         return np.inf if self.frequencies is None else 1e9
 
     @property
+    def name(self) -> str:
+        """The range of the gammas, and the share of the bias that is removed."""
+        low, high = min(self.gammas), max(self.gammas)
+        gammas = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        bias = {0.0: "biased", 1.0: "unbiased"}
+        removed = bias.get(self.correction, f"{self.correction:.0%} of the bias removed")
+        return f"MMD with gamma {gammas}, {removed}"
+
+    @property
     def method(self) -> str:
         """How it is computed: "exact" or "random_features"."""
         return "exact" if self.frequencies is None else "random_features"
 
     def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
         """Squared distances, shape (len(P), len(Q)); None for `Q` means `P`, at half the cost."""
-        P = self.embed(P)
-        Q = P if Q is None else self.embed(Q)
-        norms_P, norms_Q = self._norms(P)[:, :, None], self._norms(Q)[:, None, :]
-        if self.frequencies is None:
-            return self._largest(norms_P + norms_Q - 2 * self._cross(P, Q))
-        # The sum as part of the matrix product, which is faster than after it.
-        return self._largest(norms_P + torch.baddbmm(norms_Q, P.features, Q.features.mT, alpha=-2))
+        return MMDs((self,)).squared(P, Q)[0]
 
     def embed(self, P: DiscreteMeasures) -> EmbeddedMeasures:
         """Add the mean kernels within each measure, and the means of random features."""
-        if isinstance(P, EmbeddedMeasures):
-            return P
-        features = P.points.new_empty(len(self.gammas), len(P), 0)
-        if self.frequencies is None:
-            norms = self_means(P, self.gammas)
-        else:
-            features = feature_means(P, self.gammas, self.frequencies)
-            norms = torch.einsum("gnf,gnf->gn", features, features)
-        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
+        return MMDs((self,)).embed(P)
 
-    def _cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> torch.Tensor:
-        """Mean kernels between measures, shape (n_gammas, len(P), len(Q))."""
-        if self.frequencies is None:
-            return kernel_means(P, None if Q is P else Q, self.gammas)
-        return P.features @ Q.features.mT
+    def adapted(
+        self, P: DiscreteMeasures, sample: np.ndarray
+    ) -> tuple[FittedMMD, torch.Tensor, torch.Tensor | None]:
+        """Set the correction as the references suggest, and find the neighbors among them."""
+        mmds, nearest, squared = MMDs((self,)).adapted(P, sample)
+        return mmds.members[0], nearest[0], None if squared is None else squared[0]
 
-    def _norms(self, P: EmbeddedMeasures) -> torch.Tensor:
+    def norms(self, P: EmbeddedMeasures) -> torch.Tensor:
         """Mean kernels within each measure, less the share of their bias, shape (n_gammas, n)."""
         if not self.correction:
             return P.squared_norms
         without_self = without_own_pairs(P.squared_norms, P.sizes)
         return torch.lerp(P.squared_norms, without_self, self.correction)
 
-    def _largest(self, of_gamma: torch.Tensor) -> torch.Tensor:
+    def largest(self, of_gamma: torch.Tensor) -> torch.Tensor:
+        """The squared distance, given that of each gamma."""
         squared = of_gamma.amax(0)
         return squared if self.correction else squared.clamp_min(0)
-
-    def adapted(
-        self, P: DiscreteMeasures, sample: np.ndarray
-    ) -> tuple[FittedMMD, torch.Tensor, torch.Tensor | None]:
-        """Set the correction as the references suggest, and find the neighbors among them.
-
-        The mean kernels, which take the time, are the same for any correction. If they fit in
-        memory they are computed once.
-        """
-        P = self.embed(P)
-        crosses = _CrossMeans(self, P, sample)
-        distance = self
-        if self.adaptive:
-            biased, unbiased = (replace(self, correction=c) for c in (0.0, 1.0))
-            possible = []
-            for rows, cross in crosses:
-                _, nearest = nearest_other(biased._combined(P, rows, cross), rows)
-                squared = unbiased._combined(P, rows, cross)
-                possible.append(squared.gather(1, nearest[:, None])[:, 0] >= -ROUNDING)
-            share = torch.cat(possible).double().mean().item()
-            distance = replace(self, correction=share)
-        nearest_squares = []
-        all_squares = None
-        for rows, cross in crosses:
-            of_rows = distance._combined(P, rows, cross)
-            nearest_squares.append(nearest_other(of_rows, rows)[0])
-        if crosses.everything is not None:
-            all_squares = torch.empty_like(crosses.everything[0])
-            for rows in crosses.blocks(np.arange(len(P))):
-                cross = crosses.everything[:, rows]
-                all_squares[rows] = distance._combined(P, rows, cross)
-        return distance, torch.cat(nearest_squares), all_squares
-
-    def _combined(self, P: EmbeddedMeasures, rows: np.ndarray, cross: torch.Tensor) -> torch.Tensor:
-        """Squared distances from the measures `rows` to all, from their mean kernels."""
-        norms = self._norms(P)
-        return self._largest(norms[:, rows, None] + norms[:, None, :] - 2 * cross)
 
     def contributions(self, Z: torch.Tensor, Q: DiscreteMeasures) -> torch.Tensor:
         """Shares of a graph's nodes in its squared distances, shape (n_nodes, len(Q)).
@@ -262,15 +208,15 @@ class FittedMMD(FittedDistance):
 
             d^2(G, R) = sum_p  (m_G(p) - m_R(p) + mean_q (m_R(q) - m_G(q))) / n
         """
-        n = len(Z)
+        n, mmds = len(Z), MMDs((self,))
         nodes = self.embed(DiscreteMeasures.from_clouds(Z, np.arange(n + 1)))
         graph = self.embed(DiscreteMeasures.from_clouds(Z, np.array([0, n])))
-        to_own = self._cross(nodes, graph)  # (n_gammas, n, 1)
+        to_own = mmds.cross(nodes, graph)  # (n_gammas, n, 1)
         if n > 1:  # as in without_own_pairs
             to_own = torch.lerp(to_own, (n * to_own - 1) / (n - 1), self.correction)
         Q = self.embed(Q)
-        to_references = self._cross(nodes, Q)  # (n_gammas, n, k)
-        of_references = self._norms(Q) - to_references.mean(1)  # (n_gammas, k)
+        to_references = mmds.cross(nodes, Q)  # (n_gammas, n, k)
+        of_references = self.norms(Q) - to_references.mean(1)  # (n_gammas, k)
         shares = (to_own - to_references + of_references[:, None, :]) / n
         largest = shares.sum(1).argmax(0)  # the MMD is that of the gamma for which it is largest
         return shares[largest, :, torch.arange(len(Q), device=Z.device)].T
@@ -302,26 +248,146 @@ class FittedMMD(FittedDistance):
         return cls(gammas, correction, adaptive, frequencies)
 
 
+class MMDs:
+    """One or several MMDs between the same measures: the mean kernels are computed once for all.
+
+    Parameters
+    ----------
+    members : tuple of FittedMMD
+        All exact, or all with the same random features.
+    """
+
+    def __init__(self, members: tuple[FittedMMD, ...]) -> None:
+        self.members, self.frequencies = members, members[0].frequencies
+        self.gammas = tuple(dict.fromkeys(gamma for x in members for gamma in x.gammas))
+        self.of_member = [_positions(x.gammas, self.gammas) for x in members]
+
+    def embed(self, P: DiscreteMeasures) -> EmbeddedMeasures:
+        """Add the mean kernels within each measure, and the means of random features."""
+        if isinstance(P, EmbeddedMeasures):
+            return P
+        features = P.points.new_empty(len(self.gammas), len(P), 0)
+        if self.frequencies is None:
+            norms = self_means(P, self.gammas)
+        else:
+            features = feature_means(P, self.gammas, self.frequencies)
+            norms = torch.einsum("gnf,gnf->gn", features, features)
+        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
+
+    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
+        """Squared distances, shape (n_members, len(P), len(Q)); None for `Q` means `P`."""
+        P = self.embed(P)
+        Q = P if Q is None else self.embed(Q)
+        if self.frequencies is None:
+            cross = self.cross(P, Q)
+            return torch.stack([self._combined(i, P, Q, cross) for i in range(len(self.members))])
+        return torch.stack([self._from_features(i, P, Q) for i in range(len(self.members))])
+
+    def cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> torch.Tensor:
+        """Mean kernels between measures, shape (n_gammas, len(P), len(Q))."""
+        if self.frequencies is None:
+            return kernel_means(P, None if Q is P else Q, self.gammas)
+        return P.features @ Q.features.mT
+
+    def _combined(
+        self, i: int, P: EmbeddedMeasures, Q: EmbeddedMeasures, cross: torch.Tensor
+    ) -> torch.Tensor:
+        """Squared distances of one member, from the mean kernels of all gammas."""
+        member, index = self.members[i], self.of_member[i]
+        norms_P, norms_Q = (member.norms(x.of_gammas(index)) for x in (P, Q))
+        return member.largest(norms_P[:, :, None] + norms_Q[:, None, :] - 2 * cross[index])
+
+    def _from_features(self, i: int, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> torch.Tensor:
+        """The same from random features: the sum in the matrix product, not slower after it."""
+        member = self.members[i]
+        P, Q = (x.of_gammas(self.of_member[i]) for x in (P, Q))
+        norms_P, norms_Q = member.norms(P)[:, :, None], member.norms(Q)[:, None, :]
+        products = torch.baddbmm(norms_Q, P.features, Q.features.mT, alpha=-2)
+        return member.largest(norms_P + products)
+
+    def adapted(
+        self, P: DiscreteMeasures, sample: np.ndarray
+    ) -> tuple[MMDs, torch.Tensor, torch.Tensor | None]:
+        """Set corrections as the references suggest, and find the neighbors among them.
+
+        The mean kernels, which take the time, are the same for any correction. If they fit in
+        memory they are computed once.
+
+        Returns
+        -------
+        MMDs
+        nearest : Tensor of shape (n_members, len(sample))
+        squared : Tensor of shape (n_members, len(P), len(P)) or None
+        """
+        P = self.embed(P)
+        crosses = _CrossMeans(self, P, sample)
+        adapted = self.members
+        if any(x.adaptive for x in adapted):
+            share = self._possible_share(P, crosses)
+            adapted = tuple(replace(x, correction=share) if x.adaptive else x for x in adapted)
+        mmds, members = MMDs(adapted), range(len(adapted))
+        if crosses.everything is not None:
+            squared = P.points.new_empty(len(members), len(P), len(P))
+            for rows in crosses.blocks(np.arange(len(P))):
+                Q, cross = P[rows], crosses.everything[:, rows]
+                for i in members:
+                    squared[i, rows] = mmds._combined(i, Q, P, cross)
+            of_sample = (nearest_other(x[sample], sample)[0] for x in squared)
+            return mmds, torch.stack(list(of_sample)), squared
+        nearest: list[list[torch.Tensor]] = [[] for _ in members]
+        for rows, cross in crosses:
+            Q = P[rows]
+            for i in members:
+                nearest[i].append(nearest_other(mmds._combined(i, Q, P, cross), rows)[0])
+        return mmds, torch.stack([torch.cat(parts) for parts in nearest]), None
+
+    def _possible_share(self, P: EmbeddedMeasures, crosses: _CrossMeans) -> float:
+        """Share of the measures whose nearest neighbor is at no negative unbiased distance.
+
+        It says how independent the samples of a measure are, whatever the kernel: all gammas of all
+        members determine it.
+        """
+        biased, unbiased = (
+            MMDs((FittedMMD(self.gammas, correction, False, self.frequencies),))
+            for correction in (0.0, 1.0)
+        )
+        possible = []
+        for rows, cross in crosses:
+            Q = P[rows]
+            _, nearest = nearest_other(biased._combined(0, Q, P, cross), rows)
+            squared = unbiased._combined(0, Q, P, cross)
+            possible.append(squared.gather(1, nearest[:, None])[:, 0] >= -ROUNDING)
+        return torch.cat(possible).double().mean().item()
+
+
+def _positions(some: tuple[float, ...], gammas: tuple[float, ...]) -> slice | list[int]:
+    """Where `some` of the gammas are: a slice, which copies nothing, if they are in a row."""
+    position = {gamma: i for i, gamma in enumerate(gammas)}
+    index = [position[gamma] for gamma in some]
+    in_a_row = index == list(range(index[0], index[0] + len(index)))
+    return slice(index[0], index[0] + len(index)) if in_a_row else index
+
+
 class _CrossMeans:
     """Mean kernels between a sample of measures and all, for several passes.
 
     They are computed once if they fit in memory, of all pairs of measures if these do.
     """
 
-    def __init__(self, distance: FittedMMD, P: EmbeddedMeasures, sample: np.ndarray) -> None:
-        self.distance, self.P = distance, P
+    def __init__(self, mmds: MMDs, P: EmbeddedMeasures, sample: np.ndarray) -> None:
+        self.mmds, self.P = mmds, P
         n = len(P)
         # One number per gamma and pair, and a few more for what is made of them.
-        fits = fits_in_memory((len(distance.gammas) + 3.0) * n * n)
-        self.everything = distance._cross(P, P) if fits else None
+        fits = fits_in_memory((len(mmds.gammas) + len(mmds.members) + 2.0) * n * n)
+        self.everything = mmds.cross(P, P) if fits else None
         self.parts = self.blocks(sample)
         self.of_sample: torch.Tensor | None = None
         if self.everything is None and len(self.parts) == 1:
-            self.of_sample = distance._cross(P[sample], P)
+            self.of_sample = mmds.cross(P[sample], P)
 
     def blocks(self, rows: np.ndarray) -> list[np.ndarray]:
         """Parts of `rows` whose squared distances to all can be computed at once."""
-        cost = 8.0 * self.distance.numbers_per_pair * len(self.P)
+        cost = 8.0 * 4 * len(self.mmds.gammas) * len(self.P)
         return [rows[part] for part in blocks(np.full(len(rows), cost))]
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, torch.Tensor]]:
@@ -332,68 +398,4 @@ class _CrossMeans:
             elif self.of_sample is not None:
                 yield rows, self.of_sample
             else:
-                yield rows, self.distance._cross(self.P[rows], self.P)
-
-
-def kernel_means(
-    P: DiscreteMeasures, Q: DiscreteMeasures | None, gammas: Sequence[float]
-) -> torch.Tensor:
-    """Mean kernel between all measures: sum_pq  w_ip v_jq exp(-gamma |x_p - y_q|^2).
-
-    Parameters
-    ----------
-    P, Q : DiscreteMeasures
-        None for `Q` means `P`, at half the cost.
-    gammas : sequence of float
-
-    Returns
-    -------
-    Tensor of shape (n_gammas, len(P), len(Q))
-        Differentiable in the points. Other memory needed is bounded by scikit-learn's
-        `working_memory`.
-    """
-    engine = engine_for(P.points)
-    if Q is None:
-        return engine.kernel_means(P.points, P.weights, None, None, gammas)
-    return engine.kernel_means(P.points, P.weights, Q.points, Q.weights, gammas, Q.memo)
-
-
-def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> torch.Tensor:
-    """Only the diagonal of ``kernel_means(P, None, gammas)``, shape (n_gammas, len(P))."""
-    return engine_for(P.points).self_means(P.points, P.weights, gammas)
-
-
-def feature_means(
-    P: DiscreteMeasures, gammas: Sequence[float], frequencies: torch.Tensor
-) -> torch.Tensor:
-    """Means of random features, whose inner products approximate :func:`kernel_means`.
-
-    exp(-gamma |u - v|^2) is the mean of cos(sqrt(2 gamma) w'(u - v)) over standard normal w. Cost
-    and memory are linear in the number of points; the error falls with 1 / sqrt(n_components).
-
-    Parameters
-    ----------
-    P : DiscreteMeasures
-    gammas : sequence of float
-    frequencies : Tensor of shape (d, n_components // 2)
-
-    Returns
-    -------
-    Tensor of shape (n_gammas, len(P), n_components)
-        Differentiable in the points.
-    """
-    return engine_for(P.points).feature_means(P.points, P.weights, gammas, frequencies)
-
-
-def without_own_pairs(means: torch.Tensor, sizes: np.ndarray) -> torch.Tensor:
-    """Means over pairs of different samples: (n^2 m - n) / (n (n - 1)), as k(x, x) = 1.
-
-    Parameters
-    ----------
-    means : Tensor of shape (n_gammas, n_measures)
-        Mean kernels within measures.
-    sizes : ndarray of shape (n_measures,)
-        Their numbers of samples n; a measure of one sample keeps its mean.
-    """
-    n = torch.tensor(sizes, dtype=means.dtype, device=means.device)
-    return torch.where(n > 1, (n * means - 1) / (n - 1).clamp_min(1), means)
+                yield rows, self.mmds.cross(self.P[rows], self.P)

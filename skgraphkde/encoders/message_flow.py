@@ -19,9 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde.graphs.batch import GraphBatch, scaled
-
-# Trailing bits of a float that are ignored: sums in another order differ by up to 2^-40.
-ROUNDING_BITS = 12
+from skgraphkde.graphs.refinement import color_rows, refined
 
 
 def node_colors(graphs: GraphBatch, n_rounds: int) -> np.ndarray:
@@ -37,23 +35,13 @@ def node_colors(graphs: GraphBatch, n_rounds: int) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_rounds + 1, n_nodes), uint64
-        Row l: equal for nodes that look the same to l layers, in any batch; different for others,
-        except with probability 2^-64 per pair.
+        Row l: equal for nodes that look the same to l layers, in any batch, and different for
+        others.
     """
     adjacency = graphs.adjacency
     weighted_degrees = np.asarray(adjacency.sum(axis=1)).ravel()
-    colors = _mix(_bits(weighted_degrees))
-    for column in np.asarray(graphs.attributes).T:
-        colors = _mix(colors + _bits(column))
-    rounds = [colors]
-    of_edge = _mix(_bits(adjacency.data))
-    for _ in range(n_rounds):
-        messages = _mix(colors[adjacency.indices] + of_edge)
-        total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(messages)])  # modulo 2^64
-        received = total[adjacency.indptr[1:]] - total[adjacency.indptr[:-1]]
-        colors = _mix(_mix(colors) + received)
-        rounds.append(colors)
-    return np.stack(rounds)
+    colors = color_rows(np.column_stack([weighted_degrees, np.asarray(graphs.attributes)]))
+    return np.stack(list(refined(colors, adjacency, n_rounds, weighted=True)))
 
 
 @dataclass(frozen=True)
@@ -156,18 +144,3 @@ def _in_order(colors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     row = np.empty_like(order)
     row[order] = np.arange(len(order))
     return first[order], row[inverse], counts[order]
-
-
-def _bits(values: np.ndarray) -> np.ndarray:
-    """Floats as integers, equal up to rounding."""
-    values = np.ascontiguousarray(values, dtype=np.float64) + 0.0  # -0 is 0
-    half = np.uint64(1 << (ROUNDING_BITS - 1))
-    return (values.view(np.uint64) + half) >> np.uint64(ROUNDING_BITS)
-
-
-def _mix(x: np.ndarray) -> np.ndarray:
-    """The finalizer of SplitMix64 (Steele et al., OOPSLA 2014): a random-looking bijection."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))

@@ -15,6 +15,9 @@ from skgraphkde.persistence import register
 from skgraphkde.specification import Specification, at_least, shorthand_options
 from skgraphkde.training.twins import Twins
 
+# Twins that are denser than their graphs by more than this count less.
+LOG_LARGEST_RATIO = 20.0
+
 
 @register
 class Contrastive(Specification):
@@ -115,11 +118,13 @@ def contrast(
 ) -> torch.Tensor:
     """Mean over twins of  (f(twin) - f(graph)) / (f(graph) + epsilon)  (paper, eq. objective).
 
+    With several distances it is the mean over them.
+
     Parameters
     ----------
-    log_density : Tensor of shape (n,)
+    log_density : Tensor of shape (n_distances, n)
         Of the graphs.
-    log_density_perturbed : Tensor of shape (r * n,)
+    log_density_perturbed : Tensor of shape (n_distances, r * n)
         Of their perturbed twins: r for each graph, those of graph i at i, i + n, ...
     epsilon : float
         The paper's, for numerical stability.
@@ -132,5 +137,10 @@ def contrast(
     log_floor = torch.full_like(log_density, math.log(epsilon))
     log_denominator = torch.logaddexp(log_density, log_floor)
     ratio = torch.exp(log_density - log_denominator)
-    of_twins = log_density_perturbed.reshape(-1, len(log_density))
-    return (torch.exp(of_twins - log_denominator) - ratio).mean()
+    of_twins = log_density_perturbed.unflatten(1, (-1, log_density.shape[1]))
+    of_twins = of_twins - log_denominator[:, None]
+    # Short bandwidths make ratios overflow: beyond e^20, of which gradients are clipped anyway, the
+    # exponential goes on as its tangent.
+    bounded = of_twins.clamp_max(LOG_LARGEST_RATIO)
+    of_twins = torch.exp(bounded) * (1 + of_twins - bounded)
+    return (of_twins - ratio[:, None]).mean()

@@ -21,6 +21,7 @@ from skgraphkde.computing.threads import one_torch_thread
 from skgraphkde.density.kde import own_references
 from skgraphkde.density.model import DensityModel
 from skgraphkde.density.references import References, positions
+from skgraphkde.distances.joint import Distances
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.persistence import decode, encode
 from skgraphkde.training.checkpoint import Checkpoint
@@ -146,13 +147,13 @@ class Trainer:
 
     def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """All that the next epochs depend on, and that the first lines of a fit do not restore."""
-        distance, constants = encode(self.model.distance)
+        distances, constants = encode(self.model.distances.members)
         name, keys, position, has_gauss, gauss = self.rng.get_state()
         values = {
             "best_epoch": self.best_epoch,
             "n_steps": self.schedule.last_epoch,
-            "scale": self.model.kde.scale,
-            "distance": distance,
+            "scales": self.model.kde.scales.tolist(),
+            "distances": distances,
             "random_state": [name, position, has_gauss, gauss],
         }
         tensors = {f"model.{key}": x for key, x in self.model.state_dict().items()}
@@ -161,7 +162,7 @@ class Trainer:
             tensors |= {f"optimizer.{i}.{key}": x for key, x in moments.items()}
         arrays = {key: x.numpy(force=True) for key, x in tensors.items()}
         arrays |= {f"history.{key}": np.array(x, float) for key, x in self.history.items()}
-        arrays |= {f"distance.{key}": x for key, x in constants.items()}
+        arrays |= {f"distances.{key}": x for key, x in constants.items()}
         arrays |= {"random_state": keys, "last_log_density": self.last_log_density}
         return values, arrays | {"generator": self.generator.get_state().numpy(force=True)}
 
@@ -178,10 +179,10 @@ class Trainer:
         self.history = {key: arrays[f"history.{key}"].tolist() for key in self.history}
         self.best_epoch, self.best_state = values["best_epoch"], tensors("best.")
         self.model.load_state_dict(tensors("model."))
-        self.model.kde.scale = values["scale"]
-        prefix = "distance."
+        self.model.kde.scales = np.array(values["scales"])
+        prefix = "distances."
         constants = {k.removeprefix(prefix): x for k, x in arrays.items() if k.startswith(prefix)}
-        self.model.distance = decode(values["distance"], constants)
+        self.model.distances = Distances(decode(values["distances"], constants))
         optimizer = self.optimizer.state_dict()
         for key, tensor in tensors("optimizer.").items():
             i, name = key.split(".")
@@ -229,7 +230,7 @@ class Trainer:
             own = own_references(positions(chosen, n), len(chosen), self.generator.device)
             own_of_twins = own.repeat(len(twins) // n, 1)
         log_density = self.model.log_density(originals, references, own)
-        self.last_log_density[index] = log_density.detach().cpu()
+        self.last_log_density[index] = log_density.detach().mean(0).cpu()
         return contrast(log_density, self.model.log_density(twins_of, references, own_of_twins))
 
     def _choose_references(self, index: np.ndarray) -> np.ndarray:

@@ -16,7 +16,12 @@ import skgraphkde
 from skgraphkde import GraphKDEDetector, Propagation, Twins, paper_settings
 from skgraphkde.cli import main
 from skgraphkde.graphs.files import walk
-from skgraphkde.inspection import nearest_references, node_contributions
+from skgraphkde.inspection import (
+    nearest_references,
+    node_contributions,
+    novel_nodes,
+    view_surprises,
+)
 from tests.cli.conftest import NEW, NORMAL, READ, column, read, run, table
 
 # -- fit -------------------------------------------------------------------------------------------
@@ -213,7 +218,7 @@ def test_forged_notes(here):
 def test_reasons_are_those_of_the_library(here):
     result = run("explain model.skg new -o reasons.csv -k 3")
     rows = table((here / "reasons.csv").read_text())
-    assert list(rows[0]) == ["graph", "node", "contribution", "rank"]
+    assert list(rows[0]) == ["graph", "node", "contribution", "rank", "new_from"]
     expected = [(f"new/{i:02d}.graphml", n) for i, graph in enumerate(NEW) for n in graph]
     assert [(row["graph"], row["node"]) for row in rows] == expected
     detector, graphs = skgraphkde.load("model.skg"), read(NEW)
@@ -226,12 +231,40 @@ def test_reasons_are_those_of_the_library(here):
         assert np.all(np.diff(column(by_rank, "contribution")) <= 0)
     distances, places = nearest_references(detector, graphs, k=3)
     line = ", ".join(f"{i} ({d:.3g})" for i, d in zip(places[0], distances[0], strict=True))
-    name, nearest, nodes = result.stdout.splitlines()[:3]
+    lines = result.stdout.splitlines()
+    name, *surprises, nearest, nodes, novel = lines[:7]
     first = next(row["node"] for row in rows if row["rank"] == "1")
-    assert name.startswith("new/00.graphml: ")
+    verdict = {1: "normal", -1: "anomaly"}[detector.predict(graphs)[0]]
+    decisions = detector.decision_function(graphs)
+    assert name == f"new/00.graphml: {verdict}, decision {decisions[0]:.4g}"
+    assert surprises == [
+        f"  surprise {surprise:.3g}: {view}"
+        for view, surprise in zip(
+            detector.density_.views, view_surprises(detector, graphs)[0], strict=True
+        )
+    ]
     assert nearest == f"  nearest references: {line}"
     assert nodes.startswith(f"  largest contributions: {first} (")
-    assert len(result.stdout.splitlines()) == 3 * len(NEW)
+    new_from = novel_nodes(detector, graphs)
+    assert [row["new_from"] for row in rows] == [
+        "" if radius > 5 else str(radius) for radii in new_from for radius in radii
+    ]
+    n_new, n_nodes = (new_from[0] <= 5).sum(), len(NEW[0])
+    of_node = dict(zip(NEW[0], new_from[0].tolist(), strict=True))
+    listed = sorted((n for n in of_node if of_node[n] <= 5), key=of_node.get)[:5]
+    words = [f"{n_new} of {n_nodes} nodes", *(f"{n} (from radius {of_node[n]})" for n in listed)]
+    assert novel == f"  in new neighborhoods: {', '.join(words)}"
+    assert len(lines) == 7 * len(NEW)
+
+
+def test_reasons_of_one_view(here):
+    run("fit normal -o one.skg --set distance=mmd --set novelty=None " + shlex.join(READ))
+    result = run("explain one.skg new -o reasons.csv")
+    assert {row["new_from"] for row in table((here / "reasons.csv").read_text())} == {""}
+    lines = result.stdout.splitlines()
+    assert len(lines) == 3 * len(NEW)
+    decisions = skgraphkde.load("one.skg").decision_function(read(NEW))
+    assert [line.rpartition(" ")[2] for line in lines[::3]] == [f"{x:.4g}" for x in decisions]
 
 
 def test_reasons_on_stdout(here):
@@ -246,7 +279,7 @@ def test_explain_skips(here):
     result = run("explain model.skg b.json new --skip-errors", exit_code=3)
     assert result.stdout == run("explain model.skg new").stdout
     run("explain model.skg b.json --skip-errors -o none.csv", exit_code=3)
-    assert (here / "none.csv").read_text() == "graph,node,contribution,rank\n"
+    assert (here / "none.csv").read_text() == "graph,node,contribution,rank,new_from\n"
 
 
 @pytest.mark.parametrize("n_graphs", [1, 7])
@@ -278,20 +311,30 @@ def test_pictures_of_the_oddest(here, monkeypatch):
 def test_info(here):
     run("fit normal -o own.skg --set encoder__n_layers=1 --contamination 0.2 " + shlex.join(READ))
     detector = skgraphkde.load("own.skg")
-    bandwidths = ", ".join(f"{h:.4g}" for h in detector.density_.bandwidths)
+    first, second = (
+        ", ".join(f"{h:.4g}" for h in of_one) for of_one in detector.density_.bandwidths
+    )
+    removed = f"{detector.density_.fitted_distances[1].correction:.0%}"
     size = (here / "own.skg").stat().st_size
-    values = {
-        "file": f"own.skg, {size} bytes, skgraphkde {skgraphkde.__version__}",
-        "detector": "GraphKDEDetector",
-        "parameters": "contamination=0.2, encoder=Propagation(n_layers=1), random_state=0",
-        "reads": "node_label='element', node_attributes=('px', 'py'), edge_weight='order'",
-        "references": f"20 graphs, {sum(map(len, NORMAL))} nodes",
-        "node features": f"label, attribute, degree, random_walk "
-        f"({detector.density_.features.n_features_out_} columns)",
-        "bandwidths": bandwidths,
-        "threshold": f"{detector.offset_:.6g} (calibration 'loo', contamination 0.2)",
-    }
-    expected = "".join(f"{name:16}{value}\n" for name, value in values.items())
+    values = [
+        ("file", f"own.skg, {size} bytes, skgraphkde {skgraphkde.__version__}"),
+        ("detector", "GraphKDEDetector"),
+        ("parameters", "contamination=0.2, encoder=Propagation(n_layers=1), random_state=0"),
+        ("reads", "node_label='element', node_attributes=('px', 'py'), edge_weight='order'"),
+        ("references", f"20 graphs, {sum(map(len, NORMAL))} nodes"),
+        (
+            "node features",
+            f"label, attribute, degree, random_walk "
+            f"({detector.density_.features.n_features_out_} columns)",
+        ),
+        ("view 0", "MMD with gamma 0.01 to 100, biased"),
+        ("  bandwidths", first),
+        ("view 1", f"MMD with gamma 1, {removed} of the bias removed"),
+        ("  bandwidths", second),
+        ("view 2", "novelty of neighborhoods of radius 5"),
+        ("threshold", f"{detector.offset_:.6g} (calibration 'loo', contamination 0.2)"),
+    ]
+    expected = "".join(f"{name:16}{value}\n" for name, value in values)
     assert run("info own.skg").stdout == expected
 
 

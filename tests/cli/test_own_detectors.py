@@ -126,3 +126,6 @@ def test_values_are_json_or_python_literals_or_text(here):
     run("fit normal -o a.skg --set density__size_kernel=False --set random_state=3")
     loaded = skgraphkde.load("a.skg")
     assert (loaded.density.size_kernel, loaded.random_state) == (False, 3)
+    run("""fit normal -o a.skg --set distance="('mmd', 'sum')" --set novelty=null""")
+    loaded = skgraphkde.load("a.skg")
+    assert (loaded.distance, loaded.novelty) == (("mmd", "sum"), None)

@@ -6,10 +6,12 @@ import torch
 from sklearn import config_context
 
 from skgraphkde import MMD, GraphBatch, GraphKDEDetector, Readout, References, read_graphs
+from skgraphkde.distances import DiscreteMeasures
 from tests.conftest import random_graphs
 from tests.density.test_kde import density_slow
 
 DISTANCES = {
+    "auto": "auto",
     "mmd": MMD(),
     "biased": MMD(estimator="biased"),
     "random features": MMD(method="random_features"),
@@ -17,14 +19,20 @@ DISTANCES = {
 }
 
 
-def fit(distance="mmd", **parameters):
-    detector = GraphKDEDetector(distance=distance, random_state=0, **parameters)
+def fit(distance="auto", **parameters):
+    """With three views if `distance` is "auto", otherwise with one."""
+    novelty = "auto" if distance == "auto" else None
+    detector = GraphKDEDetector(distance=distance, novelty=novelty, random_state=0, **parameters)
     return detector.fit(random_graphs(20, seed=1)).density_
 
 
 @pytest.fixture(scope="module", params=DISTANCES)
 def density(request):
     return fit(DISTANCES[request.param])
+
+
+def numbered_distances(density):
+    return range(len(density.fitted_distances))
 
 
 @pytest.fixture(scope="module")
@@ -35,19 +43,25 @@ def batch():
 # -- what it computes ------------------------------------------------------------------------------
 
 
-def squared_distances(density, batch, other=None):
-    """Signed, as the density takes them; references are embedded anew."""
-    P, Q = (density._measures(x) for x in (batch, density.references if other is None else other))
-    return density.distance.squared(P, Q).numpy()
+def squared_distances(density, batch, other=None, view=0):
+    """Signed, as the density takes them; references are embedded anew, for this view alone."""
+    other = density.references if other is None else other
+    measures = [density._measures(graphs)[0] for graphs in (batch, other)]
+    P, Q = (DiscreteMeasures(x.points, x.weights, x.sizes) for x in measures)
+    return density.fitted_distances[view].squared(P, Q).numpy()
 
 
 def log_densities_slow(density, batch, own):
-    squared = squared_distances(density, batch)
     weights = np.exp(density._model.size_kernel(batch, density.references))
-    return [
-        np.log(density_slow(d, density.bandwidths, density.mixture_weights, w, skip))
-        for d, w, skip in zip(squared, weights, own, strict=True)
-    ]
+    scores = np.empty((len(density.fitted_distances), len(batch)))
+    for view in numbered_distances(density):
+        squared = squared_distances(density, batch, None, view)
+        mixture = density.bandwidths[view], density.mixture_weights[view]
+        scores[view] = [
+            np.log(density_slow(d, *mixture, w, skip))
+            for d, w, skip in zip(squared, weights, own, strict=True)
+        ]
+    return scores
 
 
 @pytest.mark.parametrize("working_memory", [1024, 0.01])
@@ -72,31 +86,33 @@ def test_log_densities_equal_the_formula(density, batch, working_memory):
 @pytest.mark.parametrize("working_memory", [1024, 0.003])
 def test_distances_between_any_graphs(density, batch, working_memory):
     other = read_graphs(random_graphs(5, seed=3))
-    with config_context(working_memory=working_memory):
-        distances = {
-            other: density.distances(batch, other),
-            None: density.distances(batch),
-            batch: density.distances(batch, batch),
-        }
-        references = density.reference_distances()
-    for others, D in distances.items():
-        expected = squared_distances(density, batch, others).clip(min=0)
-        np.testing.assert_allclose(D**2, expected, atol=1e-9)
-    expected = squared_distances(density, density.references).clip(min=0)
-    np.testing.assert_allclose(references**2, expected, atol=1e-9)
+    for view in numbered_distances(density):
+        with config_context(working_memory=working_memory):
+            distances = {
+                other: density.distances(batch, other, view=view),
+                None: density.distances(batch, view=view),
+                batch: density.distances(batch, batch, view=view),
+            }
+            references = density.reference_distances(view)
+        for others, D in distances.items():
+            expected = squared_distances(density, batch, others, view).clip(min=0)
+            np.testing.assert_allclose(D**2, expected, atol=1e-9)
+        expected = squared_distances(density, density.references, None, view).clip(min=0)
+        np.testing.assert_allclose(references**2, expected, atol=1e-9)
 
 
 def test_contributions_sum_to_squared_distances(density, batch):
-    expected = squared_distances(density, batch)
     some = np.array([7, 0, 19])
-    for i in range(len(batch)):
-        shares = density.contributions(batch[i], some)
-        assert shares.shape == (batch[i].n_nodes, 3)
-        np.testing.assert_allclose(shares.sum(axis=0), expected[i, some], atol=1e-9)
+    for view in numbered_distances(density):
+        expected = squared_distances(density, batch, None, view)
+        for i in range(len(batch)):
+            shares = density.contributions(batch[i], some, view=view)
+            assert shares.shape == (batch[i].n_nodes, 3)
+            np.testing.assert_allclose(shares.sum(axis=0), expected[i, some], atol=1e-9)
 
 
 def test_embeddings_are_means_over_nodes(density, batch):
-    measures = density._measures(batch)
+    measures = density._measures(batch)[0]
     expected = measures.weights.toarray() @ measures.points.numpy()
     np.testing.assert_allclose(density.embeddings(batch), expected, atol=1e-12)
     assert density.embeddings(batch).shape == (9, density.embedding_dim)
@@ -134,12 +150,12 @@ def test_attributes_far_out_are_refused_where_random_features_lose_their_digits(
 
 
 def memo(density):
-    return density._references.measures.memo
+    return density._references.measures[0].memo
 
 
 def test_scoring_twice_gives_the_same_bits(density, batch):
     fresh = pickle.loads(pickle.dumps(density))
-    for compute in ("log_densities", "distances"):
+    for compute in ("log_densities", "distances", "scores"):
         first = getattr(fresh, compute)(batch)
         kept = dict(memo(fresh))
         again = [getattr(x, compute)(batch) for x in (fresh, density, fresh)]
@@ -147,22 +163,22 @@ def test_scoring_twice_gives_the_same_bits(density, batch):
             np.testing.assert_array_equal(other, first)
         assert kept.keys() == memo(fresh).keys()
         assert all(memo(fresh)[name] is value for name, value in kept.items())
-    if getattr(density.distance, "method", None) == "exact":
+    if getattr(density.fitted_distances[0], "method", None) == "exact":
         assert "support" in kept
 
 
 def test_pickles_leave_out_what_is_kept(batch):
     density = pickle.loads(pickle.dumps(fit()))
     before = len(pickle.dumps(density))
-    expected = density.log_densities(batch)
-    density.on(torch.device("cpu:0")).log_densities(batch)
+    expected = density.scores(batch)
+    density.on(torch.device("cpu:0")).scores(batch)
     assert memo(density)
     assert density._copies
     restored = pickle.loads(pickle.dumps(density))
     assert len(pickle.dumps(density)) == before
     assert not memo(restored)
     assert not restored._copies
-    np.testing.assert_array_equal(restored.log_densities(batch), expected)
+    np.testing.assert_array_equal(restored.scores(batch), expected)
 
 
 def test_a_copy_for_a_device_is_made_once(density, batch):
@@ -171,3 +187,4 @@ def test_a_copy_for_a_device_is_made_once(density, batch):
     assert copy is not density
     assert density.on(torch.device("cpu:0")) is copy
     np.testing.assert_array_equal(copy.log_densities(batch), density.log_densities(batch))
+    np.testing.assert_array_equal(copy.scores(batch), density.scores(batch))

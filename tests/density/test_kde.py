@@ -5,9 +5,15 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import config_context
 
 from skgraphkde import KDE, GraphKDEDetector
-from skgraphkde.density.kde import NEAREST_MULTIPLES, MultiBandwidthKDE, own_references
+from skgraphkde.density.kde import (
+    LIKELIHOOD_MULTIPLES,
+    NEAREST_MULTIPLES,
+    MultiBandwidthKDE,
+    own_references,
+)
 from tests.conftest import random_graphs
 
 BANDWIDTHS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
@@ -30,33 +36,44 @@ def density_slow(squared, bandwidths, weights, second=None, skip=None):
 
 
 def make_kde(logits, bandwidths=BANDWIDTHS):
-    kde = KDE(bandwidths).build()
-    kde.mixture_logits.data = torch.tensor(logits, dtype=torch.float64)
+    """For several distances if there is a list of logits for each."""
+    logits = torch.tensor(np.atleast_2d(logits), dtype=torch.float64)
+    kde = KDE(bandwidths).build(len(logits))
+    kde.mixture_logits.data = logits
     return kde.double()
+
+
+def in_one_distance(kde, squared, *arguments):
+    (log_densities,) = kde(squared[None], *arguments)
+    return log_densities
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-5)])
 @pytest.mark.parametrize("second_kernel", [False, True])
 @pytest.mark.parametrize("leave_one_out", [False, True])
-def test_density_equals_the_formula(dtype, tolerance, second_kernel, leave_one_out):
+@pytest.mark.parametrize("n_distances", [1, 3])
+def test_density_equals_the_formula(dtype, tolerance, second_kernel, leave_one_out, n_distances):
     rng = np.random.RandomState(0)
-    logits = rng.standard_normal(5)
-    D = rng.rand(6, 6)
-    D = np.round((D + D.T) / 2, 4)
-    np.fill_diagonal(D, 0)
+    logits = rng.standard_normal((n_distances, 5))
+    D = rng.rand(n_distances, 6, 6)
+    D = np.round((D + D.swapaxes(1, 2)) / 2, 4)
+    D[:, range(6), range(6)] = 0
     W = rng.rand(6, 6)
-    weights = np.exp(logits) / np.exp(logits).sum()
+    weights = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     expected = [
-        math.log(
-            density_slow(
-                D[i] ** 2,
-                BANDWIDTHS,
-                weights,
-                W[i] if second_kernel else None,
-                i if leave_one_out else None,
+        [
+            math.log(
+                density_slow(
+                    D[view, i] ** 2,
+                    BANDWIDTHS,
+                    weights[view],
+                    W[i] if second_kernel else None,
+                    i if leave_one_out else None,
+                )
             )
-        )
-        for i in range(6)
+            for i in range(6)
+        ]
+        for view in range(n_distances)
     ]
     with torch.no_grad():
         actual = make_kde(logits).to(dtype)(
@@ -71,7 +88,7 @@ def test_the_plain_kernel_underflows_where_the_log_does_not():
     far = torch.tensor([[0.9**2], [1.8**2]], dtype=torch.float64)
     kde = make_kde([0.0], bandwidths=(0.01,))
     assert density_slow([0.9**2], (0.01,), (1.0,)) == 0
-    a, b = kde(far).tolist()
+    a, b = in_one_distance(kde, far).tolist()
     assert a == pytest.approx(-(0.9**2) / 2e-4 - math.log(math.sqrt(2 * math.pi) * 0.01))
     assert b < a < -1000
 
@@ -81,7 +98,7 @@ def test_it_is_a_density_on_a_line():
     grid = torch.linspace(-40, 40, 20001, dtype=torch.float64)
     references = torch.tensor([-1.0, 0.2, 3.0], dtype=torch.float64)
     kde = make_kde([0.3, -0.2, 0.1], bandwidths=(0.1, 1.0, 4.0))
-    f = kde((grid[:, None] - references) ** 2).exp().detach()
+    f = in_one_distance(kde, (grid[:, None] - references) ** 2).exp().detach()
     assert torch.trapezoid(f, grid).item() == pytest.approx(1, abs=1e-6)
 
 
@@ -91,18 +108,20 @@ def test_order_and_duplicates_of_references(seed):
     rng = np.random.RandomState(seed)
     D = torch.tensor(rng.rand(3, 8))
     kde = make_kde(rng.standard_normal(5))
-    f = kde(D)
-    torch.testing.assert_close(kde(D[:, torch.tensor(rng.permutation(8))]), f)
-    torch.testing.assert_close(kde(torch.cat([D, D], 1)), f)  # every reference twice: the same mean
+    f = in_one_distance(kde, D)
+    shuffled = D[:, torch.tensor(rng.permutation(8))]
+    torch.testing.assert_close(in_one_distance(kde, shuffled), f)
+    twice = torch.cat([D, D], 1)  # every reference twice: the same mean
+    torch.testing.assert_close(in_one_distance(kde, twice), f)
     closer = D.clone()
     closer[:, 0] = 0
-    assert (kde(closer) > f).all()
+    assert (in_one_distance(kde, closer) > f).all()
 
 
 def test_gradients_are_finite_with_references_left_out():
     kde = make_kde([0.0] * 5)
     D = torch.rand(4, 4, dtype=torch.float64, requires_grad=True)
-    kde(D, None, own_references(np.arange(4), 4, CPU)).sum().backward()
+    in_one_distance(kde, D, None, own_references(np.arange(4), 4, CPU)).sum().backward()
     assert torch.isfinite(D.grad).all()
     assert (D.grad.diagonal() == 0).all()
     assert torch.isfinite(kde.mixture_logits.grad).all()
@@ -113,11 +132,18 @@ def test_nearest_bandwidths_follow_the_scale_of_the_distances():
     own = own_references(np.arange(3), 3, CPU)
     nearest = torch.tensor([1.0, 1.0, 4.0], dtype=torch.float64)
     kde = KDE("nearest").build().double()
-    kde.scale_to(nearest)
-    np.testing.assert_allclose(kde.bandwidths, NEAREST_MULTIPLES)
-    f = kde(D, None, own)
-    kde.scale_to(100 * nearest)
-    torch.testing.assert_close(kde(100 * D, None, own), f - math.log(10))  # same ranking
+    kde.scale_to_nearest(nearest[None])
+    np.testing.assert_allclose(kde.bandwidths, [NEAREST_MULTIPLES])
+    f = in_one_distance(kde, D, None, own)
+    kde.scale_to_nearest(100 * nearest[None])
+    farther = in_one_distance(kde, 100 * D, None, own)
+    torch.testing.assert_close(farther, f - math.log(10))  # same ranking
+    two = KDE("nearest").build(2).double()
+    two.scale_to_nearest(
+        torch.stack([nearest, 100 * nearest])
+    )  # each distance by its own neighbors
+    expected = torch.stack([f, f - math.log(10)])
+    torch.testing.assert_close(two(torch.stack([D, 100 * D]), None, own), expected)
 
 
 @pytest.mark.parametrize(
@@ -131,22 +157,59 @@ def test_nearest_bandwidths_follow_the_scale_of_the_distances():
 )
 def test_nearest_bandwidths_survive_duplicates_and_outliers(nearest, scale):
     kde = KDE("nearest").build()
-    kde.scale_to(torch.tensor(nearest, dtype=torch.float64))
-    assert kde.scale == pytest.approx(scale)
+    kde.scale_to_nearest(torch.tensor([nearest], dtype=torch.float64))
+    assert kde.scales == pytest.approx([scale])
 
 
 def test_given_bandwidths_do_not_follow_the_distances():
-    kde = KDE([0.5, 2]).build()
-    kde.scale_to(torch.tensor([9.0, 16.0]))
-    assert kde.bandwidths.tolist() == [0.5, 2.0]
-    assert kde.mixture_weights.tolist() == [0.5, 0.5]
+    density = GraphKDEDetector(density=KDE([0.5, 2])).fit(random_graphs(9)).density_
+    assert density.bandwidths.tolist() == [[0.5, 2.0]] * 2
+    assert density.mixture_weights.tolist() == [[0.5, 0.5]] * 2
+
+
+def test_bandwidths_of_the_largest_likelihood():
+    """Against the formula, on points of a line whose best bandwidth is known."""
+    x = torch.from_numpy(np.random.RandomState(0).standard_normal(400))
+    squared = (x[:, None] - x) ** 2
+    own = own_references(np.arange(400), 400, CPU)
+    kde = KDE("likelihood").build(2).double()
+    kde.scale_by_likelihood(torch.stack([squared, 100 * squared]), None, own)
+    scipy = 1.06 * x.std().item() * 400**-0.2  # Silverman's rule for a normal density
+    assert kde.bandwidths[0, 0] == pytest.approx(scipy, rel=0.5)
+    assert kde.bandwidths[1, 0] == pytest.approx(10 * kde.bandwidths[0, 0])
+    median = squared[squared > 0].median().sqrt().item()
+
+    def log_likelihood(h):
+        total = 0.0
+        for i, of_point in enumerate(squared.tolist()):
+            total += math.log(density_slow(of_point, [h], [1.0], skip=i))
+        return total
+
+    best = log_likelihood(kde.bandwidths[0, 0])
+    for multiple in LIKELIHOOD_MULTIPLES[5::4]:
+        assert best >= log_likelihood(multiple * median)
+
+
+def test_likelihood_of_equal_graphs_is_no_trouble():
+    graphs = random_graphs(1) * 9
+    detector = GraphKDEDetector(density=KDE("likelihood")).fit(graphs)
+    assert np.isfinite(detector.score_samples(random_graphs(4, seed=3))).all()
+
+
+@pytest.mark.parametrize("working_memory", [1024, 0.02])
+def test_likelihood_does_not_depend_on_memory(working_memory):
+    graphs = random_graphs(40)
+    expected = GraphKDEDetector(density=KDE("likelihood")).fit(graphs).density_.bandwidths
+    with config_context(working_memory=working_memory):
+        found = GraphKDEDetector(density=KDE("likelihood")).fit(graphs).density_.bandwidths
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_scales_are_relative_to_the_last_call():
-    kde = MultiBandwidthKDE((1.0, 3.0), relative=True)
+    kde = MultiBandwidthKDE((1.0, 3.0), "nearest")
     for nearest in (100.0, 4.0):
-        kde.scale_to(torch.tensor([nearest], dtype=torch.float64))
-    assert kde.bandwidths.tolist() == [2.0, 6.0]
+        kde.scale_to_nearest(torch.tensor([[nearest]], dtype=torch.float64))
+    assert kde.bandwidths.tolist() == [[2.0, 6.0]]
 
 
 @pytest.mark.parametrize("bandwidths", [[], [0.0], [1.0, -1.0], [np.inf], [1e-11], [[1.0]], ["a"]])

@@ -27,6 +27,7 @@ from skgraphkde import (
     GraphKDEDetector,
     InvalidFileError,
     NodeFeatures,
+    Novelty,
     Propagation,
     Readout,
     References,
@@ -40,7 +41,7 @@ from skgraphkde import (
 from skgraphkde.datasets import load_mutag, make_barabasi_albert
 from skgraphkde.detectors import files
 from tests.conftest import random_graphs
-from tests.detectors.conftest import make_detector
+from tests.detectors.conftest import ONE_VIEW, make_detector
 from tests.detectors.forging import forged
 
 DATA = Path(__file__).parents[1] / "data"
@@ -62,6 +63,14 @@ TRAINED = {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)}
 RANDOM_FEATURES = MMD(method="random_features", n_components=32)
 PARAMETERS = {
     "defaults": {},
+    "one view": ONE_VIEW,
+    "no novelty": {"novelty": None},
+    "novelty of degrees": {"novelty": Novelty(2, categories="degree")},
+    "many distances": {"distance": ("mean", MMD([0.5, 2]), "sum", MMD(estimator="unbiased"))},
+    "tuple of one": {"distance": (MMD((np.float64(0.3),)),), "novelty": Novelty(np.int64(1))},
+    "random features of several": {
+        "distance": (MMD(method="random_features", n_components=32), RANDOM_FEATURES, "mean"),
+    },
     "no layers": {"encoder": Propagation(0)},
     "gcn": TRAINED,
     "gcn of one layer": {**TRAINED, "encoder": GCN(hidden_dim=8, n_layers=1, dropout=0)},
@@ -146,8 +155,10 @@ def assert_same(a, b, name="detector"):
     else:
         assert type(a) is type(b), name
         if isinstance(b, dict):
-            assert sorted(a) == sorted(b), name
+            assert a.keys() == b.keys(), name
+            keys = {key: key for key in a}
             for key in b:
+                assert_same(keys[key], key, f"{name}.{key}")
                 assert_same(a[key], b[key], f"{name}.{key}")
         elif isinstance(b, tuple | list):
             assert len(a) == len(b), name

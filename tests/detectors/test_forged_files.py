@@ -17,6 +17,7 @@ from skgraphkde import (
     GraphKDEDetector,
     InvalidFileError,
     NodeFeatures,
+    Novelty,
     Propagation,
     RandomEdges,
     Readout,
@@ -26,6 +27,7 @@ from skgraphkde import (
     Twins,
     persistence,
 )
+from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.persistence.registry import _classes
 from tests.conftest import random_graphs
 from tests.detectors.forging import (
@@ -46,6 +48,7 @@ KINDS = {
         "features": NodeFeatures(("label", "degree")),
         "encoder": GCN(hidden_dim=4),
         "distance": MMD((0.1, 1.0), method="random_features", n_components=8),
+        "novelty": Novelty(2),
         "density": KDE(size_kernel=False),
         "training": Contrastive(max_iter=1, twins=Twins(0.5, edges=SpectralEdges((0.4, 0.7)))),
         "references": References(ratio=0.9),
@@ -161,7 +164,7 @@ def forged_items(tree, arrays):
         here = at(tree, place)
         for key in here if isinstance(here, dict) else ():
             without = {k: v for k, v in here.items() if k != key}
-            have_defaults = {"parameters", "encoder", "history_"} & set(place)
+            have_defaults = {"parameters", "encoder", "novelty", "history_"} & set(place)
             kind = "missing parameter" if have_defaults else "missing item"
             yield kind, replaced(tree, arrays, place, without)
         if isinstance(here, dict) and here.keys() == {"dict"}:
@@ -222,6 +225,7 @@ OF_EACH_CLASS = (
     GCN(),
     MMD(),
     Readout(),
+    Novelty(),
     KDE(),
     Contrastive(),
     Twins(),
@@ -235,7 +239,7 @@ OF_EACH_CLASS = (
 def forged_classes(tree, arrays, detector):
     """An object of each class in each place where there is an object, or could be one."""
     density = detector.density_
-    fitted = [density, density.references, density.features, density.distance]
+    fitted = [density, density.references, density.features, *density.fitted_distances]
     fitted += [density._model.kde, skgraphkde.read_graphs(random_graphs(3)), detector]
     objects = [encoded(value) for value in (*OF_EACH_CLASS, *fitted)]
     objects += [({"class": name, "state": {"dict": {}}}, {}) for name in _classes]
@@ -325,6 +329,11 @@ def contradictions(arrays):
         ("features.fitted.attributes_", np.array([2]), "attributes_ is out of range"),
         ("features.fitted.scale_", -a["features.fitted.scale_"], "scale_ is out of range"),
         ("kde.multiples", np.zeros(3), "multiples is out of range"),
+        ("kde.scales", -a["kde.scales"], "scales is out of range"),
+        ("kde.scales", np.ones(3), r"mixture_logits is float32 \(2, 3\), expected"),
+        ("training_scores", a["training_scores"][:, :1], "training_scores has too few columns"),
+        ("training_scores", a["training_scores"][:2], r"is float64 \(2, 12\), expected"),
+        ("training_scores", np.full((3, 12), np.nan), "training_scores is not finite"),
         ("size_kernel.scale", np.ones(1), r"scale is float64 \(1,\), expected float64 \(2,\)"),
         ("size_kernel.scale", -np.ones(2), "SizeKernel: the array scale is out of range"),
         ("size_kernel.center", np.array([0, np.nan]), "the array center is not finite"),
@@ -340,6 +349,7 @@ def test_arrays_that_contradict_each_other(folder, path):
 
 
 HUGE = 10**9
+SECOND = ("density_", "distances", 1)
 
 
 @pytest.mark.parametrize(
@@ -355,9 +365,24 @@ HUGE = 10**9
         ("defaults", ("n_steps_",), HUGE, "n_steps_ contradicts n_steps"),
         ("defaults", ("adjacency", "shape"), {"tuple": [HUGE, HUGE]}, "do not fit its shape"),
         ("defaults", ("adjacency", "shape"), {"tuple": [3]}, "not a pair of counts"),
-        ("defaults", ("density_", "distance", "correction"), -0.1, "correction is out of range"),
-        ("defaults", ("density_", "distance", "gammas"), {"tuple": [-1.0]}, "gammas is out of"),
-        ("defaults", ("density_", "kde", "scale"), -1.0, "scale is out of range"),
+        ("defaults", (*SECOND, "correction"), -0.1, "correction is out of range"),
+        ("defaults", (*SECOND, "gammas"), {"tuple": [-1.0]}, "gammas is out of"),
+        ("defaults", ("density_", "distances"), {"tuple": []}, "not a tuple of fitted distances"),
+        ("defaults", ("density_", "distances"), encoded((MMD(),))[0], "not a tuple of fitted dist"),
+        (
+            "defaults",
+            ("density_", "distances"),
+            encoded((FittedMMD((1.0,)),))[0],
+            "there are not as many scales as distances",
+        ),
+        (
+            "defaults",
+            ("density_", "novelty"),
+            None,
+            r"training_scores is float64 \(3, 12\), expected",
+        ),
+        ("defaults", ("density_", "novelty", "radius"), -1, "'radius' parameter of Novelty"),
+        ("defaults", ("density_", "novelty", "radius"), HUGE, "radius"),
         (
             "defaults",
             ("density_", "encoder"),
@@ -405,6 +430,6 @@ def test_many_gammas_and_frequencies(folder, path):
     """One megabyte that asks for 90 gigabytes of random features."""
     tree, arrays = persistence.read(folder / "nested")
     gammas = {"tuple": np.linspace(1, 2, 50_000).tolist()}
-    at(tree, find(tree, "density_", "distance"))["state"]["dict"]["gammas"] = gammas
+    at(tree, find(tree, "density_", "distances", 0))["state"]["dict"]["gammas"] = gammas
     [name] = [name for name in arrays if name.endswith("frequencies")]
     refused(path, forged(tree, arrays | {name: np.zeros((4, 20_000))}), "would take")

@@ -23,15 +23,15 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.datasets import load_mutag
-from skgraphkde.density import graph_density, references
+from skgraphkde.density import fit, references
 from tests.conftest import random_graphs
-from tests.detectors.conftest import make_detector
+from tests.detectors.conftest import ONE_VIEW, make_detector
 
 # -- choices ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("twins", ["both", "features", "spectrum", "random_edges"])
-@pytest.mark.parametrize("distance", ["mmd", "sum"])
+@pytest.mark.parametrize("distance", ["auto", "mmd", "sum"])
 def test_every_kind_of_twins_and_distance(train, new_graphs, twins, distance):
     detector = make_detector(training__twins=twins, distance=distance).fit(train)
     assert np.isfinite(detector.score_samples(new_graphs)).all()
@@ -44,16 +44,24 @@ def test_random_features_rank_as_the_exact_mmd():
     normal, odd = molecules[y == 1], molecules[y == -1]
     scores = []
     for method in ("exact", "random_features"):
-        detector = GraphKDEDetector(distance=MMD(method=method), random_state=0).fit(normal[:80])
-        assert detector.density_.distance.method == method
+        detector = GraphKDEDetector(distance=MMD(method=method), novelty=None, random_state=0)
+        [distance] = detector.fit(normal[:80]).density_.fitted_distances
+        assert distance.method == method
         scores.append(detector.score_samples(odd))
     assert stats.spearmanr(*scores).statistic > 0.95
 
 
 def test_mmd_method_auto_looks_at_the_number_of_nodes(train, monkeypatch):
-    assert make_detector().fit(train).density_.distance.method == "exact"
+    def methods():
+        return [
+            distance.method for distance in make_detector().fit(train).density_.fitted_distances
+        ]
+
+    assert methods() == ["exact", "exact"]
     monkeypatch.setattr("skgraphkde.distances.mmd.EXACT_NODES", 10)
-    distance = make_detector(distance=MMD(n_components=64)).fit(train).density_.distance
+    assert methods() == ["random_features", "random_features"]
+    detector = make_detector(distance=MMD(n_components=64)).fit(train)
+    [distance] = detector.density_.fitted_distances
     assert distance.method == "random_features"
     assert distance.frequencies.shape == (8, 32)
 
@@ -70,7 +78,7 @@ def test_few_graphs_make_the_densities_that_references_are_chosen_by(train, samp
     full = make_detector(references=sampling, references__ratio=0.4, training=None)
     few = clone(full)
     full.fit(train)
-    monkeypatch.setattr(graph_density, "PILOT_GRAPHS", 12)
+    monkeypatch.setattr(fit, "PILOT_GRAPHS", 12)
     few.fit(train)
     assert len(few.density_.references) == len(full.density_.references) == 10
     assert stats.spearmanr(*chosen_by).statistic > 0.5
@@ -78,7 +86,9 @@ def test_few_graphs_make_the_densities_that_references_are_chosen_by(train, samp
 
 
 def test_unbiased_estimate(train, new_graphs):
-    detector = make_detector(distance=MMD(estimator="unbiased"), density=KDE((0.5, 1.0)))
+    detector = make_detector(
+        distance=MMD(estimator="unbiased"), novelty=None, density=KDE((0.5, 1.0))
+    )
     assert np.isfinite(detector.fit(train).score_samples(new_graphs)).all()
 
 
@@ -92,14 +102,14 @@ def test_bias_correction_is_the_share_of_possible_distances(train):
         make_detector(training=None, distance=MMD(estimator=name)).fit(batch)
         for name in ("biased", "unbiased")
     )
-    distances = biased.density_.distance, unbiased.density_.distance
-    assert [distance.correction for distance in distances] == [0, 1]
-    squared = unbiased.density_.distance.squared(unbiased.density_._references.measures)
+    [[of_biased], [of_unbiased]] = (x.density_.fitted_distances for x in (biased, unbiased))
+    assert [of_biased.correction, of_unbiased.correction] == [0, 1]
+    squared = of_unbiased.squared(unbiased.density_._references.measures[0])
     D = biased.pairwise_distances(batch) + np.diag(np.full(len(batch), np.inf))
     possible = [squared[i, row.argmin()] >= 0 for i, row in enumerate(D)]
     assert 0 < np.mean(possible) < 1
-    adaptive = make_detector(training=None).fit(batch)
-    assert adaptive.density_.distance.correction == np.mean(possible)
+    [adaptive] = make_detector(training=None, **ONE_VIEW).fit(batch).density_.fitted_distances
+    assert adaptive.correction == np.mean(possible)
 
 
 @pytest.mark.parametrize("method", ["exact", "random_features"])
@@ -113,20 +123,29 @@ def test_bias_correction_is_large_where_nodes_are_independent(method):
         encoder="propagation",
         distance=MMD(method=method),
     )
-    assert detector.fit(clouds).density_.distance.correction > 0.3
+    [distance] = detector.fit(clouds).density_.fitted_distances
+    assert distance.correction > 0.3
     molecules, y = load_mutag(return_X_y=True)
-    detector = make_detector(training=None, encoder="propagation").fit(molecules[y == 1])
-    assert detector.density_.distance.correction < 0.2
+    detector = make_detector(training=None, encoder="propagation", **ONE_VIEW)
+    [distance] = detector.fit(molecules[y == 1]).density_.fitted_distances
+    assert distance.correction < 0.2
 
 
-def test_what_training_changed(train):
-    assert GraphKDEDetector().fit(train).untrained_rank_correlation_ == 1
-    untrained = make_detector(training=None).fit(train)
-    training = Contrastive(max_iter=3, learning_rate=0.1, n_iter_no_change=9)
-    trained = make_detector(training=training).fit(train)
+@pytest.mark.parametrize("views", [ONE_VIEW, {}], ids=["one view", "three views"])
+def test_what_training_changed(train, views):
+    def log_densities(detector):
+        """Of the training graphs, each by the others; the mean over the distances."""
+        if views is ONE_VIEW:
+            return detector.calibration_scores_
+        return detector.density_.training_scores[:2].mean(axis=0)
+
+    assert GraphKDEDetector(**views).fit(train).untrained_rank_correlation_ == 1
+    untrained = make_detector(training=None, **views).fit(train)
+    training = Contrastive(max_iter=9, learning_rate=0.1, n_iter_no_change=9)
+    trained = make_detector(training=training, **views).fit(train)
     assert untrained.untrained_rank_correlation_ == 1
     # The mean of the ranks' products, in units of their variance.
-    ranks = [stats.rankdata(d.calibration_scores_) for d in (untrained, trained)]
+    ranks = [stats.rankdata(log_densities(d)) for d in (untrained, trained)]
     expected = np.corrcoef(*ranks)[0, 1]
     assert trained.untrained_rank_correlation_ == pytest.approx(expected, abs=1e-9)
     assert expected < 0.999
@@ -163,18 +182,31 @@ def edges(tau):
     return {"training__twins": Twins(edges=SpectralEdges(tau))}
 
 
+def mmd(**parameters):
+    return {"distance": "mmd", **{f"distance__{name}": x for name, x in parameters.items()}}
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"contamination": 0.7}, "'contamination' parameter of GraphKDEDetector"),
         ({"contamination": 0.0}, "'contamination' parameter of GraphKDEDetector"),
         ({"encoder__hidden_dim": 0}, "'hidden_dim' parameter of GCN"),
-        ({"distance__gammas": ()}, "'gammas' parameter of MMD must be"),
-        ({"distance__gammas": (1.0, -1.0)}, "'gammas' parameter of MMD must be"),
+        (mmd(gammas=()), "'gammas' parameter of MMD must be"),
+        (mmd(gammas=(1.0, -1.0)), "'gammas' parameter of MMD must be"),
         ({"density__bandwidths": (math.nan,)}, "'bandwidths' parameter of KDE must be"),
         ({"density__bandwidths": "scott"}, "'bandwidths' parameter of KDE must be"),
-        ({"distance__gammas": ["wide"]}, "'gammas' parameter of MMD must be"),
-        ({"distance__gammas": [[1.0]]}, "'gammas' parameter of MMD must be"),
+        (mmd(gammas=["wide"]), "'gammas' parameter of MMD must be"),
+        (mmd(gammas=[[1.0]]), "'gammas' parameter of MMD must be"),
+        ({"distance__gammas": (1.0,)}, "has no parameters, set distance itself first"),
+        ({"distance": ("mmd", MMD(gammas=()))}, "'gammas' parameter of MMD must be"),
+        ({"distance": ()}, "must be one distance, or a tuple"),
+        ({"distance": ("mmd", "euclidean")}, "must be one distance, or a tuple"),
+        ({"distance": ["mmd", "sum"]}, "'distance' parameter of GraphKDEDetector"),
+        ({"novelty": "new"}, "'novelty' parameter of GraphKDEDetector"),
+        ({"novelty": MMD()}, "'novelty' parameter of GraphKDEDetector"),
+        ({"novelty__radius": -1}, "'radius' parameter of Novelty"),
+        ({"novelty__categories": "element"}, "'categories' parameter of Novelty"),
         (edges(("low", "high")), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
         (edges((0.8, 0.5)), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
         (edges((0.8,)), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
@@ -189,7 +221,7 @@ def edges(tau):
         ({"encoder": "lstm"}, "'encoder' parameter of GraphKDEDetector"),
         ({"encoder": MMD()}, "'encoder' parameter of GraphKDEDetector"),
         ({"training": Twins()}, "'training' parameter of GraphKDEDetector"),
-        ({"distance__n_components": 63}, "n_components must be even"),
+        (mmd(n_components=63), "n_components must be even"),
         ({"distance": MMD(method="exact", n_components=64)}, "method='exact' has none"),
         ({"features": NodeFeatures("given", n_steps=4)}, "does not include"),
         ({"training__twins": Twins(0, edges=None)}, "twins are the graphs themselves"),

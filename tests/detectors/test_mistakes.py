@@ -18,6 +18,7 @@ from skgraphkde import (
 )
 from skgraphkde.distances.measures import pooled
 from skgraphkde.persistence.registry import _classes
+from tests.detectors.conftest import ONE_VIEW
 
 
 class Broken(BaseGraphDetector):
@@ -175,12 +176,14 @@ def test_a_name_that_ends_in_underscores_is_refused(name):
         GraphKDEDetector().set_params(**{name: 3})
 
 
-def test_the_correction_does_not_depend_on_rounding():
+@pytest.mark.parametrize("views", [ONE_VIEW, {}], ids=["one view", "three views"])
+def test_the_correction_does_not_depend_on_rounding(views):
     """All distances to the nearest neighbor are 0, and the order of graphs decides its sign."""
     graphs = [nx.complete_graph(n) for n in range(3, 40)]
     graphs += [nx.cycle_graph(n) for n in range(3, 40)]
+    detector = GraphKDEDetector(features="given", **views)
     corrections = {
-        GraphKDEDetector(features="given").fit(x).density_.distance.correction
+        tuple(distance.correction for distance in detector.fit(x).density_.fitted_distances)
         for x in (graphs, graphs[::-1])
     }
     assert len(corrections) == 1

@@ -105,10 +105,12 @@ def data(request):
 def test_clone_and_set_params_reach_the_fit(data):
     graphs, _ = data
     detector = clone(make_detector(encoder__hidden_dim=5))
-    detector.set_params(encoder__n_layers=1, distance__gammas=[0.5]).fit(graphs)
+    detector.set_params(encoder__n_layers=1, distance="mmd", distance__gammas=[0.5])
+    detector.set_params(novelty__radius=2).fit(graphs)
     assert detector.transform(graphs).shape == (40, 5)
     assert len(detector.density_._model.encoder.weights) == 1
-    assert detector.density_.distance.gammas == (0.5,)
+    assert [distance.gammas for distance in detector.density_.fitted_distances] == [(0.5,)]
+    assert detector.density_.novelty.radius == 2
     assert repr(clone(detector).get_params()) == repr(detector.get_params())
 
 
@@ -163,7 +165,8 @@ def test_a_detector_fitted_on_a_gpu_works_without_one(monkeypatch):
     graphs, _ = two_kinds_of_graphs()
     detector = make_detector().fit(graphs)
     density = detector.density_
-    tensors = [*density._model.state_dict().values(), density._references.measures.points]
+    points = [measures.points for measures in density._references.measures]
+    tensors = [*density._model.state_dict().values(), *points]
     assert {tensor.device.type for tensor in tensors} == {"cpu"}
     expected = detector.score_samples(graphs)
     file = io.BytesIO()

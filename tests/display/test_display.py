@@ -30,7 +30,7 @@ from tests.conftest import random_graphs
 HISTORY = {
     "loss": [float("nan"), 0.5, 0.3, 0.2],
     "validation_loss": [0.6, 0.5, 0.4, 0.4],
-    "mixture_weights": [[0.5, 0.5], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]],
+    "mixture_weights": [[[0.5, 0.5]], [[0.4, 0.6]], [[0.3, 0.7]], [[0.2, 0.8]]],
     "seconds": [1, 1, 1, 1],
 }
 
@@ -309,15 +309,15 @@ def test_layout_goes_by_distances_where_all_are_finite_and_few(graph, is_spring)
 
 
 def test_training_is_drawn_epoch_by_epoch():
-    losses, weights = TrainingDisplay(HISTORY, [0.1, 2.0]).plot().ax_
-    display = TrainingDisplay(HISTORY, [0.1, 2.0]).plot(ax=(losses, weights))
+    losses, weights = TrainingDisplay(HISTORY, [[0.1, 2.0]]).plot().ax_
+    display = TrainingDisplay(HISTORY, [[0.1, 2.0]]).plot(ax=(losses, weights))
     np.testing.assert_array_equal(display.loss_.get_ydata(), HISTORY["loss"])
     np.testing.assert_array_equal(
         display.validation_loss_.get_data(), [range(4), [0.6, 0.5, 0.4, 0.4]]
     )
     assert display.best_epoch_.get_xydata().tolist() == [[2, 0.4]]
     drawn = np.array([line.get_ydata() for line in display.weights_]).T
-    np.testing.assert_array_equal(drawn, HISTORY["mixture_weights"])
+    np.testing.assert_array_equal(drawn, np.squeeze(HISTORY["mixture_weights"]))
     assert [line.get_label() for line in display.weights_] == ["h = 0.1", "h = 2"]
     assert len(plt.get_fignums()) == 1
 
@@ -328,8 +328,11 @@ def test_training_of_a_detector():
     trained.fit(random_graphs(12))
     display = TrainingDisplay.from_estimator(trained, ax=plt.subplots(2, 1, squeeze=False)[1])
     n_epochs = len(trained.history_["validation_loss"])
-    assert [line.get_ydata().size for line in display.weights_] == [n_epochs] * 3
-    names = [f"h = {h:.3g}" for h in trained.density_.bandwidths]
+    assert [line.get_ydata().size for line in display.weights_] == [n_epochs] * 6
+    drawn = np.array([line.get_ydata() for line in display.weights_]).T
+    np.testing.assert_array_equal(drawn.reshape(-1, 2, 3), trained.history_["mixture_weights"])
+    views = enumerate(trained.density_.bandwidths)
+    names = [f"view {i}, h = {h:.3g}" for i, of_one in views for h in of_one]
     assert [line.get_label() for line in display.weights_] == names
 
 
@@ -441,7 +444,7 @@ ERRORS = {
         lambda: NodeContributionsDisplay.from_predictions(batch, [1]),
         "a picture shows one graph, got a GraphBatch of 2",
     ),
-    "axes": (lambda: TrainingDisplay(HISTORY, [1, 2]).plot(ax=[None]), "drawn on 2 axes, got 1"),
+    "axes": (lambda: TrainingDisplay(HISTORY, [[1, 2]]).plot(ax=[None]), "drawn on 2 axes, got 1"),
     "p of 0": (lambda: PValueDisplay.from_predictions([0, 0.5]), r"p_values must be in \(0, 1\]"),
     "p above 1": (lambda: PValueDisplay.from_predictions([1.1]), r"p_values must be in \(0, 1\]"),
     "alpha": (

@@ -8,9 +8,10 @@ import pytest
 import torch
 from sklearn import config_context
 
-from skgraphkde.distances import DiscreteMeasures, mmd
+from skgraphkde.distances import DiscreteMeasures
+from skgraphkde.distances import kernel_means as kernel_means_module
 from skgraphkde.distances.engines import cpu, engine_for, torch_tiles
-from skgraphkde.distances.mmd import feature_means, kernel_means, self_means
+from skgraphkde.distances.kernel_means import feature_means, kernel_means, self_means
 from tests.conftest import GAMMAS
 from tests.distances.common import (
     TOLERANCE,
@@ -24,7 +25,7 @@ from tests.distances.common import (
 
 @pytest.fixture(params=[cpu, torch_tiles], ids=["loops", "torch"])
 def engine(request, monkeypatch):
-    monkeypatch.setattr(mmd, "engine_for", lambda points: request.param)
+    monkeypatch.setattr(kernel_means_module, "engine_for", lambda points: request.param)
 
 
 @pytest.fixture(params=[None, 5, 1], ids="tile{}".format)

@@ -10,13 +10,14 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from skgraphkde import GCN, Contrastive, GraphKDEDetector, read_graphs
+from skgraphkde import GCN, MMD, Contrastive, GraphKDEDetector, read_graphs
 from skgraphkde.training.trainer import Trainer
 from tests.conftest import random_graphs
 
 MAX_ITER = 6
 KILLED = """
 import os, signal
+from skgraphkde import MMD
 from skgraphkde.training.trainer import Trainer
 from tests.training.test_checkpoint import fit
 
@@ -68,7 +69,13 @@ def killed(path, after, **options):
             "training__validation_fraction": 0.3,
             "encoder__batch_norm": False,
         },
-        {"encoder": "propagation", "distance__method": "random_features"},
+        {
+            "encoder": "propagation",
+            "distance": (
+                MMD(estimator="biased", method="random_features"),
+                MMD(gammas=(1.0,), method="random_features"),
+            ),
+        },
         {
             "training__n_iter_no_change": 1,
             "training__max_iter": 30,

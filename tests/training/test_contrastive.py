@@ -7,15 +7,35 @@ from skgraphkde.training.contrastive import contrast
 from tests.conftest import random_graphs
 
 
+def contrast_of(f, twin):
+    """Of densities in one distance, or in several."""
+    log_densities = (torch.tensor(np.atleast_2d(x)).log() for x in (f, twin))
+    return contrast(*log_densities).item()
+
+
 def test_contrast_equals_the_papers_loss():
     f, twin = np.array([0.5, 2.0, 1e-9]), np.array([0.25, 4.0, 1e-8])
-    loss = contrast(torch.tensor(f).log(), torch.tensor(twin).log())
-    assert loss.item() == pytest.approx(np.mean((twin - f) / (f + 1e-6)), rel=1e-12)
-    twice = contrast(torch.tensor(f).log(), torch.tensor([*twin, *f]).log())
-    assert twice.item() == pytest.approx(loss.item() / 2, rel=1e-12)  # the second twin is the graph
-    gone = torch.full((3,), -1e6, dtype=torch.float64)
-    assert contrast(torch.tensor(f[:2]).log(), gone[:2]).item() == pytest.approx(-1, abs=1e-5)
+    loss = contrast_of(f, twin)
+    assert loss == pytest.approx(np.mean((twin - f) / (f + 1e-6)), rel=1e-12)
+    twice = contrast_of(f, [*twin, *f])
+    assert twice == pytest.approx(loss / 2, rel=1e-12)  # the second twin is the graph
+    gone = torch.full((1, 3), -1e6, dtype=torch.float64)
+    of_some = contrast(torch.tensor(f[None, :2]).log(), gone[:, :2])
+    assert of_some.item() == pytest.approx(-1, abs=1e-5)
     assert contrast(gone, gone).item() == 0  # no density at all is no evidence
+
+
+def test_contrast_is_the_mean_over_distances_and_twins():
+    rng = np.random.RandomState(0)
+    f, twins = rng.rand(3, 4), rng.rand(3, 8)
+    expected = np.mean(
+        [
+            (twins[view, j] - f[view, j % 4]) / (f[view, j % 4] + 1e-6)
+            for view in range(3)
+            for j in range(8)
+        ]
+    )
+    assert contrast_of(f, twins) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import copy
+import itertools
 import math
 
 import numpy as np
@@ -17,6 +18,7 @@ from skgraphkde import (
 )
 from skgraphkde.density.model import DensityModel
 from skgraphkde.density.size_kernel import SizeKernel
+from skgraphkde.distances.joint import Distances
 from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.encoders.base import build_encoder
 from skgraphkde.encoders.message_flow import MessageFlow
@@ -25,12 +27,13 @@ from skgraphkde.training.trainer import Trainer, _learning_rate_factor, _split
 from tests.conftest import GAMMAS, random_graphs
 
 
-def make_model(graphs, bandwidths=(0.1, 1.0), size_kernel=False, **kwargs):
+def make_model(graphs, bandwidths=(0.1, 1.0), size_kernel=False, gammas=(GAMMAS,), **kwargs):
+    """With a distance for each of `gammas`."""
     encoder = GCN(**{"hidden_dim": 8, "n_layers": 2, "dropout": 0.2, "batch_norm": True, **kwargs})
     return DensityModel(
         build_encoder(encoder, graphs.attributes.shape[1], seed=0),
-        FittedMMD(GAMMAS),
-        KDE(bandwidths).build(),
+        Distances(map(FittedMMD, gammas)),
+        KDE(bandwidths).build(len(gammas)),
         SizeKernel.fit(graphs) if size_kernel else None,
     )
 
@@ -62,12 +65,15 @@ def make_trainer(data, model=None, references=None, verbose=0, **kwargs):
 
 
 def loss_slow(model, graphs, twins, references, leave_one_out):
-    """Algorithm 3, lines 13 to 19, graph by graph; `references` are indices of graphs."""
+    """Algorithm 3, lines 13 to 19, graph by graph; `references` are indices of graphs.
 
-    def distance(a, b):
+    The mean over the distances.
+    """
+
+    def distance(a, b, view):
         Z = [model.encoder(MessageFlow.unmerged(g, 2)) for g in (a, b)]
         values = []
-        for gamma in GAMMAS:
+        for gamma in model.distances.members[view].gammas:
 
             def mean_kernel(x, y, gamma=gamma):
                 return torch.exp(-gamma * ((x[:, None] - y[None]) ** 2).sum(-1)).mean()
@@ -76,28 +82,30 @@ def loss_slow(model, graphs, twins, references, leave_one_out):
             values.append(mean_kernel(x, x) + mean_kernel(y, y) - 2 * mean_kernel(x, y))
         return max(values).clamp_min(0).sqrt().item()
 
-    def density(graph, i):
+    def density(graph, i, view):
         terms, others = [], [m for m in references if not (leave_one_out and m == i)]
-        for pi, h in zip(model.kde.mixture_weights, model.kde.bandwidths, strict=True):
+        mixture_weights, bandwidths = model.kde.mixture_weights[view], model.kde.bandwidths[view]
+        for pi, h in zip(mixture_weights, bandwidths, strict=True):
             for m in others:
-                K = math.exp(-(distance(graph, graphs[m]) ** 2) / (2 * h**2))
+                K = math.exp(-(distance(graph, graphs[m], view) ** 2) / (2 * h**2))
                 terms.append(pi * K / (math.sqrt(2 * math.pi) * h))
         return sum(terms) / len(others)
 
-    total = 0.0
-    for j in range(len(twins)):
+    total, n_distances = 0.0, len(model.distances)
+    for j, view in itertools.product(range(len(twins)), range(n_distances)):
         i = j % len(graphs)
-        f = density(graphs[i], i)
-        total -= (f - density(twins[j], i)) / (f + 1e-6)
-    return total / len(twins)
+        f = density(graphs[i], i, view)
+        total -= (f - density(twins[j], i, view)) / (f + 1e-6)
+    return total / len(twins) / n_distances
 
 
 @pytest.mark.parametrize("sampling", [None, "stratified"])
 @pytest.mark.parametrize("leave_one_out", [True, False])
-def test_loss_equals_algorithm_3(data, leave_one_out, sampling):
+@pytest.mark.parametrize("gammas", [(GAMMAS,), (GAMMAS, (1.0,))], ids=["one", "two"])
+def test_loss_equals_algorithm_3(data, leave_one_out, sampling, gammas):
     graphs, twins = data[0][:5], GraphBatch.concatenate([data[1][0][:5], data[1][1][:5]])
-    model = make_model(graphs).double()
-    model.kde.mixture_logits.data += torch.tensor([0.4, -0.1])
+    model = make_model(graphs, gammas=gammas).double()
+    model.kde.mixture_logits.data += torch.tensor([[0.4, -0.1], [-0.3, 0.2]])[: len(gammas)]
     model.encoder.standardize(model.flows(graphs))  # evaluation mode: no dropout, fixed batch norm
     chosen = References(sampling, 0.6) if sampling else None
     trainer = make_trainer(data, model, chosen, leave_one_out=leave_one_out)
@@ -141,7 +149,8 @@ def test_training_trains(data):
         assert after < trainer._loss(np.arange(len(data[0])), trainer.all_twins)
     assert {len(values) for values in history.values()} == {16}
     assert math.isnan(history["loss"][0])
-    np.testing.assert_allclose(np.sum(history["mixture_weights"], axis=1), 1)
+    assert np.shape(history["mixture_weights"]) == (16, 1, 2)
+    np.testing.assert_allclose(np.sum(history["mixture_weights"], axis=-1), 1)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +176,7 @@ def test_early_stopping_restores_the_best_state(data, monkeypatch, losses, n_epo
 def test_fixed_weights_stay_fixed(data):
     model = make_model(data[0])
     make_trainer(data, model, learn_weights=False).train()
-    assert model.kde.mixture_weights.tolist() == [0.5, 0.5]
+    assert model.kde.mixture_weights.tolist() == [[0.5, 0.5]]
 
 
 def test_held_out_graphs_are_neither_trained_on_nor_references(data):

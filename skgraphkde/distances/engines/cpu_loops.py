@@ -17,8 +17,8 @@ from numba.extending import overload
 
 # Squared distances below this share of the squared norms are computed again.
 CLOSE = 1e-3
-# Columns that a sum over rows handles at a time.
-BLOCK = 64
+# Columns that a sum over rows copies side by side, unless there are few.
+BLOCK, FEW = 64, 8
 
 _SERIES_32 = tuple(np.float32(1 / factorial(k)) for k in range(7, -1, -1))
 _SERIES_64 = tuple(np.float64(1 / factorial(k)) for k in range(13, -1, -1))
@@ -199,6 +199,15 @@ def column_sums(points, norms, gammas, lowest, runs, first, whole, width, sums):
 def add_row_sums(sums, runs, tile, start, stop, out):
     """out[s, i, j] += sum_p w_ip sums[s, j, p] for start <= j < stop; `runs` is w, cut in tiles."""
     weights, positions, starts, measures, tiles = runs
+    if sums.shape[1] < FEW:  # of all columns, however the threads share them
+        for s in range(sums.shape[0]):
+            for run in range(tiles[tile], tiles[tile + 1]):
+                for j in range(start, stop):
+                    total = sums.dtype.type(0)
+                    for k in range(starts[run], starts[run + 1]):
+                        total += weights[k] * sums[s, j, positions[k]]
+                    out[s, measures[run], j] += total
+        return
     block = np.empty((sums.shape[2], BLOCK), sums.dtype)
     for s in range(sums.shape[0]):
         for first in range(start, stop, BLOCK):

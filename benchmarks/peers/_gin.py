@@ -1,0 +1,142 @@
+"""Graph isomorphism network (Xu et al., 2019), and what else networks of peers need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import nn
+
+from skgraphkde import GraphBatch
+from skgraphkde.computing.sparse import CSRMatrix
+from skgraphkde.persistence import check
+
+
+class GIN(nn.Module):
+    """Graph isomorphism network (Xu et al., ICLR 2019) with eps = 0.
+
+    Z_l = relu(relu(BN((Z_{l-1} + A Z_{l-1}) V_l)) W_l) with the weighted adjacency matrix A, where
+    Z_0 are the node features.
+
+    Parameters
+    ----------
+    in_dim : int
+        Number of node features.
+    hidden_dim : int
+        Width of each layer.
+    n_layers : int
+        Number of layers.
+    generator : torch.Generator
+        Draws the initial weights.
+    bias : bool, default=True
+        Whether the linear maps, and the batch norms, have offsets.
+    batch_norm : bool, default=True
+        Whether BN is a batch norm over nodes, or nothing.
+    """
+
+    def __init__(
+        self,
+        in_dim: int,
+        hidden_dim: int,
+        n_layers: int,
+        generator: torch.Generator,
+        *,
+        bias: bool = True,
+        batch_norm: bool = True,
+    ) -> None:
+        super().__init__()
+        self.out_dim = n_layers * hidden_dim
+        self.layers = nn.ModuleList(
+            nn.Sequential(
+                linear(n_in, n_out, generator, bias),
+                nn.BatchNorm1d(n_out, affine=bias) if batch_norm else nn.Identity(),
+                nn.ReLU(),
+                linear(n_out, n_out, generator, bias),
+                nn.ReLU(),
+            )
+            for n_in, n_out in pairwise([in_dim] + [hidden_dim] * n_layers)
+        )
+
+    def forward(self, graphs: GraphBatch, X: torch.Tensor | None = None) -> torch.Tensor:
+        """Embed the nodes, shape (n_nodes, n_layers * hidden_dim): all layers side by side.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        X : Tensor of shape (n_nodes, in_dim), default=None
+            What to embed in place of the node attributes of the graphs.
+        """
+        Z = node_features(graphs, self) if X is None else X
+        adjacency = CSRMatrix(graphs.adjacency, Z)
+        layers = []
+        for layer in self.layers:
+            Z = layer(Z + adjacency @ Z)
+            layers.append(Z)
+        return torch.cat(layers, dim=1)
+
+
+def linear(n_in: int, n_out: int, generator: torch.Generator, bias: bool = True) -> nn.Linear:
+    """A linear map whose weights are drawn as of Glorot and Bengio (2010); its offset is 0."""
+    layer = nn.Linear(n_in, n_out, bias, device="meta")  # elsewhere it would draw globally
+    weight = nn.init.xavier_uniform_(torch.empty(n_out, n_in), generator=generator)
+    layer.weight = nn.Parameter(weight)
+    if bias:
+        layer.bias = nn.Parameter(torch.zeros(n_out))
+    return layer
+
+
+def node_features(graphs: GraphBatch, network: nn.Module) -> torch.Tensor:
+    """The node attributes of graphs in the precision of a network, shape (n_nodes, in_dim)."""
+    like = next(network.parameters())
+    return torch.tensor(graphs.attributes, dtype=like.dtype, device=like.device)
+
+
+def graph_sums(Z: torch.Tensor, graphs: GraphBatch) -> torch.Tensor:
+    """The sum of the rows of each graph's nodes, shape (n_graphs, d)."""
+    n_nodes, ptr = graphs.n_nodes, graphs.node_ptr
+    members = (np.ones(n_nodes), np.arange(n_nodes), ptr)
+    return CSRMatrix(sp.csr_array(members, shape=(len(graphs), n_nodes)), Z) @ Z
+
+
+@torch.no_grad()
+def standardize(network: nn.Module, graphs: GraphBatch) -> None:
+    """Set the batch norms' statistics to those of all training graphs; go to eval mode.
+
+    Running averages lag behind the weights and depend on the order of the batches, which scores
+    must not. A network with batch norms takes a GraphBatch, and uses each of them once.
+    """
+    network.eval()
+    norms = [module for module in network.modules() if isinstance(module, nn.BatchNorm1d)]
+    for norm in norms:
+        norm.train()
+        norm.momentum = 1.0  # the statistics of the last batch
+    if norms:
+        network(graphs)
+    network.eval()
+
+
+def load_weights(
+    build: Callable[[torch.Generator], nn.Module], weights: dict[str, np.ndarray]
+) -> nn.Module:
+    """Build a network and load the weights of a file.
+
+    Raises
+    ------
+    ValueError
+        If they do not fit each other.
+    """
+    with torch.device("meta"):  # allocates nothing before the shapes are known to fit
+        network = build(torch.Generator("cpu"))
+    expected = network.state_dict()
+    check(weights.keys() == expected.keys(), "the names of the weights are wrong")
+    for name, x in weights.items():
+        fits = isinstance(x, np.ndarray) and x.shape == expected[name].shape
+        fits = fits and str(expected[name].dtype) == f"torch.{x.dtype}" and np.isfinite(x).all()
+        check(fits, f"the weight {name} does not fit the network, or is not finite")
+        check(not name.endswith("running_var") or (x >= 0).all(), "a variance is negative")
+    network.to_empty(device="cpu")
+    network.load_state_dict({name: torch.tensor(x) for name, x in weights.items()})
+    return network

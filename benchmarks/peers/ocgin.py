@@ -1,0 +1,107 @@
+"""OCGIN: a graph isomorphism network that maps normal graphs near one point."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from benchmarks.peers._gin import GIN, graph_sums
+from benchmarks.peers._trained import TrainedDetector
+from skgraphkde import GraphBatch, register
+from skgraphkde.specification import at_least
+
+
+@register
+class OCGIN(TrainedDetector):
+    """One-class graph isomorphism network (Zhao and Akoglu, Big Data 2021).
+
+    Deep SVDD (Ruff et al., ICML 2018) of graphs: with z(G) the sum of the node embeddings of all
+    layers of a graph isomorphism network, side by side, and c the mean of z over the training
+    graphs before training, it minimizes the mean of |z(G) - c|^2. The score of a graph is
+    -|z(G) - c|^2. As the network has no offsets, it cannot map all graphs to c by those alone.
+
+    The paper's are the loss, the sum over all layers, the center and the weight decay. Ours are the
+    numbers, which are the same as for OCGTL, and the batch norm, which has no offsets either.
+
+    Parameters
+    ----------
+    max_iter, hidden_dim, n_layers, learning_rate, batch_size, patience
+        As for TrainedDetector.
+    weight_decay : float, default=1e-4
+        Of Adam: this share of the weights is added to the gradient.
+    keep_epochs, calibration, contamination, n_jobs, random_state, verbose
+        As for TrainedDetector.
+    """
+
+    _parameter_constraints: dict = {
+        "weight_decay": [at_least(0, Real)],
+        **TrainedDetector._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        max_iter: int = 500,
+        hidden_dim: int = 32,
+        n_layers: int = 4,
+        learning_rate: float = 1e-3,
+        batch_size: int = 128,
+        patience: int = 100,
+        *,
+        weight_decay: float = 1e-4,
+        keep_epochs: bool = False,
+        calibration: Any = "loo",
+        contamination: float = 0.1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            max_iter,
+            hidden_dim,
+            n_layers,
+            learning_rate,
+            batch_size,
+            patience,
+            keep_epochs=keep_epochs,
+            calibration=calibration,
+            contamination=contamination,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.weight_decay = weight_decay
+
+    def _build(self, in_dim: int, generator: torch.Generator) -> nn.Module:
+        return _Sphere(in_dim, self.hidden_dim, self.n_layers, generator)
+
+    def _prepare(self, network: nn.Module, batches: list[GraphBatch]) -> None:
+        network.center = torch.cat([network(graphs) for graphs in batches]).mean(dim=0)
+
+    def _loss(self, network: nn.Module, graphs: GraphBatch, generator: torch.Generator) -> Tensor:
+        return network.squared_distances(graphs).mean()
+
+    def _scores(self, network: nn.Module, graphs: GraphBatch) -> Tensor:
+        return -network.squared_distances(graphs)
+
+    def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
+        return torch.optim.Adam(
+            network.parameters(), self.learning_rate, weight_decay=self.weight_decay
+        )
+
+
+class _Sphere(nn.Module):
+    def __init__(
+        self, in_dim: int, hidden_dim: int, n_layers: int, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        self.gin = GIN(in_dim, hidden_dim, n_layers, generator, bias=False)
+        self.register_buffer("center", torch.zeros(self.gin.out_dim))
+
+    def forward(self, graphs: GraphBatch) -> Tensor:
+        return graph_sums(self.gin(graphs), graphs)
+
+    def squared_distances(self, graphs: GraphBatch) -> Tensor:
+        return ((self(graphs) - self.center) ** 2).sum(dim=1)

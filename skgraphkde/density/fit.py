@@ -1,0 +1,125 @@
+"""Fitting a density: a model and training graphs -> GraphDensity, and the graphs' own scores."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skgraphkde.calibration import finite
+from skgraphkde.density.graph_density import GraphDensity
+from skgraphkde.density.model import DensityModel, EmbeddedGraphs
+from skgraphkde.density.novelty import Novelty
+from skgraphkde.density.references import References, positions
+from skgraphkde.features import NodeFeatures
+from skgraphkde.graphs.batch import GraphBatch
+
+# Graphs that provide the densities by which references are chosen, at most.
+PILOT_GRAPHS = 2_000
+
+
+def fit_density(
+    features: NodeFeatures,
+    model: DensityModel,
+    novelty: Novelty | None,
+    graphs: GraphBatch,
+    featurized: GraphBatch,
+    references: References | None,
+    rng: np.random.RandomState,
+    *,
+    leave_one_out: bool = True,
+    verbose: int = 0,
+) -> tuple[GraphDensity, np.ndarray, np.ndarray | None]:
+    """Fix the encoder's statistics, choose and embed the references, and adapt to them.
+
+    Parameters
+    ----------
+    features : NodeFeatures
+        Fitted.
+    model : DensityModel
+        Trained, or not; it becomes part of the density.
+    novelty : Novelty or None
+    graphs, featurized : GraphBatch
+        The training graphs, and the same with their node features.
+    references : References or None
+        Which graphs remain; None: all.
+    rng : RandomState
+    leave_one_out : bool, default=True
+        Whether the scores below are needed.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    density : GraphDensity
+    own : ndarray of shape (n_graphs,)
+        The reference that each graph is; -1 if it was not chosen.
+    scores : ndarray of shape (n_graphs,) or None
+        Scores of the graphs, each by the others.
+    """
+    standardize(model, featurized)
+    n, chosen = len(graphs), np.arange(len(graphs))
+    if references is not None and references.ratio < 1:
+        log_density = np.zeros(n)
+        if references.sampling != "uniform":
+            log_density = _pilot_densities(features, model, graphs, featurized, rng)
+        chosen = references.choose(log_density, rng)
+    has_views = novelty is not None or len(model.distances) > 1
+    needed = leave_one_out or has_views  # several views need the scores for their p-values
+    density, scores = with_references(features, model, graphs[chosen], featurized[chosen], needed)
+    own = positions(chosen, n)
+    if not needed:
+        return density, own, None
+    if scores is None or len(chosen) < n:
+        scores = density.log_densities(featurized, own=own, featurized=True, verbose=verbose)
+    for of_view in scores:
+        finite(of_view)
+    if not has_views:
+        return density, own, scores[0]
+    known = None if novelty is None else novelty.fit(density.references)
+    if known is not None:
+        scores = np.vstack([scores, known.scores(graphs, own)])
+    density = density.with_views(known, scores)
+    return density, own, density.leave_one_out()
+
+
+def standardize(model: DensityModel, featurized: GraphBatch) -> None:
+    """Set the encoder's statistics, and prepare the model for scoring."""
+    model.double().encoder.standardize(model.flows(featurized))
+    model.float().double().eval()  # files keep single precision
+
+
+def _pilot_densities(
+    features: NodeFeatures,
+    model: DensityModel,
+    graphs: GraphBatch,
+    featurized: GraphBatch,
+    rng: np.random.RandomState,
+) -> np.ndarray:
+    """Log densities under a bounded number of the graphs, by which references are chosen.
+
+    With several distances it is the mean of the logarithms.
+    """
+    n, pilot = len(graphs), np.arange(len(graphs))
+    if n > PILOT_GRAPHS:
+        pilot = np.sort(rng.permutation(n)[:PILOT_GRAPHS])
+    density, scores = with_references(features, model, graphs[pilot], featurized[pilot])
+    if scores is None or len(pilot) < n:
+        scores = density.log_densities(featurized, own=positions(pilot, n), featurized=True)
+    return scores.mean(axis=0)
+
+
+def with_references(
+    features: NodeFeatures,
+    model: DensityModel,
+    graphs: GraphBatch,
+    featurized: GraphBatch,
+    leave_one_out: bool = True,
+) -> tuple[GraphDensity, np.ndarray | None]:
+    """The density with these references, and their log densities, each by the others, if known.
+
+    They are known if they are of use, and all distances between the references fit in memory.
+    """
+    references = EmbeddedGraphs(graphs, model.embed_all(featurized).measures)
+    squared, scores = model.adapt(references, all_pairs=leave_one_out), None
+    if leave_one_out and squared is not None:
+        scores = model.log_densities_at(squared, graphs)
+    return GraphDensity(features, model, references), scores

@@ -1,0 +1,59 @@
+"""Scores of a view -> log p-values, which can be added up with those of other views."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skgraphkde.calibration import conformal_p_values, rounding
+
+# The tail begins here.
+TAIL = 0.9
+
+
+class LogPValues:
+    """Conformal p-values of one view, continued beyond the largest surprise of the training graphs.
+
+    log p(s) = log((1 + #{scores <= s}) / (n + 1)), and below all scores
+
+        log p(s) = -log(n + 1) - log(1 + (min - s) / b),
+
+    with b the mean excess of the surprises (minus the scores) over their 90% quantile: graphs that
+    are more surprising than all training graphs are told apart, too.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        Of the training graphs, each by the others, all finite; n is at least 2.
+    """
+
+    def __init__(self, scores: np.ndarray) -> None:
+        self.scores = scores
+        self._sorted = np.sort(scores)
+        self._scale = _mean_excess(-scores)
+
+    def __call__(self, scores: np.ndarray) -> np.ndarray:
+        """Log p-values of new graphs, shape (n_graphs,); NaN for a score that is not finite."""
+        is_finite = np.isfinite(scores)
+        scores = np.where(is_finite, scores, 0.0)
+        log_p = np.log(conformal_p_values(scores, self._sorted))
+        lowest = self._sorted[0]
+        excess = np.where(scores < lowest - rounding(lowest), lowest - scores, 0.0)
+        log_p -= np.log1p(excess / self._scale)
+        return np.where(is_finite, log_p, np.nan)  # no p-value comes from a NaN
+
+    def leave_one_out(self) -> np.ndarray:
+        """Log p-values of the training graphs, each by the scores of the others, shape (n,)."""
+        n = len(self.scores)
+        # Its own score is among those that are as low: (1 + others) / ((n - 1) + 1).
+        log_p = np.log((conformal_p_values(self.scores, self._sorted) * (n + 1) - 1) / n)
+        if self._sorted[0] < self._sorted[1] - rounding(self._sorted[1]):  # one is below the others
+            first = self.scores.argmin()
+            log_p[first] = LogPValues(np.delete(self.scores, first))(self.scores[first])
+        return log_p
+
+
+def _mean_excess(surprises: np.ndarray) -> float:
+    """Mean excess over the 90% quantile; 1 if nothing exceeds it."""
+    quantile = np.quantile(surprises, TAIL)
+    above = surprises[surprises > quantile + rounding(quantile)]
+    return float((above - quantile).mean()) if len(above) else 1.0

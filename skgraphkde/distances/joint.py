@@ -1,0 +1,166 @@
+"""Several distances between the same measures, computed together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from skgraphkde.distances.base import Distance, FittedDistance
+from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.distances.mmd import FittedMMD, MMDs
+
+# Measures as each group of distances embeds them.
+Embedded = tuple[DiscreteMeasures, ...]
+
+
+class Distances:
+    """One or several distances between the same measures; MMDs share their mean kernels.
+
+    Parameters
+    ----------
+    members : sequence of FittedDistance
+
+    Attributes
+    ----------
+    members : tuple of FittedDistance
+    adaptive : bool
+        Whether :meth:`adapted` changes one of them.
+    numbers_per_pair, numbers_per_measure : int
+        What all take together, see FittedDistance.
+    largest_coordinate : float
+        Of a point, that all can compute.
+    """
+
+    def __init__(self, members: Iterable[FittedDistance]) -> None:
+        self.members = tuple(members)
+        self._groups = _grouped(self.members)
+        self.adaptive = any(x.adaptive for x in self.members)
+        self.numbers_per_pair = sum(x.numbers_per_pair for x in self.members)
+        self.numbers_per_measure = sum(x.numbers_per_measure for x in self.members)
+        self.largest_coordinate = min(x.largest_coordinate for x in self.members)
+
+    @classmethod
+    def build(
+        cls, specifications: Sequence[Distance], dim: int, n_nodes: int, rng: np.random.RandomState
+    ) -> Distances:
+        """Build each one, see :meth:`Distance.build`; random features are drawn once for all."""
+        seed = rng.randint(2**31) if len(specifications) > 1 else None
+        return cls(
+            x.build(dim, n_nodes, rng if seed is None else np.random.RandomState(seed))
+            for x in specifications
+        )
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"members": self.members}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["members"])  # type: ignore[misc]
+
+    def embed(self, P: DiscreteMeasures) -> Embedded:
+        """Add to measures what distances need of each one alone."""
+        return tuple(group.embed(P) for group, _ in self._groups)
+
+    def squared(self, P: Embedded, Q: Embedded | None = None) -> torch.Tensor:
+        """Squared distances of all members.
+
+        Parameters
+        ----------
+        P, Q : tuple of DiscreteMeasures
+            Of :meth:`embed`. None for `Q` means `P`.
+
+        Returns
+        -------
+        Tensor of shape (n_members, n_measures_P, n_measures_Q)
+        """
+        others = [None] * len(P) if Q is None else Q
+        parts = [
+            group.squared(p, q) for (group, _), p, q in zip(self._groups, P, others, strict=True)
+        ]
+        return self._in_order(parts)
+
+    def adapted(
+        self, P: Embedded, sample: np.ndarray
+    ) -> tuple[Distances, torch.Tensor, torch.Tensor | None]:
+        """Adapt each member to references, see :meth:`FittedDistance.adapted`.
+
+        Returns
+        -------
+        Distances
+        nearest : Tensor of shape (n_members, len(sample))
+        squared : Tensor of shape (n_members, n_measures, n_measures) or None
+        """
+        adapted = [group.adapted(p, sample) for (group, _), p in zip(self._groups, P, strict=True)]
+        members = list(self.members)
+        for (_, positions), (group, _, _) in zip(self._groups, adapted, strict=True):
+            for position, member in zip(positions, group.members, strict=True):
+                members[position] = member
+        nearest = self._in_order([nearest for _, nearest, _ in adapted])
+        squares = [squared for _, _, squared in adapted if squared is not None]
+        everything = self._in_order(squares) if len(squares) == len(adapted) else None
+        return Distances(members), nearest, everything
+
+    def _in_order(self, parts: list[torch.Tensor]) -> torch.Tensor:
+        """What the groups returned, in the order of the members."""
+        if len(parts) == 1:
+            return parts[0]
+        positions = np.concatenate([positions for _, positions in self._groups])
+        return torch.cat(parts)[np.argsort(positions)]
+
+
+class _Alone:
+    """A distance that shares nothing with others."""
+
+    def __init__(self, member: FittedDistance) -> None:
+        self.members = (member,)
+
+    def embed(self, P: DiscreteMeasures) -> DiscreteMeasures:
+        return self.members[0].embed(P)
+
+    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None) -> torch.Tensor:
+        member, shape = self.members[0], (len(P), len(P if Q is None else Q))
+        squared = member.squared(P, Q)
+        if not isinstance(squared, torch.Tensor) or squared.shape != shape:
+            raise TypeError(
+                f"{type(member).__name__}.squared must return a tensor of shape {shape}, and "
+                f"returned a {type(squared).__name__} of shape {tuple(np.shape(squared))}"
+            )
+        return squared[None]
+
+    def adapted(
+        self, P: DiscreteMeasures, sample: np.ndarray
+    ) -> tuple[_Alone, torch.Tensor, torch.Tensor | None]:
+        member, nearest, squared = self.members[0].adapted(P, sample)
+        return _Alone(member), nearest[None], None if squared is None else squared[None]
+
+
+def _grouped(members: tuple[FittedDistance, ...]) -> list[tuple[MMDs | _Alone, list[int]]]:
+    """Groups of members that are computed together, each with its members' positions."""
+    groups: list[list[int]] = []
+    for i, member in enumerate(members):
+        for group in groups:
+            if _share_means(members[group[0]], member):
+                group.append(i)
+                break
+        else:
+            groups.append([i])
+    return [(_group([members[i] for i in group]), group) for group in groups]
+
+
+def _share_means(first: FittedDistance, second: FittedDistance) -> bool:
+    """Whether both are MMDs, exact or with the same random features."""
+    if type(first) is not FittedMMD or type(second) is not FittedMMD:
+        return False
+    if first.frequencies is None or second.frequencies is None:
+        return first.frequencies is second.frequencies
+    return torch.equal(first.frequencies, second.frequencies)
+
+
+def _group(members: list[FittedDistance]) -> MMDs | _Alone:
+    mmds = tuple(x for x in members if type(x) is FittedMMD)
+    return MMDs(mmds) if mmds else _Alone(members[0])

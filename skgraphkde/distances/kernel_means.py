@@ -1,0 +1,103 @@
+"""Mean kernels between discrete measures: what maximum mean discrepancies are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from skgraphkde.distances.engines import engine_for
+from skgraphkde.distances.measures import DiscreteMeasures
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedMeasures(DiscreteMeasures):
+    """Measures with what the MMD needs of each one alone.
+
+    Parameters
+    ----------
+    squared_norms : Tensor of shape (n_gammas, n_measures)
+        Mean kernels within each measure, as biased as the distance is.
+    features : Tensor of shape (n_gammas, n_measures, n_components)
+        Means of random features; no components if the distance is exact.
+    """
+
+    squared_norms: torch.Tensor
+    features: torch.Tensor
+
+    def __getitem__(self, index: Any) -> EmbeddedMeasures:
+        P = super().__getitem__(index)
+        norms, features = self.squared_norms[:, index], self.features[:, index]
+        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
+
+    def of_gammas(self, index: slice | list[int]) -> EmbeddedMeasures:
+        """The same for some of the gammas only."""
+        norms, features = self.squared_norms[index], self.features[index]
+        return EmbeddedMeasures(self.points, self.weights, self.sizes, norms, features)
+
+
+def kernel_means(
+    P: DiscreteMeasures, Q: DiscreteMeasures | None, gammas: Sequence[float]
+) -> torch.Tensor:
+    """Mean kernel between all measures: sum_pq  w_ip v_jq exp(-gamma |x_p - y_q|^2).
+
+    Parameters
+    ----------
+    P, Q : DiscreteMeasures
+        None for `Q` means `P`, at half the cost.
+    gammas : sequence of float
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, len(P), len(Q))
+        Differentiable in the points. Other memory needed is bounded by scikit-learn's
+        `working_memory`.
+    """
+    engine = engine_for(P.points)
+    if Q is None:
+        return engine.kernel_means(P.points, P.weights, None, None, gammas)
+    return engine.kernel_means(P.points, P.weights, Q.points, Q.weights, gammas, Q.memo)
+
+
+def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> torch.Tensor:
+    """Only the diagonal of ``kernel_means(P, None, gammas)``, shape (n_gammas, len(P))."""
+    return engine_for(P.points).self_means(P.points, P.weights, gammas)
+
+
+def feature_means(
+    P: DiscreteMeasures, gammas: Sequence[float], frequencies: torch.Tensor
+) -> torch.Tensor:
+    """Means of random features, whose inner products approximate :func:`kernel_means`.
+
+    exp(-gamma |u - v|^2) is the mean of cos(sqrt(2 gamma) w'(u - v)) over standard normal w. Cost
+    and memory are linear in the number of points; the error falls with 1 / sqrt(n_components).
+
+    Parameters
+    ----------
+    P : DiscreteMeasures
+    gammas : sequence of float
+    frequencies : Tensor of shape (d, n_components // 2)
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, len(P), n_components)
+        Differentiable in the points.
+    """
+    return engine_for(P.points).feature_means(P.points, P.weights, gammas, frequencies)
+
+
+def without_own_pairs(means: torch.Tensor, sizes: np.ndarray) -> torch.Tensor:
+    """Means over pairs of different samples: (n^2 m - n) / (n (n - 1)), as k(x, x) = 1.
+
+    Parameters
+    ----------
+    means : Tensor of shape (n_gammas, n_measures)
+        Mean kernels within measures.
+    sizes : ndarray of shape (n_measures,)
+        Their numbers of samples n; a measure of one sample keeps its mean.
+    """
+    n = torch.tensor(sizes, dtype=means.dtype, device=means.device)
+    return torch.where(n > 1, (n * means - 1) / (n - 1).clamp_min(1), means)

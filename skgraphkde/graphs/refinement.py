@@ -1,0 +1,76 @@
+"""Color refinement: nodes with equal colors look alike up to some radius.
+
+It takes a color per node, and returns the colors after each round, in which a node gets a new one
+by its own and by those of its neighbors (Weisfeiler and Leman, 1968). Colors are hashes of 64 bits:
+equal in any batch for nodes that look the same, and different for others, except with probability
+2^-64 per pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+
+# Trailing bits of a float that are ignored: sums in another order differ by up to 2^-40.
+ROUNDING_BITS = 12
+
+
+def refined(
+    colors: np.ndarray, adjacency: sp.csr_array, n_rounds: int, *, weighted: bool
+) -> Iterator[np.ndarray]:
+    """Refine colors.
+
+    Parameters
+    ----------
+    colors : ndarray of shape (n_nodes,), uint64
+    adjacency : csr_array of shape (n_nodes, n_nodes)
+    n_rounds : int
+    weighted : bool
+        Whether the weights of the edges tell nodes apart.
+
+    Yields
+    ------
+    ndarray of shape (n_nodes,), uint64
+        The colors after 0, 1, ..., `n_rounds` rounds.
+    """
+    # Never 0: a node's own color must not count as that of a neighbor.
+    of_edge = mix(bits(adjacency.data if weighted else np.ones(1)))
+    yield colors
+    for _ in range(n_rounds):
+        messages = mix(colors[adjacency.indices] + of_edge)
+        total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(messages)])  # modulo 2^64
+        received = total[adjacency.indptr[1:]] - total[adjacency.indptr[:-1]]
+        colors = mix(mix(colors) + received)
+        yield colors
+
+
+def color_rows(columns: np.ndarray) -> np.ndarray:
+    """A color for each row of a matrix of numbers, equal for rows that are equal up to rounding.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_nodes, n_columns)
+
+    Returns
+    -------
+    ndarray of shape (n_nodes,), uint64
+    """
+    salts = mix(np.arange(columns.shape[1], dtype=np.uint64))  # the same number, elsewhere
+    return mix(mix(bits(columns) + salts).sum(axis=1, dtype=np.uint64))  # modulo 2^64
+
+
+def bits(values: np.ndarray) -> np.ndarray:
+    """Floats as integers, equal up to rounding."""
+    values = np.ascontiguousarray(values, dtype=np.float64) + 0.0  # -0 is 0
+    half = np.uint64(1 << (ROUNDING_BITS - 1))
+    return (values.view(np.uint64) + half) >> np.uint64(ROUNDING_BITS)
+
+
+def mix(x: np.ndarray) -> np.ndarray:
+    """The finalizer of SplitMix64 (Steele et al., OOPSLA 2014): a random-looking bijection."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

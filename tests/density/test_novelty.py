@@ -1,0 +1,144 @@
+"""Novelty: which neighborhoods are in no reference, against neighborhoods written out."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+
+from skgraphkde import GraphKDEDetector, NodeFeatures, Novelty, load, read_graphs
+from skgraphkde.inspection import novel_nodes
+from tests.conftest import permuted, random_graphs
+
+
+def neighborhood(graph, node, radius, label):
+    """What can be reached from a node in so many steps, as nested tuples."""
+    own = str(graph.nodes[node]["label"]) if label else str(graph.degree[node])
+    if not radius:
+        return (own,)
+    inner = neighborhood(graph, node, radius - 1, label)
+    around = sorted(neighborhood(graph, v, radius - 1, label) for v in graph[node])
+    return (inner, tuple(around))
+
+
+def scores_slow(graphs, references, own, radius, label):
+    scores = []
+    for graph, left_out in zip(graphs, own, strict=True):
+        known = {
+            neighborhood(reference, node, radius, label)
+            for i, reference in enumerate(references)
+            if i != left_out
+            for node in reference
+        }
+        new = [neighborhood(graph, node, radius, label) not in known for node in graph]
+        scores.append(-np.mean(new))
+    return scores
+
+
+@pytest.mark.parametrize("working_memory", [1024, 0.001])
+@pytest.mark.parametrize("categories", ["label", "degree"])
+@given(st.integers(0, 10**6), st.integers(0, 3))
+@settings(max_examples=15)
+def test_scores_equal_the_definition(working_memory, categories, seed, radius):
+    references, new = random_graphs(12, seed=seed), random_graphs(6, seed=seed + 1)
+    with config_context(working_memory=working_memory):
+        novelty = Novelty(radius, categories).fit(read_graphs(references))
+        known, of_new = (novelty.scores(read_graphs(x)) for x in (references, new))
+        alone = novelty.scores(read_graphs(references), np.arange(12))
+    nobody, is_label = [-1] * 12, categories == "label"
+    assert known.tolist() == [0] * 12
+    assert of_new.tolist() == scores_slow(new, references, nobody[:6], radius, is_label)
+    assert alone.tolist() == scores_slow(references, references, range(12), radius, is_label)
+
+
+def test_some_are_left_out_and_others_are_not(graphs):
+    novelty, batch = Novelty(2).fit(read_graphs(graphs)), read_graphs(graphs)
+    own = np.where(np.arange(12) % 2, np.arange(12), -1)
+    expected = np.where(own < 0, 0, novelty.scores(batch, np.arange(12)))
+    np.testing.assert_array_equal(novelty.scores(batch, own), expected)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=15)
+def test_neither_company_nor_the_order_of_nodes_matters(seed):
+    novelty = Novelty(3).fit(read_graphs(random_graphs(10, seed=seed)))
+    batch = read_graphs(random_graphs(5, seed=seed + 1))
+    expected = novelty.scores(batch)
+    np.testing.assert_array_equal(novelty.scores(permuted(batch, seed)), expected)
+    alone = np.concatenate([novelty.scores(batch[i]) for i in range(5)])
+    np.testing.assert_array_equal(alone, expected)
+
+
+def test_new_from_is_the_smallest_radius(graphs):
+    batch = read_graphs(random_graphs(6, seed=5))
+    smallest = Novelty(3).fit(read_graphs(graphs)).new_from(batch)
+    for radius in range(4):
+        novelty = Novelty(radius).fit(read_graphs(graphs))
+        counts = [np.mean(x <= radius) for x in np.split(smallest, batch.node_ptr[1:-1])]
+        np.testing.assert_array_equal(-novelty.scores(batch), counts)
+    assert smallest.min() >= 0
+    assert smallest.max() == 4
+
+
+def test_a_label_that_fit_did_not_see_is_new_by_itself(graphs):
+    odd = nx.path_graph(4)
+    nx.set_node_attributes(odd, dict(enumerate("CXNC")), "label")
+    novelty = Novelty(2).fit(read_graphs(graphs))
+    smallest = novelty.new_from(read_graphs([odd])).tolist()
+    assert smallest[1] == 0
+    assert smallest[0] == smallest[2] == 1  # it is next to it
+
+
+def test_labels_that_only_other_graphs_of_a_batch_have_are_unknown(graphs):
+    """The vocabulary of a batch may be larger than what its references use."""
+    odd = nx.path_graph(2)
+    nx.set_node_attributes(odd, "X", "label")
+    everything = read_graphs([*graphs, odd])
+    novelty = Novelty(0).fit(everything[:-1])
+    assert novelty.scores(everything[[-1]]).tolist() == [-1]
+
+
+def test_edge_weights_are_ignored(graphs):
+    heavy = [graph.copy() for graph in graphs]
+    for graph in heavy:
+        nx.set_edge_attributes(graph, 7.5, "weight")
+    novelty = Novelty(3).fit(read_graphs(graphs))
+    np.testing.assert_array_equal(
+        novelty.scores(read_graphs(heavy, edge_weight="weight")), np.zeros(12)
+    )
+
+
+def test_degrees_where_there_are_no_labels():
+    graphs = random_graphs(8, labels="")
+    auto, degree = (Novelty(2, x).fit(read_graphs(graphs)) for x in ("auto", "degree"))
+    new = read_graphs(random_graphs(5, seed=9, labels=""))
+    assert not auto.by_label
+    np.testing.assert_array_equal(auto.scores(new), degree.scores(new))
+    with pytest.raises(ValueError, match=r"needs node labels.*use categories='degree'"):
+        Novelty(2, "label").fit(read_graphs(graphs))
+
+
+def test_graphs_without_the_labels_of_fit_are_refused(graphs):
+    detector = GraphKDEDetector(features=NodeFeatures(("degree",))).fit(graphs)
+    with pytest.raises(ValueError, match="fit saw node labels; these graphs have none"):
+        detector.score_samples(random_graphs(3, labels=""))
+
+
+def test_novel_nodes_of_a_detector(graphs, tmp_path):
+    detector = GraphKDEDetector(novelty=Novelty(radius=2)).fit(graphs)
+    new = random_graphs(4, seed=7)
+    found = novel_nodes(detector, new)
+    assert [len(x) for x in found] == [len(graph) for graph in new]
+    detector.save(tmp_path / "model.skg")
+    for a, b in zip(found, novel_nodes(load(tmp_path / "model.skg"), new), strict=True):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(ValueError, match="no view of novelty"):
+        novel_nodes(GraphKDEDetector(novelty=None).fit(graphs), new)
+
+
+@pytest.mark.parametrize("parameters", [{"radius": -1}, {"radius": 2.5}, {"categories": "color"}])
+def test_bad_parameters(parameters, graphs):
+    name = next(iter(parameters))
+    with pytest.raises(ValueError, match=f"'{name}' parameter of Novelty must be"):
+        GraphKDEDetector(novelty=Novelty(**parameters)).fit(graphs)

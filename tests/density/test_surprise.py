@@ -1,0 +1,83 @@
+"""Log p-values of a view, against counts."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skgraphkde.density.surprise import LogPValues
+
+SCORES = st.lists(st.integers(-8, 8), min_size=2, max_size=30)  # with ties
+
+
+def log_p_slow(score, others):
+    """log((1 + #{others <= score}) / (n + 1)), continued below the lowest."""
+    p = (1 + sum(other <= score for other in others)) / (len(others) + 1)
+    surprises = -np.array(others, float)
+    quantile = np.quantile(surprises, 0.9)
+    above = surprises[surprises > quantile]
+    mean_excess = np.mean(above - quantile) if len(above) else 1.0
+    return math.log(p) - math.log1p(max(min(others) - score, 0) / mean_excess)
+
+
+@given(SCORES, st.lists(st.integers(-12, 12), min_size=1, max_size=9))
+def test_new_graphs(scores, new):
+    scores, new = 0.37 * np.array(scores), 0.37 * np.array(new)
+    expected = [log_p_slow(score, scores) for score in new]
+    np.testing.assert_allclose(LogPValues(scores)(new), expected, rtol=1e-12, atol=1e-12)
+
+
+@given(SCORES.filter(lambda scores: len(scores) > 2))
+def test_training_graphs_are_judged_by_the_others(scores):
+    scores = 0.37 * np.array(scores)
+    expected = [log_p_slow(score, np.delete(scores, i)) for i, score in enumerate(scores)]
+    actual = LogPValues(scores).leave_one_out()
+    np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
+
+
+@given(SCORES, st.floats(-1e-13, 1e-13))
+def test_rounding_does_not_count(scores, noise):
+    scores = 0.37 * np.array(scores)
+    new = np.append(scores, scores.min() - 1)
+    log_p = LogPValues(scores)
+    np.testing.assert_allclose(log_p(new + noise), log_p(new), atol=1e-11)
+
+
+@given(SCORES)
+def test_less_normal_is_never_more_probable(scores):
+    log_p = LogPValues(0.37 * np.array(scores))
+    grid = log_p(np.linspace(-10, 10, 200))
+    assert (np.diff(grid) >= 0).all()
+    assert (grid <= 0).all()
+
+
+def test_beyond_the_training_graphs_there_are_no_ties():
+    grid = LogPValues(np.arange(50.0))(-np.arange(1.0, 1000.0))
+    assert (np.diff(grid) < 0).all()
+
+
+@pytest.mark.parametrize("n", [2, 3, 20])
+def test_two_training_graphs_are_enough(n):
+    log_p = LogPValues(np.arange(n, dtype=float))
+    assert np.isfinite(log_p.leave_one_out()).all()
+    assert np.isfinite(log_p(np.array([-1e300, 0.5, 1e300]))).all()
+
+
+@settings(max_examples=5)
+@given(st.integers(0, 10**6))
+def test_p_values_of_exchangeable_scores_are_uniform_or_larger(seed):
+    """P(p <= a) <= a + 1 / n, on average over training sets."""
+    rng = np.random.RandomState(seed)
+    n, n_repetitions = 39, 400
+    p = [LogPValues(rng.standard_normal(n))(rng.standard_normal(1)) for _ in range(n_repetitions)]
+    p = np.exp(np.concatenate(p))
+    for a in (0.05, 0.1, 0.5):
+        share, error = np.mean(p <= a + 1e-12), math.sqrt(a * (1 - a) / n_repetitions)
+        assert share <= a + 4 * error
+
+
+@pytest.mark.parametrize("score", [np.nan, np.inf, -np.inf])
+def test_a_score_that_is_not_finite_has_no_p_value(score):
+    assert np.isnan(LogPValues(np.arange(5.0))(np.array([score, 1.0]))).tolist() == [True, False]
