@@ -17,8 +17,8 @@ TITLE = "Contamination and density gap"
 ABOUT = """\
 MUTAG: anomalies of the training folds, drawn at random, are trained on as if they were normal; a
 training fold has 100 normal graphs and 50 anomalies. Densities are means over the graphs of the
-test fold; their scale depends on the method, so compare within a table. The paper does not say how
-its densities are scaled.
+test fold; their scale depends on the method, so compare within a table. Those of the defaults are
+no densities but products of p-values. The paper does not say how its densities are scaled.
 """
 COUNTS = (0, 5, 10, 20, 30, 40, 50)
 ROWS = ("paper settings", "paper settings, untrained", "defaults")

@@ -74,10 +74,27 @@ def report(rows: pd.DataFrame) -> str:
     parts = [ABOUT]
     for metric in METRICS:
         paper = read_paper(PAPER_TABLE[metric])
-        table = against_paper(rows, metric, DATASETS, list(METHODS), paper, PAPER_NAMES)
+        table = against_paper(rows, metric, DATASETS, list(METHODS), paper, PAPER_NAMES, DEEP)
         parts += [f"### {CAPTIONS[metric]}", table]
     parts += ["### Deep detectors, and the epoch that labels would choose", _of_epochs(rows)]
+    parts += ["### All methods on the folds that all have", _on_common_folds(rows)]
     return "\n\n".join(parts)
+
+
+def _on_common_folds(rows: pd.DataFrame) -> str:
+    """Mean AUROC and mean rank of all methods, deep ones included, on the folds that all have."""
+    auroc = rows.pivot_table(index=["dataset", "fold"], columns="method", values="auroc")
+    auroc = auroc.reindex(columns=[x for x in METHODS if x in auroc]).dropna()
+    of_dataset = auroc.groupby(level="dataset").mean()
+    table = pd.DataFrame(
+        {
+            "mean AUROC": of_dataset.mean().map("{:.1f}".format),
+            "mean rank": of_dataset.rank(axis=1, ascending=False).mean().map("{:.1f}".format),
+        }
+    )
+    n_folds = auroc.groupby(level="dataset").size()
+    folds = ", ".join(f"{name} ({n_folds[name]})" for name in DATASETS if name in n_folds)
+    return f"{markdown(table)}\n\nFolds of each data set: {folds}."
 
 
 def _of_epochs(rows: pd.DataFrame) -> str:

@@ -16,7 +16,8 @@ from skgraphkde import datasets as sk
 TITLE = "Four families of random graphs"
 ABOUT = """\
 Fitted on 400 normal graphs, scored on 200 others and 200 anomalies, 20 to 50 nodes each. Densities
-are means, their scale depends on the method: compare within a table. The rank correlation is
+are means, their scale depends on the method: compare within a table; those of the defaults are no
+densities but products of p-values. The rank correlation is
 Spearman's, between the score and the target density of the paper over normal and anomalous graphs;
 the target densities of the Barabasi-Albert and Watts-Strogatz graphs are higher for some anomalies
 than for normal graphs.

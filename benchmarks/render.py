@@ -39,6 +39,7 @@ def against_paper(
     methods: Sequence[str],
     paper: pd.DataFrame,
     paper_names: dict[str, str],
+    unranked: Sequence[str] = (),
 ) -> str:
     """Methods by data sets, then mean and mean rank; figures of the paper below, in italics.
 
@@ -54,6 +55,8 @@ def against_paper(
         With "method", "dataset", "mean" and "std".
     paper_names : dict
         From our names of methods to the paper's.
+    unranked : sequence of str
+        Methods that ran on few data sets, and have no mean and no rank.
 
     Returns
     -------
@@ -62,9 +65,10 @@ def against_paper(
     """
     ours = rows.pivot_table(index="method", columns="dataset", values=metric, aggfunc="mean")
     ours = ours.reindex(index=methods, columns=datasets)
-    common = ours.columns[ours.notna().all()]
-    ranks = ours[common].rank(ascending=metric == "fpr95").mean(axis=1)
-    means = ours[common].mean(axis=1)
+    ranked = ours.drop(index=[method for method in unranked if method in ours.index])
+    common = ours.columns[ranked.notna().all()]
+    ranks = ranked[common].rank(ascending=metric == "fpr95").mean(axis=1)
+    means = ranked[common].mean(axis=1)
     published = paper.pivot_table(index="method", columns="dataset", values="mean")
     n_folds = rows.groupby("dataset")["fold"].nunique()
     lines = []
@@ -74,8 +78,10 @@ def against_paper(
             name: mean_std(values) + (f" ({len(values)})" if len(values) < n_folds[name] else "")
             for name, values in of_method
         }
-        behind = {"mean": f"{means[method]:.1f}", "rank": f"{ranks[method]:.1f}"}
-        lines.append({"method": method, **cells, **(behind if len(common) else {})})
+        behind = {}
+        if len(common) and method not in unranked:
+            behind = {"mean": f"{means[method]:.1f}", "rank": f"{ranks[method]:.1f}"}
+        lines.append({"method": method, **cells, **behind})
         if paper_names.get(method) in published.index:
             figures = published.loc[paper_names[method]].reindex(datasets)
             named = {name: f"*{x:.1f}*" for name, x in figures.items() if np.isfinite(x)}

@@ -55,6 +55,11 @@ class FittedReadout(FittedDistance):
 
     readout: str
 
+    @property
+    def name(self) -> str:
+        """For tables and pictures."""
+        return f"distance between {self.readout}s of the points"
+
     def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
         """Squared distances, shape (len(P), len(Q)); None for `Q` means `P`."""
         p = self._vectors(P)
