@@ -47,12 +47,13 @@ for name, of_view in zip(detector.density_.views, surprises.T, strict=True):
     print(f"{name:42s}", of_view.round(1))
 
 # %%
-# First row: the surprises; the dotted line is log(126). Second row: each atom's share of the
-# squared distance in the first view. Atoms with a large share are unlike those of the nearest known
-# molecules, in themselves or in their position; atoms with a negative share make the molecule look
-# more like them. Third row: the smallest radius at which the neighborhood of an atom is new. No
-# element is new. In the third molecule a third of the atoms are new together with their neighbors;
-# in the others it takes two steps or more. Last row: the known molecule that is nearest.
+# First row: the surprises; the dotted line, log(126), is what none of 125 known molecules exceeds.
+# Second row: each atom's share of the squared distance in the first view. Atoms with a large share
+# are unlike those of the nearest known molecules, in themselves or in their position; atoms with a
+# negative share make the molecule look more like them. Third row: the smallest radius at which the
+# neighborhood of an atom is new. No element is new. In the third molecule a third of the atoms are
+# new together with their neighbors; in the others it takes two steps or more. Last row: the known
+# molecule that is nearest.
 shares = node_contributions(detector, others[odd])
 _, nearest = nearest_references(detector, others[odd], k=1)
 limit = max(np.abs(of_molecule).max() for of_molecule in shares)

@@ -206,7 +206,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             few = ", ".join([*unseen[:5], *[f"and {len(unseen) - 5} more"] * (len(unseen) > 5)])
             if unseen:
                 warnings.warn(
-                    f"node labels that fit did not see count as no label: {few}",
+                    f"node labels that fit did not see have no feature of their own: {few}",
                     stacklevel=3,
                 )
         if "attribute" in self.kinds_:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,10 @@ def view_surprises(detector: GraphKDEDetector, graphs: Any) -> np.ndarray:
     >>> bool(long[2] < 0.1 < tadpole[2])  # every neighborhood of a cycle is known
     True
     """
-    log_p_values = detector.density_.log_p_values(detector.read(graphs))
+    batch = detector.read(graphs)
+    log_p_values = detector.density_.log_p_values(batch)
     finite(log_p_values.sum(axis=0))
-    return -log_p_values.T
+    return 0.0 - log_p_values.T
 
 
 def novel_nodes(detector: GraphKDEDetector, graphs: Any) -> list[np.ndarray]:
@@ -132,8 +134,8 @@ def nearest_references(
     >>> indices[:2].ravel().tolist(), distances[:2].round(3).ravel().tolist()
     ([48, 49], [0.0, 0.0])
     """
-    if k < 1:
-        raise ValueError(f"k must be at least 1, got {k!r}")
+    if not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"k must be an integer of at least 1, got {k!r}")
     batch = detector.read(graphs)
     D = detector.density_.distances(batch, view=_checked(view, detector))
     indices = np.argsort(D, axis=1, kind="stable")[:, :k]
@@ -215,7 +217,10 @@ def node_contributions(
 
 
 def _checked(view: int, detector: GraphKDEDetector) -> int:
-    n_distances = len(detector.density_.fitted_distances)
-    if not 0 <= view < n_distances:
-        raise ValueError(f"view must be the number of a distance, 0 to {n_distances - 1}: {view!r}")
-    return view
+    last = len(detector.density_.fitted_distances) - 1
+    if not isinstance(view, Integral) or not 0 <= view <= last:
+        raise ValueError(
+            f"view must be the number of a distance, 0 to {last}, got {view!r}; novel_nodes "
+            "explains the view of novelty"
+        )
+    return int(view)

@@ -122,7 +122,7 @@ def test_what_cannot_be_explained(graphs):
         with pytest.raises(ValueError, match=re.escape(message)):
             node_contributions(detector, graphs)
     assert nearest_references(detector, graphs, 2)[0].shape == (len(graphs), 2)
-    with pytest.raises(ValueError, match="k must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="k must be an integer of at least 1, got 0"):
         nearest_references(detector, graphs, 0)
     for function in (nearest_references, node_contributions):
         with pytest.raises(NotFittedError):

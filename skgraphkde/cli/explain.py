@@ -49,6 +49,7 @@ LISTED = 5  # nodes of a graph on stdout, at most
 class _Reasons(NamedTuple):
     decision: float
     surprises: np.ndarray  # of the views
+    view: int  # the distance that is most surprised, to which the next three belong
     contributions: np.ndarray  # of the nodes
     distances: np.ndarray  # to the nearest references
     indices: np.ndarray  # of these
@@ -87,14 +88,14 @@ def explain(
 ) -> None:
     """Say why GRAPHS have their scores: by which view, which nodes and which references.
 
-    It names the nodes that make a graph unlike its k nearest references in the first view, these
-    references, and the nodes in neighborhoods that no reference has.
+    It names the nodes that make a graph unlike its k nearest references, in the distance that is
+    most surprised, these references, and the nodes in neighborhoods that no reference has.
 
     A view's surprise is minus the logarithm of its p-value. References are numbered 0, 1, ... in
     the order in which `fit` read them, without those that were not chosen as references. The
     columns of the CSV are graph; node, its id in the file; contribution, the node's share of the
-    squared distance; rank, 1 for the largest share; and new_from, the smallest radius at which its
-    neighborhood is new, empty if it is known.
+    squared distance; rank, 1 for the largest share; view, the number of that distance; and
+    new_from, the smallest radius at which the node's neighborhood is new, empty if it is known.
     """
     contents = load_model(model, detector)
     fitted = contents.detector
@@ -103,22 +104,26 @@ def explain(
     skipped = Skipped(skip_errors)
 
     def reasons_of(batch: GraphBatch) -> list[_Reasons]:
-        distances, indices = nearest_references(fitted, batch, k)
-        contributions = node_contributions(fitted, batch, k)
         surprises = view_surprises(fitted, batch)
-        decisions = (-surprises.sum(axis=1) - fitted.offset_).tolist()
+        views = surprises[:, : len(fitted.density_.fitted_distances)].argmax(axis=1)
         new_from: list = [None] * len(batch)
         if fitted.density_.novelty is not None:
             new_from = novel_nodes(fitted, batch)
-        columns = (decisions, surprises, contributions, distances, indices, new_from)
-        return list(map(_Reasons, *columns))
+        reasons = []
+        for i, view in enumerate(views.tolist()):
+            decision = float(-surprises[i].sum() - fitted.offset_)
+            (shares,) = node_contributions(fitted, batch[i], k, view=view)
+            distances, indices = nearest_references(fitted, batch[i], k, view=view)
+            of_view = (view, shares, distances[0], indices[0])
+            reasons.append(_Reasons(decision, surprises[i], *of_view, new_from[i]))
+        return reasons
 
     files = with_progress(find_files(graphs), quiet)
     read = read_files(files, Reading.of(contents.notes), skipped.on_error)
     lowest: list[tuple[FileGraph, _Reasons]] = []
     with opened(output) if output else contextlib.nullcontext() as file:
         write = csv.writer(file, lineterminator="\n").writerows if file else list
-        write([["graph", "node", "contribution", "rank", "new_from"]])
+        write([["graph", "node", "contribution", "rank", "view", "new_from"]])
         for graph, reasons in judged(reasons_of, read, skipped):
             _echo_reasons(graph, reasons, fitted.density_, err=output == "-")
             write(_node_rows(graph, reasons, fitted.density_))
@@ -137,15 +142,28 @@ def _echo_reasons(graph: FileGraph, reasons: _Reasons, density: GraphDensity, *,
     if len(density.views) > 1:
         pairs = zip(density.views, reasons.surprises, strict=True)
         lines += [f"  surprise {surprise:.3g}: {name}" for name, surprise in pairs]
-    lines.append(f"  nearest references: {', '.join(f'{i} ({d:.3g})' for i, d in neighbors)}")
-    lines.append(f"  largest contributions: {', '.join(nodes)}")
+    lines.append(f"  {_sizes(graph.batch, density.references)}")
+    of_view = f" (view {reasons.view})" if len(density.fitted_distances) > 1 else ""
+    named = ", ".join(f"{i} ({d:.3g})" for i, d in neighbors)
+    lines.append(f"  nearest references{of_view}: {named}")
+    lines.append(f"  largest contributions{of_view}: {', '.join(nodes)}")
     if density.novelty is not None and reasons.new_from is not None:
         new = np.flatnonzero(reasons.new_from <= density.novelty.radius)
         first = new[np.argsort(reasons.new_from[new], kind="stable")][:LISTED]
         listed = [f"{graph.nodes[i]} (from radius {reasons.new_from[i]})" for i in first]
-        of_all = f"{len(new)} of {len(reasons.new_from)} nodes"
+        usual = -density.training_scores[-1].mean() if density.training_scores is not None else 0
+        of_all = f"{len(new)} of {len(reasons.new_from)} nodes (a known graph: {usual:.0%})"
         lines.append(f"  in new neighborhoods: {', '.join([of_all, *listed])}")
     click.echo("\n".join(lines), err=err)
+
+
+def _sizes(graph: GraphBatch, references: GraphBatch) -> str:
+    """Numbers of nodes and edges, beside those of the references: means over nodes hide them."""
+    parts = []
+    for what in ("nodes", "edges"):
+        own, known = (getattr(x, f"n_{what}_per_graph") for x in (graph, references))
+        parts.append(f"{own[0]} {what} (references: {known.min()} to {known.max()})")
+    return ", ".join(parts)
 
 
 def _node_rows(graph: FileGraph, reasons: _Reasons, density: GraphDensity) -> Iterator[tuple]:
@@ -154,7 +172,8 @@ def _node_rows(graph: FileGraph, reasons: _Reasons, density: GraphDensity) -> It
     new_from = [""] * len(ranks)
     if density.novelty is not None and reasons.new_from is not None:
         new_from = [x if x <= density.novelty.radius else "" for x in reasons.new_from.tolist()]
-    rows = zip(graph.nodes, reasons.contributions.tolist(), ranks, new_from, strict=True)
+    views = [reasons.view] * len(ranks)
+    rows = zip(graph.nodes, reasons.contributions.tolist(), ranks, views, new_from, strict=True)
     return ((graph.name, *row) for row in rows)
 
 

@@ -17,8 +17,8 @@ class LogPValues:
 
         log p(s) = -log(n + 1) - log(1 + (min - s) / b),
 
-    with b the mean excess of the surprises (minus the scores) over their 90% quantile: graphs that
-    are more surprising than all training graphs are told apart, too.
+    with b the mean excess of the surprises (minus the scores) over their 90% quantile, or 1 if
+    nothing exceeds it: graphs more surprising than all training graphs are told apart, too.
 
     Parameters
     ----------

@@ -51,9 +51,9 @@ class GraphKDEDetector(
     This is LGKDE [1]_, with the choices of the paper in :func:`paper_settings` and choices that
     detect better as defaults (see Notes).
 
-    By default three *views* look at each graph: the density under a distance to which small and
-    large graphs are odd, the density under one to which they are not, and the novelty of its
-    neighborhoods. Each view's surprise becomes a p-value, and the logarithms are added up.
+    By default three *views* look at each graph: the density under a distance to which small graphs
+    are odd, the density under one to which they are less so, and the novelty of its neighborhoods.
+    Each view's surprise becomes a p-value, and the logarithms are added up.
 
     Each of the first eight parameters takes an object with parameters of its own, or a string that
     is short for one with its defaults.
@@ -227,13 +227,15 @@ class GraphKDEDetector(
 
     def _validate_values(self) -> None:
         distances = self._expanded("distance")
-        if isinstance(distances, tuple) and not (
-            distances and all(isinstance(x, Distance) for x in distances)
-        ):
-            raise ValueError(
-                "The 'distance' parameter of GraphKDEDetector must be one distance, or a tuple of "
-                f"them, such as (MMD(), Readout()). Got {self.distance!r} instead."
-            )
+        if isinstance(distances, tuple):
+            wrong = [x for x in distances if not isinstance(x, Distance)]
+            if wrong or not distances:
+                names = sorted(set(self._shorthands["distance"]) - {"auto"})
+                raise ValueError(
+                    "The 'distance' parameter of GraphKDEDetector must be one distance, or a tuple "
+                    f"of them, of Distance objects or {names}. "
+                    f"Got {wrong[0] if wrong else self.distance!r} in {self.distance!r}."
+                )
         training = self.specification("training")
         has_checkpoint = training is not None and training.checkpoint is not None
         if has_checkpoint and not isinstance(self.random_state, Integral):

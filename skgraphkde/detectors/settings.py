@@ -57,8 +57,10 @@ def density_settings(**changes: Any) -> dict[str, Any]:
     The defaults find outliers: their kernels are so short that a score says little beyond how far
     the nearest training graphs are. These find modes. One wide kernel compares the clouds of nodes
     by little more than their means; the bandwidth is that of the largest leave-one-out likelihood;
-    neither size nor novelty plays a part. On Erdos-Renyi graphs the scores follow the density of
-    the edge probability.
+    neither size nor novelty plays a part. On Erdos-Renyi graphs whose nodes carry their normalized
+    degree the scores follow the density of the edge probability. Graphs without node data are
+    compared by the bins of their degrees, in which near modes merge: give ``degree / (n - 1)`` as
+    node attribute.
 
     Parameters
     ----------

@@ -55,13 +55,17 @@ class NodeContributionsDisplay:
     contributions: np.ndarray | None = None
 
     @classmethod
-    def from_estimator(cls, detector: Any, graph: Any, *, k: int = 5, **options: Any) -> Self:
+    def from_estimator(
+        cls, detector: Any, graph: Any, *, k: int = 5, view: int = 0, **options: Any
+    ) -> Self:
         """Draw one graph with the contributions of its nodes under a fitted `detector`.
 
-        They are contributions to the distance to the `k` nearest references, in the first view.
+        They are contributions to the distance to the `k` nearest references, in the first distance
+        or in the one that `view` names.
         """
         batch = one_graph(graph)
-        return cls.from_predictions(batch, node_contributions(detector, batch, k)[0], **options)
+        contributions = node_contributions(detector, batch, k, view=view)[0]
+        return cls.from_predictions(batch, contributions, **options)
 
     @classmethod
     def from_predictions(cls, graph: Any, contributions: Any = None, **options: Any) -> Self:

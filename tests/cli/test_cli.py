@@ -182,7 +182,7 @@ def test_warnings_are_one_line(here):
     graph.nodes["n0"]["element"] = "Xe"
     nx.write_graphml(graph, "xe.graphml")
     warning = run("score model.skg xe.graphml").stderr
-    assert warning == "Warning: node labels that fit did not see count as no label: Xe\n"
+    assert warning == "Warning: node labels that fit did not see have no feature of their own: Xe\n"
 
 
 def test_a_model_saved_by_the_library_reads_default_names(here):
@@ -218,33 +218,39 @@ def test_forged_notes(here):
 def test_reasons_are_those_of_the_library(here):
     result = run("explain model.skg new -o reasons.csv -k 3")
     rows = table((here / "reasons.csv").read_text())
-    assert list(rows[0]) == ["graph", "node", "contribution", "rank", "new_from"]
+    assert list(rows[0]) == ["graph", "node", "contribution", "rank", "view", "new_from"]
     expected = [(f"new/{i:02d}.graphml", n) for i, graph in enumerate(NEW) for n in graph]
     assert [(row["graph"], row["node"]) for row in rows] == expected
     detector, graphs = skgraphkde.load("model.skg"), read(NEW)
-    shares = node_contributions(detector, graphs, k=3)
+    surprise = view_surprises(detector, graphs)
+    views = surprise[:, :2].argmax(axis=1).tolist()  # the distance that is most surprised
+    shares = [
+        node_contributions(detector, graphs[i], k=3, view=view)[0] for i, view in enumerate(views)
+    ]
+    sizes = graphs.n_nodes_per_graph
+    assert [int(row["view"]) for row in rows] == np.repeat(views, sizes).tolist()
     np.testing.assert_allclose(column(rows, "contribution"), np.concatenate(shares), rtol=1e-9)
     for i in range(len(NEW)):
         of_graph = [row for row in rows if row["graph"] == f"new/{i:02d}.graphml"]
         by_rank = sorted(of_graph, key=lambda row: int(row["rank"]))
         assert column(by_rank, "rank").tolist() == list(range(1, len(NEW[i]) + 1))
         assert np.all(np.diff(column(by_rank, "contribution")) <= 0)
-    distances, places = nearest_references(detector, graphs, k=3)
+    distances, places = nearest_references(detector, graphs, k=3, view=views[0])
     line = ", ".join(f"{i} ({d:.3g})" for i, d in zip(places[0], distances[0], strict=True))
     lines = result.stdout.splitlines()
-    name, *surprises, nearest, nodes, novel = lines[:7]
+    name, *surprises, size, nearest, nodes, novel = lines[:8]
     first = next(row["node"] for row in rows if row["rank"] == "1")
     verdict = {1: "normal", -1: "anomaly"}[detector.predict(graphs)[0]]
     decisions = detector.decision_function(graphs)
     assert name == f"new/00.graphml: {verdict}, decision {decisions[0]:.4g}"
     assert surprises == [
         f"  surprise {surprise:.3g}: {view}"
-        for view, surprise in zip(
-            detector.density_.views, view_surprises(detector, graphs)[0], strict=True
-        )
+        for view, surprise in zip(detector.density_.views, surprise[0], strict=True)
     ]
-    assert nearest == f"  nearest references: {line}"
-    assert nodes.startswith(f"  largest contributions: {first} (")
+    known = detector.density_.references.n_nodes_per_graph
+    assert size.startswith(f"  {sizes[0]} nodes (references: {known.min()} to {known.max()}), ")
+    assert nearest == f"  nearest references (view {views[0]}): {line}"
+    assert nodes.startswith(f"  largest contributions (view {views[0]}): {first} (")
     new_from = novel_nodes(detector, graphs)
     assert [row["new_from"] for row in rows] == [
         "" if radius > 5 else str(radius) for radii in new_from for radius in radii
@@ -252,9 +258,11 @@ def test_reasons_are_those_of_the_library(here):
     n_new, n_nodes = (new_from[0] <= 5).sum(), len(NEW[0])
     of_node = dict(zip(NEW[0], new_from[0].tolist(), strict=True))
     listed = sorted((n for n in of_node if of_node[n] <= 5), key=of_node.get)[:5]
-    words = [f"{n_new} of {n_nodes} nodes", *(f"{n} (from radius {of_node[n]})" for n in listed)]
+    usual = -detector.density_.training_scores[2].mean()
+    words = [f"{n_new} of {n_nodes} nodes (a known graph: {usual:.0%})"]
+    words += [f"{n} (from radius {of_node[n]})" for n in listed]
     assert novel == f"  in new neighborhoods: {', '.join(words)}"
-    assert len(lines) == 7 * len(NEW)
+    assert len(lines) == 8 * len(NEW)
 
 
 def test_reasons_of_one_view(here):
@@ -262,9 +270,9 @@ def test_reasons_of_one_view(here):
     result = run("explain one.skg new -o reasons.csv")
     assert {row["new_from"] for row in table((here / "reasons.csv").read_text())} == {""}
     lines = result.stdout.splitlines()
-    assert len(lines) == 3 * len(NEW)
+    assert len(lines) == 4 * len(NEW)
     decisions = skgraphkde.load("one.skg").decision_function(read(NEW))
-    assert [line.rpartition(" ")[2] for line in lines[::3]] == [f"{x:.4g}" for x in decisions]
+    assert [line.rpartition(" ")[2] for line in lines[::4]] == [f"{x:.4g}" for x in decisions]
 
 
 def test_reasons_on_stdout(here):
@@ -279,7 +287,7 @@ def test_explain_skips(here):
     result = run("explain model.skg b.json new --skip-errors", exit_code=3)
     assert result.stdout == run("explain model.skg new").stdout
     run("explain model.skg b.json --skip-errors -o none.csv", exit_code=3)
-    assert (here / "none.csv").read_text() == "graph,node,contribution,rank,new_from\n"
+    assert (here / "none.csv").read_text() == "graph,node,contribution,rank,view,new_from\n"
 
 
 @pytest.mark.parametrize("n_graphs", [1, 7])
