@@ -251,7 +251,7 @@ PEERS = {
     "GAE+KDE": ("graph_autoencoder", "GraphAutoencoderKDE", {"max_iter": 1}, []),
     "InfoGraph+KDE": ("infograph", "InfoGraphKDE", {"max_iter": 1}, []),
     "OCGIN": ("ocgin", "OCGIN", {"max_iter": 2}, []),
-    "OCGTL": ("ocgtl", "OCGTL", {"max_iter": 1}, []),
+    "OCGTL": ("ocgtl", "OCGTL", {"max_iter": 1, "hidden_dim": 8, "n_layers": 2}, []),
     "GLocalKD": ("glocalkd", "GLocalKD", {"max_iter": 1, "hidden_dim": 32}, []),
     "SIGNET": ("signet", "SIGNET", {"max_iter": 1, "n_layers": 2}, []),
 }

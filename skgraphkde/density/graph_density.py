@@ -79,6 +79,8 @@ class GraphDensity:
         self.features, self.novelty = features, novelty
         self._model = model
         self._references = references
+        if training_scores is not None:
+            training_scores.setflags(write=False)
         self.training_scores = training_scores
         scores = () if training_scores is None else training_scores
         self._log_p_values = [LogPValues(of_view) for of_view in scores]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from numbers import Integral
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -165,12 +165,19 @@ class FittedNovelty:
     @cached_property
     def _by_radius(self) -> list[_Known]:
         """What is known at each radius; only reasons need more than the last."""
-        return [*map(self._learn, range(self.radius)), self._known]
+        blocks = [self._references[x] for x in _blocks(self._references)]
+        rounds = zip(*(self._rounds(some, self.radius) for some in blocks), strict=True)
+        return [self._summary(np.concatenate(colors)) for colors in rounds]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_by_radius"}
 
     def _learn(self, radius: int) -> _Known:
-        colors = np.concatenate(
-            [self._last_colors(self._references[x], radius) for x in _blocks(self._references)]
-        )
+        blocks = [self._references[x] for x in _blocks(self._references)]
+        return self._summary(np.concatenate([self._last_colors(x, radius) for x in blocks]))
+
+    def _summary(self, colors: np.ndarray) -> _Known:
+        """The distinct colors of all nodes of the references."""
         graph = self._references.graph_of_node
         order = np.lexsort((graph, colors))
         colors, graph = colors[order], graph[order]

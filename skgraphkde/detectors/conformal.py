@@ -60,7 +60,7 @@ class ConformalMixin:
         >>> detector.p_values(odd[:4]).round(2).tolist()
         [0.08, 0.07, 0.01, 0.08]
         >>> int(detector.select(odd, alpha=0.1).sum())
-        25
+        26
         """
         check_is_fitted(self)
         if not self.is_calibrated_:

@@ -315,8 +315,10 @@ class GraphKDEDetector(
             swap_features(density.features.transform_batch(twin), twins.swap_ratio, rng)
             for twin in twins.structural(batch, rng)
         ]
-        of_twins = finite([density.log_densities(x, featurized=True) for x in featurized])
-        of_graphs = finite(density.log_densities(batch))
+        of_twins = np.array([density.log_densities(x, featurized=True) for x in featurized])
+        of_graphs = density.log_densities(batch)
+        for of_view in (*of_graphs, *of_twins.reshape(-1, len(batch))):
+            finite(of_view)
         return float(np.tanh((of_graphs - of_twins) / 2).mean())
 
     def pairwise_distances(self, graphs: Any, other: Any = None) -> np.ndarray:

@@ -101,3 +101,11 @@ def without_own_pairs(means: torch.Tensor, sizes: np.ndarray) -> torch.Tensor:
     """
     n = torch.tensor(sizes, dtype=means.dtype, device=means.device)
     return torch.where(n > 1, (n * means - 1) / (n - 1).clamp_min(1), means)
+
+
+def positions(some: tuple[float, ...], gammas: tuple[float, ...]) -> slice | list[int]:
+    """Where `some` of the gammas are: a slice, which copies nothing, if they are in a row."""
+    position = {gamma: i for i, gamma in enumerate(gammas)}
+    index = [position[gamma] for gamma in some]
+    in_a_row = index == list(range(index[0], index[0] + len(index)))
+    return slice(index[0], index[0] + len(index)) if in_a_row else index

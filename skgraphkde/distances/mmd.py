@@ -17,6 +17,7 @@ from skgraphkde.distances.kernel_means import (
     EmbeddedMeasures,
     feature_means,
     kernel_means,
+    positions,
     self_means,
     without_own_pairs,
 )
@@ -64,8 +65,8 @@ class MMD(Distance):
     distances are negative. Atoms of molecules are not independent: equal molecules are common, and
     nearly all distances between neighbors are negative. The share of the bias that "adaptive"
     removes is the share of training graphs whose unbiased squared distance to their nearest
-    neighbor, as found by the biased estimate, is not negative. Several MMDs of one detector remove
-    the same share, which all their gammas determine.
+    neighbor, as found by the biased estimate, is not negative. MMDs that share their kernel means
+    remove the same share.
 
     Examples
     --------
@@ -163,9 +164,12 @@ class FittedMMD(FittedDistance):
         """The range of the gammas, and the share of the bias that is removed."""
         low, high = min(self.gammas), max(self.gammas)
         gammas = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-        bias = {0.0: "biased", 1.0: "unbiased"}
-        removed = bias.get(self.correction, f"{self.correction:.0%} of the bias removed")
-        return f"MMD with gamma {gammas}, {removed}"
+        removed = {0.0: "biased", 1.0: "unbiased"}.get(
+            self.correction, f"{self.correction:.0%} of the bias removed"
+        )
+        return f"MMD with gamma {gammas}, {removed}" + ", random features" * (
+            self.method != "exact"
+        )
 
     @property
     def method(self) -> str:
@@ -260,7 +264,7 @@ class MMDs:
     def __init__(self, members: tuple[FittedMMD, ...]) -> None:
         self.members, self.frequencies = members, members[0].frequencies
         self.gammas = tuple(dict.fromkeys(gamma for x in members for gamma in x.gammas))
-        self.of_member = [_positions(x.gammas, self.gammas) for x in members]
+        self.of_member = [positions(x.gammas, self.gammas) for x in members]
 
     def embed(self, P: DiscreteMeasures) -> EmbeddedMeasures:
         """Add the mean kernels within each measure, and the means of random features."""
@@ -292,7 +296,7 @@ class MMDs:
     def _combined(
         self, i: int, P: EmbeddedMeasures, Q: EmbeddedMeasures, cross: torch.Tensor
     ) -> torch.Tensor:
-        """Squared distances of one member, from the mean kernels of all gammas."""
+        """Squared distances of a member, from the mean kernels."""
         member, index = self.members[i], self.of_member[i]
         norms_P, norms_Q = (member.norms(x.of_gammas(index)) for x in (P, Q))
         return member.largest(norms_P[:, :, None] + norms_Q[:, None, :] - 2 * cross[index])
@@ -358,14 +362,6 @@ class MMDs:
             squared = unbiased._combined(0, Q, P, cross)
             possible.append(squared.gather(1, nearest[:, None])[:, 0] >= -ROUNDING)
         return torch.cat(possible).double().mean().item()
-
-
-def _positions(some: tuple[float, ...], gammas: tuple[float, ...]) -> slice | list[int]:
-    """Where `some` of the gammas are: a slice, which copies nothing, if they are in a row."""
-    position = {gamma: i for i, gamma in enumerate(gammas)}
-    index = [position[gamma] for gamma in some]
-    in_a_row = index == list(range(index[0], index[0] + len(index)))
-    return slice(index[0], index[0] + len(index)) if in_a_row else index
 
 
 class _CrossMeans:

@@ -56,6 +56,7 @@ def test_the_score_is_the_sum_of_log_p_values(detector):
 
 def test_rows_of_surprises_add_up_to_the_score(detector):
     surprises = view_surprises(detector, NEW)
+    assert not np.signbit(surprises).any()  # no -0
     assert surprises.shape == (len(NEW), len(detector.density_.views))
     assert (surprises >= 0).all()
     np.testing.assert_allclose(-surprises.sum(1), detector.score_samples(NEW), rtol=1e-12)
