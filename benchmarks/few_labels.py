@@ -79,10 +79,7 @@ def _evaluate(estimator: GridSearchCV, settings: dict, *data: Any) -> dict[str, 
 
 def _anomalies(data: Any, fold: int, n_known: int) -> GraphBatch:
     """Anomalies of the training folds."""
-    folds = OneClassKFold(
-        protocol.N_FOLDS, shuffle=True, random_state=0, anomaly_class=data.anomaly_class
-    ).split(data.graphs, data.classes)
-    _, test = list(folds)[fold]
+    _, test = protocol.split(data, fold)
     outside = np.setdiff1d(np.flatnonzero(data.target == -1), test)
     return data.graphs[np.random.RandomState(fold).permutation(outside)[:n_known]]
 

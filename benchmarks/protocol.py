@@ -45,12 +45,17 @@ def load(dataset: str, anomaly_class: int | None = None) -> Bunch:
     return fetch_tu_dataset(dataset, anomaly_class=anomaly_class)
 
 
-def fold(data: Bunch, index: int) -> tuple[Any, Any, np.ndarray]:
-    """Training graphs, test graphs and targets of the test graphs of one of the five folds."""
+def split(data: Bunch, index: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of the training graphs and of the test graphs of one of the five folds."""
     folds = OneClassKFold(
         N_FOLDS, shuffle=True, random_state=0, anomaly_class=data.anomaly_class
     ).split(data.graphs, data.classes)
-    train, test = list(folds)[index]
+    return list(folds)[index]
+
+
+def fold(data: Bunch, index: int) -> tuple[Any, Any, np.ndarray]:
+    """Training graphs, test graphs and targets of the test graphs of one of the five folds."""
+    train, test = split(data, index)
     return data.graphs[train], data.graphs[test], data.target[test]
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 from benchmarks import protocol
 from benchmarks.families import MAKERS
@@ -79,18 +78,15 @@ def report(rows: pd.DataFrame) -> str:
     means = rows.pivot_table(index="method", columns="title", values=METRICS[0], sort=False)
     means = means.reindex(columns=[name for name in columns if name in means])
     common = means.columns[means.notna().all()]
+    ranks = means[common].rank(ascending=False).mean(axis=1)
     lines = {
         method: {
             **{k: mean_std(x) for k, x in of_method.groupby("title")[METRICS[0]]},
             "mean": f"{means.loc[method, common].mean():.1f}",
-            "rank": f"{np.mean([_rank(means[name], method) for name in common]):.1f}",
+            "rank": f"{ranks[method]:.1f}",
         }
         for method, of_method in rows.groupby("method", sort=False)
     }
     table = pd.DataFrame(lines).T.reindex(columns=[*means.columns, "mean", "rank"])
     table.index.name = "method"
     return f"{ABOUT}\n\n{markdown(table)}\n\nMean and rank over {', '.join(common)}."
-
-
-def _rank(of_set: pd.Series, method: str) -> float:
-    return float(rankdata(-of_set)[of_set.index.get_loc(method)])

@@ -195,13 +195,9 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
     def check_batch(self, batch: GraphBatch) -> None:
         """Raise if the batch lacks what `fit` saw; warn once of labels that it did not see."""
         if "label" in self.kinds_:
-            if batch.labels is None:
-                raise ValueError(
-                    "fit saw node labels; these graphs have none: read them as those of fit, such "
-                    "as by read_graphs(graphs, node_label=...)"
-                )
+            batch.check_labels()
             known = set(self.label_names_)
-            codes = np.unique(batch.labels)
+            codes = np.unique(np.asarray(batch.labels))
             unseen = [str(batch.label_names[c]) for c in codes if batch.label_names[c] not in known]
             few = ", ".join([*unseen[:5], *[f"and {len(unseen) - 5} more"] * (len(unseen) > 5)])
             if unseen:
@@ -317,8 +313,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
     def _label(self, batch: GraphBatch) -> np.ndarray:
         column = {name: i for i, name in enumerate(self.label_names_)}
         unseen = len(column)
-        codes = np.array([column.get(name, unseen) for name in batch.label_names], dtype=int)
-        codes = codes[batch.labels]
+        codes = batch.label_codes(column, unseen)
         one_hot = np.zeros((batch.n_nodes, unseen))
         known = np.flatnonzero(codes < unseen)
         one_hot[known, codes[known]] = 1

@@ -60,16 +60,9 @@ class GIN(nn.Module):
             for n_in, n_out in pairwise([in_dim] + [hidden_dim] * n_layers)
         )
 
-    def forward(self, graphs: GraphBatch, X: torch.Tensor | None = None) -> torch.Tensor:
-        """Embed the nodes, shape (n_nodes, n_layers * hidden_dim): all layers side by side.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-        X : Tensor of shape (n_nodes, in_dim), default=None
-            What to embed in place of the node attributes of the graphs.
-        """
-        Z = node_features(graphs, self) if X is None else X
+    def forward(self, graphs: GraphBatch) -> torch.Tensor:
+        """Embed the nodes, shape (n_nodes, n_layers * hidden_dim): all layers side by side."""
+        Z = node_features(graphs, self)
         adjacency = CSRMatrix(graphs.adjacency, Z)
         layers = []
         for layer in self.layers:

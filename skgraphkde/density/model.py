@@ -128,10 +128,15 @@ class DensityModel(nn.Module):
         left_out: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """The same from squared distances, shape (n_distances, n_graphs, n_references)."""
-        log_weights = None
-        if self.size_kernel is not None:
-            log_weights = torch.as_tensor(self.size_kernel(graphs, references)).to(squared)
-        return self.kde(squared, log_weights, left_out)
+        return self.kde(squared, self._log_weights(squared, graphs, references), left_out)
+
+    def _log_weights(
+        self, squared: torch.Tensor, graphs: GraphBatch, references: GraphBatch
+    ) -> torch.Tensor | None:
+        """The size kernel's logarithms, shape (n_graphs, n_references), beside the distances."""
+        if self.size_kernel is None:
+            return None
+        return torch.as_tensor(self.size_kernel(graphs, references)).to(squared)
 
     # -- any number of graphs, block by block ------------------------------------------------------
 
@@ -239,10 +244,7 @@ class DensityModel(nn.Module):
             of_sample = self.distances.squared(some.measures, references.measures)
         else:
             of_sample = squared[:, sample]
-        log_weights = None
-        if self.size_kernel is not None:
-            log_weights = torch.as_tensor(self.size_kernel(some.graphs, references.graphs))
-            log_weights = log_weights.to(of_sample)
+        log_weights = self._log_weights(of_sample, some.graphs, references.graphs)
         own = own_references(sample, len(references), self.device)
         self.kde.scale_by_likelihood(of_sample, log_weights, own)
 

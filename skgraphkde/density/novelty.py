@@ -95,10 +95,9 @@ class FittedNovelty:
     def __init__(self, specification: Novelty, references: GraphBatch) -> None:
         self.specification, self._references = specification, references
         self.by_label = specification.categories != "degree" and references.labels is not None
-        self._code_of = {name: code for code, name in enumerate(references.label_names)}
-        if self.by_label:  # names that no reference uses are unknown
-            used = set(np.unique(np.asarray(references.labels)).tolist())
-            self._code_of = {name: code for name, code in self._code_of.items() if code in used}
+        # Names that no reference uses are unknown.
+        used = np.unique(np.asarray(references.labels)).tolist() if self.by_label else ()
+        self._code_of = {references.label_names[code]: code for code in used}
         self._known = self._learn(specification.radius)
 
     @property
@@ -113,11 +112,8 @@ class FittedNovelty:
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels by which nodes are told apart."""
-        if self.by_label and graphs.labels is None:
-            raise ValueError(
-                "fit saw node labels; these graphs have none: read them as those of fit, such as "
-                "by read_graphs(graphs, node_label=...)"
-            )
+        if self.by_label:
+            graphs.check_labels()
 
     def scores(self, graphs: GraphBatch, own: np.ndarray | None = None) -> np.ndarray:
         """Minus the share of each graph's nodes that are new.
@@ -195,9 +191,7 @@ class FittedNovelty:
         """Colors after 0, 1, ..., `n_rounds` rounds, each of shape (n_nodes,)."""
         codes = graphs.degrees
         if self.by_label:
-            unknown = -1  # no reference has this color
-            codes = np.array([self._code_of.get(x, unknown) for x in graphs.label_names], int)
-            codes = codes[graphs.labels]
+            codes = graphs.label_codes(self._code_of, unknown=-1)  # a color of no reference
         return refined(mix(codes.astype(np.uint64)), graphs.adjacency, n_rounds, weighted=False)
 
     @staticmethod

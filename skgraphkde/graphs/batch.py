@@ -8,7 +8,7 @@ to end.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import networkx as nx
@@ -101,6 +101,30 @@ class GraphBatch:
     def degrees(self) -> np.ndarray:
         """Number of neighbors of each node, shape (n_nodes,); edge weights are ignored."""
         return np.diff(self.adjacency.indptr)
+
+    def label_codes(self, code_of: Mapping[Hashable, int], unknown: int) -> np.ndarray:
+        """The code of each node's label in a vocabulary that `fit` saw.
+
+        Parameters
+        ----------
+        code_of : mapping from label to int
+        unknown : int
+            The code of all other labels.
+
+        Returns
+        -------
+        ndarray of int, shape (n_nodes,)
+        """
+        codes = np.array([code_of.get(name, unknown) for name in self.label_names], dtype=int)
+        return codes[self.labels]
+
+    def check_labels(self) -> None:
+        """Raise a ValueError if the nodes have no labels, where the training graphs had them."""
+        if self.labels is None:
+            raise ValueError(
+                "fit saw node labels; these graphs have none: read them as those of fit, such as "
+                "by read_graphs(graphs, node_label=...)"
+            )
 
     @property
     def graph_of_node(self) -> np.ndarray:
