@@ -15,10 +15,13 @@ class LogPValues:
 
     log p(s) = log((1 + #{scores <= s}) / (n + 1)), and below all scores
 
-        log p(s) = -log(n + 1) - log(1 + (min - s) / b),
+        log p(s) = -log(n + 1) - log(1 + (s_2 - s) / b),
 
-    with b the mean excess of the surprises (minus the scores) over their 90% quantile, or 1 if
-    nothing exceeds it: graphs more surprising than all training graphs are told apart, too.
+    with s_2 the second lowest score and b the mean excess of the surprises (minus the scores) over
+    their 90% quantile, or 1 if nothing exceeds it, both without the lowest score: graphs more
+    surprising than all training graphs are told apart, too. The lowest score has no part in it, as
+    it is itself judged by the others: if it did, new graphs would be measured from an outlier among
+    the training graphs, and the outlier from the bulk, so that it would always look worse.
 
     Parameters
     ----------
@@ -29,7 +32,8 @@ class LogPValues:
     def __init__(self, scores: np.ndarray) -> None:
         self.scores = scores
         self._sorted = np.sort(scores)
-        self._scale = _mean_excess(-scores)
+        self._second = self._sorted[1]
+        self._scale = _mean_excess(-self._sorted[1:])
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """Log p-values of new graphs, shape (n_graphs,); NaN for a score that is not finite."""
@@ -37,8 +41,7 @@ class LogPValues:
         scores = np.where(is_finite, scores, 0.0)
         log_p = np.log(conformal_p_values(scores, self._sorted))
         lowest = self._sorted[0]
-        excess = np.where(scores < lowest - rounding(lowest), lowest - scores, 0.0)
-        log_p -= np.log1p(excess / self._scale)
+        log_p -= np.where(scores < lowest - rounding(lowest), self._log_excess(scores), 0.0)
         return np.where(is_finite, log_p, np.nan)  # no p-value comes from a NaN
 
     def leave_one_out(self) -> np.ndarray:
@@ -46,10 +49,12 @@ class LogPValues:
         n = len(self.scores)
         # Its own score is among those that are as low: (1 + others) / ((n - 1) + 1).
         log_p = np.log((conformal_p_values(self.scores, self._sorted) * (n + 1) - 1) / n)
-        if self._sorted[0] < self._sorted[1] - rounding(self._sorted[1]):  # one is below the others
-            first = self.scores.argmin()
-            log_p[first] = LogPValues(np.delete(self.scores, first))(self.scores[first])
-        return log_p
+        return log_p - self._log_excess(self.scores)  # 0 but for the lowest score
+
+    def _log_excess(self, scores: np.ndarray) -> np.ndarray:
+        """log(1 + (s_2 - s) / b) below s_2, and 0 elsewhere."""
+        is_below = scores < self._second - rounding(self._second)
+        return np.log1p(np.where(is_below, self._second - scores, 0.0) / self._scale)
 
 
 def _mean_excess(surprises: np.ndarray) -> float:
