@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 
-from skgraphkde import GraphKDEDetector, read_graphs
+from skgraphkde import GraphKDEDetector, GraphSchema
 
 rng = np.random.RandomState(0)
 
@@ -65,16 +65,18 @@ for name, network in {**networks, **odd}.items():
     nx.write_graphml(network, Path(folder.name, f"{name}.graphml"))
 
 # %%
-# Your own script starts here. ``node_label="kind"`` says which node attribute is the label. Without
-# ``read_graphs``, a detector looks for the label in ``"label"``, and for a vector in ``"x"``.
+# Your own script starts here. A :class:`~skgraphkde.GraphSchema` says that the node attribute
+# ``"kind"`` is a category. Without one, a detector looks for categories in ``"label"`` and for
+# numbers in ``"x"``, and warns that it has not read ``"kind"``.
 files = sorted(Path(folder.name).glob("*.graphml"))
-graphs = read_graphs([nx.read_graphml(file) for file in files], node_label="kind")
-print(graphs)
+graphs = [nx.read_graphml(file) for file in files]
+schema = GraphSchema(node_categories="kind")
 
 # %%
 # All files go into one fit, as nobody has said which ones are anomalous. ``fit_predict`` returns
 # the verdicts. Here are the scores behind them, in which each graph is judged only by the others.
-detector = GraphKDEDetector(contamination=0.05).fit(graphs)
+detector = GraphKDEDetector(schema=schema, contamination=0.05).fit(graphs)
+print(detector.schema_)
 scores = detector.calibration_scores_ - detector.offset_
 for i in np.argsort(scores)[:6]:
     print(f"{files[i].name:22s} {scores[i]:9.1f}")

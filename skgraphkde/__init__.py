@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skgraphkde.distances import MMD, Distance, FittedDistance, Readout
     from skgraphkde.encoders import GCN, Encoder, EncoderModule, Propagation
     from skgraphkde.features import NodeFeatures
-    from skgraphkde.graphs import GraphBatch, read_graphs
+    from skgraphkde.graphs import FittedSchema, GraphBatch, GraphSchema, read_graphs
     from skgraphkde.persistence import register
     from skgraphkde.training import Contrastive, RandomEdges, SpectralEdges, Twins
 
@@ -33,9 +33,11 @@ __all__ = [
     "Encoder",
     "EncoderModule",
     "FittedDistance",
+    "FittedSchema",
     "GraphBatch",
     "GraphDensity",
     "GraphKDEDetector",
+    "GraphSchema",
     "InvalidFileError",
     "NodeFeatures",
     "Novelty",

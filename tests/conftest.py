@@ -5,6 +5,7 @@ import os
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 
 if not torch.cuda.is_available():  # Triton reads this when it is imported
@@ -45,14 +46,19 @@ def permuted(batch: GraphBatch, seed: int) -> GraphBatch:
             for start, stop in zip(batch.node_ptr[:-1], batch.node_ptr[1:], strict=True)
         ]
     )
-    adjacency = batch.adjacency[order][:, order]
-    adjacency.sort_indices()
-    return GraphBatch(
-        batch.node_ptr,
-        adjacency,
-        None if batch.labels is None else batch.labels[order],
-        batch.label_names,
-        None if batch.attributes is None else batch.attributes[order],
+    position = np.argsort(order)
+    source, target = position[batch.source_of_arc], position[batch.adjacency.indices]
+    arcs = np.lexsort((target, source))
+    indptr = np.append(0, np.cumsum(np.bincount(source, minlength=batch.n_nodes)))
+    return batch.replace(
+        adjacency=sp.csr_array(
+            (batch.adjacency.data[arcs], target[arcs], indptr), shape=batch.adjacency.shape
+        ),
+        labels=None if batch.labels is None else batch.labels[order],
+        attributes=None if batch.attributes is None else batch.attributes[order],
+        edge_labels=None if batch.edge_labels is None else batch.edge_labels[arcs],
+        edge_attributes=None if batch.edge_attributes is None else batch.edge_attributes[arcs],
+        schema=batch.schema,
     )
 
 

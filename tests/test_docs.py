@@ -11,7 +11,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 
 
 @pytest.mark.filterwarnings("ignore:node labels that fit did not see")
-@pytest.mark.parametrize("page", ["extending.md"])
+@pytest.mark.parametrize("page", ["extending.md", "schema.md"])
 def test_page(page, monkeypatch):
     """As if the page were a module, so that its classes can be pickled."""
     module = types.ModuleType(page.removesuffix(".md"))

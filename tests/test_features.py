@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from skgraphkde import GraphBatch, GraphKDEDetector, NodeFeatures, read_graphs
+from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.graphs import random_walks
 from tests.conftest import permuted, random_graphs
 
@@ -26,7 +26,7 @@ def test_return_probabilities_equal_matrix_powers(seed, n_steps):
     for graph in graphs:
         nx.set_edge_attributes(graph, {e: 1.0 + (sum(e) % 3) for e in graph.edges}, "weight")
     expected = np.vstack([return_probabilities_slow(g, n_steps) for g in graphs])
-    batch = read_graphs(graphs, edge_weight="weight")
+    batch = read_graphs(graphs, schema=GraphSchema(edge_weight="weight"))
     np.testing.assert_allclose(
         random_walks.return_probabilities(batch, n_steps), expected, rtol=0, atol=1e-12
     )
@@ -73,7 +73,7 @@ def test_unseen_label_is_the_zero_vector_with_one_warning():
 def test_a_label_of_the_vocabulary_that_no_node_has_does_not_count():
     batch = read_graphs(random_graphs(20))
     some = batch[np.flatnonzero([not np.any(batch[i].labels == 1) for i in range(20)])]
-    assert NodeFeatures(("label",)).fit(some).label_names_ == ("C", "O")
+    assert NodeFeatures(("label",)).fit(some).block("label").vocabularies == (("C", "O"),)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         NodeFeatures(("label",)).fit(batch[:10]).transform(some)
@@ -104,11 +104,14 @@ def test_auto_leaves_out_positions(stretch):
     """Attributes that hardly change along edges; any other choice keeps what it is told to keep."""
     graphs = [in_space(seed, stretch) for seed in range(30)]
     auto = NodeFeatures().fit(graphs)
-    assert auto.attributes_.tolist() == [1]
-    assert "attribute_1" in auto.get_feature_names_out()
+    assert auto.block("attribute").used.tolist() == [1]
+    assert "x_1" in auto.get_feature_names_out()
     assert auto.transform(graphs).attributes.shape[1] == auto.n_features_out_
-    assert NodeFeatures("given").fit(graphs).attributes_.tolist() == [0, 1, 2]
-    assert NodeFeatures(("attribute",)).fit(graphs).attributes_.tolist() == [0, 1, 2]
+    for kinds in ("given", ("attribute",)):
+        used = NodeFeatures(kinds).fit(graphs).block("attribute").used
+        assert used.tolist() == [0, 1, 2]
+    named = read_graphs(graphs, schema=GraphSchema(node_numbers="x"))
+    assert NodeFeatures().fit(named).block("attribute").used.tolist() == [0, 1, 2]
 
 
 def test_auto_without_any_attribute_but_positions():

@@ -21,6 +21,7 @@ from skgraphkde import (
     MMD,
     Contrastive,
     GraphKDEDetector,
+    GraphSchema,
     NodeFeatures,
     Novelty,
     Readout,
@@ -35,6 +36,7 @@ from skgraphkde.training import RandomEdges, SpectralEdges
 TRAINED = {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=3, batch_size=16)}
 ONE_DISTANCE = {"distance": "mmd"}
 RANDOM_FEATURES = {"distance": MMD(method="random_features")}
+TYPED = {"schema": GraphSchema()}
 NOVELTY = {"novelty": Novelty(radius=1)}
 SPECTRAL = {**TRAINED, "training": Contrastive(max_iter=3, twins=Twins(edges=SpectralEdges()))}
 RANDOM_EDGES = {**TRAINED, "training": Contrastive(max_iter=3, twins=Twins(edges=RandomEdges()))}
@@ -42,6 +44,7 @@ RANDOM_EDGES = {**TRAINED, "training": Contrastive(max_iter=3, twins=Twins(edges
 #: For each parameter, the detector in which it is changed, its nested name there, and a new value.
 #: What follows a comma says which new value it is, if there are several.
 CHANGES = {
+    "GraphKDEDetector.schema": ({}, "schema", GraphSchema(node_categories=None)),
     "GraphKDEDetector.features": ({}, "features", "given"),
     "GraphKDEDetector.encoder": ({}, "encoder", "gcn"),
     "GraphKDEDetector.distance": ({}, "distance", "mean"),
@@ -57,6 +60,17 @@ CHANGES = {
     "GraphKDEDetector.device": ({}, "device", "cuda:99"),
     "GraphKDEDetector.random_state": ({"encoder": "gcn"}, "random_state", 1),
     "GraphKDEDetector.verbose": (TRAINED, "verbose", 1),
+    "GraphSchema.node_categories": (TYPED, "schema__node_categories", None),
+    "GraphSchema.node_numbers": (TYPED, "schema__node_numbers", None),
+    "GraphSchema.edge_categories": (TYPED, "schema__edge_categories", None),
+    "GraphSchema.edge_numbers": (TYPED, "schema__edge_numbers", None),
+    "GraphSchema.edge_weight": (TYPED, "schema__edge_weight", "w"),
+    "GraphSchema.directed": (TYPED, "schema__directed", False),
+    "GraphSchema.missing": (
+        {"schema": GraphSchema(node_numbers="y")},
+        "schema__missing",
+        "indicate",
+    ),
     "NodeFeatures.kinds": ({"features": NodeFeatures()}, "features__kinds", ("degree",)),
     "NodeFeatures.n_steps": ({}, "features__n_steps", 6),
     "Propagation.n_layers": ({}, "encoder__n_layers", 1),
@@ -139,14 +153,32 @@ def example(n_graphs, seed):
     return read_graphs(graphs)
 
 
+def typed_example(n_graphs, seed):
+    """Directed graphs with all kinds of data, some of it missing."""
+    rng = np.random.RandomState(seed)
+    graphs = []
+    for _ in range(n_graphs):
+        graph = nx.gnp_random_graph(12, 0.2, seed=int(rng.randint(10**6)), directed=True)
+        graph.add_edge(0, 1)
+        for node, data in graph.nodes.items():
+            data.update(label="CNO"[rng.randint(3)], x=rng.standard_normal(2))
+            if node % 5:
+                data["y"] = float(rng.rand())
+        for data in graph.edges.values():
+            data.update(label="ab"[rng.randint(2)], x=float(rng.rand()), w=float(1 + rng.rand()))
+        graphs.append(graph)
+    return graphs
+
+
 TRAIN, TEST = example(40, 0), example(8, 1)
+TYPED_TRAIN, TYPED_TEST = typed_example(20, 0), typed_example(8, 1)
 
 
 #: What comes of the detectors before the change.
 BEFORE = {}
 
 
-def outcome(detector, monkeypatch):
+def outcome(detector, monkeypatch, train=TRAIN, test=TEST):
     """All that a parameter may change, as text: results, files, output, processes, who computes."""
     seen = set()
 
@@ -166,12 +198,12 @@ def outcome(detector, monkeypatch):
         note(dgl_backend, "graph_convolution")
         note(Path, "unlink")
         try:
-            scores = detector.fit(TRAIN).score_samples(TEST)
+            scores = detector.fit(train).score_samples(test)
         except ValueError as error:
             return str(error)
-    results = [scores, detector.predict(TEST), [detector.offset_], detector.calibration_scores_]
+    results = [scores, detector.predict(test), [detector.offset_], detector.calibration_scores_]
     results += [detector.history_.get("loss", []), detector.history_.get("mixture_weights", [])]
-    results = [np.asarray(x).tolist() for x in [*results, detector.score(TEST)]]
+    results = [np.asarray(x).tolist() for x in [*results, detector.score(test)]]
     return str((results, sorted(map(str, seen)), bool(errors.getvalue())))
 
 
@@ -180,6 +212,7 @@ def test_every_parameter_has_an_entry():
     assert len(inspect.signature(GraphKDEDetector).parameters) <= 15
 
 
+@pytest.mark.filterwarnings("ignore:not read")
 @pytest.mark.parametrize("parameter", CHANGES)
 def test_a_parameter_changes_something(parameter, monkeypatch, tmp_path):
     base, name, value = CHANGES[parameter]
@@ -189,7 +222,10 @@ def test_a_parameter_changes_something(parameter, monkeypatch, tmp_path):
     detector = GraphKDEDetector(**{"random_state": 0, **base})
     changed = clone(detector).set_params(**{name: value})
     assert changed.get_params()[name] is not detector.get_params()[name]
+    graphs = (TYPED_TRAIN, TYPED_TEST) if "schema" in base else (TRAIN, TEST)
     if repr(base) not in BEFORE:
-        BEFORE[repr(base)], again = (outcome(clone(detector), monkeypatch) for _ in range(2))
+        BEFORE[repr(base)], again = (
+            outcome(clone(detector), monkeypatch, *graphs) for _ in range(2)
+        )
         assert again == BEFORE[repr(base)]  # what differs below does so by the parameter
-    assert outcome(changed, monkeypatch) != BEFORE[repr(base)]
+    assert outcome(changed, monkeypatch, *graphs) != BEFORE[repr(base)]

@@ -44,6 +44,7 @@ class DescriptorDetector(BaseGraphDetector):
         self,
         descriptor: str = "netlsd",
         *,
+        schema: Any = None,
         calibration: Any = "loo",
         contamination: float = 0.1,
         n_jobs: int | None = None,
@@ -51,6 +52,7 @@ class DescriptorDetector(BaseGraphDetector):
         verbose: int = 0,
     ) -> None:
         super().__init__(
+            schema=schema,
             calibration=calibration,
             contamination=contamination,
             n_jobs=n_jobs,

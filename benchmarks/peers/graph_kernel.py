@@ -51,6 +51,7 @@ class GraphKernelDetector(BaseGraphDetector):
         kernel: str = "weisfeiler_lehman",
         detector: str = "one_class_svm",
         *,
+        schema: Any = None,
         calibration: Any = "loo",
         contamination: float = 0.1,
         n_jobs: int | None = None,
@@ -58,6 +59,7 @@ class GraphKernelDetector(BaseGraphDetector):
         verbose: int = 0,
     ) -> None:
         super().__init__(
+            schema=schema,
             calibration=calibration,
             contamination=contamination,
             n_jobs=n_jobs,

@@ -33,7 +33,8 @@ from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import FileGraph, Reading, find_files, read_files
+from skgraphkde.graphs.files import FileGraph, find_files, read_files
+from skgraphkde.inspection import explain as explained
 from skgraphkde.inspection import (
     nearest_references,
     node_contributions,
@@ -44,6 +45,8 @@ from skgraphkde.persistence import atomic_file
 
 PICTURED = 6  # graphs in a picture, at most
 LISTED = 5  # nodes of a graph on stdout, at most
+REASONS = 3  # of a graph on stdout, at most
+WEAKEST = 1.0  # reason that is worth a line
 
 
 class _Reasons(NamedTuple):
@@ -54,6 +57,7 @@ class _Reasons(NamedTuple):
     distances: np.ndarray  # to the nearest references
     indices: np.ndarray  # of these
     new_from: np.ndarray | None  # radii at which the nodes' neighborhoods are new
+    texts: list[str]  # the strongest reasons, in words
 
 
 @click.command(
@@ -86,7 +90,10 @@ def explain(
     skip_errors: bool,
     quiet: bool,
 ) -> None:
-    """Say why GRAPHS have their scores: by which view, which nodes and which references.
+    """Say why GRAPHS have their scores: what is odd about them, which nodes and which references.
+
+    The lines that begin with "because" name what few known graphs have, the strongest first; a
+    strength of 3 is one in twenty by chance, 10 is beyond doubt.
 
     It names the nodes that make a graph unlike its k nearest references, in the distance that is
     most surprised, these references, and the nodes in neighborhoods that no reference has.
@@ -109,17 +116,21 @@ def explain(
         new_from: list = [None] * len(batch)
         if fitted.density_.novelty is not None:
             new_from = novel_nodes(fitted, batch)
+        table = explained(fitted, batch, k, n_reasons=REASONS)
         reasons = []
         for i, view in enumerate(views.tolist()):
             decision = float(-surprises[i].sum() - fitted.offset_)
             (shares,) = node_contributions(fitted, batch[i], k, view=view)
             distances, indices = nearest_references(fitted, batch[i], k, view=view)
             of_view = (view, shares, distances[0], indices[0])
-            reasons.append(_Reasons(decision, surprises[i], *of_view, new_from[i]))
+            own = table[table["graph"] == i]
+            strong = own[own["strength"] >= WEAKEST]
+            texts = [f"{x.reason} (strength {x.strength:.3g})" for x in strong.itertuples()]
+            reasons.append(_Reasons(decision, surprises[i], *of_view, new_from[i], texts))
         return reasons
 
     files = with_progress(find_files(graphs), quiet)
-    read = read_files(files, Reading.of(contents.notes), skipped.on_error)
+    read = read_files(files, fitted.schema_.to_schema(), skipped.on_error)
     lowest: list[tuple[FileGraph, _Reasons]] = []
     with opened(output) if output else contextlib.nullcontext() as file:
         write = csv.writer(file, lineterminator="\n").writerows if file else list
@@ -139,6 +150,7 @@ def _echo_reasons(graph: FileGraph, reasons: _Reasons, density: GraphDensity, *,
     largest = np.argsort(-reasons.contributions, kind="stable")[:LISTED]
     nodes = (f"{graph.nodes[i]} ({reasons.contributions[i]:.3g})" for i in largest)
     lines = [f"{graph.name}: {verdict(reasons.decision)}, decision {reasons.decision:.4g}"]
+    lines += [f"  because {text}" for text in reasons.texts]
     if len(density.views) > 1:
         pairs = zip(density.views, reasons.surprises, strict=True)
         lines += [f"  surprise {surprise:.3g}: {name}" for name, surprise in pairs]

@@ -5,17 +5,24 @@ from __future__ import annotations
 import ast
 import json
 import time
-from dataclasses import asdict
+import warnings
 from typing import Any
 
 import click
 
-from skgraphkde.cli.options import detector_option, graphs_argument, quiet_option
+from skgraphkde.cli.options import (
+    detector_option,
+    echo_schema,
+    graphs_argument,
+    quiet_option,
+    schema_of,
+    schema_options,
+)
 from skgraphkde.cli.shell import check_file, examples, with_progress
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.settings import paper_settings
-from skgraphkde.graphs.files import Reading, find_files, read_batch
+from skgraphkde.graphs.files import find_files, read_batch
 
 
 def _parse_settings(
@@ -43,8 +50,8 @@ def _literal(text: str) -> Any:
 @click.command(
     epilog=examples(
         "skgraphkde fit normal/ -o model.skg",
-        "skgraphkde fit a.graphml b.graphml more/ -o model.skg --node-label element",
-        "skgraphkde fit normal/ -o model.skg --node-attributes x --node-attributes y",
+        "skgraphkde fit a.graphml b.graphml more/ -o model.skg --node-category element",
+        "skgraphkde fit normal/ -o model.skg --node-number temp --edge-category kind --directed",
         "skgraphkde fit MUTAG.zip -o model.skg --paper --set training__max_iter=20",
         "skgraphkde fit normal/ -o model.skg --set encoder=gcn --set encoder__n_layers=3",
         "skgraphkde fit normal/ -o model.skg --detector mine:SizeDetector",
@@ -70,20 +77,7 @@ def _literal(text: str) -> Any:
     "literal; other text is a string. Takes precedence over other options.",
 )
 @detector_option
-@click.option(
-    "--node-label",
-    metavar="NAME",
-    help='Node attribute that is a discrete label; "" for none.  [default: label, if graphs have '
-    "it; in GML it is the node's name]",
-)
-@click.option(
-    "--node-attributes",
-    metavar="NAME",
-    multiple=True,
-    help="Node attribute that is a number or a list of numbers; give the option again for more, or "
-    '"" for none.  [default: x, if graphs have it]',
-)
-@click.option("--edge-weight", metavar="NAME", help="Edge attribute that is a weight.")
+@schema_options
 @quiet_option
 def fit(
     graphs: tuple[str, ...],
@@ -94,14 +88,12 @@ def fit(
     random_state: int,
     settings: dict[str, Any],
     detector: type[BaseGraphDetector],
-    node_label: str | None,
-    node_attributes: tuple[str, ...],
-    edge_weight: str | None,
     quiet: bool,
+    **schema_settings: Any,
 ) -> None:
     """Learn what normal GRAPHS look like, and write it to a file.
 
-    The file remembers which node and edge data were read; `score` and `explain` read the same.
+    The file remembers which data of nodes and edges were read; `score` and `explain` read the same.
     """
     start = time.perf_counter()
     named = {"contamination": contamination, "calibration": calibration}
@@ -109,16 +101,20 @@ def fit(
     if paper and detector is not GraphKDEDetector:
         raise click.UsageError("--paper has the settings of GraphKDEDetector, not of --detector")
     model = detector(**(paper_settings() if paper else {}))
+    schema = schema_of(schema_settings)
+    if schema is not None:
+        parameters["schema"] = schema
     try:
         model.set_params(**{"random_state": random_state, **parameters, **settings})
     except ValueError as error:  # no such parameter
         raise click.UsageError(" ".join(str(error).split())) from error
     model.validate()  # before files are read
-    names = tuple(filter(None, node_attributes)) if node_attributes else None
-    reading = Reading(node_label, names, edge_weight)
-    batch = read_batch(with_progress(find_files(graphs), quiet), reading)
-    model.fit(batch)
-    model.save(output, asdict(reading))
+    files = with_progress(find_files(graphs), quiet)
+    batch = read_batch(files, model.specification("schema"))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "not read: ")  # which is said below
+        model.fit(batch)
+    model.save(output)
     click.echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
     echo_fitted(model)
     click.echo(f"saved           {output}, after {time.perf_counter() - start:.1f} seconds")
@@ -126,6 +122,7 @@ def fit(
 
 def echo_fitted(detector: BaseGraphDetector) -> None:
     """Say what was fitted."""
+    echo_schema(detector.schema_)
     if isinstance(detector, GraphKDEDetector):
         density = detector.density_
         references, features = density.references, density.features

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -12,7 +11,6 @@ from skgraphkde.cli.fit import echo_fitted
 from skgraphkde.cli.options import detector_option, load_model, model_argument
 from skgraphkde.cli.shell import examples
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.graphs.files import Reading
 
 
 @click.command(epilog=examples("skgraphkde info model.skg"))
@@ -24,12 +22,10 @@ def info(model: str, detector: type[BaseGraphDetector]) -> None:
     defaults = detector().get_params(deep=False)
     parameters = contents.detector.get_params(deep=False)
     changed = {k: v for k, v in parameters.items() if repr(v) != repr(defaults[k])}
-    options = {k: v for k, v in asdict(Reading.of(contents.notes)).items() if v is not None}
     size, version = os.path.getsize(model), contents.library_version
     click.echo(f"file            {model}, {size} bytes, skgraphkde {version}")
     click.echo(f"detector        {detector.__name__}")
     click.echo(f"parameters      {_listed(changed) or 'all defaults'}")
-    click.echo(f"reads           {_listed(options) or 'node data under their default names'}")
     echo_fitted(contents.detector)
 
 

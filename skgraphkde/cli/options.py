@@ -7,7 +7,7 @@ import importlib
 import inspect
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
@@ -15,6 +15,7 @@ import click
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.files import Contents, InvalidFileError, read
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.graphs.schema import KINDS, FittedSchema, GraphSchema
 from skgraphkde.persistence.registry import is_registered
 
 model_argument = click.argument("model", type=click.Path())
@@ -90,3 +91,90 @@ def load_model(path: str, detector: type[BaseGraphDetector]) -> Contents:
             f"{'leave out --detector' if found is GraphKDEDetector else cure}"
         )
     return contents
+
+
+# -- what is read of graphs ------------------------------------------------------------------------
+
+_ABOUT = {
+    "node_categories": ("--node-category", "Node attribute that is a category", "label, node_type"),
+    "node_numbers": ("--node-number", "Node attribute that is a number or a list of them", "x"),
+    "edge_categories": ("--edge-category", "Edge attribute that is a category", "label, edge_type"),
+    "edge_numbers": ("--edge-number", "Edge attribute that is a number or a list", "x, edge_attr"),
+}
+
+
+def schema_options(command: Callable) -> Callable:
+    """Options that make up a GraphSchema."""
+    options = [
+        click.option(
+            name,
+            kind,
+            metavar="NAME",
+            multiple=True,
+            help=f'{what}; give the option again for more, or "" for none.  '
+            f"[default: {default}, if graphs have them]",
+        )
+        for kind, (name, what, default) in _ABOUT.items()
+    ]
+    options += [
+        click.option("--edge-weight", metavar="NAME", help="Edge attribute that is a weight."),
+        click.option(
+            "--directed/--undirected",
+            default=None,
+            help="Whether edges have a direction.  [default: as the graphs are]",
+        ),
+        click.option(
+            "--missing",
+            type=click.Choice(["error", "indicate"]),
+            help="What a missing value is.  [default: error]",
+        ),
+        click.option(
+            "--schema", type=click.Choice(["all"]), help='"all" reads everything, by its type.'
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def schema_of(options: dict[str, Any]) -> GraphSchema | None:
+    """The schema that the options make up; None if there are none.
+
+    Raises
+    ------
+    click.UsageError
+        If they contradict each other.
+    """
+    everything = options.pop("schema") is not None
+    schema = GraphSchema.everything() if everything else GraphSchema()
+    changes: dict[str, Any] = {}
+    for kind in KINDS:
+        names = options.pop(kind)
+        if names:
+            changes[kind] = tuple(filter(None, names)) or None
+    for name in ("edge_weight", "directed", "missing"):
+        value = options.pop(name)
+        if value is not None:
+            changes[name] = value
+    try:
+        schema.set_params(**changes).validate()
+    except ValueError as error:
+        raise click.UsageError(" ".join(str(error).split())) from error
+    return schema if changes or everything else None
+
+
+def echo_schema(schema: FittedSchema) -> None:
+    """Say what was read of the training graphs, and what was not."""
+    parts = ["directed graphs" if schema.directed else "undirected graphs"]
+    for kind in KINDS:
+        value = getattr(schema, kind)
+        names = value if kind.endswith("categories") else [name for name, _ in value]
+        if names:
+            parts.append(f"{kind.replace('_', ' ')} {', '.join(map(repr, names))}")
+    if schema.edge_weight is not None:
+        parts.append(f"edge weight {schema.edge_weight!r}")
+    if schema.missing != "error":
+        parts.append("missing values as evidence")
+    click.echo(f"reads           {'; '.join(parts)}")
+    if schema.left_out:
+        click.echo(f"left out        {', '.join(schema.left_out)}")

@@ -18,7 +18,7 @@ from skgraphkde.cli.options import (
 from skgraphkde.cli.shell import Skipped, check_text, examples, judged, opened, with_progress
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import Reading, find_files, read_files
+from skgraphkde.graphs.files import find_files, read_files
 
 
 @click.command(
@@ -52,7 +52,7 @@ def score(
     contents = load_model(model, detector)
     skipped = Skipped(skip_errors)
     files = with_progress(find_files(graphs), quiet)
-    read = read_files(files, Reading.of(contents.notes), skipped.on_error)
+    read = read_files(files, contents.detector.schema_.to_schema(), skipped.on_error)
     with opened(output) as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["graph", "score", "decision", "verdict", "p_value"])

@@ -13,7 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import zeta
 
-from skgraphkde.graphs.batch import GraphBatch, offsets, ranges
+from skgraphkde.graphs.arrays import offsets, ranges
+from skgraphkde.graphs.batch import GraphBatch
 
 N_BLOCKS = 3  # communities of the stochastic block model
 

@@ -22,14 +22,20 @@ from sklearn.utils._param_validation import Interval, validate_params
 
 from skgraphkde.datasets._tu_sets import BENCHMARK, collection_names
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.tu import DAMAGED, read_arrays, to_batch
+from skgraphkde.graphs.files.tu import (
+    DAMAGED,
+    OF_EDGES,
+    check_both_directions,
+    read_arrays,
+    to_batch,
+)
 from skgraphkde.persistence import atomic_file
 
 SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 #: Environment variable that names the folder of the zips.
 DATA_HOME = "SKGRAPHKDE_DATA"
 # Part of a parsed file's name: raise it when what is stored changes.
-CACHE_VERSION = 1
+CACHE_VERSION = 2
 
 
 @validate_params(
@@ -39,6 +45,7 @@ CACHE_VERSION = 1
         "download_if_missing": ["boolean"],
         "return_X_y": ["boolean"],
         "anomaly_class": [Integral, None],
+        "edge_data": ["boolean"],
         "n_retries": [Interval(Integral, 1, None, closed="left")],
         "delay": [Interval(Real, 0, None, closed="left")],
     },
@@ -51,6 +58,7 @@ def fetch_tu_dataset(
     download_if_missing: bool = True,
     return_X_y: bool = False,
     anomaly_class: int | None = None,
+    edge_data: bool = False,
     n_retries: int = 3,
     delay: float = 1.0,
 ) -> Any:
@@ -73,6 +81,9 @@ def fetch_tu_dataset(
     anomaly_class : int, default=None
         The class that is the anomaly. None: for the twelve data sets of the paper, the one that
         the paper takes; for others, none.
+    edge_data : bool, default=False
+        Whether to read labels and attributes of edges, such as the bonds of MUTAG. Without them,
+        the graphs are those on which detectors are compared in the literature.
     n_retries : int, default=3
         How often to try a download.
     delay : float, default=1.0
@@ -82,7 +93,9 @@ def fetch_tu_dataset(
     -------
     Bunch
         - graphs : GraphBatch; node labels are the collection's integers (tuples of them if a node
-          has several), self-loops are left out;
+          has several), self-loops are left out. With `edge_data`, labels of edges are the same, and
+          the graphs are directed if the two directions of an edge differ in their data, or one is
+          not listed;
         - target : ndarray of shape (n_graphs,), 1 (normal) or -1 (of the anomaly class); without an
           anomaly class the classes themselves;
         - target_names : the meanings of the values of `target`, in ascending order;
@@ -96,14 +109,19 @@ def fetch_tu_dataset(
     FileNotFoundError
         If the zip is missing, and must not be or cannot be downloaded.
     ValueError
-        If there is no such set, the set has no such class, or a file is damaged.
+        If there is no such set, the set has no such class, its edges have no data and `edge_data`
+        is True, they are listed in one direction only and `edge_data` is False, or a file is
+        damaged.
 
     Notes
     -----
-    Every file is checked: members, counts, ids in range, no edge between two graphs, each edge in
-    both directions. The checked arrays are kept in ``~/.cache/skgraphkde`` (or under
-    ``$XDG_CACHE_HOME``, if that is set) by the checksum of the zip, without pickle, so that the
-    second call is fast. If that folder cannot be written, each call reads the zip.
+    Every file is checked: members, counts, ids in range, no edge between two graphs, and without
+    `edge_data` each edge in both directions. Lines that repeat an edge with the same data count
+    once; edges with different data between the same nodes are parallel.
+
+    The checked arrays are kept in ``~/.cache/skgraphkde`` (or under ``$XDG_CACHE_HOME``, if that is
+    set) by the checksum of the zip, without pickle, so that the second call is fast. If that folder
+    cannot be written, each call reads the zip.
 
     References
     ----------
@@ -127,6 +145,12 @@ def fetch_tu_dataset(
             )
         _download(name, path, n_retries, delay)
     arrays = _parsed(path, name)
+    if not edge_data:
+        check_both_directions(arrays, f"{path}, {name}")
+    elif arrays["is_symmetric"] and not set(OF_EDGES) & set(arrays):
+        raise ValueError(
+            f"the edges of {name} have neither labels nor attributes: leave out edge_data"
+        )
     classes = arrays["classes"]
     if anomaly_class is None and name in BENCHMARK:
         anomaly_class = BENCHMARK[name].anomaly_class
@@ -136,7 +160,7 @@ def fetch_tu_dataset(
             f"{np.unique(classes).tolist()}"
         )
     target = classes if anomaly_class is None else np.where(classes == anomaly_class, -1, 1)
-    graphs = to_batch(arrays)
+    graphs = to_batch(arrays, edge_data=edge_data)
     if return_X_y:
         return graphs, target
     return Bunch(
@@ -244,7 +268,17 @@ def _description(name: str, graphs: GraphBatch, classes: np.ndarray) -> str:
         f"{name}, a data set of the TU collection\n\n"
         f"{graphs.n_graphs} graphs with {graphs.n_nodes_per_graph.mean():.2f} nodes and "
         f"{graphs.n_edges_per_graph.mean():.2f} edges on average, self-loops left out.\n"
+        f"{_of_edges(graphs)}"
         f"Graphs by class: {', '.join(f'{value}: {count}' for value, count in counts)}.\n\n"
         f"{about}\n\nPlease cite the source above, and: Morris et al., TUDataset: A collection of "
         "benchmark datasets for learning with graphs, arXiv:2007.08663, 2020.\n"
     )
+
+
+def _of_edges(graphs: GraphBatch) -> str:
+    parts = ["a direction"] if graphs.directed else []
+    if graphs.edge_labels is not None:
+        parts.append(f"{len(graphs.edge_label_names)} labels")
+    if graphs.edge_attributes is not None:
+        parts.append(f"attributes in {graphs.edge_attributes.shape[1]} columns")
+    return f"Edges have {' and '.join(parts)}.\n" if parts else ""

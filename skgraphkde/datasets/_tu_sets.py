@@ -19,8 +19,9 @@ BENCHMARK = {
     "MUTAG": TUSet(
         -1,
         {-1: "not mutagenic", 1: "mutagenic"},
-        "Nitroaromatic compounds without hydrogens; node labels are elements. Debnath et al., J. "
-        "Med. Chem. 34, 1991; Kriege and Mutzel, ICML 2012.",
+        "Nitroaromatic compounds without hydrogens; node labels are elements, edge labels bonds: 0 "
+        "aromatic, 1 single, 2 double, 3 triple. Debnath et al., J. Med. Chem. 34, 1991; Kriege "
+        "and Mutzel, ICML 2012.",
     ),
     "PROTEINS": TUSet(
         2,
@@ -63,7 +64,8 @@ BENCHMARK = {
         0,
         {0: "active", 1: "inactive"},
         "Compounds of the AIDS antiviral screen; node labels are elements, attributes two chemical "
-        "properties and two coordinates. Riesen and Bunke, SSPR 2008.",
+        "properties and two coordinates, edge labels bonds: 0 single, 1 double, 2 triple. Riesen "
+        "and Bunke, SSPR 2008.",
     ),
     "IMDB-BINARY": TUSet(
         0,

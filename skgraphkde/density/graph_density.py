@@ -110,7 +110,7 @@ class GraphDensity:
     def views(self) -> tuple[str, ...]:
         """The names of the views."""
         names = [distance.name for distance in self.fitted_distances]
-        return (*names, *([] if self.novelty is None else [self.novelty.name]))
+        return (*names, *(() if self.novelty is None else self.novelty.names))
 
     @property
     def device(self) -> torch.device:
@@ -149,15 +149,17 @@ class GraphDensity:
         if self.novelty is not None:
             self.novelty.check_batch(graphs)
         limit = self._model.distances.largest_coordinate
-        if np.isinf(limit) or "attribute" not in self.features.kinds_:
+        numbers = self.features.block("attribute")
+        if np.isinf(limit) or numbers is None:
             return
-        standardized = np.abs(self.features.standardized_attributes(graphs))
+        standardized = np.abs(np.nan_to_num(numbers.standardized(graphs), posinf=np.inf))
         if standardized.size and standardized.max() > limit:
             node, column = np.unravel_index(standardized.argmax(), standardized.shape)
-            graph, attribute = graphs.graph_of_node[node], self.features.attributes_[column]
+            graph, attribute = graphs.graph_of_node[node], numbers.used[column]
             raise ValueError(
-                f"graph {graph}, node {node - graphs.node_ptr[graph]}: node attribute {attribute} "
-                f"is {np.asarray(graphs.attributes)[node, attribute]:g}, "
+                f"graph {graph}, node {node - graphs.node_ptr[graph]}: node attribute "
+                f"{numbers.columns[attribute]!r} is "
+                f"{np.asarray(graphs.attributes)[node, attribute]:g}, "
                 f"{standardized[node, column]:.0e} standard deviations from those of the training "
                 "graphs, beyond what random features can compute: clip it, or use "
                 "distance=MMD(method='exact')"
@@ -337,7 +339,9 @@ class GraphDensity:
         state.check(len(references) > 1, "there are fewer than two references")
         specification = state.take_instance("encoder", Encoder)
         in_dim = features.n_features_out_
-        encoder = restore_encoder(specification, in_dim, state.take("weights", dict))
+        n_relations = features.edge_groups_.n_relations
+        weights = state.take("weights", dict)
+        encoder = restore_encoder(specification, in_dim, weights, n_relations)
         features.check_batch(references)
         distances = _take_distances(state)
         needed = 8 * references.n_nodes * (in_dim + encoder.out_dim)
@@ -351,7 +355,7 @@ class GraphDensity:
         size_kernel = state.take_optional("size_kernel", SizeKernel)
         novelty_of = state.take_optional("novelty", Novelty)
         novelty = None if novelty_of is None else novelty_of.fit(references)
-        n_views = len(distances) + (novelty is not None)
+        n_views = len(distances) + (0 if novelty is None else len(novelty.names))
         scores = None
         if n_views > 1:
             scores = state.take_array("training_scores", float, (n_views, None))

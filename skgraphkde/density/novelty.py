@@ -5,27 +5,46 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde.computing.blocks import blocks
+from skgraphkde.density.parts import Known, Parts, means
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.refinement import mix, refined
+from skgraphkde.graphs.refinement import refined
+from skgraphkde.graphs.relations import messages
 from skgraphkde.persistence import register
 from skgraphkde.specification import Specification
+
+# A new part counts as so many nodes in new neighborhoods. From 3 to 100 the data sets that chose
+# the defaults agree within 0.2; with 1, one odd node of 25 drowns where most neighborhoods are new.
+NEW_PART = 10
 
 
 @register
 class Novelty(Specification):
-    """A view of its own: how many nodes are in neighborhoods that no training graph has.
+    """One or two views of their own: what a graph has that no training graph has.
 
-    The neighborhood of a node is its color after `radius` rounds of refinement (Weisfeiler and
-    Leman, 1968), in which each node learns the colors of its neighbors. Two nodes have the same
-    color if what can be reached from them in as many steps looks the same. A graph's surprise is
-    the share of its nodes with a color that no reference has; a training graph does not count among
-    its own references. Edge weights are ignored.
+    The first is the share of its nodes in neighborhoods that no reference has. The neighborhood of
+    a node is its color after `radius` rounds of refinement (Weisfeiler and Leman, 1968), in which
+    each node learns the colors of its neighbors, and the directions and categories of the edges to
+    them. Two nodes have the same color if what can be reached from them in as many steps looks the
+    same. Numbers and edge weights are ignored.
+
+    Where there are categories, ten times the share of its *parts* that no reference has is added:
+    of its nodes, by their category, or by their categories taken together; and, if edges have
+    directions or categories, of its edges, by the categories at their ends and their own. It finds
+    a single odd part where all neighborhoods are new anyway. Edges are also counted where no label
+    comes twice in a graph, as with regions of a brain.
+
+    The second view, where nodes have several categories or edges are counted, is how rare its parts
+    are: minus the mean of log((c + 1) / (n + k)), over nodes and over edges, with c of the n parts
+    of the references alike, and k - 1 kinds of parts. It finds known categories that do not belong
+    together.
+
+    A training graph does not count among its own references.
 
     Parameters
     ----------
@@ -66,20 +85,13 @@ class Novelty(Specification):
         if self.categories == "label" and references.labels is None:
             raise ValueError(
                 "novelty=Novelty(categories='label') needs node labels, and the graphs carry none: "
-                "use categories='degree', or read them by read_graphs(graphs, node_label=...)"
+                "use categories='degree', or read them by GraphSchema(node_categories=...)"
             )
         return FittedNovelty(self, references)
 
 
-class _Known(NamedTuple):
-    """Colors of the references, ascending, and the only reference that has each (-2: several)."""
-
-    colors: np.ndarray
-    owners: np.ndarray
-
-
 class FittedNovelty:
-    """The neighborhoods that :class:`Novelty` has learned.
+    """What :class:`Novelty` has learned of the references.
 
     Parameters
     ----------
@@ -95,10 +107,16 @@ class FittedNovelty:
     def __init__(self, specification: Novelty, references: GraphBatch) -> None:
         self.specification, self._references = specification, references
         self.by_label = specification.categories != "degree" and references.labels is not None
-        # Names that no reference uses are unknown.
-        used = np.unique(np.asarray(references.labels)).tolist() if self.by_label else ()
-        self._code_of = {references.label_names[code]: code for code in used}
-        self._known = self._learn(specification.radius)
+        # Edges of labeled graphs without directions and data are seen by the neighborhoods, unless
+        # these are all new, as with a name for each node.
+        with_edges = references.edge_labels is not None or (
+            self.by_label and (references.directed or _has_fixed_nodes(references))
+        )
+        self.parts = Parts(references, by_label=self.by_label, with_edges=with_edges)
+        self._has_rarity = with_edges or len(references.schema.node_categories) > 1
+        blocks = [references[x] for x in _blocks(references)]
+        colors = np.concatenate([self._last_colors(x, specification.radius) for x in blocks])
+        self._known = Known.of(colors, references.graph_of_node)
 
     @property
     def radius(self) -> int:
@@ -106,9 +124,12 @@ class FittedNovelty:
         return self.specification.radius
 
     @property
-    def name(self) -> str:
-        """For tables and pictures."""
-        return f"novelty of neighborhoods of radius {self.radius}"
+    def names(self) -> tuple[str, ...]:
+        """Names of the views, for tables and pictures."""
+        first = f"novelty of neighborhoods of radius {self.radius}"
+        return (
+            (first, f"rarity of {' and '.join(self.parts.kinds)}") if self._has_rarity else (first,)
+        )
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels by which nodes are told apart."""
@@ -116,7 +137,7 @@ class FittedNovelty:
             graphs.check_labels()
 
     def scores(self, graphs: GraphBatch, own: np.ndarray | None = None) -> np.ndarray:
-        """Minus the share of each graph's nodes that are new.
+        """Minus the surprise of each view.
 
         Parameters
         ----------
@@ -126,18 +147,22 @@ class FittedNovelty:
 
         Returns
         -------
-        ndarray of shape (n_graphs,)
-            In [-1, 0].
+        ndarray of shape (n_views, n_graphs)
         """
-        scores = np.empty(len(graphs))
+        scores = np.zeros((len(self.names), len(graphs)))
         for block in _blocks(graphs):
             some = graphs[block]
-            is_new = self._is_new(
-                self._last_colors(some, self.radius),
-                self._known,
-                -1 if own is None else np.repeat(own[block], some.n_nodes_per_graph),
-            )
-            scores[block] = -self._surprise(is_new, some)
+            of_graph = np.full(len(some), -1) if own is None else own[block]
+            of_node = np.repeat(of_graph, some.n_nodes_per_graph)
+            is_new = self._known.is_new(self._last_colors(some, self.radius), of_node)
+            scores[0, block] = -self._surprise(is_new, some)
+            for kind, keys, graph in self.parts.of(some):
+                known, of_part = self.parts.known[kind], of_graph[graph]
+                shares = means(known.is_new(keys, of_part), graph, len(some))
+                scores[0, block] -= NEW_PART * shares
+                if self._has_rarity:
+                    log_shares = known.log_shares(keys, graph, of_part >= 0)
+                    scores[1, block] += means(log_shares, graph, len(some))
         return scores
 
     def _surprise(self, is_new: np.ndarray, graphs: GraphBatch) -> np.ndarray:
@@ -155,31 +180,19 @@ class FittedNovelty:
         """
         known_rounds = np.zeros(graphs.n_nodes, dtype=int)
         for colors, known in zip(self._rounds(graphs, self.radius), self._by_radius, strict=True):
-            known_rounds += ~self._is_new(colors, known, -1)
+            known_rounds += ~known.is_new(colors, -1)
         return known_rounds
 
     @cached_property
-    def _by_radius(self) -> list[_Known]:
+    def _by_radius(self) -> list[Known]:
         """What is known at each radius; only reasons need more than the last."""
         blocks = [self._references[x] for x in _blocks(self._references)]
         rounds = zip(*(self._rounds(some, self.radius) for some in blocks), strict=True)
-        return [self._summary(np.concatenate(colors)) for colors in rounds]
+        graph = self._references.graph_of_node
+        return [Known.of(np.concatenate(colors), graph) for colors in rounds]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_by_radius"}
-
-    def _learn(self, radius: int) -> _Known:
-        blocks = [self._references[x] for x in _blocks(self._references)]
-        return self._summary(np.concatenate([self._last_colors(x, radius) for x in blocks]))
-
-    def _summary(self, colors: np.ndarray) -> _Known:
-        """The distinct colors of all nodes of the references."""
-        graph = self._references.graph_of_node
-        order = np.lexsort((graph, colors))
-        colors, graph = colors[order], graph[order]
-        first = np.flatnonzero(np.append(True, colors[1:] != colors[:-1]))
-        last = np.append(first[1:], len(colors)) - 1
-        return _Known(colors[first], np.where(graph[first] == graph[last], graph[first], -2))
 
     def _last_colors(self, graphs: GraphBatch, n_rounds: int) -> np.ndarray:
         """Colors after the last round, shape (n_nodes,)."""
@@ -189,16 +202,14 @@ class FittedNovelty:
 
     def _rounds(self, graphs: GraphBatch, n_rounds: int) -> Iterator[np.ndarray]:
         """Colors after 0, 1, ..., `n_rounds` rounds, each of shape (n_nodes,)."""
-        codes = graphs.degrees
-        if self.by_label:
-            codes = graphs.label_codes(self._code_of, unknown=-1)  # a color of no reference
-        return refined(mix(codes.astype(np.uint64)), graphs.adjacency, n_rounds, weighted=False)
+        passed = messages(graphs, self.parts.edge_codes(graphs), weighted=False)
+        return refined(self.parts.node_keys(graphs), passed, n_rounds)
 
-    @staticmethod
-    def _is_new(colors: np.ndarray, known: _Known, own: np.ndarray | int) -> np.ndarray:
-        """Whether no reference, or none but a node's own, has its color; bool, (n_nodes,)."""
-        position = np.minimum(np.searchsorted(known.colors, colors), len(known.colors) - 1)
-        return (known.colors[position] != colors) | (known.owners[position] == own)
+
+def _has_fixed_nodes(graphs: GraphBatch) -> bool:
+    """Whether no label comes twice in a graph, as regions in a brain: edges are then by name."""
+    pairs = graphs.graph_of_node * len(graphs.label_names) + np.asarray(graphs.labels)
+    return len(np.unique(pairs)) == graphs.n_nodes > len(graphs)
 
 
 def _blocks(graphs: GraphBatch) -> list[slice]:

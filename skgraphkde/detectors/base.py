@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Self
@@ -19,7 +20,10 @@ from skgraphkde.detectors.conformal import ConformalMixin
 from skgraphkde.detectors.files import save
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.identifiers import without_identifiers
 from skgraphkde.graphs.readers import read_graphs
+from skgraphkde.graphs.schema import FittedSchema, GraphSchema
+from skgraphkde.graphs.selection import conformed
 from skgraphkde.persistence import State
 from skgraphkde.specification import ComposedEstimator
 
@@ -35,6 +39,9 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
 
     Parameters
     ----------
+    schema : GraphSchema, "all" or None, default=None
+        Which data of nodes and edges are read, and as what: :class:`GraphSchema`. None is the
+        conventions; "all" is everything that the training graphs have.
     calibration : {"loo", "split", "train"} or Split, default="loo"
         Which scores determine the threshold and the p-values: those of the training graphs, each by
         the others; those of graphs that are set aside (:class:`Split`, of which the string is the
@@ -53,6 +60,8 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
 
     Attributes
     ----------
+    schema_ : FittedSchema
+        What was read of the training graphs, by name, and what was not. New graphs are read alike.
     offset_ : float
         The threshold: ``decision_function(graphs) == score_samples(graphs) - offset_``.
     calibration_scores_ : ndarray of shape (n_scores,)
@@ -76,8 +85,12 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
     [1, -1]
     """
 
-    _shorthands: dict[str, dict[str, Callable[[], Any]]] = {"calibration": {"split": Split}}
+    _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
+        "schema": {"all": GraphSchema.everything},
+        "calibration": {"split": Split},
+    }
     _parameter_constraints: dict = {
+        "schema": [GraphSchema, StrOptions({"all"}), None],
         "calibration": [StrOptions({"loo", "split", "train"}), Split],
         "contamination": [Interval(Real, 0, 0.5, closed="right")],
         "n_jobs": [
@@ -92,12 +105,14 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
     def __init__(
         self,
         *,
+        schema: Any = None,
         calibration: Any = "loo",
         contamination: float = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
+        self.schema = schema
         self.calibration = calibration
         self.contamination = contamination
         self.n_jobs = n_jobs
@@ -178,7 +193,8 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
             If a graph or a parameter cannot be used. A fitted detector stays as it was.
         """
         self.validate()
-        batch = read_graphs(graphs)
+        schema = self.specification("schema")
+        batch = without_identifiers(read_graphs(graphs, schema=schema), schema)
         if len(batch) < 2:
             raise ValueError(
                 "there is one training graph, with no others to compare it with: give at least 2"
@@ -186,7 +202,14 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         fitted = copy.copy(self)  # whatever fails below, self stays as it was
         for name in [name for name in vars(fitted) if name.endswith("_")]:
             delattr(fitted, name)
+        fitted.schema_ = batch.schema
         fitted._fit(batch)
+        if batch.schema.left_out:
+            warnings.warn(
+                f"not read: {', '.join(batch.schema.left_out)}; to use them, name them in "
+                "schema=GraphSchema(...), and to leave them out without a word, name what is read",
+                stacklevel=2,
+            )
         self.__dict__ = fitted.__dict__  # at once, for whoever uses it in another thread
         return self
 
@@ -302,7 +325,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
             If a graph cannot be used, or lacks what the training graphs had.
         """
         check_is_fitted(self)
-        batch = read_graphs(graphs)
+        batch = conformed(read_graphs(graphs, schema=self.schema_), self.schema_)
         self._check_batch(batch)
         return batch
 
@@ -351,6 +374,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         detector = cls(**state.take("parameters", dict))
         detector.validate()
         fitted = State(cls.__name__, state.take("fitted", dict))
+        detector.schema_ = fitted.take_instance("schema_", FittedSchema)
         detector.offset_ = fitted.take_number("offset_")
         detector.calibration_scores_ = fitted.take_array("calibration_scores_", float, (None,))
         fitted.check(len(detector.calibration_scores_), "calibration_scores_ is empty")

@@ -15,7 +15,7 @@ from skgraphkde.persistence.registry import is_registered
 
 __all__ = ["Contents", "InvalidFileError", "load", "read", "save"]
 
-FORMAT, FORMAT_VERSION = "skgraphkde", 2
+FORMAT, FORMAT_VERSION = "skgraphkde", 3
 
 
 class InvalidFileError(ValueError):

@@ -96,7 +96,8 @@ class DensityFitter:
     def _build_model(self) -> DensityModel:
         encoder, density = (self.detector.specification(x) for x in ("encoder", "density"))
         seed = int(self.rng.randint(2**31)) if encoder.is_random else None
-        module = build_encoder(encoder, self.features.n_features_out_, seed)
+        n_relations = self.features.edge_groups_.n_relations
+        module = build_encoder(encoder, self.features.n_features_out_, seed, n_relations)
         specifications = self.detector.specification("distance")
         if not isinstance(specifications, tuple):
             specifications = (specifications,)
@@ -147,6 +148,8 @@ class DensityFitter:
         graphs = self.featurized
         arrays = {"attributes": np.asarray(graphs.attributes), "node_ptr": graphs.node_ptr}
         arrays |= {k: getattr(graphs.adjacency, k) for k in ("data", "indices", "indptr")}
+        if graphs.edge_labels is not None:
+            arrays["edge_labels"] = graphs.edge_labels
         checkpoint = Checkpoint(Path(self.training.checkpoint), values, arrays)
         checkpoint.check()
         return checkpoint

@@ -11,7 +11,7 @@ import torch
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.calibration import Split, finite
+from skgraphkde.calibration import finite
 from skgraphkde.computing.devices import resolve_device
 from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.density.kde import KDE
@@ -55,11 +55,14 @@ class GraphKDEDetector(
     are odd, the density under one to which they are less so, and the novelty of its neighborhoods.
     Each view's surprise becomes a p-value, and the logarithms are added up.
 
-    Each of the first eight parameters takes an object with parameters of its own, or a string that
+    Each of the first nine parameters takes an object with parameters of its own, or a string that
     is short for one with its defaults.
 
     Parameters
     ----------
+    schema : GraphSchema, "all" or None, default=None
+        Which data of nodes and edges are read, and as what. None is the conventions (categories
+        "label", numbers "x"), "all" is all there is. A warning says what is not read.
     features : {"auto", "given"} or NodeFeatures, default="auto"
         What the nodes carry. "auto" is all that the training graphs have, with degrees and random
         walks; "given" the first of label, attribute and degree that they have.
@@ -70,8 +73,7 @@ class GraphKDEDetector(
         Each distance of a tuple is a view. "auto" is two of them,
         ``(MMD(estimator="biased"), MMD(gammas=(1.0,)))``.
     novelty : None, "auto" or Novelty, default="auto"
-        A view more, the share of a graph's nodes in neighborhoods that no training graph has:
-        :class:`Novelty`. None leaves it out.
+        Views more, of what no training graph has: :class:`Novelty`. None leaves them out.
     density : "kde" or KDE, default="kde"
         The kernels and their bandwidths.
     training : None, "contrastive" or Contrastive, default=None
@@ -155,8 +157,8 @@ class GraphKDEDetector(
     >>> detector = GraphKDEDetector().fit(normal[:100])
     >>> bool(detector.score_samples(normal[100:]).mean() > detector.score_samples(odd).mean())
     True
-    >>> detector.predict(odd[:4]).tolist()
-    [-1, -1, -1, -1]
+    >>> detector.predict(odd[4:7]).tolist()
+    [-1, -1, -1]
     >>> GraphKDEDetector(encoder=GCN(n_layers=3)).set_params(encoder__hidden_dim=32).encoder
     GCN(hidden_dim=32, n_layers=3)
     """
@@ -178,7 +180,7 @@ class GraphKDEDetector(
             "importance": lambda: References("importance"),
             "uniform": lambda: References("uniform"),
         },
-        "calibration": {"split": Split},
+        **BaseGraphDetector._shorthands,
     }
     _parameter_constraints: dict = {
         "features": shorthand_options(_shorthands["features"], NodeFeatures),
@@ -195,6 +197,7 @@ class GraphKDEDetector(
     def __init__(
         self,
         *,
+        schema: Any = None,
         features: Any = "auto",
         encoder: Any = "propagation",
         distance: Any = "auto",
@@ -210,6 +213,7 @@ class GraphKDEDetector(
         verbose: int = 0,
     ) -> None:
         super().__init__(
+            schema=schema,
             calibration=calibration,
             contamination=contamination,
             n_jobs=n_jobs,
@@ -368,8 +372,7 @@ class GraphKDEDetector(
     def check_restored(self, other: Any) -> None:
         """Raise a ValueError if the detector of a file would score differently.
 
-        An encoder or a distance of a user's own may have state that its `to_state` or torch's
-        `state_dict` does not contain.
+        An encoder or a distance of a user's own may have state that `to_state` does not contain.
         """
         some = self.density_.references[:3]
         scores, restored = (x.density_.view_scores(some) for x in (self, other))
@@ -381,6 +384,8 @@ class GraphKDEDetector(
 
     def _take_fitted(self, state: State) -> None:
         self.density_ = state.take_instance("density_", GraphDensity)
+        is_same = self.density_.references.schema == self.schema_
+        state.check(is_same, "schema_ is not that of the references")
         history = state.take("history_", dict)
         self.history_ = {name: column.tolist() for name, column in history.items()}
         correlation = state.take_number("untrained_rank_correlation_", -1.01, 1.01)

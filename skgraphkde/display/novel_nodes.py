@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from skgraphkde.display.common import check_numbers, open_axes, pyplot
-from skgraphkde.display.graph_drawing import draw_graph, one_graph
+from skgraphkde.display.graph_drawing import check_marked, draw_graph, one_graph
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.inspection import novel_nodes
 
@@ -19,6 +19,8 @@ class NovelNodesDisplay:
 
     The darker a node, the less of its surroundings it takes to be unlike every training graph; see
     :func:`skgraphkde.inspection.novel_nodes`. White nodes are known up to the largest radius.
+    Categories, directions and weights are drawn as in :class:`NodeContributionsDisplay`, and of a
+    graph of more than 60 nodes the 60 around the darkest one.
 
     Parameters
     ----------
@@ -32,9 +34,13 @@ class NovelNodesDisplay:
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes, Figure
+    shown_ : ndarray of int
+        The numbers of the nodes that are drawn, in ascending order.
     nodes_ : matplotlib PathCollection
-        In the order of the nodes. A color bar for several axes takes this.
+        In the order of `shown_`. A color bar for several axes takes this.
     edges_ : matplotlib LineCollection
+    arrows_ : matplotlib PathCollection or None
+        The heads of directed edges.
 
     Examples
     --------
@@ -56,7 +62,7 @@ class NovelNodesDisplay:
     @classmethod
     def from_estimator(cls, detector: Any, graph: Any, **options: Any) -> Self:
         """Draw one graph with the nodes that are new to a fitted `detector`."""
-        batch = one_graph(graph)
+        batch = one_graph(graph, detector.read)
         new_from = novel_nodes(detector, batch)[0]
         return cls.from_predictions(batch, new_from, detector.density_.novelty.radius, **options)
 
@@ -79,7 +85,9 @@ class NovelNodesDisplay:
             )
         return cls(batch, numbers.astype(int), radius).plot(**options)
 
-    def plot(self, ax: Any = None, *, colorbar: bool = True) -> Self:
+    def plot(
+        self, ax: Any = None, *, colorbar: bool = True, marked: Any = (), legend: bool = True
+    ) -> Self:
         """Draw the graph.
 
         Parameters
@@ -88,7 +96,10 @@ class NovelNodesDisplay:
             None opens a new figure.
         colorbar : bool, default=True
             Whether to say beside the graph which color is which radius.
+        marked, legend
+            As in :class:`NodeContributionsDisplay`.
         """
+        check_marked(self.graph, marked)
         self.ax_, self.figure_ = open_axes(ax)
         from matplotlib.colors import BoundaryNorm, ListedColormap
 
@@ -97,8 +108,9 @@ class NovelNodesDisplay:
         cmap = ListedColormap([*shades, "white"])
         norm = BoundaryNorm(np.arange(n + 1) - 0.5, n)
         colors = cmap(norm(self.new_from))
-        is_dark = self.new_from < 0.4 * n
-        self.nodes_, self.edges_ = draw_graph(self.ax_, self.graph, is_dark, node_color=colors)
+        self.nodes_, self.edges_, self.arrows_, self.shown_ = draw_graph(
+            self.ax_, self.graph, -self.new_from, marked=marked, legend=legend, c=colors
+        )
         self.nodes_.set(cmap=cmap, norm=norm)
         if colorbar:
             bar = self.figure_.colorbar(

@@ -29,6 +29,8 @@ class Encoder(Specification):
 
     #: Whether initial weights are drawn.
     is_random = True
+    #: Whether `build` takes `n_relations`, and the module reads the relations of a flow.
+    is_relational = False
 
     def check_size(self, weights: dict[str, np.ndarray]) -> None:
         """Raise a ValueError if a file claims more layers than it has weights for.
@@ -48,6 +50,9 @@ class Encoder(Specification):
             Number of node features.
         generator : torch.Generator or None
             Draws the initial weights. None: they do not matter, as others will be loaded.
+        n_relations : int
+            Directions and categories of edges; 0 if edges are all alike. Only if `is_relational`:
+            other encoders see directions and edge data by the node features alone.
 
         Returns
         -------
@@ -112,17 +117,26 @@ class EncoderModule(nn.Module):
         return any(True for _ in self.parameters())
 
 
-def build_encoder(encoder: Encoder, in_dim: int, seed: int | None = None) -> EncoderModule:
+def build_encoder(
+    encoder: Encoder, in_dim: int, seed: int | None = None, n_relations: int = 0
+) -> EncoderModule:
     """Build an encoder's module on the CPU, with initial weights drawn from `seed`."""
     generator = None if seed is None else torch.Generator("cpu").manual_seed(seed)
     with torch.device("cpu"):
-        module = encoder.build(in_dim, generator)
+        module = _built(encoder, in_dim, n_relations, generator)
     if not isinstance(module, EncoderModule):
         raise TypeError(
             f"{type(encoder).__name__}.build must return an EncoderModule, and returned a "
             f"{type(module).__name__}"
         )
     return module
+
+
+def _built(
+    encoder: Encoder, in_dim: int, n_relations: int, generator: torch.Generator | None
+) -> EncoderModule:
+    relational = {"n_relations": n_relations} if encoder.is_relational else {}
+    return encoder.build(in_dim, generator, **relational)
 
 
 def weights_of(module: EncoderModule) -> dict[str, np.ndarray]:
@@ -133,7 +147,9 @@ def weights_of(module: EncoderModule) -> dict[str, np.ndarray]:
     }
 
 
-def restore_encoder(encoder: Encoder, in_dim: int, weights: dict[str, Any]) -> EncoderModule:
+def restore_encoder(
+    encoder: Encoder, in_dim: int, weights: dict[str, Any], n_relations: int = 0
+) -> EncoderModule:
     """Build a module and load the weights of a file.
 
     Nothing is allocated before the shapes are known to be those of the arrays.
@@ -147,7 +163,7 @@ def restore_encoder(encoder: Encoder, in_dim: int, weights: dict[str, Any]) -> E
     check(are_arrays, "the encoder's weights are not arrays")
     encoder.check_size(weights)
     with torch.device("meta"):
-        module = encoder.build(in_dim, None)
+        module = _built(encoder, in_dim, n_relations, None)
     expected = module.state_dict()
     check(weights.keys() == expected.keys(), "the names of the encoder's weights are wrong")
     for name, x in weights.items():

@@ -96,7 +96,9 @@ def graph_convolution(
     edge_weight = torch.tensor(coo.data, dtype=like.dtype, device=like.device)
 
     def convolve(Z: torch.Tensor, W: torch.Tensor) -> torch.Tensor:
-        layer = dgl.nn.GraphConv(*W.shape, norm="none", weight=False, bias=False)
+        layer = dgl.nn.GraphConv(
+            *W.shape, norm="none", weight=False, bias=False, allow_zero_in_degree=True
+        )
         return layer(graph, (Z, None), weight=W, edge_weight=edge_weight)
 
     return convolve

@@ -30,6 +30,10 @@ class GCN(Encoder):
     Z_l = relu(BN(Ahat Z_{l-1} W_l)) with Ahat = D^-1/2 (A + I) D^-1/2, and dropout between layers:
     the encoder of the paper. Without ``training`` the weights stay at their random initial values.
 
+    Where edges have directions or categories, each of these relations r has weights of its own, and
+    sum_r A_r Z_{l-1} W_{l,r} is added before the batch norm, with the averages A_r over a node's
+    neighbors in the relation (R-GCN: Schlichtkrull et al., ESWC 2018).
+
     Parameters
     ----------
     hidden_dim : int, default=128
@@ -57,6 +61,8 @@ class GCN(Encoder):
     >>> GraphKDEDetector(encoder=GCN(hidden_dim=32, batch_norm=False))
     GraphKDEDetector(encoder=GCN(batch_norm=False, hidden_dim=32))
     """
+
+    is_relational = True
 
     _parameter_constraints: dict = {
         "hidden_dim": [at_least(1, Integral)],
@@ -87,9 +93,11 @@ class GCN(Encoder):
                 "backend='torch', which gives the same results"
             )
 
-    def build(self, in_dim: int, generator: torch.Generator | None) -> GCNModule:
+    def build(
+        self, in_dim: int, generator: torch.Generator | None, n_relations: int = 0
+    ) -> GCNModule:
         """Build the module, with weights as of Glorot and Bengio (2010)."""
-        return GCNModule(self, in_dim, generator)
+        return GCNModule(self, in_dim, generator, n_relations)
 
 
 class GCNModule(EncoderModule):
@@ -102,15 +110,31 @@ class GCNModule(EncoderModule):
         Number of node features.
     generator : torch.Generator or None
         Draws the initial weights.
+    n_relations : int, default=0
+        Directions and categories of edges.
     """
 
-    def __init__(self, specification: GCN, in_dim: int, generator: torch.Generator | None) -> None:
+    def __init__(
+        self,
+        specification: GCN,
+        in_dim: int,
+        generator: torch.Generator | None,
+        n_relations: int = 0,
+    ) -> None:
         width, n_layers = specification.hidden_dim, specification.n_layers
         super().__init__(specification, in_dim, width, n_layers)
         self.dropout, self.backend = specification.dropout, specification.backend
+        dims = list(pairwise([in_dim] + [width] * n_layers))
         self.weights = nn.ParameterList(
             nn.init.xavier_uniform_(torch.empty(n_in, n_out), generator=generator)
-            for n_in, n_out in pairwise([in_dim] + [width] * n_layers)
+            for n_in, n_out in dims
+        )
+        # One after the other: relation r of layer l is the weight l * n_relations + r.
+        self.n_relations = n_relations
+        self.relation_weights = nn.ParameterList(
+            nn.init.xavier_uniform_(torch.empty(n_in, n_out), generator=generator)
+            for n_in, n_out in dims
+            for _ in range(n_relations)
         )
         self.norms = nn.ModuleList(
             nn.BatchNorm1d(width) if specification.batch_norm else nn.Identity()
@@ -147,7 +171,12 @@ class GCNModule(EncoderModule):
 
     def _convolve(self, layer: int, flow: MessageFlow, Z: torch.Tensor) -> torch.Tensor:
         adjacency = flow.normalized_adjacencies[layer]
-        return graph_convolution(adjacency, Z, self.backend)(Z, self.weights[layer])
+        H = graph_convolution(adjacency, Z, self.backend)(Z, self.weights[layer])
+        for r in range(self.n_relations):
+            weight = self.relation_weights[layer * self.n_relations + r]
+            average = flow.relation_means[layer][r]
+            H = H + graph_convolution(average, Z, self.backend)(Z, weight)
+        return H
 
     def _activate(self, layer: int, H: torch.Tensor, counts: np.ndarray) -> torch.Tensor:
         """relu(BN(H)), with batch norm over nodes: a row counts once for each of its nodes."""

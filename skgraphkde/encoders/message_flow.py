@@ -18,8 +18,10 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.batch import GraphBatch, scaled
+from skgraphkde.graphs.arrays import scaled
+from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import color_rows, refined
+from skgraphkde.graphs.relations import messages, relations
 
 
 def node_colors(graphs: GraphBatch, n_rounds: int) -> np.ndarray:
@@ -38,10 +40,10 @@ def node_colors(graphs: GraphBatch, n_rounds: int) -> np.ndarray:
         Row l: equal for nodes that look the same to l layers, in any batch, and different for
         others.
     """
-    adjacency = graphs.adjacency
-    weighted_degrees = np.asarray(adjacency.sum(axis=1)).ravel()
+    weighted_degrees = np.asarray(graphs.underlying.sum(axis=1)).ravel()
     colors = color_rows(np.column_stack([weighted_degrees, np.asarray(graphs.attributes)]))
-    return np.stack(list(refined(colors, adjacency, n_rounds, weighted=True)))
+    passed = messages(graphs, graphs.edge_labels, weighted=True)
+    return np.stack(list(refined(colors, passed, n_rounds)))
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,10 @@ class MessageFlow:
     colors : ndarray of shape (n_L,)
         The colors after the last round, in the order in which the nodes first have them.
     adjacency : csr_array of shape (n_nodes, n_nodes)
-        Of the graphs.
+        Of the underlying undirected graphs.
+    relations : tuple of csr_array of shape (n_nodes, n_nodes)
+        Averages over neighbors by direction and category of edges, see
+        :func:`skgraphkde.graphs.relations.relations`; () if edges are all alike.
     rounds : tuple of (ndarray, ndarray)
         For each round, the first node of each color, and the row of each node.
     """
@@ -72,6 +77,7 @@ class MessageFlow:
     parents: tuple[np.ndarray, ...]
     colors: np.ndarray
     adjacency: sp.csr_array
+    relations: tuple[sp.csr_array, ...]
     rounds: tuple[tuple[np.ndarray, np.ndarray], ...]
 
     @classmethod
@@ -91,7 +97,8 @@ class MessageFlow:
             tuple(counts for _, _, counts in rounds),
             tuple(parents),
             colors[-1][rounds[-1][0]],
-            graphs.adjacency,
+            graphs.underlying,
+            relations(graphs),
             tuple((first, row_of_node) for first, row_of_node, _ in rounds),
         )
 
@@ -113,6 +120,13 @@ class MessageFlow:
     def normalized_adjacencies(self) -> tuple[sp.csr_array, ...]:
         """The same of Ahat = D^-1/2 (A + I) D^-1/2, in which the node itself is included."""
         return self._merged(normalized_adjacency(self.adjacency))
+
+    @cached_property
+    def relation_means(self) -> tuple[tuple[sp.csr_array, ...], ...]:
+        """For layers 1 to L, and each relation, shape (n_l, n_{l-1}): averages over neighbors."""
+        return tuple(zip(*map(self._merged, self.relations), strict=True)) or ((),) * (
+            len(self.rounds) - 1
+        )
 
     def _merged(self, matrix: sp.csr_array) -> tuple[sp.csr_array, ...]:
         """For each layer the rows of one node per color, columns added up by color."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from numbers import Integral
 
 import numpy as np
@@ -17,6 +18,8 @@ from skgraphkde.specification import at_least
 
 # A variance below this, or below this share of the squared mean, is rounding.
 _CONSTANT = 1e-12
+# Columns that the relations add to a layer, at most.
+_MOST_COLUMNS = 64
 
 
 @register
@@ -27,6 +30,12 @@ class Propagation(Encoder):
     ICML 2018): X_l = S(Ahat X_{l-1}), X_0 = S(X), where S standardizes the columns over all
     training nodes and Ahat = D^-1/2 (A + I) D^-1/2. The embedding is [X_0, ..., X_L], scaled to a
     total variance of 1.
+
+    Where edges have directions or categories, X_l has beside Ahat X_{l-1} the averages of X_{l-1}
+    over the neighbors in each relation, that is, in each direction and category (Barcelo et al.,
+    LoG 2022; Rossi et al., LoG 2023). If these are more than 64 columns, they are projected to 64
+    by random signs, which are the same in every fit and keep distances (Johnson and Lindenstrauss,
+    1984).
 
     Parameters
     ----------
@@ -45,6 +54,7 @@ class Propagation(Encoder):
     """
 
     is_random = False
+    is_relational = True
 
     _parameter_constraints: dict = {"n_layers": [at_least(0, Integral)]}
 
@@ -55,9 +65,11 @@ class Propagation(Encoder):
         """Raise a ValueError if there are more layers than numbers: all share the same arrays."""
         check(self.n_layers <= sum(x.size for x in weights.values()), "there are too few weights")
 
-    def build(self, in_dim: int, generator: torch.Generator | None) -> PropagationModule:
+    def build(
+        self, in_dim: int, generator: torch.Generator | None, n_relations: int = 0
+    ) -> PropagationModule:
         """Build the module; nothing is drawn."""
-        return PropagationModule(self, in_dim)
+        return PropagationModule(self, in_dim, n_relations)
 
 
 class PropagationModule(EncoderModule):
@@ -68,17 +80,23 @@ class PropagationModule(EncoderModule):
     specification : Propagation
     in_dim : int
         Number of node features.
+    n_relations : int, default=0
+        Directions and categories of edges.
     """
 
     means: torch.Tensor
     scales: torch.Tensor
     total_scale: torch.Tensor
 
-    def __init__(self, specification: Propagation, in_dim: int) -> None:
+    def __init__(self, specification: Propagation, in_dim: int, n_relations: int = 0) -> None:
         n_layers = specification.n_layers
-        super().__init__(specification, in_dim, in_dim * (n_layers + 1), n_layers)
-        self.register_buffer("means", torch.zeros(n_layers + 1, in_dim))
-        self.register_buffer("scales", torch.ones(n_layers + 1, in_dim))
+        dims = [in_dim]
+        for _ in range(n_layers):
+            dims.append(dims[-1] + min(n_relations * dims[-1], _MOST_COLUMNS))
+        super().__init__(specification, in_dim, sum(dims), n_layers)
+        self.n_relations, self.dims = n_relations, tuple(dims)
+        self.register_buffer("means", torch.zeros(self.out_dim))
+        self.register_buffer("scales", torch.ones(self.out_dim))
         self.register_buffer("total_scale", torch.ones(()))
 
     def forward(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
@@ -88,28 +106,42 @@ class PropagationModule(EncoderModule):
     def _pass(self, flow: MessageFlow, n_layers: int) -> torch.Tensor:
         """[X_0, ..., X_l] after the first `n_layers` layers."""
         X = torch.tensor(flow.features, dtype=self.means.dtype, device=self.means.device)
-        Z = X = (X - self.means[0]) / self.scales[0]
+        means, scales = self.means.split(self.dims), self.scales.split(self.dims)
+        Z = X = (X - means[0]) / scales[0]
         for layer in range(1, n_layers + 1):
-            X = CSRMatrix(flow.normalized_adjacencies[layer - 1], X) @ X
-            X = (X - self.means[layer]) / self.scales[layer]
+            own = CSRMatrix(flow.normalized_adjacencies[layer - 1], X) @ X
+            X = torch.cat([own, *self._relations(flow, layer, X)], dim=1)
+            X = (X - means[layer]) / scales[layer]
             parents = torch.from_numpy(flow.parents[layer - 1]).to(Z.device)
             Z = torch.cat([Z[parents], X], dim=1)
         return Z
+
+    def _relations(self, flow: MessageFlow, layer: int, X: torch.Tensor) -> list[torch.Tensor]:
+        """Averages of X over the neighbors in each relation, projected if they are too many."""
+        if not self.n_relations:
+            return []
+        averages = flow.relation_means[layer - 1]
+        if self.n_relations * X.shape[1] <= _MOST_COLUMNS:
+            return [CSRMatrix(average, X) @ X for average in averages]
+        projections = X.new_tensor(_signs(self.n_relations, X.shape[1]))
+        pairs = zip(averages, projections, strict=True)
+        return [torch.stack([CSRMatrix(average, X) @ (X @ P) for average, P in pairs]).sum(0)]
 
     @torch.no_grad()
     def standardize(self, flows: Iterable[MessageFlow]) -> None:
         """Set means and scales to those of all nodes, layer by layer; a constant stays unscaled."""
         self.means.zero_()
         self.scales.fill_(1)
+        means, scales = self.means.split(self.dims), self.scales.split(self.dims)
         n_varying = torch.zeros((), device=self.means.device)
-        for layer in range(self.n_layers + 1):
+        for layer, dim in enumerate(self.dims):
             mean, variance = column_moments(
-                (self._pass(flow, layer)[:, -self.in_dim :], flow.counts[layer]) for flow in flows
+                (self._pass(flow, layer)[:, -dim:], flow.counts[layer]) for flow in flows
             )
             # What is averaged has variance 1, or is nothing but rounding.
             varies = variance > _CONSTANT * (1 if layer else mean**2)
-            self.means[layer] = mean
-            self.scales[layer] = torch.where(varies, variance.sqrt(), 1.0)
+            means[layer].copy_(mean)
+            scales[layer].copy_(torch.where(varies, variance.sqrt(), 1.0))
             n_varying += varies.sum()
         self.total_scale.copy_(n_varying.clamp_min(1).sqrt())
 
@@ -117,3 +149,11 @@ class PropagationModule(EncoderModule):
         """Raise a ValueError unless all scales are positive."""
         are_positive = bool((self.scales > 0).all() and self.total_scale > 0)
         check(are_positive, "a scale of the encoder is not positive")
+
+
+@cache
+def _signs(n_relations: int, dim: int) -> np.ndarray:
+    """Random signs, shape (n_relations, dim, _MOST_COLUMNS), with columns of length 1."""
+    rng = np.random.default_rng(0)  # part of the method: not the user's seed
+    signs = rng.choice([-1.0, 1.0], (n_relations, dim, _MOST_COLUMNS))
+    return signs / np.sqrt(_MOST_COLUMNS)

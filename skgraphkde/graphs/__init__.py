@@ -2,5 +2,6 @@
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.readers import read_graphs
+from skgraphkde.graphs.schema import FittedSchema, GraphSchema
 
-__all__ = ["GraphBatch", "read_graphs"]
+__all__ = ["FittedSchema", "GraphBatch", "GraphSchema", "read_graphs"]

@@ -1,30 +1,46 @@
 """GraphBatch: many graphs laid end to end.
 
-It takes flat arrays (offsets, a block-diagonal adjacency matrix, labels, attributes) and is an
-immutable sequence of graphs that scikit-learn's splitters can index. It is the only graph type
-after :mod:`skgraphkde.graphs.readers`. This module also has the array helpers for things laid end
-to end.
+It takes flat arrays (offsets, a block-diagonal matrix of arcs, the data of nodes and arcs) and is
+an immutable sequence of graphs that scikit-learn's splitters can index. It is the only graph type
+after :mod:`skgraphkde.graphs.readers`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 
+from skgraphkde.graphs.arrays import frozen, merged_codes, offsets, ranges
+from skgraphkde.graphs.batch_state import checked_parts
+from skgraphkde.graphs.conversion import to_networkx
+from skgraphkde.graphs.schema import FittedSchema
 from skgraphkde.persistence import State, register
 
 __all__ = ["GraphBatch"]
 
-LARGEST = 1e100  # larger numbers overflow when they are squared and added
+# What a batch consists of, in the order of the constructor.
+PARTS = (
+    "node_ptr",
+    "adjacency",
+    "labels",
+    "label_names",
+    "attributes",
+    "edge_labels",
+    "edge_label_names",
+    "edge_attributes",
+    "schema",
+)
 
 
 @register
 class GraphBatch:
-    """An immutable sequence of undirected graphs, stored as flat arrays.
+    """An immutable sequence of graphs, stored as flat arrays.
 
     Build one with :func:`skgraphkde.read_graphs`, which checks its input; the constructor does
     not.
@@ -34,14 +50,20 @@ class GraphBatch:
     node_ptr : ndarray of shape (n_graphs + 1,)
         Graph ``i`` owns the nodes ``node_ptr[i]`` to ``node_ptr[i + 1] - 1``.
     adjacency : csr_array of shape (n_nodes, n_nodes)
-        Block-diagonal and symmetric, with a zero diagonal and positive weights. Edges without a
-        weight have the weight 1.
+        One entry per arc, from row to column, with a positive weight; 1 for edges without. It is
+        block-diagonal, with a zero diagonal and sorted columns. In undirected graphs each edge is
+        two arcs. Parallel edges, which have different data, are several entries.
     labels : ndarray of shape (n_nodes,), default=None
-        The index of each node's label in `label_names`.
+        The index of each node's category in `label_names`.
     label_names : sequence of hashable, default=()
-        The vocabulary of the node labels.
+        The vocabulary of the nodes; with several categories per node its items are tuples.
     attributes : ndarray of shape (n_nodes, n_attributes), default=None
-        One feature vector per node.
+        The numbers of each node. NaN is a missing one, if ``schema.missing`` is "indicate".
+    edge_labels, edge_label_names, edge_attributes : default=None, (), None
+        The same of the arcs, in the order of the entries of `adjacency`.
+    schema : FittedSchema, default=None
+        The names of all that, and whether the graphs are directed. None: undirected, with the
+        category "label" and the numbers "x".
 
     Examples
     --------
@@ -63,17 +85,32 @@ class GraphBatch:
         labels: np.ndarray | None = None,
         label_names: Sequence[Hashable] = (),
         attributes: np.ndarray | None = None,
+        edge_labels: np.ndarray | None = None,
+        edge_label_names: Sequence[Hashable] = (),
+        edge_attributes: np.ndarray | None = None,
+        schema: FittedSchema | None = None,
     ) -> None:
-        self.node_ptr = _frozen(np.asarray(node_ptr, dtype=np.int64))
+        self.node_ptr = frozen(np.asarray(node_ptr, dtype=np.int64))
         self.adjacency = sp.csr_array(
-            tuple(map(_frozen, (adjacency.data, adjacency.indices, adjacency.indptr))),
+            tuple(map(frozen, (adjacency.data, adjacency.indices, adjacency.indptr))),
             shape=adjacency.shape,
         )
-        self.labels = None if labels is None else _frozen(np.asarray(labels, dtype=np.int64))
+        self.labels = _array(labels, np.int64)
         self.label_names = tuple(label_names)
-        self.attributes = (
-            None if attributes is None else _frozen(np.asarray(attributes, dtype=np.float64))
+        self.attributes = _array(attributes, np.float64)
+        self.edge_labels = _array(edge_labels, np.int64)
+        self.edge_label_names = tuple(edge_label_names)
+        self.edge_attributes = _array(edge_attributes, np.float64)
+        self.schema = self._default_schema() if schema is None else schema
+
+    def _default_schema(self) -> FittedSchema:
+        labels = (("label",) if x is not None else () for x in (self.labels, self.edge_labels))
+        numbers = (
+            () if x is None else (("x", x.shape[1]),)
+            for x in (self.attributes, self.edge_attributes)
         )
+        (nodes, edges), (node_numbers, edge_numbers) = labels, numbers
+        return FittedSchema(nodes, node_numbers, edges, edge_numbers)
 
     # -- sizes ---------------------------------------------------------------------------------
 
@@ -93,14 +130,36 @@ class GraphBatch:
         return np.diff(self.node_ptr)
 
     @property
+    def directed(self) -> bool:
+        """Whether arcs have no opposite."""
+        return self.schema.directed
+
+    @property
     def n_edges_per_graph(self) -> np.ndarray:
-        """Number of undirected edges of each graph, shape (n_graphs,)."""
-        return np.diff(self.adjacency.indptr[self.node_ptr]) // 2
+        """Number of edges of each graph, shape (n_graphs,); of directed graphs, of arcs."""
+        n_arcs = np.diff(self.adjacency.indptr[self.node_ptr])
+        return n_arcs if self.directed else n_arcs // 2
+
+    @cached_property
+    def underlying(self) -> sp.csr_array:
+        """The adjacency of the underlying simple undirected graphs, shape (n_nodes, n_nodes).
+
+        The weights of parallel edges are added; of opposite arcs, the larger weight counts.
+        """
+        is_simple = (np.diff(self.source_of_arc * self.n_nodes + self.adjacency.indices) > 0).all()
+        if is_simple and not self.directed:
+            return self.adjacency
+        simple = self.adjacency.copy()
+        simple.sum_duplicates()
+        if self.directed:
+            simple = sp.csr_array(simple.maximum(simple.T))
+            simple.sort_indices()
+        return simple
 
     @property
     def degrees(self) -> np.ndarray:
-        """Number of neighbors of each node, shape (n_nodes,); edge weights are ignored."""
-        return np.diff(self.adjacency.indptr)
+        """Number of neighbors of each node, shape (n_nodes,), in both directions."""
+        return np.diff(self.underlying.indptr)
 
     def label_codes(self, code_of: Mapping[Hashable, int], unknown: int) -> np.ndarray:
         """The code of each node's label in a vocabulary that `fit` saw.
@@ -123,13 +182,24 @@ class GraphBatch:
         if self.labels is None:
             raise ValueError(
                 "fit saw node labels; these graphs have none: read them as those of fit, such as "
-                "by read_graphs(graphs, node_label=...)"
+                "with schema=GraphSchema(node_categories=...)"
             )
 
     @property
     def graph_of_node(self) -> np.ndarray:
         """Index of the graph that owns each node, shape (n_nodes,)."""
         return np.repeat(np.arange(self.n_graphs), self.n_nodes_per_graph)
+
+    @property
+    def source_of_arc(self) -> np.ndarray:
+        """The node from which each arc comes, shape (n_arcs,)."""
+        return np.repeat(np.arange(self.n_nodes), np.diff(self.adjacency.indptr))
+
+    @property
+    def graph_of_arc(self) -> np.ndarray:
+        """Index of the graph that owns each arc, shape (n_arcs,)."""
+        n_arcs = np.diff(self.adjacency.indptr[self.node_ptr])
+        return np.repeat(np.arange(self.n_graphs), n_arcs)
 
     @property
     def shape(self) -> tuple[int]:
@@ -141,69 +211,42 @@ class GraphBatch:
         """Memory that the arrays take, in bytes."""
         csr = self.adjacency
         arrays = [self.node_ptr, csr.data, csr.indices, csr.indptr, self.labels, self.attributes]
+        arrays += [self.edge_labels, self.edge_attributes]
         return sum(array.nbytes for array in arrays if array is not None)
 
     def __reduce__(self) -> tuple:
-        parts = (self.node_ptr, self.adjacency, self.labels, self.label_names, self.attributes)
-        return GraphBatch, parts
+        return GraphBatch, tuple(getattr(self, name) for name in PARTS)
 
     def __len__(self) -> int:
         return self.n_graphs
 
     def __repr__(self) -> str:
+        n_edges, n_arcs = self.adjacency.nnz // 2, self.adjacency.nnz
         parts = [
             f"n_graphs={self.n_graphs}",
             f"n_nodes={self.n_nodes}",
-            f"n_edges={self.adjacency.nnz // 2}",
+            f"n_arcs={n_arcs}" if self.directed else f"n_edges={n_edges}",
         ]
         if self.labels is not None:
             parts.append(f"n_labels={len(self.label_names)}")
         if self.attributes is not None:
             parts.append(f"n_attributes={self.attributes.shape[1]}")
+        if self.edge_labels is not None:
+            parts.append(f"n_edge_labels={len(self.edge_label_names)}")
+        if self.edge_attributes is not None:
+            parts.append(f"n_edge_attributes={self.edge_attributes.shape[1]}")
         return f"GraphBatch({', '.join(parts)})"
 
     # -- state ---------------------------------------------------------------------------------
 
     def to_state(self) -> dict[str, Any]:
         """What a file keeps."""
-        names = ("node_ptr", "adjacency", "labels", "label_names", "attributes")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in PARTS}
 
     @classmethod
     def from_state(cls, state: State) -> GraphBatch:
         """The graphs in a file, for which everything holds that the constructor relies on."""
-        node_ptr = state.take_array("node_ptr", np.int64, (None,))
-        adjacency = state.take("adjacency", sp.csr_array)
-        n_nodes = adjacency.shape[0]
-        state.check(adjacency.shape == (n_nodes, n_nodes), "adjacency is not square")
-        is_ptr = len(node_ptr) > 1 and node_ptr[0] == 0 and node_ptr[-1] == n_nodes
-        state.check(is_ptr and (np.diff(node_ptr) > 0).all(), "node_ptr does not ascend")
-        graph_of_node = np.repeat(np.arange(len(node_ptr) - 1), np.diff(node_ptr))
-        row = np.repeat(np.arange(n_nodes), np.diff(adjacency.indptr))
-        within = graph_of_node[row] == graph_of_node[adjacency.indices]
-        state.check(within.all(), "adjacency has an edge between graphs")
-        weights = adjacency.data
-        are_weights = weights.dtype == np.float64 and ((weights > 0) & (weights <= LARGEST)).all()
-        state.check(are_weights, "adjacency has weights that are not positive numbers")
-        is_sorted = (np.diff(row * n_nodes + adjacency.indices) > 0).all()
-        is_simple = is_sorted and (row != adjacency.indices).all()
-        is_symmetric = is_simple and not (adjacency != adjacency.T).nnz
-        state.check(is_symmetric, "adjacency is not that of undirected graphs")
-        labels, names = state.take_optional("labels", np.ndarray), state.take("label_names", tuple)
-        state.check(len(set(names)) == len(names), "label_names has a label twice")
-        if labels is not None:
-            is_code = labels.dtype == np.int64 and labels.shape == (n_nodes,)
-            is_code = is_code and ((labels >= 0) & (labels < len(names))).all()
-            state.check(is_code, "labels do not fit the nodes and label_names")
-        attributes = state.take_optional("attributes", np.ndarray)
-        if attributes is not None:
-            is_matrix = attributes.dtype == np.float64 and attributes.ndim == 2
-            is_matrix = is_matrix and attributes.shape[0] == n_nodes and attributes.shape[1] > 0
-            state.check(
-                is_matrix and (np.abs(attributes) <= LARGEST).all(),
-                "attributes do not fit the nodes, or are not finite",
-            )
-        return cls(node_ptr, adjacency, labels, names, attributes)
+        return cls(**checked_parts(state))
 
     # -- slicing and joining -------------------------------------------------------------------
 
@@ -223,13 +266,13 @@ class GraphBatch:
         start, stop = self.node_ptr[index], self.node_ptr[index + 1]
         nodes = ranges(start, stop)
         indptr = self.adjacency.indptr
-        entries = ranges(indptr[start], indptr[stop])  # the rows of a graph are contiguous
+        arcs = ranges(indptr[start], indptr[stop])  # the rows of a graph are contiguous
         node_ptr = offsets(stop - start)
         shift = np.repeat(node_ptr[:-1] - start, indptr[stop] - indptr[start])
         adjacency = sp.csr_array(
             (
-                self.adjacency.data[entries],
-                self.adjacency.indices[entries] + shift,
+                self.adjacency.data[arcs],
+                self.adjacency.indices[arcs] + shift,
                 offsets(np.diff(indptr)[nodes]),
             ),
             shape=(len(nodes), len(nodes)),
@@ -237,20 +280,23 @@ class GraphBatch:
         return GraphBatch(
             node_ptr,
             adjacency,
-            None if self.labels is None else self.labels[nodes],
+            _taken(self.labels, nodes),
             self.label_names,
-            None if self.attributes is None else self.attributes[nodes],
+            _taken(self.attributes, nodes),
+            _taken(self.edge_labels, arcs),
+            self.edge_label_names,
+            _taken(self.edge_attributes, arcs),
+            self.schema,
         )
 
     @staticmethod
     def concatenate(batches: Sequence[GraphBatch]) -> GraphBatch:
-        """Join batches into one and merge their label vocabularies.
+        """Join batches into one and merge their vocabularies.
 
         Parameters
         ----------
         batches : sequence of GraphBatch
-            At least one. Either all or none of them have labels, and either all or none have
-            attributes, of the same width.
+            At least one, all with the same data of nodes and edges.
 
         Returns
         -------
@@ -259,49 +305,44 @@ class GraphBatch:
         Raises
         ------
         ValueError
-            If there is nothing to join, or only some batches have labels or attributes.
+            If there is nothing to join, or batches have different data.
         """
         if not batches:
             raise ValueError("nothing to concatenate: give at least one GraphBatch")
-        has_labels = {batch.labels is not None for batch in batches}
-        widths = {None if b.attributes is None else b.attributes.shape[1] for b in batches}
-        if len(has_labels) > 1:
-            raise ValueError("some batches have node labels and some do not")
-        if len(widths) > 1:
-            raise ValueError(f"batches differ in the width of their node attributes: {widths}")
-        names = sorted_labels({name for batch in batches for name in batch.label_names})
-        code = {name: i for i, name in enumerate(names)}
-        indptr = offsets(np.concatenate([batch.degrees for batch in batches]))
+        batches = _with_edge_data(batches)
+        first = batches[0].schema
+        for batch in batches[1:]:
+            conflict = first.conflict(batch.schema)
+            if conflict is not None:
+                raise ValueError(f"batches differ in what was read of their graphs: {conflict}")
+        indptr = offsets(np.concatenate([np.diff(x.adjacency.indptr) for x in batches]))
         first_node = offsets([batch.n_nodes for batch in batches])
         indices = np.concatenate(
             [b.adjacency.indices + n for b, n in zip(batches, first_node[:-1], strict=True)]
         )
-        return GraphBatch(
-            offsets(np.concatenate([batch.n_nodes_per_graph for batch in batches])),
-            sp.csr_array(
-                (np.concatenate([b.adjacency.data for b in batches]), indices, indptr),
-                shape=(first_node[-1], first_node[-1]),
-            ),
-            np.concatenate(
-                [np.array([code[x] for x in b.label_names], dtype=int)[b.labels] for b in batches]
-            )
-            if True in has_labels
-            else None,
-            names,
-            None if None in widths else np.concatenate([np.asarray(b.attributes) for b in batches]),
+        adjacency = sp.csr_array(
+            (np.concatenate([b.adjacency.data for b in batches]), indices, indptr),
+            shape=(first_node[-1], first_node[-1]),
         )
+        node_ptr = offsets(np.concatenate([batch.n_nodes_per_graph for batch in batches]))
+        of_nodes = _joined([(b.labels, b.label_names, b.attributes) for b in batches])
+        of_edges = _joined(
+            [(b.edge_labels, b.edge_label_names, b.edge_attributes) for b in batches]
+        )
+        schema = first.joined(batch.schema for batch in batches[1:])
+        return GraphBatch(node_ptr, adjacency, *of_nodes, *of_edges, schema=schema)
 
-    def replace(
-        self, *, adjacency: sp.csr_array | None = None, attributes: np.ndarray | None = None
-    ) -> GraphBatch:
-        """The same nodes with a different `adjacency`, different `attributes`, or both."""
-        return GraphBatch(
-            self.node_ptr,
-            self.adjacency if adjacency is None else adjacency,
-            self.labels,
-            self.label_names,
-            self.attributes if attributes is None else attributes,
-        )
+    def replace(self, **changes: Any) -> GraphBatch:
+        """The same nodes with other arrays, which are named as in the constructor.
+
+        Other `attributes` are those that something computed, and have no names.
+        """
+        parts = {name: getattr(self, name) for name in PARTS} | changes
+        if "attributes" in changes and "schema" not in changes:
+            attributes = changes["attributes"]
+            numbers = () if attributes is None else (("x", attributes.shape[1]),)
+            parts["schema"] = replace(self.schema, node_numbers=numbers)
+        return GraphBatch(**parts)
 
     # -- conversion ----------------------------------------------------------------------------
 
@@ -311,65 +352,42 @@ class GraphBatch:
         Returns
         -------
         list of networkx.Graph
-            They have the node attributes "label" and "x" if the batch has labels and attributes,
-            and the edge attribute "weight" if any weight of the batch differs from 1.
+            Or DiGraph, MultiGraph or MultiDiGraph, as needed. Data of nodes and edges have the
+            names of the schema; edges have the attribute "weight" (or the name that was read) if
+            any weight of the batch differs from 1.
         """
-        weighted = bool(np.any(self.adjacency.data != 1))
-        upper = sp.triu(self.adjacency, k=1, format="coo")
-        graph_of_edge = self.graph_of_node[upper.row]
-        order = np.argsort(graph_of_edge, kind="stable")
-        edge_ptr = np.searchsorted(graph_of_edge[order], np.arange(self.n_graphs + 1))
-        graphs = []
-        for i, (start, stop) in enumerate(zip(self.node_ptr[:-1], self.node_ptr[1:], strict=True)):
-            graph = nx.empty_graph(int(stop - start))
-            edges = order[edge_ptr[i] : edge_ptr[i + 1]]
-            ends = np.column_stack([upper.row[edges], upper.col[edges]]) - start
-            graph.add_edges_from(ends.tolist())
-            if weighted:
-                weights = zip(map(tuple, ends.tolist()), upper.data[edges].tolist(), strict=True)
-                nx.set_edge_attributes(graph, dict(weights), "weight")
-            if self.labels is not None:
-                names = [self.label_names[code] for code in self.labels[start:stop]]
-                nx.set_node_attributes(graph, dict(enumerate(names)), "label")
-            if self.attributes is not None:
-                rows = [row.copy() for row in self.attributes[start:stop]]
-                nx.set_node_attributes(graph, dict(enumerate(rows)), "x")
-            graphs.append(graph)
-        return graphs
+        return to_networkx(self)
 
 
-def sorted_labels(labels: set[Hashable]) -> tuple[Hashable, ...]:
-    """Sort labels of any types, independently of the order of the graphs."""
-    return tuple(sorted(labels, key=_label_order))
+def _with_edge_data(batches: Sequence[GraphBatch]) -> list[GraphBatch]:
+    """Batches without any edge have the edge data of the others, of which they need none."""
+    schema = next((batch.schema for batch in batches if batch.adjacency.nnz), batches[0].schema)
+    widths = sum(width for _, width in schema.edge_numbers)
+    data: dict[str, Any] = {
+        "edge_labels": np.zeros(0, dtype=np.int64) if schema.edge_categories else None,
+        "edge_label_names": (),
+        "edge_attributes": np.zeros((0, widths)) if widths else None,
+    }
+    names: dict[str, Any] = {
+        "edge_categories": schema.edge_categories,
+        "edge_numbers": schema.edge_numbers,
+    }
+    return [
+        x if x.adjacency.nnz else x.replace(**data, schema=replace(x.schema, **names))
+        for x in batches
+    ]
 
 
-def _label_order(label: Any) -> tuple[str, Any]:
-    is_number = isinstance(label, int | float | np.integer | np.floating)
-    if is_number and abs(label) < 1e300:  # larger integers overflow a float
-        return "", float(label)
-    return type(label).__name__, repr(label)
+def _array(values: np.ndarray | None, dtype: Any) -> np.ndarray | None:
+    return None if values is None else frozen(np.asarray(values, dtype=dtype))
 
 
-def _frozen(array: np.ndarray) -> np.ndarray:
-    view = array.view()  # the caller's own array stays writable
-    view.flags.writeable = False
-    return view
+def _taken(values: np.ndarray | None, index: np.ndarray) -> np.ndarray | None:
+    return None if values is None else values[index]
 
 
-def scaled(matrix: sp.csr_array, scale: np.ndarray) -> sp.csr_array:
-    """S A S with the diagonal matrix S of `scale`, without the cost of two sparse products."""
-    rows = np.repeat(scale, np.diff(matrix.indptr))
-    data = rows * matrix.data * scale[matrix.indices]
-    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def offsets(counts: Any) -> np.ndarray:
-    """Where each item starts when laid end to end: 0, counts[0], counts[0] + counts[1], ..."""
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-
-
-def ranges(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
-    """The integers start[0], ..., stop[0] - 1, start[1], ... in one flat array."""
-    counts = (stop - start).astype(np.int64)
-    position = np.arange(counts.sum()) - np.repeat(offsets(counts)[:-1], counts)
-    return np.repeat(start, counts) + position
+def _joined(parts: list[tuple]) -> tuple[Any, Any, Any]:
+    """Labels, their names, and numbers, of all batches."""
+    labels, names, numbers = zip(*parts, strict=True)
+    joined = (None, ()) if labels[0] is None else merged_codes(list(labels), list(names))
+    return joined[0], joined[1], None if numbers[0] is None else np.concatenate(numbers)

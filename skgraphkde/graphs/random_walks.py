@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import scipy.sparse as sp
 
-from skgraphkde.graphs.batch import GraphBatch, ranges, scaled
+from skgraphkde.graphs.arrays import ranges, scaled
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.schema import FittedSchema
 
 # Exact while (nodes x matrix entries) of a graph stays below this, about a second on one core.
 # Larger graphs are probed with so many random vectors, at a cost linear in the number of edges
@@ -15,11 +18,11 @@ EXACT_WALK_COST = 5e8
 N_PROBES = 512
 
 
-def return_probabilities(batch: GraphBatch, n_steps: int) -> np.ndarray:
+def return_probabilities(batch: GraphBatch, n_steps: int, *, directed: bool = False) -> np.ndarray:
     """Probability that a random walk is back at its node after 2, ..., n_steps steps.
 
     With S = D^-1/2 A D^-1/2, which has the diagonal of (D^-1 A)^k for every power k, and any Q with
-    Q Q' = I, the diagonal of S^(a+b) is the row sum of (S^a Q) * (S^b Q). Q is the identity for
+    Q Q' = I, the diagonal of S^(a+b) is the row sum of (S^a Q) * (S'^b Q). Q is the identity for
     graphs of moderate size, laid over each other in the columns because S is block-diagonal; for
     large graphs it is a matrix of random signs, right in expectation.
 
@@ -27,12 +30,16 @@ def return_probabilities(batch: GraphBatch, n_steps: int) -> np.ndarray:
     ----------
     batch : GraphBatch
     n_steps : int
+    directed : bool, default=False
+        Whether walks follow the arcs, with S = D^-1 A. Otherwise they are those of the underlying
+        undirected graphs.
 
     Returns
     -------
     ndarray of shape (n_nodes, n_steps - 1)
         In [0, 1].
     """
+    batch = _prepared(batch, directed)
     sizes = batch.n_nodes_per_graph
     entries = np.diff(batch.adjacency.indptr[batch.node_ptr])
     exact = sizes * np.maximum(entries, 1) <= EXACT_WALK_COST
@@ -43,6 +50,15 @@ def return_probabilities(batch: GraphBatch, n_steps: int) -> np.ndarray:
     for i in np.flatnonzero(~exact):  # one by one: probes must not depend on other graphs
         result[batch.node_ptr[i] : batch.node_ptr[i + 1]] = _walk(batch[i], n_steps, _signs)
     return np.clip(result, 0.0, 1.0)
+
+
+def _prepared(batch: GraphBatch, directed: bool) -> GraphBatch:
+    """The graphs with nothing but the arcs along which walks go, one for each pair of nodes."""
+    if directed:
+        adjacency = batch.adjacency.copy()
+        adjacency.sum_duplicates()
+        return GraphBatch(batch.node_ptr, adjacency, schema=FittedSchema(directed=True))
+    return GraphBatch(batch.node_ptr, batch.underlying)
 
 
 def _chunks(sizes: np.ndarray, index: np.ndarray) -> list[np.ndarray]:
@@ -56,18 +72,30 @@ def _chunks(sizes: np.ndarray, index: np.ndarray) -> list[np.ndarray]:
 
 
 def _walk(batch: GraphBatch, n_steps: int, basis: Callable) -> np.ndarray:
-    """Row sums of (S^a Q) * (S^b Q) for a + b = 2, ..., n_steps; `basis` gives Q in blocks."""
-    strength = np.asarray(batch.adjacency.sum(axis=1)).ravel()
-    S = scaled(batch.adjacency, 1.0 / np.sqrt(np.where(strength > 0, strength, 1.0)))
+    """Row sums of (S^a Q) * (S'^b Q) for a + b = 2, ..., n_steps; `basis` gives Q in blocks."""
+    S, back = _steps(batch)
     result = np.zeros((batch.n_nodes, n_steps - 1))
     for Q in basis(batch):
         V = S @ Q
-        for k in range(2, n_steps + 1, 2):  # here V = S^(k/2) Q
-            result[:, k - 2] += np.einsum("ij,ij->i", V, V)
+        W = V if back is S else back @ Q
+        for k in range(2, n_steps + 1, 2):  # here V = S^(k/2) Q and W = S'^(k/2) Q
+            result[:, k - 2] += np.einsum("ij,ij->i", V, W)
             if k < n_steps:
                 V, V_before = S @ V, V
-                result[:, k - 1] += np.einsum("ij,ij->i", V, V_before)
+                result[:, k - 1] += np.einsum("ij,ij->i", V, V_before if W is V_before else W)
+                W = V if back is S else back @ W
     return result
+
+
+def _steps(batch: GraphBatch) -> tuple[sp.csr_array, sp.csr_array]:
+    """S and its transpose, which is the same array for undirected graphs."""
+    strength = np.asarray(batch.adjacency.sum(axis=1)).ravel()
+    positive = np.where(strength > 0, strength, 1.0)
+    if not batch.directed:
+        S = scaled(batch.adjacency, 1.0 / np.sqrt(positive))
+        return S, S
+    S = sp.csr_array(sp.diags_array(1.0 / positive) @ batch.adjacency)
+    return S, sp.csr_array(S.T)
 
 
 def _identity(batch: GraphBatch, width: int = 128) -> Iterator[np.ndarray]:

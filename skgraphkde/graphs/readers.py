@@ -8,24 +8,26 @@ the node and the cure. The caller's graphs are never changed.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Set
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.batch import GraphBatch, offsets, sorted_labels
+from skgraphkde.graphs.arrays import offsets, sorted_labels
+from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.formats import is_one_graph, reader_of
-from skgraphkde.graphs.formats.common import Fields, Graph
+from skgraphkde.graphs.formats.common import Graph
+from skgraphkde.graphs.formats.finish import Data, Finished, finished
+from skgraphkde.graphs.resolution import Plan, resolved
+from skgraphkde.graphs.schema import CONVENTIONS, FittedSchema, GraphSchema, Widths
+from skgraphkde.graphs.selection import selected
 
 __all__ = ["read_graphs"]
 
 
 def read_graphs(
-    graphs: Any,
-    *,
-    node_label: str = "label",
-    node_attributes: str = "x",
-    edge_weight: str | None = None,
+    graphs: Any, *, schema: GraphSchema | FittedSchema | str | None = None
 ) -> GraphBatch:
     """Read graphs into a :class:`GraphBatch`.
 
@@ -34,35 +36,35 @@ def read_graphs(
     graphs : sequence of graphs, or GraphBatch
         Each is one of
 
-        - a :class:`networkx.Graph` with any hashable node ids;
-        - a homogeneous ``dgl.DGLGraph``, with tensors in ``ndata`` and ``edata``, or a
-          ``torch_geometric.data.Data``, on any device, with or without gradients. Both must hold
-          each edge in both directions;
+        - a networkx graph, directed or not, with any hashable node ids;
+        - a ``dgl.DGLGraph`` with tensors in ``ndata`` and ``edata``, or a
+          ``torch_geometric.data.Data``, on any device, with or without gradients. If they hold each
+          edge in both directions they are undirected. The types of a heterogeneous graph are the
+          categories "node_type" and "edge_type";
         - an ``igraph.Graph``;
         - a dict ``{"edges": [(u, v), ...]}``, with the pairs in a list or in an array (m, 2). Other
           keys are optional: "nodes" (all node ids, any hashable) or "num_nodes" (the ids are then
-          0, 1, ...), `node_label` and `node_attributes` (dicts by node id, or one value per node,
-          in order), and `edge_weight` (one number per edge). Without "nodes" and "num_nodes", the
-          nodes are those that the other keys mention. Further keys are ignored;
+          0, 1, ...), "directed" (True or False), "edge_data" (a dict of name -> one value per
+          edge), the weight by its name (one number per edge), and data of the nodes by name (dicts
+          by node id, or one value per node, in order). Without "nodes" and "num_nodes", the nodes
+          are those that the other keys mention;
         - a tuple or list as GraKeL takes it: ``(edges, labels)`` or ``(edges, labels, edge
           labels)``. Edges are a set or list of pairs, a dict ``{(u, v): weight}``,
           ``{u: {v: weight}}`` or ``{u: [v, ...]}``, or an adjacency matrix. Labels are a dict by
-          node id, or None; labels that are lists or arrays are read as node attributes. Edge labels
-          are ignored;
-        - a pair ``(A, X)`` of a symmetric adjacency matrix (n, n) and node features (n, p), each a
-          NumPy array or a SciPy sparse array. The entries of ``A`` are weights; ``X`` may be None;
+          node id, or None, and have the name "label"; those that are lists or arrays are numbers
+          of the name "x";
+        - a pair ``(A, X)`` of an adjacency matrix (n, n) and node features (n, p), each a NumPy
+          array or a SciPy sparse array. The entries of ``A`` are weights, and the graph is directed
+          if ``A`` is not symmetric; ``X`` may be None, and has the name "x";
         - a :class:`GraphBatch`.
 
-        Edges (u, v) and (v, u) are two directions of one edge. Parallel edges count as one edge;
-        their weights are added if `edge_weight` is given. Self-loops are dropped, because the
-        encoder gives every node its own. Directed graphs are refused with the line of code that
-        converts them: only you know whether the conversion makes sense for your data.
-    node_label : str, default="label"
-        Node attribute that holds a discrete label, any hashable.
-    node_attributes : str, default="x"
-        Node attribute that holds a number or a vector of numbers, of the same length in all graphs.
-    edge_weight : str, default=None
-        Edge attribute that holds a positive weight. None: every edge has the weight 1.
+        Parallel edges that agree in all data that is read count as one, and their weights are added
+        if a weight is read; those that differ stay apart. Self-loops are left out, because the
+        encoder gives every node its own. Beside directed graphs, an undirected edge is two arcs.
+    schema : GraphSchema, FittedSchema, "all" or None, default=None
+        Which names are read, and as what. None is ``GraphSchema()``, the conventions; "all" is
+        everything that the graphs have; a FittedSchema, of a batch or a detector, is what was read
+        there.
 
     Returns
     -------
@@ -74,8 +76,8 @@ def read_graphs(
     TypeError
         If `graphs` is not a sequence of graphs.
     ValueError
-        If `graphs` is empty, or a graph has no nodes, is directed, has labels or attributes on only
-        some of its nodes, or contains a number that is not finite.
+        If `graphs` is empty, a graph has no nodes, a name in `schema` is not there, data are on
+        only some of the nodes or edges, or a number is not finite.
 
     Examples
     --------
@@ -88,25 +90,48 @@ def read_graphs(
     >>> read_graphs([water, ammonia])
     GraphBatch(n_graphs=2, n_nodes=7, n_edges=5, n_labels=3)
     """
+    fitted = schema if isinstance(schema, FittedSchema) else None
+    schema = _schema(schema)
     if isinstance(graphs, GraphBatch) and len(graphs):
-        return graphs
-    fields = Fields(node_label, node_attributes, edge_weight)
+        return selected(graphs, schema)
+    node_names = _node_names(schema)
     batches: list[GraphBatch] = []
     waiting: list[Graph] = []  # read, but not yet in a batch
     for i, graph in enumerate(_check_sequence(graphs)):
         if isinstance(graph, GraphBatch):
-            batches += [*_join(waiting), graph]
+            batches += [*_join(waiting, schema, fitted), selected(graph, schema)]
             waiting = []
         elif (read := reader_of(graph)) is not None:
-            waiting.append(read(i, graph, fields))
+            waiting.append(read(i, graph, node_names))
         else:
             raise TypeError(
                 f"graph {i} has the type {type(graph).__name__}; give a graph from networkx, DGL, "
                 "PyTorch Geometric or igraph, an (A, X) pair of arrays, a dict with 'edges', a "
                 "tuple as GraKeL takes it, or a GraphBatch"
             )
-    batches += _join(waiting)
+    batches += _join(waiting, schema, fitted)
     return batches[0] if len(batches) == 1 else GraphBatch.concatenate(batches)
+
+
+def _schema(schema: Any) -> GraphSchema:
+    """The validated schema that the user gave, or that a string or None is short for."""
+    if schema is None:
+        return GraphSchema()
+    if isinstance(schema, FittedSchema):
+        return schema.to_schema()
+    if isinstance(schema, str) and schema == "all":
+        return GraphSchema.everything()
+    if not isinstance(schema, GraphSchema):
+        raise TypeError(f"schema must be a GraphSchema, 'all' or None, got {schema!r}")
+    schema.validate()
+    return schema
+
+
+def _node_names(schema: GraphSchema) -> tuple[str, ...]:
+    """Names of node data that may be read; some formats count their nodes by it."""
+    kinds = ("node_categories", "node_numbers")
+    named = [name for kind in kinds for name in schema.named(kind)]
+    return tuple(dict.fromkeys([*named, *(name for kind in kinds for name in CONVENTIONS[kind])]))
 
 
 def _check_sequence(graphs: Any) -> Any:
@@ -144,50 +169,85 @@ def _check_sequence(graphs: Any) -> Any:
 # -- joining graphs --------------------------------------------------------------------------------
 
 
-def _join(graphs: list[Graph]) -> list[GraphBatch]:
+def _join(
+    graphs: list[Graph], schema: GraphSchema, fitted: FittedSchema | None
+) -> list[GraphBatch]:
     """One batch of all `graphs`, in a list; an empty list if there are no graphs."""
     if not graphs:
         return []
-    _check_alike(graphs)
-    node_ptr = offsets([len(graph.names) for graph in graphs])
-    edges = np.concatenate(
-        [g.edges + first for g, first in zip(graphs, node_ptr[:-1], strict=True)]
-    )
-    weights = np.concatenate([graph.weights for graph in graphs])
-    rows, columns = np.concatenate([edges, edges[:, ::-1]]).T
-    adjacency = sp.coo_array(
-        (np.concatenate([weights, weights]), (rows, columns)), shape=(node_ptr[-1], node_ptr[-1])
-    ).tocsr()  # adds the weights of parallel edges
-    adjacency.sort_indices()
-    labels = None
+    plan = resolved(schema, graphs, fitted)
+    read = [finished(graph, plan) for graph in graphs]
+    node_ptr = offsets([graph.n_nodes for graph in read])
+    arcs = np.concatenate([g.arcs + first for g, first in zip(read, node_ptr[:-1], strict=True)])
+    weights = np.concatenate([graph.weights for graph in read])
+    n_nodes = int(node_ptr[-1])
+    order = np.lexsort((arcs[:, 1], arcs[:, 0]))  # stable: parallel edges keep their order
+    indptr = offsets(np.bincount(arcs[:, 0], minlength=n_nodes))
+    adjacency = sp.csr_array((weights[order], arcs[order, 1], indptr), shape=(n_nodes, n_nodes))
+    n_edges = offsets([_n_edges(graph) for graph in read])[:-1]
+    edge = np.concatenate([g.edge_of_arc + n for g, n in zip(read, n_edges, strict=True)])[order]
+    nodes = _joined([(g.nodes, g.index) for g in read], plan, "node")
+    with_edges = [g for g in read if len(g.arcs)] or read[:1]
+    edges = _joined([(g.edges, g.index) for g in with_edges if _n_edges(g)], plan, "edge")
+    is_directed = schema.directed is True or any(g.is_directed for g in read)
+    what = plan.fitted(is_directed, nodes[3], edges[3])
+    n_loops = sum(graph.n_loops for graph in read)
+    if n_loops:
+        loops = f"{n_loops} self-loop{'s' * (n_loops > 1)}"
+        what = replace(what, left_out=(*what.left_out, loops))
+    labels, names, numbers, _ = edges
+    labels, numbers = (None if x is None else x[edge] for x in (labels, numbers))
+    if not len(edge):  # of no edges there are no data
+        what = replace(what, edge_categories=(), edge_numbers=())
+        labels, names, numbers = None, (), None
+    of_nodes = dict(zip(("labels", "label_names", "attributes"), nodes, strict=False))
+    of_edges = {"edge_labels": labels, "edge_label_names": names, "edge_attributes": numbers}
+    return [GraphBatch(node_ptr, adjacency, **of_nodes, **of_edges, schema=what)]
+
+
+def _n_edges(graph: Finished) -> int:
+    """The number of edges that have data, which includes those that were left out."""
+    if graph.edges.labels is not None:
+        return len(graph.edges.labels)
+    return len(graph.edges.numbers[0]) if graph.edges.numbers else 0
+
+
+def _joined(data: list[tuple[Data, int]], plan: Plan, part: str) -> tuple:
+    """Codes of categories, their names, numbers, and the widths of these, of all graphs."""
+    labels = numbers = None
     names: tuple[Hashable, ...] = ()
-    if graphs[0].labels is not None:
-        all_labels = [label for graph in graphs for label in graph.labels or ()]
-        names = sorted_labels(set(all_labels))
+    widths: Widths = ()
+    if not data:
+        return labels, names, numbers, widths
+    if plan.names[f"{part}_categories"]:
+        values = [label for of_graph, _ in data for label in of_graph.labels or ()]
+        names = sorted_labels(set(values))
         code = {name: i for i, name in enumerate(names)}
-        labels = np.array([code[label] for label in all_labels])
-    attributes = None
-    if graphs[0].attributes is not None:
-        attributes = np.concatenate([graph.attributes for graph in graphs])  # type: ignore[misc]
-    return [GraphBatch(node_ptr, adjacency, labels, names, attributes)]
+        labels = np.array([code[value] for value in values], dtype=np.int64)
+    columns = []
+    for i, name in enumerate(plan.names[f"{part}_numbers"]):
+        rows = [(of_graph.numbers[i], index) for of_graph, index in data]
+        columns.append(_rows(rows, part, name))
+    widths = tuple(
+        (name, x.shape[1])
+        for name, x in zip(plan.names[f"{part}_numbers"], columns, strict=True)
+        if x.shape[1]
+    )
+    if widths:
+        numbers = np.hstack(columns)
+    return labels, names, numbers, widths
 
 
-def _check_alike(graphs: list[Graph]) -> None:
-    """Check that all graphs have labels or none do, and that all attributes have one width."""
-    first = graphs[0]
-    for graph in graphs[1:]:
-        if (graph.labels is None) != (first.labels is None):
-            has, lacks = (first, graph) if graph.labels is None else (graph, first)
-            raise ValueError(
-                f"graph {has.index} has node labels and graph {lacks.index} has none: "
-                "give them to all graphs or to none"
-            )
-        width, first_width = (
-            None if g.attributes is None else g.attributes.shape[1] for g in (graph, first)
+def _rows(rows: list[tuple[np.ndarray, int]], part: str, name: str) -> np.ndarray:
+    """Numbers of all graphs, which must have one width; 0 columns if all are missing."""
+    widths = {x.shape[1]: index for x, index in reversed(rows) if not np.isnan(x).all()}
+    if len(widths) > 1:
+        (width, index), (first, first_index) = list(widths.items())[:2]
+        raise ValueError(
+            f"graph {index} has {width or 'no'} numbers in the {part} attribute {name!r}, and "
+            f"graph {first_index} has {first or 'none'}: give all graphs {part} attributes of the "
+            "same width, or none"
         )
-        if width != first_width:
-            raise ValueError(
-                f"graph {graph.index} has {width or 'no'} node attributes and graph {first.index} "
-                f"has {first_width or 'none'}: give all graphs node attributes of the same width, "
-                "or none"
-            )
+    width = next(iter(widths), 0)
+    blank = [x if x.shape[1] == width else np.full((len(x), width), np.nan) for x, _ in rows]
+    return np.concatenate(blank)

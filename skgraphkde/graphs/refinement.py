@@ -8,41 +8,48 @@ equal in any batch for nodes that look the same, and different for others, excep
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 # Trailing bits of a float that are ignored: sums in another order differ by up to 2^-40.
 ROUNDING_BITS = 12
 
 
+class Messages(NamedTuple):
+    """Arcs along which colors pass, by the node that they reach."""
+
+    indices: np.ndarray  # (n_arcs,): the nodes whose colors pass
+    indptr: np.ndarray  # (n_nodes + 1,)
+    keys: np.ndarray  # (n_arcs,) or (1,), uint64: what kind of arc it is, never 0
+
+
 def refined(
-    colors: np.ndarray, adjacency: sp.csr_array, n_rounds: int, *, weighted: bool
+    colors: np.ndarray, messages: Sequence[Messages], n_rounds: int
 ) -> Iterator[np.ndarray]:
     """Refine colors.
 
     Parameters
     ----------
     colors : ndarray of shape (n_nodes,), uint64
-    adjacency : csr_array of shape (n_nodes, n_nodes)
+    messages : sequence of Messages
+        For each direction in which colors pass, see :func:`skgraphkde.graphs.relations.messages`.
     n_rounds : int
-    weighted : bool
-        Whether the weights of the edges tell nodes apart.
 
     Yields
     ------
     ndarray of shape (n_nodes,), uint64
         The colors after 0, 1, ..., `n_rounds` rounds.
     """
-    # Never 0: a node's own color must not count as that of a neighbor.
-    of_edge = mix(bits(adjacency.data if weighted else np.ones(1)))
     yield colors
     for _ in range(n_rounds):
-        messages = mix(colors[adjacency.indices] + of_edge)
-        total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(messages)])  # modulo 2^64
-        received = total[adjacency.indptr[1:]] - total[adjacency.indptr[:-1]]
-        colors = mix(mix(colors) + received)
+        new = mix(colors)
+        for indices, indptr, keys in messages:
+            passed = mix(colors[indices] + keys)
+            total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(passed)])  # modulo 2^64
+            new = new + (total[indptr[1:]] - total[indptr[:-1]])
+        colors = mix(new)
         yield colors
 
 

@@ -48,6 +48,24 @@ def _example_graph(
     return graph
 
 
+def typed_graphs() -> list[nx.Graph]:
+    """Twenty directed graphs whose nodes and edges have categories and numbers, four anomalies."""
+    rng = np.random.RandomState(0)
+    graphs = []
+    for i in range(20):
+        is_odd = i >= 16
+        graph = nx.gnp_random_graph(4 + i // 2, 0.3, seed=rng, directed=True)
+        graph.graph.update({"anomaly": True} if is_odd else {})
+        graph.add_edge(0, 1)
+        for node, data in graph.nodes.items():
+            data.update(label="ab"[node % 2], x=rng.standard_normal(2))
+        for data in graph.edges.values():
+            label = "z" if is_odd else "xy"[rng.randint(2)]
+            data.update(label=label, x=float(rng.rand() + 5 * is_odd))
+        graphs.append(graph)
+    return graphs
+
+
 def skip_unless_networkx(graphs: Any) -> None:
     """Raise SkipTest unless all graphs are networkx graphs."""
     if not all(isinstance(graph, nx.Graph) for graph in graphs):

@@ -20,6 +20,7 @@ from skgraphkde.testing import (
     scores,
     state,
 )
+from skgraphkde.testing.common import typed_graphs
 from skgraphkde.testing.registry import registered_checks
 
 # The order in which the checks run.
@@ -58,11 +59,11 @@ def check_graph_estimator(
     estimator : estimator object
         Has `fit(graphs, y=None)`, and any of `score_samples`, `decision_function`, `predict`,
         `fit_predict`, `transform` and `score`. It is not changed.
-    graphs : sequence of graphs, default=None
+    graphs : sequence of graphs, "typed" or None, default=None
         At least ten graphs of growing size to fit and score, no two alike. Graphs whose
         ``graph.graph["anomaly"]`` is true must score lower than the others when only the others are
         fitted. None takes 20 small networkx graphs with the node attributes "label" and "x", four
-        of them anomalies.
+        of them anomalies; "typed" takes 20 directed ones, whose edges have these attributes, too.
     on_fail : {"raise", None}, default="raise"
         Whether to raise the first failure, or to run all checks and report every outcome.
 
@@ -112,7 +113,7 @@ def graph_estimator_checks(
     Parameters
     ----------
     estimator : estimator object
-    graphs : sequence of graphs, default=None
+    graphs : sequence of graphs, "typed" or None, default=None
         See :func:`check_graph_estimator`.
 
     Yields
@@ -141,6 +142,10 @@ def graph_estimator_checks(
     """
     if isinstance(estimator, type):
         raise TypeError(f"expected an instance, got a class: write {estimator.__name__}()")
+    if isinstance(graphs, str):
+        if graphs != "typed":
+            raise ValueError(f"graphs must be a list of graphs, 'typed' or None, got {graphs!r}")
+        graphs = typed_graphs()
     for subject in SUBJECTS:
         for check in registered_checks(subject):
             bound = functools.partial(check, graphs=graphs)

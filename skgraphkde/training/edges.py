@@ -1,20 +1,32 @@
 """Twins with other edges: one with edges removed, one with edges added (Algorithm 1 of the paper).
 
-They do not depend on what is learned, so they are made once per fit.
+They do not depend on what is learned, so they are made once per fit. An edge that stays keeps its
+data, a new one has those of another edge of its graph. :func:`with_edges` builds every twin.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
+from sklearn.utils import check_random_state
 
+from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
 
 # Numbers closer than this, relative to the largest, count as equal: LAPACK's error is 1e-14 n.
 TOLERANCE = 1e-9
+
+
+class Block(NamedTuple):
+    """Graphs of one size n, as a stack of matrices."""
+
+    graphs: np.ndarray  # (g,), indices into the batch
+    A: np.ndarray  # (g, n, n), their adjacency; parallel arcs are added up
+    is_symmetric: bool
 
 
 def spectral_twins(
@@ -22,18 +34,21 @@ def spectral_twins(
     energy_thresholds: tuple[float, float] = (0.5, 0.75),
     max_ratio: float = 10.0,
     cut: float = 0.5,
+    rng: np.random.RandomState | None = None,
 ) -> list[GraphBatch]:
     """Bend the spectrum of every graph: a twin with edges removed, a twin with edges added.
 
-    The adjacency is symmetric, so its eigenpairs do the work of the paper's SVD: |lambda| are the
-    singular values. Sorted by |lambda|, the head is the shortest prefix that holds the share tau_1
-    of the energy sum lambda^2, the tail all that follows the shortest prefix that holds tau_2. With
-    r = min(mean |head| / mean |tail|, max_ratio), removal divides the head by r, addition
-    multiplies the tail by r. The rebuilt matrix is cut back to a graph: an entry is an edge if it
-    is above `cut` times the weight of that edge, or times the graph's mean weight if there is none.
+    The spectrum are the singular values of the adjacency, as in the paper. Where that is symmetric,
+    its eigenpairs do the same work: |lambda| are the singular values. Sorted by size, the head is
+    the shortest prefix that holds the share tau_1 of the energy sum lambda^2, the tail all that
+    follows the shortest prefix that holds tau_2. With r = min(mean |head| / mean |tail|,
+    max_ratio), removal divides the head by r, addition multiplies the tail by r. The rebuilt matrix
+    is cut back to a graph: an entry is an edge if it is above `cut` times the weight of that edge,
+    or times the graph's mean weight if there is none.
 
-    Of eigenvalues of equal size the positive ones come first, and the eigenvectors of one
-    eigenvalue are never separated: the twin of a graph does not depend on the order of its nodes.
+    Of eigenvalues of equal size the positive ones come first, and the vectors of one eigenvalue, or
+    of one singular value, are never separated: the edges of a graph's twin do not depend on the
+    order of its nodes.
 
     Parameters
     ----------
@@ -44,36 +59,47 @@ def spectral_twins(
         Upper bound of r. Also r where the tail is empty or zero.
     cut : float, default=0.5
         Where the rebuilt matrix is cut.
+    rng : RandomState, default=None
+        Draws the data of new edges; nothing is drawn if edges have none. None is NumPy's own.
 
     Returns
     -------
     list of GraphBatch
-        ``[removed, added]``. A new edge has the graph's mean weight, an edge that stays its own.
+        ``[removed, added]``. A new edge has the graph's mean weight and the data of a random edge
+        of the graph; an edge that stays has its own.
     """
     parts: list[list[tuple[np.ndarray, ...]]] = [[], []]
-    for index in _by_size(batch.n_nodes_per_graph):
-        A = _dense(batch, index)
-        eigenvalues, U = np.linalg.eigh(A)
-        first_node = batch.node_ptr[index]
+    for block in _blocks(batch):
+        A = block.A
+        values, left, right = _decomposed(block)
         weight = np.where(A > 0, A, _mean_weight(A))
         for part, modified in zip(
-            parts, _bent_spectra(eigenvalues, energy_thresholds, max_ratio), strict=True
+            parts, _bent_spectra(values, energy_thresholds, max_ratio), strict=True
         ):
-            rebuilt = (U * modified[:, np.newaxis, :]) @ U.swapaxes(1, 2)
-            part.append(_edges(A, rebuilt > (cut + TOLERANCE) * weight, first_node))
-    return [_with_edges(batch, part) for part in parts]
+            rebuilt = (left * modified[:, np.newaxis, :]) @ right
+            part.append(_pairs(batch, block, rebuilt > (cut + TOLERANCE) * weight))
+    return [_with_pairs(batch, part, rng) for part in parts]
+
+
+def _decomposed(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(values, L, R) with A = L diag(values) R."""
+    if block.is_symmetric:
+        eigenvalues, U = np.linalg.eigh(block.A)
+        return eigenvalues, U, U.swapaxes(1, 2)
+    left, values, right = np.linalg.svd(block.A)
+    return values, left, right
 
 
 def _bent_spectra(
-    eigenvalues: np.ndarray, energy_thresholds: tuple[float, float], max_ratio: float
+    values: np.ndarray, energy_thresholds: tuple[float, float], max_ratio: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues (g, n) after removal and after addition, in their own order."""
-    size = np.abs(eigenvalues)
+    """Eigenvalues, or singular values, (g, n) after removal and addition, in their own order."""
+    size = np.abs(values)
     largest = size.max(axis=1, keepdims=True)
     unit = np.where(largest > 0, largest, 1.0) * TOLERANCE
-    level = np.round(size / unit)  # equal for eigenvalues of equal size
-    order = np.lexsort((-eigenvalues, -level), axis=1)
-    ordered = np.take_along_axis(eigenvalues, order, axis=1)
+    level = np.round(size / unit)  # equal for values of equal size
+    order = np.lexsort((-values, -level), axis=1)
+    ordered = np.take_along_axis(values, order, axis=1)
     energy = np.cumsum(ordered**2, axis=1)
     prefixes = []
     for threshold in energy_thresholds:
@@ -94,22 +120,37 @@ def _bent_spectra(
     )
 
 
-def _by_size(sizes: np.ndarray) -> Iterator[np.ndarray]:
-    """Graphs of one size together, as many as fit into working_memory five times."""
-    limit = get_config()["working_memory"] * 2**20 / (5 * 8)
-    for n in np.unique(sizes):
-        index = np.flatnonzero(sizes == n)
+# -- graphs of one size as matrices, and back ------------------------------------------------------
+
+
+def _blocks(batch: GraphBatch) -> Iterator[Block]:
+    """Graphs of one size together, as many as fit into working_memory six times."""
+    sizes = batch.n_nodes_per_graph
+    limit = get_config()["working_memory"] * 2**20 / (6 * 8)
+    is_symmetric = _is_symmetric(batch)
+    for n, symmetric in sorted(set(zip(sizes.tolist(), is_symmetric.tolist(), strict=True))):
+        index = np.flatnonzero((sizes == n) & (is_symmetric == symmetric))
         step = max(1, int(limit // n**2))
-        yield from np.split(index, range(step, len(index), step))
+        for some in np.split(index, range(step, len(index), step)):
+            yield Block(some, _dense(batch, some), symmetric)
+
+
+def _is_symmetric(batch: GraphBatch) -> np.ndarray:
+    """Whether the adjacency of each graph is symmetric, as in undirected graphs."""
+    symmetric = np.ones(len(batch), dtype=bool)
+    if batch.directed:
+        A = batch.adjacency.copy()
+        A.sum_duplicates()
+        symmetric[batch.graph_of_node[(A != A.T).tocoo().row]] = False
+    return symmetric
 
 
 def _dense(batch: GraphBatch, index: np.ndarray) -> np.ndarray:
     """The adjacency matrices of graphs of one size n, shape (len(index), n, n)."""
     n = int(batch.n_nodes_per_graph[index[0]])
     block = batch[index].adjacency.tocoo()
-    dense = np.zeros((len(index), n, n))
-    dense[block.row // n, block.row % n, block.col % n] = block.data
-    return dense
+    cell = block.row.astype(np.int64) * n + block.col % n
+    return np.bincount(cell, block.data, len(index) * n**2).reshape(-1, n, n)
 
 
 def _mean_weight(A: np.ndarray) -> np.ndarray:
@@ -118,21 +159,91 @@ def _mean_weight(A: np.ndarray) -> np.ndarray:
     return np.where(n_entries > 0, A.sum((1, 2), keepdims=True) / np.maximum(n_entries, 1), np.inf)
 
 
-def _edges(A: np.ndarray, is_edge: np.ndarray, first_node: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Rows, columns and weights of the edges above the diagonal of `is_edge` (g, n, n)."""
-    graph, row, column = np.nonzero(np.triu(is_edge, k=1))
-    kept = A[graph, row, column]
-    weight = np.where(kept > 0, kept, _mean_weight(A)[graph, 0, 0])
-    return row + first_node[graph], column + first_node[graph], weight
+def _pairs(batch: GraphBatch, block: Block, is_edge: np.ndarray) -> tuple[np.ndarray, ...]:
+    """What `is_edge` (g, n, n) marks: row, column and, if it is new, weight of each edge."""
+    graph, row, column = np.nonzero(is_edge & _is_listed(batch, is_edge.shape[1]))
+    n_arcs = np.diff(batch.adjacency.indptr[batch.node_ptr])[block.graphs]
+    # Of each arc: parallel ones count apart.
+    mean_weight = block.A.sum((1, 2)) / np.maximum(n_arcs, 1)
+    first_node = batch.node_ptr[block.graphs]
+    return row + first_node[graph], column + first_node[graph], mean_weight[graph]
 
 
-def _with_edges(batch: GraphBatch, parts: list[tuple[np.ndarray, ...]]) -> GraphBatch:
-    """The batch with the edges that `parts` list from above the diagonal."""
+def _is_listed(batch: GraphBatch, n: int) -> np.ndarray:
+    """Pairs of nodes that stand for an edge, bool (n, n): those above the diagonal, or ordered."""
+    everything = np.ones((n, n), dtype=bool)
+    return ~np.eye(n, dtype=bool) if batch.directed else np.triu(everything, k=1)
+
+
+def _with_pairs(
+    batch: GraphBatch,
+    parts: list[tuple[np.ndarray, ...]],
+    rng: np.random.RandomState | None,
+) -> GraphBatch:
+    """The batch with edges between the pairs of nodes in `parts`, and no others."""
     row, column, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
-    upper = sp.coo_array((weight, (row, column)), shape=batch.adjacency.shape).tocsr()
-    adjacency = sp.csr_array(upper + upper.T)
-    adjacency.sort_indices()
-    return batch.replace(adjacency=adjacency)
+    row_of_edge, column_of_edge, edges = listed_edges(batch)
+    key, key_of_edge = row * batch.n_nodes + column, row_of_edge * batch.n_nodes + column_of_edge
+    kept, is_new = np.isin(key_of_edge, key), ~np.isin(key, key_of_edge)
+    row, column, weight = row[is_new], column[is_new], weight[is_new]
+    origin = np.zeros(len(row), dtype=np.int64)
+    if has_edge_data(batch):
+        ptr = np.searchsorted(row_of_edge, batch.node_ptr)  # the edges of a graph are contiguous
+        graph = batch.graph_of_node[row]
+        share = check_random_state(rng).random_sample(len(row))
+        origin = edges[ptr[graph] + (share * np.diff(ptr)[graph]).astype(np.int64)]
+    return with_edges(
+        batch,
+        np.concatenate([row_of_edge[kept], row]),
+        np.concatenate([column_of_edge[kept], column]),
+        np.concatenate([batch.adjacency.data[edges[kept]], weight]),
+        np.concatenate([edges[kept], origin]),
+    )
+
+
+def has_edge_data(batch: GraphBatch) -> bool:
+    """Whether edges have categories or numbers."""
+    return batch.edge_labels is not None or batch.edge_attributes is not None
+
+
+def listed_edges(batch: GraphBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Each edge once: its row, its column and its arc; of undirected ones above the diagonal."""
+    row = np.repeat(np.arange(batch.n_nodes), np.diff(batch.adjacency.indptr))
+    column = batch.adjacency.indices.astype(np.int64)
+    arcs = np.arange(len(row)) if batch.directed else np.flatnonzero(row < column)
+    return row[arcs], column[arcs], arcs
+
+
+def with_edges(
+    batch: GraphBatch, row: np.ndarray, column: np.ndarray, weight: np.ndarray, origin: np.ndarray
+) -> GraphBatch:
+    """The same nodes with other edges.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+    row, column : ndarray of int, shape (m,)
+        The ends of each edge, in any order. Undirected edges are listed once.
+    weight : ndarray of shape (m,)
+    origin : ndarray of int, shape (m,)
+        The arc of `batch` whose data each edge has.
+
+    Returns
+    -------
+    GraphBatch
+    """
+    if not batch.directed:
+        row, column = np.concatenate([row, column]), np.concatenate([column, row])
+        weight, origin = np.tile(weight, 2), np.tile(origin, 2)
+    order = np.lexsort((column, row))
+    indptr = offsets(np.bincount(row, minlength=batch.n_nodes))
+    arcs = (weight[order], column[order], indptr)
+    changes: dict[str, Any] = {"adjacency": sp.csr_array(arcs, shape=batch.adjacency.shape)}
+    for name in ("edge_labels", "edge_attributes"):
+        values = getattr(batch, name)
+        if values is not None:
+            changes[name] = values[origin[order]]
+    return batch.replace(**changes)
 
 
 # -- random edges ----------------------------------------------------------------------------------
@@ -142,6 +253,8 @@ def random_edge_twins(
     batch: GraphBatch, ratio: float, rng: np.random.RandomState
 ) -> list[GraphBatch]:
     """Remove, or add, a share of the edges of every graph at random (the paper's ablation).
+
+    Parallel edges count as one, and stay or go together.
 
     Parameters
     ----------
@@ -154,19 +267,19 @@ def random_edge_twins(
     -------
     list of GraphBatch
         ``[removed, added]``. A graph without room for all new edges gets as many as fit; a new edge
-        has the graph's mean weight.
+        has the graph's mean weight, and the data of a random edge of the graph.
     """
     parts: list[list[tuple[np.ndarray, ...]]] = [[], []]
-    for index in _by_size(batch.n_nodes_per_graph):
-        A = _dense(batch, index)
-        has_edge = A > 0
-        count = np.floor(ratio * has_edge.sum((1, 2)) / 2 + 1e-9).astype(int)
-        ticket = np.triu(1 + rng.random_sample(A.shape), k=1)  # 0 on and below the diagonal
+    for block in _blocks(batch):
+        has_edge = (block.A > 0) & _is_listed(batch, block.A.shape[1])
+        count = np.floor(ratio * has_edge.sum((1, 2)) + 1e-9).astype(int)
+        ticket = 1 + rng.random_sample(block.A.shape)
+        gap = (block.A == 0) & _is_listed(batch, block.A.shape[1])
         removed = has_edge & ~_largest(ticket * has_edge, count)
-        added = has_edge | _largest(ticket * ~has_edge, count)
+        added = has_edge | _largest(ticket * gap, count)
         for part, is_edge in zip(parts, (removed, added), strict=True):
-            part.append(_edges(A, is_edge, batch.node_ptr[index]))
-    return [_with_edges(batch, part) for part in parts]
+            part.append(_pairs(batch, block, is_edge))
+    return [_with_pairs(batch, part, rng) for part in parts]
 
 
 def _largest(values: np.ndarray, count: np.ndarray) -> np.ndarray:

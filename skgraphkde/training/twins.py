@@ -9,10 +9,17 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from skgraphkde.graphs.batch import GraphBatch, ranges
+from skgraphkde.graphs.arrays import ranges
+from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.persistence import register
 from skgraphkde.specification import Specification, at_least, shorthand_options
-from skgraphkde.training.edges import random_edge_twins, spectral_twins
+from skgraphkde.training.edges import (
+    has_edge_data,
+    listed_edges,
+    random_edge_twins,
+    spectral_twins,
+    with_edges,
+)
 
 
 class EdgePerturbation(Specification):
@@ -26,6 +33,8 @@ class EdgePerturbation(Specification):
 @register
 class SpectralEdges(EdgePerturbation):
     """Remove or add edges by bending the spectrum of the adjacency (Algorithm 1 of the paper).
+
+    An edge that stays keeps its data, a new one has those of a random edge of its graph.
 
     Parameters
     ----------
@@ -55,14 +64,16 @@ class SpectralEdges(EdgePerturbation):
             )
 
     def twins(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
-        """Batches parallel to `batch`: ``[removed, added]``; nothing is drawn."""
+        """Batches parallel to `batch`: ``[removed, added]``; only data of edges are drawn."""
         tau_1, tau_2 = self.energy_thresholds
-        return spectral_twins(batch, (tau_1, tau_2), self.max_ratio)
+        return spectral_twins(batch, (tau_1, tau_2), self.max_ratio, rng=rng)
 
 
 @register
 class RandomEdges(EdgePerturbation):
     """Remove or add edges at random (the paper's ablation).
+
+    A new edge has the data of a random edge of its graph.
 
     Parameters
     ----------
@@ -88,7 +99,8 @@ class Twins(Specification):
     ----------
     swap_ratio : float, default=0.2
         Share of a graph's nodes whose features are permuted among them, in [0, 1], rounded down: at
-        0.2, graphs of fewer than 10 nodes swap none.
+        0.2, graphs of fewer than 10 nodes swap none. Where edges have categories or numbers, those
+        of the same share of a graph's edges are permuted, too.
     edges : {"spectrum", "random"}, SpectralEdges, RandomEdges or None, default="spectrum"
         How edges change: :class:`SpectralEdges` or :class:`RandomEdges`, of which the strings are
         the defaults; None leaves them as they are.
@@ -121,9 +133,13 @@ class Twins(Specification):
             )
 
     def structural(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
-        """Twins with other edges: batches parallel to `batch`, which is the only one without."""
+        """Twins with other edges, or other data of edges: batches parallel to `batch`.
+
+        Features must be computed after it. Without anything to change, `batch` is the only one.
+        """
         edges = self.specification("edges")
-        return [batch] if edges is None else edges.twins(batch, rng)
+        twins = [batch] if edges is None else edges.twins(batch, rng)
+        return [swap_edges(twin, self.swap_ratio, rng) for twin in twins]
 
 
 def swap_features(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomState) -> GraphBatch:
@@ -141,11 +157,50 @@ def swap_features(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomSta
     -------
     GraphBatch
     """
-    graph = batch.graph_of_node
-    shuffled = np.lexsort((rng.random_sample(batch.n_nodes), graph))  # random order in each graph
-    count = np.floor(swap_ratio * batch.n_nodes_per_graph + 1e-9).astype(int)
-    chosen = shuffled[ranges(batch.node_ptr[:-1], batch.node_ptr[:-1] + count)]
-    target = chosen[np.lexsort((rng.random_sample(len(chosen)), graph[chosen]))]
+    chosen, target = _exchanges(batch.node_ptr, swap_ratio, rng)
     attributes = np.array(batch.attributes)
     attributes[target] = attributes[chosen]
     return batch.replace(attributes=attributes)
+
+
+def swap_edges(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomState) -> GraphBatch:
+    """Permute the data of floor(swap_ratio * m) random edges of each graph among these edges.
+
+    An edge has its category and its numbers together, in both directions if it is undirected. Its
+    weight stays. Parallel edges are edges like others.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        With the data that were read, before features are computed of them.
+    swap_ratio : float
+        In [0, 1].
+    rng : RandomState
+
+    Returns
+    -------
+    GraphBatch
+        `batch` itself, and nothing is drawn, if its edges have no data or the ratio is 0.
+    """
+    if not (swap_ratio and has_edge_data(batch)):
+        return batch
+    row, column, edges = listed_edges(batch)
+    chosen, target = _exchanges(np.searchsorted(row, batch.node_ptr), swap_ratio, rng)
+    origin = edges.copy()
+    origin[target] = edges[chosen]
+    return with_edges(batch, row, column, batch.adjacency.data[edges], origin)
+
+
+def _exchanges(
+    ptr: np.ndarray, ratio: float, rng: np.random.RandomState
+) -> tuple[np.ndarray, np.ndarray]:
+    """Random items, floor(ratio * n) of each graph, and where each goes: a permutation of these.
+
+    Graph i owns the items ``ptr[i]`` to ``ptr[i + 1] - 1``.
+    """
+    sizes = np.diff(ptr)
+    graph = np.repeat(np.arange(len(sizes)), sizes)
+    shuffled = np.lexsort((rng.random_sample(len(graph)), graph))  # random order in each graph
+    count = np.floor(ratio * sizes + 1e-9).astype(int)
+    chosen = shuffled[ranges(ptr[:-1], ptr[:-1] + count)]
+    return chosen, chosen[np.lexsort((rng.random_sample(len(chosen)), graph[chosen]))]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from skgraphkde import GraphKDEDetector, read_graphs
+from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.cli import main
 from tests.conftest import random_graphs
 
@@ -25,16 +25,14 @@ def with_names(graphs):
 
 
 NORMAL, NEW = with_names(random_graphs(20, seed=1)), with_names(random_graphs(7, seed=2))
-READ = ["--node-label", "element", "--node-attributes", "px", "--node-attributes", "py"]
+READ = ["--node-category", "element", "--node-number", "px", "--node-number", "py"]
 READ += ["--edge-weight", "order"]
+SCHEMA = GraphSchema(node_categories=("element",), node_numbers=("px", "py"), edge_weight="order")
 
 
 def read(graphs):
     """What READ reads, by the library."""
-    for graph in (graphs := [graph.copy() for graph in graphs]):
-        for data in graph.nodes.values():
-            data["x"] = [data["px"], data["py"]]
-    return read_graphs(graphs, node_label="element", edge_weight="order")
+    return read_graphs(graphs, schema=SCHEMA)
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +42,8 @@ def shared(tmp_path_factory):
         (folder / name).mkdir()
         for i, graph in enumerate(graphs):
             nx.write_graphml(graph, folder / name / f"{i:02d}.graphml")
-    fitted = GraphKDEDetector(random_state=0).fit(read(NORMAL))
-    names = {"node_label": "element", "node_attributes": ("px", "py"), "edge_weight": "order"}
-    fitted.save(folder / "model.skg", names)
+    fitted = GraphKDEDetector(schema=SCHEMA, random_state=0).fit(NORMAL)
+    fitted.save(folder / "model.skg")
     return folder
 
 

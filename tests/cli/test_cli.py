@@ -1,5 +1,7 @@
 """Commands give what the library gives, and say in one line what is wrong with the input."""
 
+import csv
+import io
 import json
 import os
 import re
@@ -13,16 +15,17 @@ import numpy as np
 import pytest
 
 import skgraphkde
-from skgraphkde import GraphKDEDetector, Propagation, Twins, paper_settings
+from skgraphkde import GraphKDEDetector, GraphSchema, Propagation, Twins, paper_settings
 from skgraphkde.cli import main
 from skgraphkde.graphs.files import walk
 from skgraphkde.inspection import (
+    explain,
     nearest_references,
     node_contributions,
     novel_nodes,
     view_surprises,
 )
-from tests.cli.conftest import NEW, NORMAL, READ, column, read, run, table
+from tests.cli.conftest import NEW, NORMAL, READ, SCHEMA, column, read, run, table
 
 # -- fit -------------------------------------------------------------------------------------------
 
@@ -105,7 +108,7 @@ def test_words_that_are_no_command(here, words, message):
             "nowhere --set encoder__n_layers=-1",
             "Error: The 'n_layers' parameter of Propagation must be",
         ),
-        ("normal --node-label atom", "00.graphml has no node attribute 'atom': .* 'element', 'px'"),
+        ("normal --node-category atom", "none of the 20 graphs .* 'atom'.* 'element'"),
         ("normal/00.graphml", "Error: there is one training graph, with no others"),
     ],
 )
@@ -172,9 +175,12 @@ def test_broken_files_are_skipped_where_the_user_says_so(here):
     lines = result.stderr.splitlines()
     assert len(lines) == 2
     assert lines[0].startswith("Skipped: b.json cannot be read")
-    assert lines[1] == "Skipped: c.json: fit saw 2 node attributes; these graphs have 3"
+    assert lines[1] == (
+        "Skipped: c.json: fit saw the node numbers 'px' (1), 'py' (1); these graphs have "
+        "'px' (1), 'py' (2)"
+    )
     alone = run("score model.skg c.json", exit_code=1)
-    assert alone.stderr == "Error: c.json: fit saw 2 node attributes; these graphs have 3\n"
+    assert alone.stderr == lines[1].replace("Skipped", "Error") + "\n"
 
 
 def test_warnings_are_one_line(here):
@@ -206,12 +212,6 @@ def test_models_that_are_none(here, content, message):
         assert re.fullmatch(message, run(command, exit_code=1).stderr)
 
 
-def test_forged_notes(here):
-    skgraphkde.load("model.skg").save("a.skg", {"node_label": [5]})
-    result = run("score a.skg new", exit_code=1)
-    assert result.stderr.startswith("Error: the notes in the model's file do not name node data")
-
-
 # -- explain ---------------------------------------------------------------------------------------
 
 
@@ -237,7 +237,14 @@ def test_reasons_are_those_of_the_library(here):
         assert np.all(np.diff(column(by_rank, "contribution")) <= 0)
     distances, places = nearest_references(detector, graphs, k=3, view=views[0])
     line = ", ".join(f"{i} ({d:.3g})" for i, d in zip(places[0], distances[0], strict=True))
-    lines = result.stdout.splitlines()
+    printed = result.stdout.splitlines()
+    reasons = [line for line in printed if line.startswith("  because ")]
+    table_of = explain(detector, graphs, 3, n_reasons=3)
+    strong = table_of[table_of["strength"] >= 1]
+    assert reasons == [
+        f"  because {x.reason} (strength {x.strength:.3g})" for x in strong.itertuples()
+    ]
+    lines = [line for line in printed if line not in reasons]
     name, *surprises, size, nearest, nodes, novel = lines[:8]
     first = next(row["node"] for row in rows if row["rank"] == "1")
     verdict = {1: "normal", -1: "anomaly"}[detector.predict(graphs)[0]]
@@ -269,7 +276,7 @@ def test_reasons_of_one_view(here):
     run("fit normal -o one.skg --set distance=mmd --set novelty=None " + shlex.join(READ))
     result = run("explain one.skg new -o reasons.csv")
     assert {row["new_from"] for row in table((here / "reasons.csv").read_text())} == {""}
-    lines = result.stdout.splitlines()
+    lines = [line for line in result.stdout.splitlines() if not line.startswith("  because ")]
     assert len(lines) == 4 * len(NEW)
     decisions = skgraphkde.load("one.skg").decision_function(read(NEW))
     assert [line.rpartition(" ")[2] for line in lines[::4]] == [f"{x:.4g}" for x in decisions]
@@ -327,8 +334,15 @@ def test_info(here):
     values = [
         ("file", f"own.skg, {size} bytes, skgraphkde {skgraphkde.__version__}"),
         ("detector", "GraphKDEDetector"),
-        ("parameters", "contamination=0.2, encoder=Propagation(n_layers=1), random_state=0"),
-        ("reads", "node_label='element', node_attributes=('px', 'py'), edge_weight='order'"),
+        (
+            "parameters",
+            f"contamination=0.2, encoder=Propagation(n_layers=1), random_state=0, schema={SCHEMA}",
+        ),
+        (
+            "reads",
+            "undirected graphs; node categories 'element'; node numbers 'px', 'py'; "
+            "edge weight 'order'",
+        ),
         ("references", f"20 graphs, {sum(map(len, NORMAL))} nodes"),
         (
             "node features",
@@ -375,3 +389,69 @@ def test_exit_codes_of_the_process(here):
     assert result.stderr.startswith("Error: nowhere does not exist")
     version = call("--version")
     assert (version.returncode, version.stdout.split()[-1]) == (0, skgraphkde.__version__)
+
+
+# -- what is read ----------------------------------------------------------------------------------
+
+
+def directed_plants(n_graphs, seed):
+    rng = np.random.RandomState(seed)
+    graphs = []
+    for _ in range(n_graphs):
+        graph = nx.gnp_random_graph(8, 0.25, seed=int(rng.randint(10**6)), directed=True)
+        graph.add_edge(0, 1)
+        for data in graph.nodes.values():
+            data.update(kind="pv"[rng.randint(2)], temp=float(rng.normal(60, 5)))
+        for data in graph.edges.values():
+            data.update(pipe="sl"[rng.randint(2)], flow=float(rng.rand()))
+        graphs.append(graph)
+    return graphs
+
+
+OPTIONS = "--node-category kind --node-number temp --edge-category pipe --edge-number flow"
+
+
+def test_models_of_python_score_files_and_the_other_way_round(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    graphs, new = directed_plants(15, 0), directed_plants(4, 1)
+    for folder, some in (("normal", graphs), ("new", new)):
+        (tmp_path / folder).mkdir()
+        for i, graph in enumerate(some):
+            nx.write_graphml(graph, tmp_path / folder / f"{i:02d}.graphml")
+    schema = GraphSchema(
+        node_categories="kind", node_numbers="temp", edge_categories="pipe", edge_numbers="flow"
+    )
+    detector = GraphKDEDetector(schema=schema, random_state=0).fit(graphs)
+    detector.save("python.skg")
+    fitted = run(f"fit normal -o shell.skg {OPTIONS}").stdout
+    assert "directed graphs; node categories 'kind'; node numbers 'temp'; edge cat" in fitted
+    expected = detector.score_samples(new)
+    for model in ("python.skg", "shell.skg"):
+        rows = list(csv.DictReader(io.StringIO(run(f"score {model} new").stdout)))
+        np.testing.assert_allclose([float(row["score"]) for row in rows], expected, rtol=1e-9)
+        np.testing.assert_allclose(skgraphkde.load(model).score_samples(new), expected, rtol=1e-9)
+    explained = run("explain shell.skg new/00.graphml").stdout
+    assert "  because " in explained
+
+
+def test_what_is_not_read_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for i, graph in enumerate(directed_plants(6, 0)):
+        nx.write_graphml(graph, f"{i}.graphml")
+    printed = run("fit . -o model.skg --undirected").stdout
+    assert "reads           undirected graphs\n" in printed
+    assert "left out        node attribute 'kind', node attribute 'temp', edge attr" in printed
+    assert "node numbers 'temp'" in run("fit . -o model.skg --schema all").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--node-category temp --node-number temp", "'temp' is named twice"),
+        ("--edge-weight flow --edge-number flow", "'flow' is named twice"),
+        ("--missing drop", "'drop' is not one of"),
+    ],
+)
+def test_options_that_contradict_each_other(here, words, message):
+    result = run(f"fit normal -o a.skg {words}", exit_code=2)
+    assert message in result.stderr

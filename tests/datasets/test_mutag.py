@@ -33,6 +33,28 @@ def test_graphs_and_target():
     assert sorted(first.nodes[k]["label"] for k in first[nitrogen]) == ["C", "O", "O"]
 
 
+def test_bonds_have_types_if_asked_for():
+    plain, typed = load_mutag().graphs, load_mutag(edge_data=True).graphs
+    assert plain.edge_labels is None
+    assert typed.edge_label_names == ("aromatic", "single", "double", "triple")
+    assert not typed.directed
+    for part in ("data", "indices", "indptr"):
+        ours, theirs = (getattr(graphs.adjacency, part) for graphs in (plain, typed))
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(plain.labels, typed.labels)
+    assert np.bincount(typed.edge_labels).tolist() == [2 * n for n in (2354, 1004, 362, 1)]
+    for graph in typed.to_networkx():
+        assert all(data["label"] in typed.edge_label_names for *_, data in graph.edges(data=True))
+    # A nitro group has a single bond to its carbon, and two to the oxygens.
+    first = typed[0].to_networkx()[0]
+    nitrogen = next(k for k in first if first.nodes[k]["label"] == "N")
+    bonds = {first.nodes[k]["label"]: data["label"] for k, data in first[nitrogen].items()}
+    assert bonds["C"] == "single"
+    graphs, y = load_mutag(return_X_y=True, edge_data=True)
+    assert len(graphs.edge_labels) == graphs.adjacency.nnz
+    assert len(y) == 188
+
+
 @pytest.mark.skipif(not ARCHIVE.exists(), reason="the data sets are not next to this checkout")
 def test_mutag_equals_the_files_of_the_collection():
     def read(name):
@@ -48,3 +70,6 @@ def test_mutag_equals_the_files_of_the_collection():
     np.testing.assert_array_equal(graphs.graph_of_node + 1, read("graph_indicator"))
     np.testing.assert_array_equal(graphs.labels, read("node_labels"))
     np.testing.assert_array_equal(y, read("graph_labels"))
+    bonds = dict(zip(map(tuple, read("A").tolist()), read("edge_labels").tolist(), strict=True))
+    typed = load_mutag(edge_data=True).graphs
+    assert [bonds[tuple(ends)] for ends in ours.tolist()] == typed.edge_labels.tolist()

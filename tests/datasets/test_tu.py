@@ -50,7 +50,7 @@ def _no_network(url, **kwargs):
 
 
 def tu_files(graphs: GraphBatch, classes=None) -> dict[str, str]:
-    """The contents of a data set's files."""
+    """The contents of a data set's files; edge data, if graphs have them."""
     edges = graphs.adjacency.tocoo()
     classes = np.zeros(len(graphs), int) if classes is None else classes
     files = {
@@ -62,6 +62,11 @@ def tu_files(graphs: GraphBatch, classes=None) -> dict[str, str]:
         files["node_labels"] = graphs.labels
     if graphs.attributes is not None:
         files["node_attributes"] = [", ".join(map(repr, x)) for x in graphs.attributes.tolist()]
+    if graphs.edge_labels is not None:
+        files["edge_labels"] = graphs.edge_labels
+    if graphs.edge_attributes is not None:
+        rows = graphs.edge_attributes.tolist()
+        files["edge_attributes"] = [", ".join(map(repr, x)) for x in rows]
     return {part: "".join(f"{line}\n" for line in lines) for part, lines in files.items()}
 
 
@@ -149,6 +154,145 @@ def test_several_labels_a_node_are_one_tuple(tmp_path, files):
     assert graphs.labels.tolist() == [1] + [0] * (n - 1)
 
 
+# -- edge data -------------------------------------------------------------------------------------
+
+# Two triangles: a bond of each type, and a length of each bond.
+TRIANGLE = {
+    "A": "1, 2\n2, 1\n2, 3\n3, 2\n3, 1\n1, 3\n",
+    "graph_indicator": "1\n1\n1\n",
+    "graph_labels": "0\n",
+    "edge_labels": "7\n7\n8\n8\n9\n9\n",
+    "edge_attributes": "0.5, 1\n0.5, 1\n2, 3\n2, 3\n4, 5\n4, 5\n",
+}
+
+
+def fetch(folder, files, **options):
+    return fetch_tu_dataset("TINY", data_home=write_zip(folder, files), **options)
+
+
+def test_edge_data_follow_their_edges(tmp_path):
+    for _ in range(2):  # parsed, then from the cache
+        bunch = fetch(tmp_path, TRIANGLE, edge_data=True)
+        [graph] = bunch.graphs.to_networkx()
+        assert not graph.is_directed()
+        assert {(u, v): data["label"] for u, v, data in graph.edges(data=True)} == {
+            (0, 1): 7,
+            (1, 2): 8,
+            (0, 2): 9,
+        }
+        assert graph.edges[0, 2]["x"].tolist() == [4, 5]
+        assert "Edges have 3 labels and attributes in 2 columns." in bunch.DESCR
+        bare = fetch(tmp_path, TRIANGLE)
+        assert (bare.graphs.edge_labels, bare.graphs.edge_attributes) == (None, None)
+        assert "Edges have" not in bare.DESCR
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), directed=st.booleans(), parallel=st.booleans())
+def test_edge_data_there_and_back_in_any_order(tmp_path_factory, seed, directed, parallel):
+    rng = np.random.RandomState(seed)
+    kinds = [[nx.Graph, nx.MultiGraph], [nx.DiGraph, nx.MultiDiGraph]]
+    graph = kinds[directed][parallel]()
+    graph.add_nodes_from(range(5))
+    for u, v in [(0, 1), *rng.randint(5, size=(12, 2))]:
+        if u != v:
+            graph.add_edge(u, v, label=int(rng.randint(2)), x=rng.randint(3, size=2) / 4)
+    expected = read_graphs([graph])
+    files = tu_files(expected)
+    lines = [files[part].splitlines() for part in ("A", "edge_labels", "edge_attributes")]
+    order = rng.permutation(np.r_[np.arange(len(lines[0])), rng.randint(len(lines[0]), size=3)])
+    for part, of_part in zip(("A", "edge_labels", "edge_attributes"), lines, strict=True):
+        files[part] = "".join(f"{of_part[i]}\n" for i in order)
+    read = fetch(tmp_path_factory.mktemp("tu"), files, edge_data=True).graphs
+    arcs = sorted_arcs(expected)
+    is_symmetric = arcs == sorted((v, u, *data) for u, v, *data in arcs)
+    assert read.directed == (not is_symmetric)
+    assert sorted_arcs(read) == sorted_arcs(expected)
+
+
+def sorted_arcs(batch):
+    """Each arc with its data, sorted."""
+    row = np.repeat(np.arange(batch.n_nodes), np.diff(batch.adjacency.indptr))
+    labels = [batch.edge_label_names[code] for code in batch.edge_labels]
+    ends = zip(row.tolist(), batch.adjacency.indices.tolist(), strict=True)
+    data = zip(labels, map(tuple, batch.edge_attributes.tolist()), strict=True)
+    return sorted((*end, *values) for end, values in zip(ends, data, strict=True))
+
+
+def test_directions_with_other_data_make_directed_graphs(tmp_path):
+    files = TRIANGLE | {"edge_attributes": "1\n-1\n2\n-2\n3\n-3\n"}
+    bunch = fetch(tmp_path, files, edge_data=True)
+    assert bunch.graphs.directed
+    assert bunch.graphs.schema.directed
+    assert bunch.graphs.edge_attributes[:, 0].tolist() == [1, -3, -1, 2, 3, -2]
+    assert "Edges have a direction and 3 labels and" in bunch.DESCR
+    bare = fetch(tmp_path, files).graphs
+    assert not bare.directed
+    assert bare.n_edges_per_graph.tolist() == [3]
+
+
+def test_arcs_without_an_opposite_make_directed_graphs(tmp_path):
+    files = {part: TRIANGLE[part] for part in ("graph_indicator", "graph_labels")}
+    files["A"] = "1, 2\n2, 3\n3, 1\n1, 3\n"
+    graphs = fetch(tmp_path, files, edge_data=True).graphs
+    assert sorted(graphs.to_networkx()[0].edges) == [(0, 1), (0, 2), (1, 2), (2, 0)]
+    with pytest.raises(ValueError, match=r"edge \(1, 2\) is listed, but .*: read .*edge_data=True"):
+        fetch(tmp_path, files)
+
+
+def test_parallel_edges_stay_apart_only_with_edge_data(tmp_path):
+    files = {
+        "A": "1, 2\n2, 1\n1, 2\n2, 1\n1, 2\n2, 1\n2, 2\n",
+        "graph_indicator": "1\n1\n",
+        "graph_labels": "0\n",
+        "edge_labels": "5\n5\n6\n6\n5\n5\n9\n",
+    }
+    bunch = fetch(tmp_path, files, edge_data=True)
+    assert bunch.n_self_loops == 1
+    assert not bunch.graphs.directed
+    assert bunch.graphs.edge_label_names == (5, 6)
+    [graph] = bunch.graphs.to_networkx()
+    assert sorted(graph.edges(data="label")) == [(0, 1, 5), (0, 1, 6)]
+    assert fetch(tmp_path, files).graphs.adjacency.toarray().tolist() == [[0, 1], [1, 0]]
+
+
+def test_several_labels_an_edge_are_one_tuple(tmp_path):
+    files = TRIANGLE | {"edge_labels": "0, 1\n0, 1\n0, 2\n0, 2\n0, 1\n0, 1\n"}
+    graphs = fetch(tmp_path, files, edge_data=True).graphs
+    assert graphs.edge_label_names == ((0, 1), (0, 2))
+    assert graphs.schema.edge_categories == ("label",)
+
+
+def test_edges_without_data(tmp_path, files):
+    with pytest.raises(ValueError, match="TINY have neither labels nor attributes: leave out edge"):
+        fetch(tmp_path, files, edge_data=True)
+
+
+@pytest.mark.parametrize("name", ["AIDS", "Cuneiform", "ER_MD"])
+@pytest.mark.skipif(not SHARED.exists(), reason="the data sets are not beside this checkout")
+def test_edge_data_of_the_collection(name):
+    with zipfile.ZipFile(SHARED / f"{name}.zip") as archive:
+        edges, labels = (
+            [
+                line.split(", ")
+                for line in archive.read(f"{name}/{name}_{part}.txt").decode().split("\n")
+            ]
+            for part in ("A", "edge_labels")
+        )
+    label = {
+        (int(u) - 1, int(v) - 1): int(x[0]) for (u, v), x in zip(edges[:-1], labels, strict=False)
+    }
+    graphs = fetch_tu_dataset(name, data_home=SHARED, edge_data=True).graphs
+    row = np.repeat(np.arange(graphs.n_nodes), np.diff(graphs.adjacency.indptr))
+    names = [graphs.edge_label_names[code] for code in graphs.edge_labels]
+    ends = zip(row.tolist(), graphs.adjacency.indices.tolist(), strict=True)
+    assert dict(zip(ends, names, strict=True)) == label
+    assert graphs.directed == (name == "Cuneiform")
+
+
+# -- where data sets come from ---------------------------------------------------------------------
+
+
 def test_the_environment_names_the_folder(tmp_path, files, monkeypatch):
     write_zip(tmp_path / "elsewhere", files)
     monkeypatch.setenv("SKGRAPHKDE_DATA", str(tmp_path / "elsewhere"))
@@ -182,8 +326,6 @@ def test_without_a_cache_folder_the_zip_is_read(tmp_path, files, monkeypatch):
 
 # -- broken zips -----------------------------------------------------------------------------------
 
-# Every node of the first graph has one edge out and one in.
-RING = "1, 2\n2, 3\n3, 4\n4, 1\n"
 BROKEN = {
     "fewer labels than nodes": ({"node_labels": "1\n"}, "TINY_node_labels.txt has 1 lines, but"),
     "a word": ({"graph_labels": "1\n1\nx\n1\n2\n"}, "line 3: expected 1 integer, got 'x'"),
@@ -195,9 +337,12 @@ BROKEN = {
     "node 0": ({"A": "0, 1\n1, 0\n"}, "line 1: edge (0, 1), but nodes are 1 to"),
     "a node too many": ({"A": "1, 999\n999, 1\n"}, "line 1: edge (1, 999), but nodes are 1 to"),
     "a huge number": ({"A": f"1, {10**30}\n"}, "has a number that is too large to store"),
-    "one way": ({"A": "1, 2\n"}, "edge (1, 2) is listed, but (2, 1) is not"),
-    "the other way": ({"A": "2, 1\n"}, "edge (2, 1) is listed, but (1, 2) is not"),
-    "a ring one way": ({"A": RING}, "is listed, but"),
+    "fewer edge labels than edges": (
+        {"edge_labels": "1\n1\n"},
+        "TINY_edge_labels.txt has 2 lines, but TINY_A.txt has",
+    ),
+    "an edge label that is none": ({"edge_labels": "1\n1.5\n"}, "line 2: expected 1 integer"),
+    "an edge attribute": ({"edge_attributes": "1\ninf\n"}, "line 2: expected 1 finite number"),
     "back again": ({"graph_indicator": "1\n2\n1\n"}, "line 3: graph 1 comes after graph 2"),
     "no order": ({"graph_indicator": "2\n1\n"}, "line 1: graph 2 comes after graph 0"),
     "a graph left out": ({"graph_indicator": "1\n3\n"}, "line 2: graph 3 comes after graph 1"),
@@ -218,6 +363,16 @@ def test_a_broken_file_is_named(tmp_path, files, kind):
         fetch_tu_dataset("TINY", data_home=folder)
     assert message in str(error.value)
     assert not (tmp_path / "cache").exists()
+
+
+# Every node of a ring has one edge out and one in.
+@pytest.mark.parametrize("edges", ["1, 2\n", "2, 1\n", "1, 2\n2, 3\n3, 4\n4, 1\n"])
+def test_edges_in_one_direction_only(tmp_path, files, edges):
+    folder = write_zip(tmp_path, files | {"A": edges})
+    (u, v) = edges.split("\n")[0].split(", ")
+    for _ in range(2):
+        with pytest.raises(ValueError, match=rf"A\.txt: edge \({u}, {v}\) .*\({v}, {u}\) is not"):
+            fetch_tu_dataset("TINY", data_home=folder)
 
 
 def test_an_edge_across_two_graphs(tmp_path):

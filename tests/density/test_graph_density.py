@@ -141,7 +141,7 @@ def test_attributes_far_out_are_refused_where_random_features_lose_their_digits(
     for density in densities.values():
         density.check_batch(new)
     densities["exact"].check_batch(far)
-    position = f"graph 2, node {new.n_nodes_per_graph[2] - 1}: node attribute 1 is -1e\\+10, "
+    position = f"graph 2, node {new.n_nodes_per_graph[2] - 1}: node attribute 'x_1' is -1e\\+10, "
     with pytest.raises(ValueError, match=position + r".* clip it, or use distance=MMD\(method='ex"):
         densities["random_features"].check_batch(far)
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from skgraphkde import GraphKDEDetector, NodeFeatures, Novelty, load, read_graphs
+from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, Novelty, load, read_graphs
 from skgraphkde.inspection import novel_nodes
 from tests.conftest import permuted, random_graphs
 
@@ -23,6 +23,7 @@ def neighborhood(graph, node, radius, label):
 
 
 def scores_slow(graphs, references, own, radius, label):
+    """Minus the share of nodes in new neighborhoods, and minus ten times that of new labels."""
     scores = []
     for graph, left_out in zip(graphs, own, strict=True):
         known = {
@@ -33,6 +34,15 @@ def scores_slow(graphs, references, own, radius, label):
         }
         new = [neighborhood(graph, node, radius, label) not in known for node in graph]
         scores.append(-np.mean(new))
+        if label:
+            labels = {
+                str(reference.nodes[node]["label"])
+                for i, reference in enumerate(references)
+                if i != left_out
+                for node in reference
+            }
+            of_nodes = [str(label) for _, label in graph.nodes(data="label")]
+            scores[-1] -= 10 * np.mean([label not in labels for label in of_nodes])
     return scores
 
 
@@ -44,12 +54,14 @@ def test_scores_equal_the_definition(working_memory, categories, seed, radius):
     references, new = random_graphs(12, seed=seed), random_graphs(6, seed=seed + 1)
     with config_context(working_memory=working_memory):
         novelty = Novelty(radius, categories).fit(read_graphs(references))
-        known, of_new = (novelty.scores(read_graphs(x)) for x in (references, new))
-        alone = novelty.scores(read_graphs(references), np.arange(12))
+        (known,), (of_new,) = (novelty.scores(read_graphs(x)) for x in (references, new))
+        (alone,) = novelty.scores(read_graphs(references), np.arange(12))
     nobody, is_label = [-1] * 12, categories == "label"
     assert known.tolist() == [0] * 12
-    assert of_new.tolist() == scores_slow(new, references, nobody[:6], radius, is_label)
-    assert alone.tolist() == scores_slow(references, references, range(12), radius, is_label)
+    expected = scores_slow(new, references, nobody[:6], radius, is_label)
+    np.testing.assert_allclose(of_new, expected, atol=1e-12)
+    expected = scores_slow(references, references, range(12), radius, is_label)
+    np.testing.assert_allclose(alone, expected, atol=1e-12)
 
 
 def test_some_are_left_out_and_others_are_not(graphs):
@@ -66,7 +78,7 @@ def test_neither_company_nor_the_order_of_nodes_matters(seed):
     batch = read_graphs(random_graphs(5, seed=seed + 1))
     expected = novelty.scores(batch)
     np.testing.assert_array_equal(novelty.scores(permuted(batch, seed)), expected)
-    alone = np.concatenate([novelty.scores(batch[i]) for i in range(5)])
+    alone = np.hstack([novelty.scores(batch[i]) for i in range(5)])
     np.testing.assert_array_equal(alone, expected)
 
 
@@ -75,8 +87,9 @@ def test_new_from_is_the_smallest_radius(graphs):
     smallest = Novelty(3).fit(read_graphs(graphs)).new_from(batch)
     for radius in range(4):
         novelty = Novelty(radius).fit(read_graphs(graphs))
-        counts = [np.mean(x <= radius) for x in np.split(smallest, batch.node_ptr[1:-1])]
-        np.testing.assert_array_equal(-novelty.scores(batch), counts)
+        of_graphs = np.split(smallest, batch.node_ptr[1:-1])
+        shares = [np.mean(x <= radius) + 10 * np.mean(x == 0) for x in of_graphs]
+        np.testing.assert_allclose(-novelty.scores(batch)[0], shares)
     assert smallest.min() >= 0
     assert smallest.max() == 4
 
@@ -96,7 +109,7 @@ def test_labels_that_only_other_graphs_of_a_batch_have_are_unknown(graphs):
     nx.set_node_attributes(odd, "X", "label")
     everything = read_graphs([*graphs, odd])
     novelty = Novelty(0).fit(everything[:-1])
-    assert novelty.scores(everything[[-1]]).tolist() == [-1]
+    assert novelty.scores(everything[[-1]]).tolist() == [[-11]]
 
 
 def test_edge_weights_are_ignored(graphs):
@@ -105,7 +118,8 @@ def test_edge_weights_are_ignored(graphs):
         nx.set_edge_attributes(graph, 7.5, "weight")
     novelty = Novelty(3).fit(read_graphs(graphs))
     np.testing.assert_array_equal(
-        novelty.scores(read_graphs(heavy, edge_weight="weight")), np.zeros(12)
+        novelty.scores(read_graphs(heavy, schema=GraphSchema(edge_weight="weight"))),
+        np.zeros((1, 12)),
     )
 
 
@@ -121,7 +135,7 @@ def test_degrees_where_there_are_no_labels():
 
 def test_graphs_without_the_labels_of_fit_are_refused(graphs):
     detector = GraphKDEDetector(features=NodeFeatures(("degree",))).fit(graphs)
-    with pytest.raises(ValueError, match="fit saw node labels; these graphs have none"):
+    with pytest.raises(ValueError, match="no graph has the node attribute 'label'"):
         detector.score_samples(random_graphs(3, labels=""))
 
 

@@ -14,7 +14,7 @@ SCORES = st.lists(st.integers(-8, 8), min_size=2, max_size=30)  # with ties
 
 
 def log_p_slow(score, others, without_lowest):
-    """log((1 + #{others <= score}) / (n + 1)), continued below the lowest from the second lowest."""
+    """log((1 + #{others <= score}) / (n + 1)), continued below the lowest from the second."""
     p = (1 + sum(other <= score for other in others)) / (len(others) + 1)
     surprises = [-other for other in without_lowest]
     quantile = np.quantile(surprises, 0.9)

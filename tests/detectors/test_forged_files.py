@@ -288,11 +288,11 @@ def refused(path, content, message):
 def test_messages_say_what_is_wrong(folder, path):
     tree, arrays = persistence.read(folder / "defaults")
     content, items = (folder / "defaults").read_bytes(), tree["dict"]
-    later = forged({"dict": {**items, "format_version": 3, "library_version": "9.1"}}, arrays)
+    later = forged({"dict": {**items, "format_version": 4, "library_version": "9.1"}}, arrays)
     older = forged({"dict": {**items, "format_version": 1, "library_version": "0.0"}}, arrays)
     for broken, message in (
-        (later, "it has format 3, written by skgraphkde 9.1, and this version reads format 2"),
-        (older, "it has format 1, written by skgraphkde 0.0, and this version reads format 2"),
+        (later, "it has format 4, written by skgraphkde 9.1, and this version reads format 3"),
+        (older, "it has format 1, written by skgraphkde 0.0, and this version reads format 3"),
         (content.replace(b'"loo\\"', b'"lop\\"'), "checksum is wrong"),
         (content.replace(b"loo", b"lop"), "checksum is wrong"),
         (to_bytes({"a": np.ones(3)}), "it contains something else"),
@@ -311,7 +311,7 @@ def contradictions(arrays):
         ("references.adjacency.indices", changed(edges, -1, n_nodes), "index is out of range"),
         ("references.adjacency.indices", changed(edges, 0, -1), "index is out of range"),
         ("references.adjacency.indices", changed(edges, 0, n_nodes - 1), "edge between graphs"),
-        ("references.adjacency.indices", changed(edges, 0, 0), "not that of undirected"),
+        ("references.adjacency.indices", changed(edges, 0, 0), "has a self-loop"),
         ("references.adjacency.data", changed(weights, 0, 2), "not that of undirected"),
         ("references.adjacency.data", -weights, "weights that are not positive"),
         ("references.adjacency.data", changed(weights, 0, np.inf), "an entry is not finite"),
@@ -320,14 +320,18 @@ def contradictions(arrays):
         ("references.node_ptr", changed(node_ptr, 1, node_ptr[2]), "does not ascend"),
         ("references.node_ptr", changed(node_ptr, 1, 2**63 - 1), "does not ascend"),
         ("references.node_ptr", np.array([0, n_nodes]), "fewer than two references"),
-        ("references.labels", a["references.labels"] + 3, "labels do not fit the nodes"),
+        ("references.labels", a["references.labels"] + 3, "labels do not fit label_names"),
         ("references.attributes", 1e300 * a["references.attributes"], "or are not finite"),
         ("weights.means", np.hstack([means, means]), "weight means is float32"),
         ("weights.means", changed(means, 0, np.nan), "weight means is not finite"),
         ("weights.scales", 0 * means, "scale of the encoder is not positive"),
         ("weights.scales", -a["weights.scales"], "scale of the encoder is not positive"),
-        ("features.fitted.attributes_", np.array([2]), "attributes_ is out of range"),
-        ("features.fitted.scale_", -a["features.fitted.scale_"], "scale_ is out of range"),
+        ("features.fitted.blocks_.1.used", np.array([2]), "used is out of range"),
+        (
+            "features.fitted.blocks_.1.scale",
+            -a["features.fitted.blocks_.1.scale"],
+            "scale is out of range",
+        ),
         ("kde.multiples", np.zeros(3), "multiples is out of range"),
         ("kde.scales", -a["kde.scales"], "scales is out of range"),
         ("kde.scales", np.ones(3), r"mixture_logits is float32 \(2, 3\), expected"),
@@ -359,10 +363,19 @@ SECOND = ("density_", "distances", 1)
         ("nested", ("density_", "encoder", "n_layers"), HUGE, "there are too few weights"),
         ("nested", ("density_", "encoder", "hidden_dim"), HUGE, "encoder's weight weights.0 is"),
         ("nested", ("density_", "encoder", "hidden_dim"), 10**30, "unpack"),
-        ("defaults", ("n_degree_bins_",), HUGE, "n_degree_bins_ is out of range"),
-        ("defaults", ("n_degree_bins_",), 60, "encoder's weight means is"),
-        ("defaults", ("n_attributes_in_",), HUGE, "fit saw 1000000000 node attributes"),
-        ("defaults", ("n_steps_",), HUGE, "n_steps_ contradicts n_steps"),
+        ("defaults", ("n_bins",), HUGE, "n_bins is out of range"),
+        ("defaults", ("n_bins",), 60, "encoder's weight means is"),
+        ("defaults", ("blocks_", 3, "n_steps"), HUGE, "n_steps contradicts the walks"),
+        ("defaults", ("references", "schema", "node_numbers", 0, 1), HUGE, "do not fit, or are"),
+        ("defaults", ("references", "schema", "directed"), 1, "directed is missing or not of type"),
+        ("defaults", ("references", "schema", "missing"), "drop", "missing is not one of"),
+        ("defaults", ("edge_groups_", "has_others"), True, "there are others of no categories"),
+        (
+            "defaults",
+            ("edge_groups_", "directed"),
+            True,
+            "the names of the encoder's weights|means is",
+        ),
         ("defaults", ("adjacency", "shape"), {"tuple": [HUGE, HUGE]}, "do not fit its shape"),
         ("defaults", ("adjacency", "shape"), {"tuple": [3]}, "not a pair of counts"),
         ("defaults", (*SECOND, "correction"), -0.1, "correction is out of range"),
@@ -390,7 +403,7 @@ SECOND = ("density_", "distances", 1)
             "encoder is missing or of another type",
         ),
         ("defaults", ("density_", "encoder"), encoded(GCN())[0], "names of the encoder's weights"),
-        ("defaults", ("density_", "features"), encoded(NodeFeatures())[0], "n_features_out_"),
+        ("defaults", ("density_", "features"), encoded(NodeFeatures())[0], "blocks_"),
         (
             "defaults",
             ("density_", "encoder", "class"),
@@ -422,7 +435,8 @@ def test_items_that_are_wrong(folder, path, name, place, value, message):
 def test_huge_random_walks(folder, path):
     tree, arrays = persistence.read(folder / "defaults")
     features = at(tree, find(tree, "density_", "features"))["state"]["dict"]
-    features["parameters"]["dict"]["n_steps"] = features["fitted"]["dict"]["n_steps_"] = HUGE
+    [walks] = [x for x in features["fitted"]["dict"]["blocks_"]["tuple"] if "Walk" in x["class"]]
+    features["parameters"]["dict"]["n_steps"] = walks["state"]["dict"]["n_steps"] = HUGE
     refused(path, forged(tree, arrays), "encoder's weight means is")
 
 

@@ -258,9 +258,8 @@ def test_a_gpu_that_is_not_there(train):
         ((g for g in ()), TypeError, r"list\(graphs\)"),
         (np.zeros((3, 2), dtype=int), TypeError, "loses every edge"),
         ([nx.Graph()], ValueError, "graph 0 has no nodes"),
-        ([nx.path_graph(2), nx.DiGraph([(0, 1)])], ValueError, "graph 1 is directed"),
     ],
-    ids=["empty", "generator", "array", "no nodes", "directed"],
+    ids=["empty", "generator", "array", "no nodes"],
 )
 def test_bad_graphs_are_one_error_and_leave_a_fitted_detector_usable(
     fitted, new_graphs, method, graphs, error, message
@@ -286,7 +285,7 @@ def test_not_fitted(method, train):
 
 
 def test_graphs_unlike_those_of_fit(fitted):
-    with pytest.raises(ValueError, match="fit saw node labels; these graphs have none"):
+    with pytest.raises(ValueError, match="graph 0 has no node attribute 'label', which the schema"):
         fitted.predict([nx.path_graph(3)])
     odd = nx.path_graph(3)
     nx.set_node_attributes(odd, "Xe", "label")
@@ -316,5 +315,7 @@ def test_a_density_that_is_not_finite_is_an_error_and_no_verdict(train, new_grap
 def test_a_nan_feature_names_graph_and_node():
     graphs = random_graphs(3, n_attributes=2)
     graphs[2].nodes[1]["x"] = np.array([0.0, np.nan])
-    with pytest.raises(ValueError, match="graph 2, node 1: node attribute 1 is nan"):
+    with pytest.raises(
+        ValueError, match="graph 2, node 1: number 1 of the node attribute 'x' is nan"
+    ):
         make_detector().fit(graphs)

@@ -9,20 +9,22 @@ import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 import pytest
-from matplotlib.colors import same_color
+from matplotlib.colors import same_color, to_rgb
 from scipy.integrate import trapezoid
 from scipy.spatial.distance import cdist, pdist
 from sklearn.exceptions import NotFittedError
 
-from skgraphkde import GCN, Contrastive, GraphKDEDetector, read_graphs
+from skgraphkde import GCN, Contrastive, GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.display import (
     DensityDisplay,
     DetectionCurveDisplay,
     GraphMapDisplay,
     NodeContributionsDisplay,
+    NovelNodesDisplay,
     PValueDisplay,
     TrainingDisplay,
 )
+from skgraphkde.display.graph_drawing import shortened
 from skgraphkde.evaluation import auprc, auroc, fpr_at_tpr
 from skgraphkde.inspection import node_contributions
 from tests.conftest import random_graphs
@@ -74,13 +76,13 @@ def heights(bars):
 
 
 def test_every_graph_is_in_a_bar(detector, graphs, y):
-    scores = detector.score_samples(graphs)
     display = DensityDisplay.from_estimator(detector, graphs, y, bins=7)
     assert [heights(bars).sum() for bars in display.bars_] == [20, 5]
     assert legend(display.ax_) == ["normal (20)", "anomalous (5)", "threshold"]
     assert display.threshold_.get_xdata()[0] == detector.offset_
-    (bars,) = DensityDisplay.from_predictions(scores[:20], bins=7).bars_
-    np.testing.assert_array_equal(heights(bars), np.histogram(scores[:20], 7)[0])
+    scores = np.random.RandomState(0).uniform(-3, 0, 20)
+    (bars,) = DensityDisplay.from_predictions(scores, bins=7).bars_
+    np.testing.assert_array_equal(heights(bars), np.histogram(scores, 7)[0])
 
 
 @pytest.mark.parametrize("offset", [None, -30.0])
@@ -301,8 +303,247 @@ def test_graphs_side_by_side_share_colors():
 )
 def test_layout_goes_by_distances_where_all_are_finite_and_few(graph, is_spring):
     expected = nx.spring_layout(graph, seed=0) if is_spring else nx.kamada_kawai_layout(graph)
-    display = NodeContributionsDisplay.from_predictions(graph, np.zeros(len(graph)))
+    display = NodeContributionsDisplay.from_predictions(graph)
     np.testing.assert_array_equal(display.nodes_.get_offsets(), list(expected.values()))
+
+
+# -- edges -----------------------------------------------------------------------------------------
+
+
+def drawn(graph, values=None, schema=None, **options):
+    """The picture of one graph, after matplotlib has drawn it."""
+    batch = read_graphs([graph], schema=schema)
+    display = NodeContributionsDisplay.from_predictions(batch, values, **options)
+    display.figure_.canvas.draw()
+    return display
+
+
+def with_data(graph, names=(), **data):
+    """The graph with a value of each attribute for each node, or edge, in order."""
+    for name, values in data.items():
+        of_edges = name in names
+        parts = graph.edges if of_edges else graph
+        put = nx.set_edge_attributes if of_edges else nx.set_node_attributes
+        put(graph, dict(zip(parts, values, strict=True)), name)
+    return graph
+
+
+def off_center(display):
+    """How far each line of a path is from the one between the centers of its nodes."""
+    points = np.asarray(display.nodes_.get_offsets())
+    lines = [segment.mean(axis=0) for segment in display.edges_.get_segments()]
+    return cdist(lines, (points[1:] + points[:-1]) / 2).min(axis=1)
+
+
+def test_bonds_are_as_many_lines():
+    graph = with_data(nx.path_graph(5), ["label"], label=["single", "Double", "triple", "AROMATIC"])
+    display = drawn(graph)
+    segments = display.edges_.get_segments()
+    assert len(segments) == 1 + 2 + 3 + 2
+    assert len(set(map(str, display.edges_.get_linestyle()))) == 2  # one of the last two is dashed
+    assert display.ax_.get_legend() is None
+    assert np.sum(off_center(display) < 1e-9) == 2  # the single one, and the middle of the triple
+    wedge = with_data(nx.path_graph(3), ["label"], label=["single", "wedge"])
+    assert legend(drawn(wedge).ax_) == ["single", "wedge"]  # not only bonds: colors
+
+
+def test_categories_of_edges_look_different_and_are_named():
+    schema = GraphSchema(edge_categories="action")
+
+    def picture(actions, **options):
+        graph = with_data(nx.path_graph(len(actions) + 1), ["action"], action=list(actions))
+        return drawn(graph, schema=schema, **options)
+
+    display = picture("abcdefgh")
+    looks = zip(display.edges_.get_color(), map(str, display.edges_.get_linestyle()), strict=True)
+    assert len({(tuple(color), line) for color, line in looks}) == 8
+    assert legend(display.ax_) == [*"abcdefgh"]
+    assert picture("abcd", legend=False).ax_.get_legend() is None
+    assert legend(picture("abbccddeeffgghhii").ax_) == [*"bcdefghi", "a"]  # rare: pale
+    assert legend(picture("abccddeeffgghhiijj").ax_) == [*"cdefghij", "2 others"]
+
+
+def test_graphs_of_one_batch_have_the_same_colors():
+    graphs = [with_data(nx.path_graph(2), ["label"], label=[name]) for name in "xyz"]
+    batch = read_graphs(graphs)
+    colors = [drawn(batch[i]).edges_.get_color()[0] for i in range(3)]
+    assert not any(same_color(colors[i], colors[i - 1]) for i in range(3))
+
+
+def test_arrows_point_at_the_end():
+    display = drawn(nx.DiGraph([("a", "b"), ("c", "b")]))
+    points = np.asarray(display.nodes_.get_offsets())
+    np.testing.assert_allclose(display.arrows_.get_offsets(), points[[1, 1]], atol=1e-12)
+    for path, start in zip(display.arrows_.get_paths(), points[[0, 2]], strict=True):
+        tip, *base = path.vertices[:3]
+        np.testing.assert_allclose(
+            tip / np.hypot(*tip), (start - points[1]) / np.hypot(*(start - points[1])), atol=1e-9
+        )
+        assert np.hypot(*tip) == pytest.approx(np.sqrt(display.nodes_.get_sizes()[0]) / 2)
+        assert all(np.hypot(*corner) > np.hypot(*tip) for corner in base)
+    assert drawn(nx.path_graph(3)).arrows_ is None
+
+
+def test_opposite_and_parallel_edges_are_apart():
+    display = drawn(nx.DiGraph([(0, 1), (1, 0)]))
+    first, second = (np.round(x, 6) for x in display.edges_.get_segments())
+    assert not set(map(tuple, first)) & set(map(tuple, second))
+    graph = nx.MultiDiGraph()
+    for action in ("read", "write", "read"):
+        graph.add_edge(0, 1, action=action, bytes=float(len(graph.edges)))
+    display = drawn(graph, schema=GraphSchema(edge_categories="action", edge_numbers="bytes"))
+    assert len(display.edges_.get_segments()) == 2  # one for each category
+    assert legend(display.ax_) == ["read", "write"]
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_every_kind_of_graph_is_drawn(kind):
+    graph = kind([(0, 1), (1, 2), (0, 1), (2, 2)])
+    graph.add_node(3)
+    assert len(drawn(graph, [0.0, 1, 2, 3]).nodes_.get_offsets()) == 4
+    assert len(drawn(kind([(0, 0)])).edges_.get_segments()) == 0
+
+
+def test_marked_edges_have_a_broad_line_behind_them():
+    graph = nx.path_graph(4)
+    display = drawn(graph, marked=[(2, 1), (2, 3)])
+    points = np.asarray(display.nodes_.get_offsets())
+    (broad,) = (x for x in display.ax_.collections if x.get_zorder() < display.edges_.get_zorder())
+    np.testing.assert_array_equal(broad.get_segments(), points[[[2, 1], [2, 3]]])
+    assert broad.get_linewidth()[0] > 3 * display.edges_.get_linewidth()[0]
+    novel = NovelNodesDisplay.from_predictions(graph, [0] * 4, radius=1, marked=[(0, 1)])
+    assert len(novel.ax_.collections) == len(display.ax_.collections)
+    values = np.arange(100) == 0
+    far = drawn(nx.path_graph(100), values, marked=[(98, 99), (0, 1)])  # one of them is not shown
+    assert len(far.ax_.collections[0].get_segments()) == 1
+
+
+def test_weights_are_widths():
+    graph = nx.Graph()
+    graph.add_weighted_edges_from([(0, 1, 1.0), (1, 2, 2.0), (2, 3, 4.0)])
+    widths = drawn(graph, schema=GraphSchema(edge_weight="weight")).edges_.get_linewidth()
+    assert widths[0] < widths[1] < widths[2]
+    assert widths[2] - widths[1] == pytest.approx(2 * (widths[1] - widths[0]))
+    assert len(set(drawn(graph).edges_.get_linewidth())) == 1  # not read
+
+
+# -- labels ----------------------------------------------------------------------------------------
+
+
+def written(display):
+    return [text.get_text() for text in display.ax_.texts]
+
+
+def test_labels_have_the_name_that_the_schema_gives():
+    graph = with_data(nx.path_graph(3), kind=["process", "file", "process"], owner=["a", None, "b"])
+    assert written(drawn(graph)) == []
+    display = drawn(graph, schema=GraphSchema(node_categories="kind"))
+    assert written(display) == ["pro", "fil", "pro"]
+    said = display.ax_.get_legend().get_title().get_text().replace("\xa0", " ")
+    assert said == "fil: file, pro: process"
+    schema = GraphSchema(node_categories=("kind", "owner"), missing="indicate")
+    assert written(drawn(graph, schema=schema)) == ["pa", "f?", "pb"]
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["C", "Cl"], ["C", "Cl"]),
+        (["region 1", "region 12"], ["r1", "r12"]),
+        (["temp_in", "temp_out"], ["ti", "to"]),
+        (["sensor", "sender"], ["sor", "ser"]),
+        (["sensor in", "sender in"], ["0", "1"]),
+        (["abcd", "abce", "abcd"], ["acd", "ace", "acd"]),
+        ([""], [""]),
+    ],
+)
+def test_short_labels_differ_if_the_long_ones_do(names, expected):
+    assert shortened(names) == expected
+
+
+def test_labels_contrast_with_the_color_of_their_node():
+    graph = with_data(nx.path_graph(5), label="abcde")
+    display = drawn(graph, [-1, -0.5, 0, 0.5, 1])
+    colors = [text.get_color() for text in display.ax_.texts]
+    assert colors == ["white", "black", "black", "black", "white"]
+    for text, node in zip(display.ax_.texts, display.nodes_.get_facecolor(), strict=True):
+        assert abs(to_rgb(text.get_color())[0] - node[:3] @ [0.2126, 0.7152, 0.0722]) > 0.4
+    novel = NovelNodesDisplay.from_predictions(graph, [0, 1, 2, 3, 4], radius=3)
+    colors = [text.get_color() for text in novel.ax_.texts]
+    assert colors == sorted(colors, reverse=True)
+    assert colors[0] == "white"
+    assert colors[-1] == "black"
+
+
+def test_nodes_at_the_edge_of_the_axes_are_whole():
+    display = drawn(nx.DiGraph([(0, 1)]), ax=plt.figure(figsize=(4, 1)).add_subplot())
+    parts = (display.nodes_, display.edges_, display.arrows_)
+    assert [part.get_clip_on() for part in parts] == [False] * 3
+
+
+def test_labels_are_inside_of_their_nodes():
+    graph = with_data(nx.cycle_graph(12), label=[f"region {i}" for i in range(12)])
+    for side in (2, 4):
+        display = drawn(graph, ax=plt.figure(figsize=(side, side)).add_subplot())
+        diameter = np.sqrt(display.nodes_.get_sizes()[0]) * display.figure_.dpi / 72
+        for text in display.ax_.texts:
+            assert text.get_window_extent().width < diameter
+    left, _ = plt.figure(figsize=(4, 2)).subfigures(1, 2)
+    assert drawn(graph, ax=left.add_subplot()).nodes_.get_sizes()[0] < display.nodes_.get_sizes()[0]
+    crowded = plt.figure(figsize=(1, 1)).add_subplot()
+    assert written(drawn(graph, ax=crowded)) == []  # they could not be read
+
+
+# -- large graphs ----------------------------------------------------------------------------------
+
+
+def test_a_large_graph_is_drawn_around_the_node_that_matters_most():
+    graph = nx.gn_graph(200, seed=1)  # arcs lead to older nodes, so most are behind
+    values = np.random.RandomState(0).standard_normal(200)
+    values[150] = 9
+    display = drawn(graph, values)
+    steps = nx.single_source_shortest_path_length(graph.to_undirected(), 150)
+    ranked = sorted(graph, key=lambda node: (steps[node], -values[node]))
+    assert display.shown_.tolist() == sorted(ranked[:60])
+    np.testing.assert_array_equal(display.nodes_.get_array(), values[display.shown_])
+    words = display.ax_.get_legend().get_title().get_text()
+    assert words == "60 of 200 nodes, around node 150"
+    widest = np.argmax(display.nodes_.get_linewidth())
+    assert display.shown_[widest] == 150
+    within = graph.subgraph(display.shown_.tolist())
+    assert len(display.edges_.get_segments()) == within.number_of_edges()
+    assert drawn(graph).shown_.tolist() == list(range(200))
+
+
+def test_of_a_large_graph_that_falls_apart_one_part_is_drawn():
+    graph = nx.disjoint_union(nx.path_graph(5), nx.path_graph(100))
+    display = drawn(graph, np.arange(105) == 2)
+    assert display.shown_.tolist() == [0, 1, 2, 3, 4]
+    assert display.ax_.get_legend().get_title().get_text() == "5 of 105 nodes, around node 2"
+
+
+def test_novel_nodes_are_drawn_around_the_newest():
+    new_from = np.full(100, 3)
+    new_from[40] = 1
+    display = NovelNodesDisplay.from_predictions(nx.path_graph(100), new_from, radius=3)
+    assert display.shown_.tolist() == list(range(10, 70))
+    assert display.ax_.get_legend().get_title().get_text() == "60 of 100 nodes, around node 40"
+
+
+def test_pictures_of_a_detector_read_as_it_does():
+    schema = GraphSchema(node_categories="kind", edge_categories="via", directed=False)
+
+    def chain(n):
+        kinds = ["tank", *["pump"] * (n - 1)]
+        graph = with_data(nx.path_graph(n, create_using=nx.DiGraph), kind=kinds)
+        return with_data(graph, ["via"], via=["pipe"] * (n - 1))
+
+    detector = GraphKDEDetector(schema=schema).fit([chain(n) for n in range(4, 20)])
+    for picture in (NodeContributionsDisplay, NovelNodesDisplay):
+        display = picture.from_estimator(detector, chain(7))
+        assert written(display) == ["tan", *["pum"] * 6]
+        assert legend(display.ax_) == ["pipe"]
+        assert display.arrows_ is None
 
 
 # -- training --------------------------------------------------------------------------------------
@@ -443,6 +684,14 @@ ERRORS = {
     "graphs": (
         lambda: NodeContributionsDisplay.from_predictions(batch, [1]),
         "a picture shows one graph, got a GraphBatch of 2",
+    ),
+    "marked": (
+        lambda: NodeContributionsDisplay.from_predictions(nx.path_graph(3), marked=[(0, 2)]),
+        r"marked names the edge \(0, 2\), which the graph does not have",
+    ),
+    "marked node": (
+        lambda: NovelNodesDisplay.from_predictions(nx.path_graph(2), [0, 0], 1, marked=[(1, 2)]),
+        r"marked names the edge \(1, 2\)",
     ),
     "axes": (lambda: TrainingDisplay(HISTORY, [[1, 2]]).plot(ax=[None]), "drawn on 2 axes, got 1"),
     "p of 0": (lambda: PValueDisplay.from_predictions([0, 0.5]), r"p_values must be in \(0, 1\]"),

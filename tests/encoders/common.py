@@ -2,7 +2,7 @@
 
 import networkx as nx
 
-from skgraphkde import NodeFeatures, read_graphs
+from skgraphkde import GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.encoders.message_flow import MessageFlow, node_colors
 from tests.conftest import random_graphs
 
@@ -11,7 +11,7 @@ def make_input(seed=0, n_graphs=6):
     graphs = random_graphs(n_graphs, seed)
     for graph in graphs:
         nx.set_edge_attributes(graph, {e: 0.5 + (sum(e) % 3) for e in graph.edges}, "weight")
-    batch = read_graphs(graphs, edge_weight="weight")
+    batch = read_graphs(graphs, schema=GraphSchema(edge_weight="weight"))
     return NodeFeatures(("label", "degree")).fit(batch).transform(batch)
 
 

@@ -1,18 +1,19 @@
 """Files that networkx writes are read back unchanged; broken files get one clear error."""
 
 import gc
+import gzip
 import json
 import os
 import re
+import tracemalloc
 import zipfile
 
 import networkx as nx
 import numpy as np
 import pytest
 
-from skgraphkde.graphs import read_graphs
+from skgraphkde.graphs import GraphSchema, read_graphs
 from skgraphkde.graphs.files import (
-    Reading,
     chunks,
     find_files,
     iter_graphs,
@@ -21,7 +22,7 @@ from skgraphkde.graphs.files import (
     walk,
 )
 from tests.conftest import random_graphs
-from tests.datasets.test_tu import tu_files, write_zip
+from tests.datasets.test_tu import sorted_arcs, tu_files, write_zip
 
 
 def named(graphs):
@@ -35,15 +36,19 @@ def write_json(path, content):
 
 def assert_same(batch, expected):
     np.testing.assert_array_equal(batch.node_ptr, expected.node_ptr)
-    assert (batch.adjacency != expected.adjacency).nnz == 0
-    names, others = np.array(batch.label_names), np.array(expected.label_names)
-    assert (batch.labels is None) == (expected.labels is None)
-    if expected.labels is not None:
-        assert names[batch.labels].tolist() == others[expected.labels].tolist()
-    if expected.attributes is None:
-        assert batch.attributes is None
-    else:
-        np.testing.assert_array_equal(batch.attributes, expected.attributes)
+    for part in ("data", "indices", "indptr"):
+        ours, theirs = (getattr(x.adjacency, part) for x in (batch, expected))
+        np.testing.assert_array_equal(ours, theirs)
+    assert (batch.label_names, batch.edge_label_names) == (
+        expected.label_names,
+        expected.edge_label_names,
+    )
+    for name in ("labels", "attributes", "edge_labels", "edge_attributes"):
+        ours, theirs = getattr(batch, name), getattr(expected, name)
+        assert (ours is None) == (theirs is None)
+        if ours is not None:
+            np.testing.assert_array_equal(ours, theirs)
+    assert batch.schema == expected.schema
 
 
 # -- which files -----------------------------------------------------------------------------------
@@ -52,8 +57,9 @@ def assert_same(batch, expected):
 def test_folders_are_searched_in_order(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     visible = ["a/b.gml", "a/c.GraphML", *(f"a/{letter}/z.json" for letter in "ABCDEFGH")]
-    visible += ["a/I/a.zip", "a/I/b.zip"]
-    for name in [*visible, "a/readme.txt", "a/.hidden.gml", "a/.git/x.json", "other.json"]:
+    visible += ["a/I/a.zip", "a/I/b.zip", "a/J/a.csv", "a/J/b.CSV.GZ", "a/J/c.gexf", "a/J/d.Gml.gz"]
+    beside = ["a/J/a.nodes.csv.gz", "a/J/b.nodes.CSV", "a/J/e.zip.gz"]
+    for name in [*visible, *beside, "a/readme.txt", "a/.hidden.gml", "a/.git/x.json", "other.json"]:
         os.makedirs(os.path.dirname(name) or ".", exist_ok=True)
         open(name, "w").close()
     assert [path.as_posix() for path in find_files(["other.json", "a"])] == ["other.json", *visible]
@@ -63,13 +69,16 @@ def test_folders_are_searched_in_order(tmp_path, monkeypatch):
     ("name", "message"),
     [
         ("nowhere", "nowhere does not exist: give"),
-        ("empty", r"empty contains no graph file \(.graphml, .gml, .json, .zip\)"),
-        ("table.csv", "table.csv does not have the suffix of a graph file: give one of .graphml"),
+        ("empty", r"empty contains no graph file \(.graphml, .*, .zip; all but .zip also as .gz\)"),
+        ("table.txt", "table.txt does not have the suffix of a graph file: give one of .graphml"),
+        ("a.zip.gz", "a.zip.gz does not have the suffix of a graph file"),
+        ("a.nodes.csv", r"a\.nodes\.csv is a table of nodes, and no edge list is given .*\.nodes"),
     ],
 )
 def test_paths_that_lead_to_no_graph(tmp_path, name, message):
     (tmp_path / "empty").mkdir()
-    (tmp_path / "table.csv").touch()
+    for file in ("table.txt", "a.zip.gz", "a.nodes.csv"):
+        (tmp_path / file).touch()
     with pytest.raises(ValueError, match=message):
         find_files([tmp_path / name])
 
@@ -94,6 +103,82 @@ def test_json_there_and_back(tmp_path, key, n_attributes):
     assert names == [*(f"all.json#{i}" for i in range(4)), "one.json", "two.json#0"]
 
 
+def measured_graphs(kind, seed=0, n_graphs=5):
+    """Graphs of a class of networkx, whose nodes and edges have categories and numbers."""
+    rng = np.random.RandomState(seed)
+    graphs = []
+    for _ in range(n_graphs):
+        graph, n_nodes = kind(), rng.randint(3, 8)
+        for k in range(n_nodes):
+            kinds = {"atom": "CNO"[rng.randint(3)], "node_type": "pq"[rng.randint(2)]}
+            graph.add_node(f"n{k}", **kinds, temp=rng.rand())
+        for u, v in rng.randint(n_nodes, size=(10, 2)):
+            if u != v:
+                data = {"label": "sd"[rng.randint(2)], "flow": float(rng.randint(3)), "w": 1.5}
+                graph.add_edge(f"n{u}", f"n{v}", **data)
+        graphs.append(graph)
+    return graphs
+
+
+MEASURED = GraphSchema(node_categories=("atom", "node_type"), node_numbers="temp", edge_weight="w")
+KINDS = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
+
+
+def write_measured(graph, path):
+    if path.suffix == ".json":
+        write_json(path, nx.node_link_data(graph, edges="edges"))
+    elif path.suffix == ".csv":
+        ends = ("from", "to") if graph.is_directed() else ("source", "target")
+        rows = [[u, v, *data.values()] for u, v, data in graph.edges(data=True)]
+        write_csv(path, [[*ends, "label", "flow", "w"], *rows])
+        nodes = [[node, *data.values()] for node, data in graph.nodes(data=True)]
+        table = path.with_name(f"{path.stem}.nodes.csv")
+        write_csv(table, [["id", "atom", "node_type", "temp"], *nodes])
+    else:
+        {".graphml": nx.write_graphml, ".gml": nx.write_gml, ".gexf": nx.write_gexf}[path.suffix](
+            graph, path
+        )
+
+
+def write_csv(path, rows):
+    path.write_text("".join(f"{','.join(map(str, row))}\n" for row in rows), encoding="utf-8")
+
+
+def pack(path):
+    path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+
+
+@pytest.mark.parametrize("suffix", ["graphml", "gml", "gexf", "json", "csv"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_data_and_directions_there_and_back(tmp_path, suffix, kind):
+    graphs = measured_graphs(kind)
+    for i, graph in enumerate(graphs):
+        write_measured(graph, tmp_path / f"{i}.{suffix}")
+    schema = MEASURED.set_params(edge_numbers="flow")
+    expected = read_graphs(graphs, schema=schema)
+    assert expected.directed == graphs[0].is_directed()
+    assert_same(read_batch(find_files([tmp_path]), schema), expected)
+    for i, path in enumerate(sorted(tmp_path.iterdir())):
+        if i % 3:
+            pack(path)
+    files = find_files([tmp_path])
+    assert_same(read_batch(files, schema), expected)
+    read = list(read_files(files, expected.schema.to_schema()))
+    assert [graph.nodes for graph in read] == [list(graph) for graph in graphs]
+    for graph, original in zip(read, graphs, strict=True):
+        assert_same(graph.batch, read_graphs([original], schema=schema))
+
+
+@pytest.mark.parametrize("suffix", ["graphml", "gexf", "json", "csv"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_everything_there_and_back(tmp_path, suffix, kind):
+    graphs = measured_graphs(kind, seed=1)
+    for i, graph in enumerate(graphs):
+        write_measured(graph, tmp_path / f"{i}.{suffix}")
+    assert_same(read_batch(find_files([tmp_path]), "all"), read_graphs(graphs, schema="all"))
+
+
 def test_graphml_there_and_back(tmp_path):
     graphs = named(random_graphs(5, seed=1))
     for i, graph in enumerate(graphs):
@@ -106,20 +191,53 @@ def test_graphml_there_and_back(tmp_path):
 
 GRAPHML = """<graphml><key id="d" for="node" attr.name="label" attr.type="string">
 <default>C</default></key><key id="w" for="edge" attr.name="order" attr.type="double">
-<default>2</default></key><key id="c" for="node" attr.name="color" attr.type="string">
-<default>red</default></key>{}</graphml>"""
+<default>2</default></key><key id="c" attr.name="color" attr.type="string">
+<default/></key>{}</graphml>"""
 BOND = """<graph edgedefault="undirected"><node id="a"/><node id="b"><data key="d">N</data></node>
-<edge source="a" target="b"/></graph>"""
+<edge id="e1" source="a" target="b"/></graph>"""
 
 
 def test_graphml_with_defaults_and_without_namespace(tmp_path):
-    (tmp_path / "bond.graphml").write_text(GRAPHML.format(BOND))
-    batch = read_batch([tmp_path / "bond.graphml"], Reading(edge_weight="order"))
+    path = tmp_path / "bond.graphml"
+    path.write_text(GRAPHML.format(BOND))
+    batch = read_batch([path], GraphSchema(edge_weight="order"))
     assert [batch.label_names[code] for code in batch.labels] == ["C", "N"]
     assert batch.adjacency.toarray().tolist() == [[0, 2], [2, 0]]
-    [(_, graph)] = iter_graphs([tmp_path / "bond.graphml"])
+    [(_, graph)] = iter_graphs([path])
     assert dict(graph.nodes(data=True)) == {"a": {"label": "C"}, "b": {"label": "N"}}
+    assert list(graph.edges(data=True)) == [("a", "b", {})]
     assert graph.graph == {}
+    [(_, graph)] = iter_graphs([path], GraphSchema(node_categories="color", edge_numbers="order"))
+    assert dict(graph.nodes(data=True)) == {"a": {"color": ""}, "b": {"color": "", "label": "N"}}
+    assert list(graph.edges(data=True)) == [("a", "b", {"order": 2})]
+    [(_, graph)] = iter_graphs([path], "all")
+    assert graph.nodes["a"] == {"label": "C", "color": ""}
+    assert graph.edges["a", "b"] == {"order": 2, "color": ""}
+
+
+@pytest.mark.parametrize("suffix", ["graphml", "gexf"])
+def test_defaults_do_not_fill_the_memory(tmp_path, suffix):
+    if suffix == "graphml":
+        declare = (
+            '<key id="{0}" for="node" attr.name="{0}" attr.type="string"><default>c</default></key>'
+        )
+        start, stop = "<graphml>{}<graph>", "</graph></graphml>"
+    else:
+        declare = '<attribute id="{0}" title="{0}" type="string"><default>c</default></attribute>'
+        start = '<gexf><graph><attributes class="node">{}</attributes><nodes>'
+        stop = "</nodes></graph></gexf>"
+    keys = "".join(declare.format(i) for i in range(1000))
+    nodes = "".join(f'<node id="{i}"/>' for i in range(5000))
+    path = tmp_path / f"wide.{suffix}"
+    path.write_text(start.format(keys) + nodes + stop)
+    [(_, graph)] = iter_graphs([path], GraphSchema(node_categories=("5", "999")))
+    assert graph.nodes["3"] == {"5": "c", "999": "c"}
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=rf"wide\.{suffix} .*more defaults .*name the attributes"):
+        list(iter_graphs([path], "all"))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10**8  # all of them would take five times as much
 
 
 def test_graphml_with_many_graphs(tmp_path):
@@ -128,19 +246,93 @@ def test_graphml_with_many_graphs(tmp_path):
     assert names == [str(tmp_path / f"bonds.graphml#{i}") for i in range(3)]
 
 
+def test_graphml_groups_of_yed_are_opened(tmp_path):
+    text = """<graphml><graph edgedefault="directed"><node id="a"/>
+    <node id="g" yfiles.foldertype="group"><graph edgedefault="directed"><node id="b"/>
+    <edge source="b" target="a"/></graph></node><edge source="a" target="b"/></graph></graphml>"""
+    (tmp_path / "a.graphml").write_text(text)
+    [(_, graph)] = iter_graphs([tmp_path / "a.graphml"])
+    assert sorted(graph.nodes) == ["a", "b", "g"]
+    assert sorted(graph.edges) == [("a", "b"), ("b", "a")]
+
+
+MIXED = {
+    "a.graphml": """<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/>
+<node id="c"/><edge source="a" target="b" directed="true"/><edge source="b" target="c"/>
+</graph></graphml>""",
+    "a.gexf": """<gexf xmlns="http://gexf.net/1.3"><graph defaultedgetype="directed"><nodes>
+<node id="a"/><node id="b"/><node id="c"/></nodes><edges><edge source="a" target="b"/>
+<edge source="b" target="c" type="mutual"/></edges></graph></gexf>""",
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_an_undirected_edge_among_directed_ones_is_two(tmp_path, name):
+    (tmp_path / name).write_text(MIXED[name])
+    [(_, graph)] = iter_graphs([tmp_path / name])
+    assert sorted(graph.edges) == [("a", "b"), ("b", "c"), ("c", "b")]
+    undirected = read_batch([tmp_path / name], GraphSchema(directed=False))
+    assert undirected.n_edges_per_graph.tolist() == [2]
+
+
+def test_in_gexf_a_label_is_read_unless_it_repeats_the_id(tmp_path):
+    graph = nx.path_graph(["a", "b"])
+    nx.write_gexf(graph, tmp_path / "bare.gexf")
+    nx.set_node_attributes(graph, "C", "label")
+    nx.write_gexf(graph, tmp_path / "labeled.gexf")
+    assert read_batch([tmp_path / "bare.gexf"]).labels is None
+    batch = read_batch([tmp_path / "bare.gexf"], GraphSchema(node_categories="label"))
+    assert batch.label_names == ("a", "b")
+    assert read_batch([tmp_path / "labeled.gexf"]).label_names == ("C",)
+
+
+GEPHI = """<?xml version="1.0" encoding="UTF-8"?>
+<gexf xmlns="http://www.gexf.net/1.2draft" version="1.2" xmlns:viz="http://www.gexf.net/1.2draft/viz">
+<meta><creator>Gephi</creator></meta><graph defaultedgetype="undirected">
+<attributes class="node" mode="static"><attribute id="k" title="kind" type="string">
+<default>pump</default></attribute><attribute id="s" title="small" type="byte"/></attributes>
+<attributes class="edge"><attribute id="f" title="flow" type="double"/></attributes>
+<nodes count="2"><node id="0" label="P1"><attvalues><attvalue for="s" value="3"/></attvalues>
+<viz:size value="2"/></node><node id="1" label="V1"><attvalues><attvalue for="k" value="valve"/>
+</attvalues></node></nodes><edges><edge id="0" source="0" target="1" weight="2.5" label="">
+<attvalues><attvalue for="f" value="0.5"/></attvalues></edge></edges></graph></gexf>"""
+
+
+def test_gexf_as_gephi_writes_it(tmp_path):
+    path = tmp_path / "plant.gexf"
+    path.write_text(GEPHI)
+    [(_, graph)] = iter_graphs([path], GraphSchema(node_categories="kind"))
+    assert graph.nodes["0"] == {"label": "P1", "small": 3, "kind": "pump"}
+    assert graph.nodes["1"] == {"label": "V1", "kind": "valve"}
+    assert list(graph.edges(data=True)) == [("0", "1", {"weight": 2.5, "flow": 0.5})]
+
+
 def test_a_zip_of_the_tu_collection(tmp_path, monkeypatch):
     monkeypatch.setattr("skgraphkde.graphs.files.tu.ZIP_BLOCK", 2)
     expected = read_graphs(random_graphs(5, n_attributes=2))
     write_zip(tmp_path, tu_files(expected))
     [path] = find_files([tmp_path])
-    assert_same(read_batch([path], Reading(node_label="")), unlabeled(expected))
+    batch = read_batch([path], GraphSchema(node_categories=None))
+    assert batch.labels is None
+    np.testing.assert_array_equal(batch.attributes, expected.attributes)
+    np.testing.assert_array_equal(batch.adjacency.indices, expected.adjacency.indices)
     labels = read_batch([path]).labels
     np.testing.assert_array_equal(labels, expected.labels)  # the files hold codes, not names
     assert [name for name, _ in iter_graphs([path])] == [f"{path}#{i}" for i in range(5)]
 
 
-def unlabeled(batch):
-    return type(batch)(batch.node_ptr, batch.adjacency, None, (), batch.attributes)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_zip_with_edge_data(tmp_path, kind):
+    schema = GraphSchema(edge_numbers="flow")
+    expected = read_graphs(measured_graphs(kind), schema=schema)
+    write_zip(tmp_path, tu_files(expected))
+    [(_, graph), *_] = iter_graphs(find_files([tmp_path]))
+    assert set(next(iter(graph.edges(data=True)))[2]) == {"label", "x"}
+    batch = read_batch(find_files([tmp_path]))
+    assert (batch.schema.edge_categories, batch.schema.edge_numbers) == (("label",), (("x", 1),))
+    assert batch.directed == expected.directed
+    codes = batch.replace(edge_label_names=expected.edge_label_names)
+    assert sorted_arcs(codes) == sorted_arcs(expected)
 
 
 def test_in_gml_label_is_the_name_of_a_node(tmp_path):
@@ -150,8 +342,8 @@ def test_in_gml_label_is_the_name_of_a_node(tmp_path):
     [read] = read_files([tmp_path / "a.gml"])
     assert read.nodes == list(graph)
     assert read.batch.labels is None
-    atoms = read_batch([tmp_path / "a.gml"], Reading(node_label="atom"))
-    assert_same(atoms, read_graphs([graph], node_label="atom"))
+    atoms = read_batch([tmp_path / "a.gml"], GraphSchema(node_categories="atom"))
+    assert_same(atoms, read_graphs([graph], schema=GraphSchema(node_categories="atom")))
 
 
 def test_in_gml_label_is_a_label_if_the_user_says_so(tmp_path):
@@ -159,16 +351,198 @@ def test_in_gml_label_is_a_label_if_the_user_says_so(tmp_path):
     for name in "CN":
         (tmp_path / f"{name}.gml").write_text(text.format(name))
     files = find_files([tmp_path])
-    with pytest.raises(
-        ValueError, match=r"C\.gml cannot .* names of its nodes.*--node-label label, or"
-    ):
-        read_batch(files)
-    batch = read_batch(files, Reading(node_label="label"))
+    for schema in (None, "all"):
+        with pytest.raises(
+            ValueError, match=r"C\.gml cannot .* names of its nodes.*name 'label' or other node_cat"
+        ):
+            read_batch(files, schema)
+    batch = read_batch(files, GraphSchema(node_categories="label"))
     assert [batch.label_names[code] for code in batch.labels] == ["C", "C", "C", "N"]
-    assert [graph.nodes for graph in read_files(files, Reading(node_label=""))] == [
-        [5, 7],
-        ["C", "N"],
+    bare = read_files(files, GraphSchema(node_categories=None))
+    assert [(graph.nodes, graph.batch.labels) for graph in bare] == [
+        ([5, 7], None),
+        (["C", "N"], None),
     ]
+
+
+# -- edge lists ------------------------------------------------------------------------------------
+
+
+def csv_graph(folder, edges, nodes=None, schema=None):
+    write_csv(folder / "a.csv", [row.split(",") for row in edges])
+    if nodes is not None:
+        write_csv(folder / "a.nodes.csv", [row.split(",") for row in nodes])
+    [(name, graph)] = iter_graphs(find_files([folder]), schema)
+    assert name == str(folder / "a.csv")
+    return graph
+
+
+def test_columns_say_whether_edges_have_a_direction(tmp_path):
+    rows = ["a,b", "b,c"]
+    assert csv_graph(tmp_path, ["from,to", *rows]).is_directed()
+    graph = csv_graph(tmp_path, ["Source,Target", *rows])
+    assert not graph.is_directed()
+    graph = csv_graph(tmp_path, ["target,source", *rows], schema=GraphSchema(directed=True))
+    assert list(graph.edges) == [("b", "a"), ("c", "b")]
+
+
+def test_cells_are_numbers_text_or_missing(tmp_path):
+    graph = csv_graph(
+        tmp_path,
+        ["source,target,flow,kind", "01,x y,1.5,", " 01 ,3,-2e1,007", "3,x y,,inf"],
+        ["size,id,on", "1,01,", ",x y,True", "3.,3,no"],
+    )
+    assert list(graph.nodes(data=True)) == [
+        ("01", {"size": 1}),
+        ("x y", {"on": "True"}),
+        ("3", {"size": 3.0, "on": "no"}),
+    ]
+    assert {type(data.get("size")) for data in graph.nodes.values()} == {int, type(None), float}
+    assert [data for *_, data in graph.edges(data=True)] == [
+        {"flow": 1.5},
+        {"flow": -20.0, "kind": "007"},
+        {"kind": np.inf},
+    ]
+
+
+def test_both_directions_of_an_undirected_edge_are_one(tmp_path):
+    rows = ["source,target,w", "a,b,2", "b,a,2", "b,c,1", "c,b,4", "c,d,1", "c,d,1", "d,d,9"]
+    graph = csv_graph(tmp_path, rows)
+    assert sorted(w for *_, w in graph.edges(data="w")) == [1, 1, 1, 2, 4, 9]
+    batch = read_batch([tmp_path / "a.csv"], GraphSchema(edge_weight="w"))
+    assert batch.adjacency.toarray()[0].tolist() == [0, 2, 0, 0]
+    assert batch.adjacency.toarray()[2].tolist() == [0, 5, 0, 2]  # weights of parallel edges
+
+
+def test_a_table_of_nodes_alone_makes_nodes(tmp_path):
+    graph = csv_graph(tmp_path, ["source,target"], ["node,label", "a,C", "b,C"])
+    assert (list(graph), graph.number_of_edges()) == (["a", "b"], 0)
+
+
+def test_a_table_of_nodes_is_found_beside_a_packed_list(tmp_path):
+    write_csv(tmp_path / "a.csv", [["source", "target"], ["u", "v"]])
+    write_csv(tmp_path / "a.nodes.csv", [["id", "label"], ["u", "C"], ["v", "N"], ["w", "O"]])
+    pack(tmp_path / "a.csv")
+    every = [tmp_path / "a.csv.gz", tmp_path / "a.nodes.csv"]  # as a shell expands *.csv*
+    assert find_files(every) == find_files([tmp_path]) == every[:1]
+    assert read_batch(every[:1]).label_names == ("C", "N", "O")
+    (tmp_path / "a.nodes.csv.gz").write_bytes(gzip.compress(b"id\nu\n"))
+    with pytest.raises(ValueError, match="two tables of its nodes"):
+        find_files([tmp_path])
+
+
+def test_missing_cells(tmp_path):
+    edges = ["source,target,flow", "a,b,1", "b,c,"]
+    nodes = ["id,temp,kind", "a,20.5,pump", "b,,valve", "c,30,"]
+    csv_graph(tmp_path, edges, nodes)
+    names = {"node_categories": "kind", "node_numbers": "temp", "edge_numbers": "flow"}
+    files = find_files([tmp_path])
+    with pytest.raises(ValueError, match=r"a\.csv, node 'b' has no 'temp', but other nodes"):
+        read_batch(files, GraphSchema(node_numbers="temp"))
+    batch = read_batch(files, GraphSchema(**names, missing="indicate"))
+    np.testing.assert_array_equal(batch.attributes, [[20.5], [np.nan], [30]])
+    assert [batch.label_names[code] for code in batch.labels] == ["pump", "valve", None]
+    np.testing.assert_array_equal(np.sort(batch.edge_attributes[:, 0]), [1, 1, np.nan, np.nan])
+
+
+def test_a_column_without_values_is_there_if_it_is_named(tmp_path):
+    csv_graph(tmp_path, ["source,target,label", "a,b,"])
+    assert read_batch([tmp_path / "a.csv"]).edge_labels is None
+    assert read_batch([tmp_path / "a.csv"], "all").edge_labels is None
+    with pytest.raises(ValueError, match=r"a\.csv has no edge attribute 'label'"):
+        read_batch([tmp_path / "a.csv"], GraphSchema(edge_categories="label"))
+
+
+CSV = {
+    "no header": (
+        ["a,b"],
+        None,
+        r'has no columns "source" and "target", or "from" and "to"; its f',
+    ),
+    "semicolons": (["source;target", "a;b"], None, "its first row is 'source;target'.: write a fi"),
+    "both": (["source,target,from,to", "a,b,c,d"], None, r'both columns .*, and "from"'),
+    "twice": (["source,Source,target", "a,b,c"], None, "has the column 'source' twice"),
+    "a name twice": (["source,target,w,w", "a,b,1,2"], None, "has the column 'w' twice"),
+    "an index": ([",source,target", "0,a,b"], None, r"column 1 has no name: .*to_csv\(index=False"),
+    "a short row": (
+        ["source,target", "a,b", "c"],
+        None,
+        "line 3: 1 cells, but there are 2 columns",
+    ),
+    "a long row": (["source,target", "a,b,c"], None, "line 2: 3 cells"),
+    "one end": (["source,target", "a,"], None, "line 2: 'target' is empty"),
+    "quotes": (["source,target", '"a,b'], None, "line 2: unexpected end"),
+    "nothing": ([], None, r"cannot be read as an edge list \(is empty\)"),
+    "no nodes": (["source,target"], None, "a.csv has no nodes: leave it out"),
+    "nan": (
+        ["source,target,x", "a,b,NaN"],
+        None,
+        r"edge \('a', 'b'\): the edge attribute 'x' is nan",
+    ),
+    "an unknown node": (
+        ["source,target", "a,b", "a,z"],
+        ["id", "a", "b"],
+        r"a\.csv cannot .*line 3: the node 'z' is not in a\.nodes\.csv: list all nodes there",
+    ),
+    "a node twice": (
+        ["source,target"],
+        ["id", "a", "a"],
+        r"a\.nodes\.csv, line 3: the node 'a' is listed twice",
+    ),
+    "no id": (["source,target"], ["name", "a"], r'a\.nodes\.csv has no column "id" or "node"; its'),
+    "an empty id": (["source,target"], ["id,x", ",1"], r"a\.nodes\.csv, line 2: 'id' is empty"),
+}
+
+
+@pytest.mark.parametrize("kind", CSV)
+def test_broken_edge_lists(tmp_path, kind):
+    edges, nodes, message = CSV[kind]
+    write_csv(tmp_path / "a.csv", [row.split(",") for row in edges])
+    if nodes:
+        write_csv(tmp_path / "a.nodes.csv", [row.split(",") for row in nodes])
+    with pytest.raises(ValueError, match=message) as caught:
+        read_batch(find_files([tmp_path]))
+    assert str(caught.value).startswith(str(tmp_path / "a.csv"))
+
+
+def test_marks_and_alphabets(tmp_path):
+    (tmp_path / "a.csv").write_bytes("source,target\nä,b\n\n".encode("utf-8-sig"))
+    assert next(read_files([tmp_path / "a.csv"])).nodes == ["ä", "b"]
+    (tmp_path / "a.csv").write_bytes("source,target\nä,b\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"a\.csv cannot be read .*utf-8.* in UTF-8 with commas"):
+        read_batch([tmp_path / "a.csv"])
+
+
+# -- packed files ----------------------------------------------------------------------------------
+
+DAMAGED = {
+    "text": (b"graph [ ]", "is damaged or not a gzip file .*: delete it and get another copy"),
+    "cut": (gzip.compress(os.urandom(500))[:-20], "is damaged or not a gzip file"),
+    "flipped": (gzip.compress(b"graph [ ]")[:-6] + bytes(6), "is damaged or not a gzip file"),
+    "bomb": (gzip.compress(bytes(10**8)), "would expand to more than [0-9]+ bytes, 100 times its"),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGED)
+@pytest.mark.parametrize("suffix", ["graphml", "gml", "json", "gexf", "csv"])
+def test_damaged_packing(tmp_path, kind, suffix):
+    content, message = DAMAGED[kind]
+    path = tmp_path / f"a.{suffix}.gz"
+    path.write_bytes(content)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=message) as caught:
+        read_batch(find_files([path]))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert str(caught.value).startswith(f"{path} ")
+    assert peak < 5 * 10**7
+
+
+def test_a_damaged_table_of_nodes(tmp_path):
+    write_csv(tmp_path / "a.csv", [["source", "target"]])
+    (tmp_path / "a.nodes.csv.gz").write_bytes(b"id")
+    with pytest.raises(ValueError, match=r"a\.nodes\.csv\.gz is damaged or not a gzip file"):
+        read_batch(find_files([tmp_path]))
 
 
 # -- what is read of nodes and edges ---------------------------------------------------------------
@@ -186,12 +560,15 @@ def points(tmp_path):
 
 
 def test_columns_side_by_side(points):
-    reading = Reading("kind", ("px", "v", "py"), "order")
-    batch = read_batch([points], reading)
+    schema = GraphSchema(
+        node_categories="kind", node_numbers=("px", "v", "py"), edge_weight="order"
+    )
+    batch = read_batch([points], schema)
     assert batch.attributes.tolist() == [[0, 0, 1, 0], [0.5, 1, 2, -1], [1, 2, 3, -2]]
     assert [batch.label_names[code] for code in batch.labels] == ["a", "b", "a"]
     assert batch.adjacency.max() == 2.5
-    assert read_batch([points], Reading(node_attributes=("v",))).attributes.tolist()[2] == [2, 3]
+    assert batch.schema.node_columns == ("px", "v_0", "v_1", "py")
+    assert read_batch([points], GraphSchema(node_numbers="v")).attributes.tolist()[2] == [2, 3]
 
 
 def test_defaults_and_nothing(points):
@@ -202,49 +579,68 @@ def test_defaults_and_nothing(points):
     batch = read_batch([points])
     assert batch.attributes.tolist() == [[3.5]] * 3
     assert batch.label_names == ("C",)
-    bare = read_batch([points], Reading("", ()))
+    bare = read_batch([points], GraphSchema(node_categories=None, node_numbers=None))
     assert (bare.attributes, bare.labels) == (None, None)
 
 
 @pytest.mark.parametrize(
-    ("reading", "message"),
+    ("names", "message"),
     [
-        (Reading("kin"), r"points.json has no node attribute 'kin': its nodes have 'kind', 'px'"),
-        (Reading(node_attributes=("px", "z")), "has no node attribute 'z'"),
-        (Reading(node_attributes=("px", "kind")), r"points.json, node 0: .*'px, kind' is not a nu"),
-        (Reading(edge_weight="w"), r"points.json, edge \(0, 1\) has no 'w': give every edge"),
+        (
+            {"node_categories": "kin"},
+            r"points.json has no node attribute 'kin', which the schema names: nodes have 'kind', ",
+        ),
+        ({"node_numbers": ("px", "z")}, "points.json has no node attribute 'z'"),
+        ({"edge_categories": "ordr"}, "points.json has no edge attribute 'ordr', .* have 'order'"),
+        (
+            {"node_numbers": "kind"},
+            "points.json, node 0: the node attribute 'kind' is not a number",
+        ),
+        ({"edge_weight": "w"}, r"points.json has no edge attribute 'w', which the schema names"),
     ],
 )
-def test_what_the_user_named_must_be_there(points, reading, message):
+@pytest.mark.parametrize("missing", ["error", "indicate"])
+def test_what_the_user_named_must_be_there(points, names, message, missing):
+    schema = GraphSchema(**names, missing=missing)
     with pytest.raises(ValueError, match=message):
-        read_batch([points], reading)
+        read_batch([points], schema)
 
 
 def test_a_node_that_lacks_a_column_is_named(points):
     content = json.loads(points.read_text())
     del content["nodes"][1]["py"]
     write_json(points, content)
-    with pytest.raises(ValueError, match=r"points.json, node 1 has no 'px, py', but other nodes"):
-        read_batch([points], Reading(node_attributes=("px", "py")))
+    with pytest.raises(ValueError, match=r"points.json, node 1 has no 'py', but other nodes"):
+        read_batch([points], GraphSchema(node_numbers=("px", "py")))
 
 
-def test_files_that_differ_in_what_nodes_have(tmp_path):
+def test_files_that_differ_in_what_nodes_have(tmp_path, monkeypatch):
     with_labels, without = random_graphs(1, seed=1)[0], random_graphs(1, seed=2, labels="")[0]
     for name, graph in (("a", with_labels), ("b", without)):
         write_json(tmp_path / f"{name}.json", nx.node_link_data(graph, edges="edges"))
-    expected = r"b\.json has no node labels and 0 .*a\.json has node labels and 0"
-    with pytest.raises(ValueError, match=expected):
-        read_batch(find_files([tmp_path]))
-    assert read_batch(find_files([tmp_path]), Reading(node_label="")).labels is None
+    expected = r"b\.json has no node attribute 'label', and .*a\.json has: give it to all"
+    for _ in range(2):  # in one chunk, then in two
+        with pytest.raises(ValueError, match=expected):
+            read_batch(find_files([tmp_path]))
+        schema = GraphSchema(node_categories=None)
+        assert read_batch(find_files([tmp_path]), schema).labels is None
+        monkeypatch.setattr(walk, "CHUNK_GRAPHS", 1)
 
 
-def test_reading_from_notes():
-    notes = {"node_label": "a", "node_attributes": ["b", "c"], "edge_weight": None}
-    assert Reading.of(notes) == Reading("a", ("b", "c"))
-    assert Reading.of({"from": 5}) == Reading()
-    for forged in ({"node_label": 5}, {"node_attributes": [["x"]]}, {"edge_weight": {}}):
-        with pytest.raises(ValueError, match="do not name node data"):
-            Reading.of(forged)
+def test_files_that_differ_in_widths_and_types(tmp_path, monkeypatch):
+    documents = {"a": [1, 2], "b": [1, 2, 3], "c": "high"}
+    for name, value in documents.items():
+        document = {"nodes": [{"id": 1, "size": value}], "links": []}
+        write_json(tmp_path / f"{name}.json", document)
+    schema = GraphSchema(node_numbers="size")
+    a, b, c = find_files([tmp_path])
+    for _ in range(2):
+        wide = r"b\.json has 3 numbers in the node attribute 'size', and .*a\.json has 2"
+        with pytest.raises(ValueError, match=wide):
+            read_batch([a, b], schema)
+        monkeypatch.setattr(walk, "CHUNK_GRAPHS", 1)
+    with pytest.raises(ValueError, match=r"'size' is a number in .*a\.json and none in .*c\.json"):
+        read_batch([a, c], "all")
 
 
 # -- any number of files ---------------------------------------------------------------------------
@@ -280,15 +676,111 @@ def test_chunks_change_nothing(tmp_path, monkeypatch, limit):
     assert_same(read_batch(files), read_graphs(graphs))
 
 
+def sparse_graphs():
+    """Graphs of which the first ones lack what others have, and some have no edges."""
+    graphs = measured_graphs(nx.DiGraph, seed=5, n_graphs=8)
+    for graph in graphs[:3]:
+        for data in graph.nodes.values():
+            del data["temp"], data["atom"]
+        for *_, data in graph.edges(data=True):
+            del data["flow"], data["label"]
+    for i in (1, 5):
+        graphs[i].remove_edges_from(list(graphs[i].edges))
+    for data in graphs[6].nodes.values():
+        data["temp"] = [data["temp"], 1.0]
+    for graph in (graphs[4], graphs[5], graphs[7]):
+        for data in graph.nodes.values():
+            del data["temp"]
+    nx.set_node_attributes(graphs[3], {"n1": [2.0, 3.0]}, "temp")
+    for node in graphs[3]:
+        if node != "n1":
+            del graphs[3].nodes[node]["temp"]
+    return graphs
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_what_some_chunks_lack_is_missing(tmp_path, monkeypatch, size):
+    graphs = sparse_graphs()
+    for i, graph in enumerate(graphs):
+        write_json(tmp_path / f"{i}.json", nx.node_link_data(graph, edges="edges"))
+    monkeypatch.setattr(walk, "CHUNK_GRAPHS", size)
+    files = find_files([tmp_path])
+    named = GraphSchema(
+        node_categories=("node_type", "atom"), node_numbers="temp", edge_numbers=("w", "flow")
+    )
+    for schema in (named, GraphSchema(), GraphSchema.everything()):
+        schema = schema.set_params(missing="indicate")
+        assert_same(read_batch(files, schema), read_graphs(graphs, schema=schema))
+    with pytest.raises(
+        ValueError, match=r"no graph has the node attribute 'tmp', .*: nodes have 'temp'"
+    ):
+        read_batch(files, named.set_params(node_numbers="tmp", missing="indicate"))
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_graphs_without_edges_lack_nothing(tmp_path, monkeypatch, size):
+    graphs = measured_graphs(nx.Graph)
+    for i in (0, 1, 3):
+        graphs[i].remove_edges_from(list(graphs[i].edges))
+    for i, graph in enumerate(graphs):
+        nx.write_graphml(graph, tmp_path / f"{i}.graphml")
+    monkeypatch.setattr(walk, "CHUNK_GRAPHS", size)
+    schema = MEASURED.set_params(edge_categories="label", edge_numbers="flow", edge_weight=None)
+    assert_same(read_batch(find_files([tmp_path]), schema), read_graphs(graphs, schema=schema))
+
+
+def test_a_single_graph_may_lack_what_is_named(tmp_path):
+    graph = sparse_graphs()[0]
+    write_json(tmp_path / "a.json", nx.node_link_data(graph, edges="edges"))
+    schema = GraphSchema(node_categories=("node_type", "atom"), edge_categories="label")
+    with pytest.raises(ValueError, match=r"a\.json has no node attribute 'atom', which the schema"):
+        next(read_files([tmp_path / "a.json"], schema))
+    [read] = read_files([tmp_path / "a.json"], schema.set_params(missing="indicate"))
+    assert {x for _, x in read.batch.label_names} == {None}
+    assert read.batch.edge_label_names == (None,)
+
+
+def test_many_graphs_without_a_name_are_counted(tmp_path):
+    for i, graph in enumerate(random_graphs(3)):
+        write_json(tmp_path / f"{i}.json", nx.node_link_data(graph, edges="edges"))
+    message = (
+        r"none of the 3 graphs from .*0\.json to .*2\.json has the node attribute 'kind', which"
+    )
+    with pytest.raises(ValueError, match=message):
+        read_batch(find_files([tmp_path]), GraphSchema(node_categories="kind"))
+
+
+def test_names_in_messages_are_those_of_files(tmp_path):
+    good, other = ({"nodes": [{"id": "graph 0", "x": x}], "links": []} for x in (1.0, None))
+    write_json(tmp_path / "a.json", [good, good, other])
+    with pytest.raises(
+        ValueError, match=r"a\.json#2 has no node attribute 'x', and .*a\.json#0 has"
+    ):
+        read_batch([tmp_path / "a.json"])
+    other["nodes"][0]["x"] = float("inf")
+    write_json(tmp_path / "a.json", [good, good, other])
+    with pytest.raises(
+        ValueError, match=r"a\.json#2, node 'graph 0': the node attribute 'x' is inf"
+    ):
+        read_batch([tmp_path / "a.json"])
+
+
+@pytest.mark.parametrize("schema", ["everything", {"node_categories": "label"}])
+def test_a_schema_that_is_none(tmp_path, schema):
+    with pytest.raises(TypeError, match="schema must be a GraphSchema, 'all' or None"):
+        read_batch([tmp_path / "a.json"], schema)
+
+
 def test_errors_go_to_the_callback(tmp_path):
     good = nx.node_link_data(nx.path_graph(3), edges="edges")
-    for name, content in (("a", good), ("b", {}), ("c", [good, good | {"directed": True}, good])):
+    bad = good | {"nodes": [{"id": i, "x": "high"} for i in range(3)]}
+    for name, content in (("a", good), ("b", {}), ("c", [good, bad, good])):
         write_json(tmp_path / f"{name}.json", content)
     errors = []
     names = [graph.name for graph in read_files(find_files([tmp_path]), on_error=errors.append)]
     assert [os.path.basename(name) for name in names] == ["a.json", "c.json#0", "c.json#2"]
     assert re.search(r"b\.json cannot", str(errors[0]))
-    assert re.search(r"c\.json#1 is directed: convert it with graph\.to_undirected", str(errors[1]))
+    assert re.search(r"c\.json#1, node 0: the node attribute 'x' is not a number", str(errors[1]))
 
 
 # -- broken and hostile files ----------------------------------------------------------------------
@@ -299,6 +791,39 @@ BROKEN = {
     "none.graphml": ("<graphml/>", "contains no graph.: rewrite it with networkx.write_graphml"),
     "wide.graphml": (DOCTYPE.format(' encoding="utf-16"').encode("utf-16"), "has a DOCTYPE"),
     "old.graphml": (DOCTYPE.format(""), "has a DOCTYPE, which no graph needs: remove that line"),
+    "twice.graphml": (
+        '<graphml><graph><node id="a"/><node id="a"/></graph></graphml>',
+        "the node 'a' is listed twice: list it once",
+    ),
+    "unlisted.graphml": (
+        '<graphml><graph><node id="a"/><edge source="a" target="b"/></graph></graphml>',
+        r"the edge \('a', 'b'\) ends at 'b', a node that is not listed",
+    ),
+    "no-id.graphml": ("<graphml><graph><node/></graph></graphml>", "a node has no 'id'"),
+    "no-end.graphml": (
+        '<graphml><graph><node id="a"/><edge source="a"/></graph></graphml>',
+        "an edge has no 'target'",
+    ),
+    "hyper.graphml": ("<graphml><graph><hyperedge/></graph></graphml>", "it has a hyperedge"),
+    "nested.graphml": (
+        '<graphml><graph><node id="a"><graph/></node></graph></graphml>',
+        "the node 'a' contains a graph of its own",
+    ),
+    "word.graphml": (GRAPHML.format(BOND).replace("2<", "two<"), "could not convert string"),
+    "cut.gexf": ("<gexf><graph>", "cut.gexf cannot be read as GEXF .no element found"),
+    "none.gexf": ("<gexf/>", "contains no graph.: rewrite it with networkx.write_gexf"),
+    "old.gexf": (DOCTYPE.format(""), "has a DOCTYPE, which no graph needs"),
+    "twice.gexf": (GEPHI.replace('id="1" ', 'id="0" '), "the node '0' is listed twice"),
+    "unlisted.gexf": (GEPHI.replace('target="1"', 'target="2"'), "'2', a node that is not listed"),
+    "no-id.gexf": (GEPHI.replace('node id="1"', "node"), "a node has no 'id'"),
+    "no-end.gexf": (GEPHI.replace('target="1"', ""), "an edge has no 'target'"),
+    "undeclared.gexf": (GEPHI.replace('for="f"', 'for="g"'), "attribute 'g', which is not decla"),
+    "moving.gexf": (
+        GEPHI.replace('<attvalue for="f" value="0.5"/>', '<attvalue for="f" value="0.5"/>' * 2),
+        "the attribute 'flow' has several values",
+    ),
+    "maybe.gexf": (GEPHI.replace('"byte"', '"boolean"'), "'3' is neither true nor false"),
+    "word.gexf": (GEPHI.replace('"0.5"', '"half"'), "could not convert string to float"),
     "cut.gml": ("graph [ node [ id 0 ]", "cut.gml cannot be read as GML"),
     "latin.gml": (b'graph [ node [ id 0 label "\xe4" ] ]', "rewrite it with networkx.write_gml"),
     "deep.gml": ("graph [ " * 5000, "deep.gml cannot be read as GML .it is nested too deeply"),
@@ -313,13 +838,15 @@ BROKEN = {
     "no-source.json": ('{"nodes": [{"id": 1}], "links": [{}]}', "'source' is missing"),
     "unlisted.json": (
         '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}',
-        "an edge ends at a node that is not listed",
+        r"the edge \(1, 2\) ends at 2, a node that is not listed",
     ),
-    "twice.json": ('{"nodes": [{"id": 1}, {"id": 1}], "links": []}', "a node is listed twice"),
+    "twice.json": ('{"nodes": [{"id": 1}, {"id": 1}], "links": []}', "node 1 is listed twice"),
+    "words.json": ('{"nodes": ["a", "b"], "links": []}', "must be objects with names and values"),
+    "directed.json": ('{"directed": "no", "nodes": [], "links": []}', "give true or false"),
     "no-nodes.json": ('{"nodes": [], "links": []}', "no-nodes.json has no nodes: leave it out"),
     "nan.json": (
         '{"nodes": [{"id": 1, "x": NaN}], "links": []}',
-        "nan.json, node 1: node attribute 0 is nan: impute",
+        "nan.json, node 1: the node attribute 'x' is nan: impute",
     ),
     "label.json": ('{"nodes": [{"id": 1, "label": [1]}], "links": []}', "must be hashable"),
     "graph.json": ('{"nodes": [{"id": 1}], "links": [], "graph": [1]}', None),

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skgraphkde import GraphBatch, read_graphs
+from skgraphkde import GraphBatch, GraphSchema, read_graphs
 from skgraphkde.graphs.refinement import color_rows, mix
 from skgraphkde.graphs.refinement import refined as rounds_of
+from skgraphkde.graphs.relations import messages
 from tests.conftest import permuted, random_graphs
 
 
@@ -48,7 +49,7 @@ def test_colors_tell_apart_what_looks_different_and_nothing_else(weighted, seed)
     for graph in graphs:
         for edge in graph.edges.values():
             edge["weight"] = float(rng.choice([1.0, 2.0]))
-    batch = read_graphs(graphs, edge_weight="weight")
+    batch = read_graphs(graphs, schema=GraphSchema(edge_weight="weight"))
     joined = nx.disjoint_union_all(graphs)
     weights = nx.get_edge_attributes(joined, "weight")
 
@@ -56,7 +57,7 @@ def test_colors_tell_apart_what_looks_different_and_nothing_else(weighted, seed)
         return weights[min(u, v), max(u, v)] if weighted else 1.0
 
     expected = refined_slow(joined, weight_of, 4)
-    actual = refined(initial(batch), batch.adjacency, 4, weighted=weighted)
+    actual = refined(initial(batch), messages(batch, None, weighted=weighted), 4)
     for round_slow, round_fast in zip(expected, actual, strict=True):
         assert partition(round_slow) == partition(round_fast.tolist())
 
@@ -65,13 +66,13 @@ def test_colors_tell_apart_what_looks_different_and_nothing_else(weighted, seed)
 @settings(max_examples=25)
 def test_colors_depend_neither_on_company_nor_on_the_order_of_nodes(seed):
     batch = read_graphs(random_graphs(5, seed=seed))
-    together = refined(initial(batch), batch.adjacency, 3, weighted=False)
+    together = refined(initial(batch), messages(batch, None, weighted=False), 3)
     for i in range(5):
-        alone = refined(initial(batch[i]), batch[i].adjacency, 3, weighted=False)
+        alone = refined(initial(batch[i]), messages(batch[i], None, weighted=False), 3)
         nodes = slice(batch.node_ptr[i], batch.node_ptr[i + 1])
         np.testing.assert_array_equal(alone, together[:, nodes])
     shuffled = permuted(batch, seed)
-    of_shuffled = refined(initial(shuffled), shuffled.adjacency, 3, weighted=False)
+    of_shuffled = refined(initial(shuffled), messages(shuffled, None, weighted=False), 3)
     for i in range(5):
         nodes = slice(batch.node_ptr[i], batch.node_ptr[i + 1])
         np.testing.assert_array_equal(
@@ -86,5 +87,5 @@ def test_rows_have_the_same_color_up_to_rounding():
 
 def test_a_graph_without_edges_keeps_its_colors():
     batch = GraphBatch.concatenate([read_graphs([nx.empty_graph(3)])])
-    colors = refined(mix(np.arange(3, dtype=np.uint64)), batch.adjacency, 2, weighted=False)
+    colors = refined(mix(np.arange(3, dtype=np.uint64)), messages(batch, None, weighted=False), 2)
     assert [len(set(row.tolist())) for row in colors] == [3, 3, 3]

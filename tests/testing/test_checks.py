@@ -542,6 +542,19 @@ def test_sound_estimators_pass(estimator, check):
     check(estimator)
 
 
+TYPED = list(graph_estimator_checks(GraphKDEDetector(), graphs="typed"))
+
+
+@pytest.mark.parametrize("check", [x for _, x in TYPED], ids=[x.__name__ for _, x in TYPED])
+def test_directed_and_typed_graphs(check):
+    check(GraphKDEDetector())
+
+
+def test_graphs_are_a_list_or_typed():
+    with pytest.raises(ValueError, match="graphs must be a list of graphs, 'typed' or None"):
+        check_graph_estimator(GraphKDEDetector(), graphs="all")
+
+
 def test_checks_run_by_subject():
     """In this order, with the modules and the checks of each as they are written."""
     checks = [check for _, check in graph_estimator_checks(SizeDetector())]

@@ -1,14 +1,15 @@
 """Graph files: paths of files and folders -> graphs, one at a time.
 
-There is one module per file format: GraphML, GML, node-link JSON, and zips of the TU collection.
+There is one module per file format: GraphML, GML, GEXF, node-link JSON, edge lists as CSV, and zips
+of the TU collection.
 """
 
-from skgraphkde.graphs.files.reading import Reading
+from skgraphkde.graphs.files.find import find_files
+from skgraphkde.graphs.files.joining import Part, joined
 from skgraphkde.graphs.files.walk import (
     FileGraph,
     attempt,
     chunks,
-    find_files,
     iter_graphs,
     read_batch,
     read_files,
@@ -16,11 +17,12 @@ from skgraphkde.graphs.files.walk import (
 
 __all__ = [
     "FileGraph",
-    "Reading",
+    "Part",
     "attempt",
     "chunks",
     "find_files",
     "iter_graphs",
+    "joined",
     "read_batch",
     "read_files",
 ]

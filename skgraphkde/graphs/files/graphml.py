@@ -1,44 +1,97 @@
-"""GraphML files -> networkx graphs. No entity is expanded and nothing is fetched."""
+"""GraphML files -> networkx graphs, directed or not, with the defaults of what is read."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from xml.parsers import expat
+from xml.etree.ElementTree import Element
 
+import networkx as nx
 from networkx.readwrite.graphml import GraphMLReader
 
-from skgraphkde.graphs.files.reading import Graphs, Reading, numbered
+from skgraphkde.graphs.files.common import (
+    Defaults,
+    Edge,
+    Graphs,
+    add_node,
+    read_content,
+    single_or_numbered,
+    to_graph,
+)
+from skgraphkde.graphs.files.xml import parse_xml
+from skgraphkde.graphs.schema import GraphSchema
+
+NS = f"{{{GraphMLReader.NS_GRAPHML}}}"
 
 
-def read_graphml(path: Path, reading: Reading) -> Graphs:
+def read_graphml(path: Path, schema: GraphSchema) -> Graphs:
     """Read all graphs of a file and apply the defaults of the attributes that are read."""
-    content = path.read_bytes()
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = _refuse_doctype
-    parser.Parse(content, True)
-    # networkx.read_graphml does the same, but returns only the first graph.
+    content = read_content(path)
     header = f'<graphml xmlns="{GraphMLReader.NS_GRAPHML}">'
+    root = parse_xml(content.replace(b"<graphml>", header.encode(), 1))
+    # networkx reads data, and what yEd makes of them. Its graphs are not for us: nodes that are
+    # listed twice become one, and edges to nodes that are not listed add them.
+    reader = GraphMLReader()
+    for default in root.iter(f"{NS}default"):
+        default.text = default.text or ""
+    keys, values = reader.find_graphml_keys(root)
+    defaults = Defaults(schema, len(content))
+    by_part = {
+        part: {
+            keys[key]["name"]: value
+            for key, value in values.items()
+            if keys[key]["for"] in (part, "all", None)
+        }
+        for part in ("node", "edge")
+    }
     graphs = []
-    for graph in GraphMLReader()(string=content.replace(b"<graphml>", header.encode())):
-        # networkx does not apply defaults. Applying all of them to every node would let a small
-        # file fill the memory.
-        for key in (reading.label, *reading.columns):
-            _set_default(graph.nodes, key, graph.graph["node_default"].get(key))
-        weight = reading.edge_weight
-        _set_default(graph.edges, weight, graph.graph["edge_default"].get(weight))
-        graph.graph.clear()
+    for element in root.findall(f"{NS}graph"):
+        graph = _graph(element, reader, keys)
+        defaults.apply("node", graph.nodes.values(), by_part["node"])
+        defaults.apply("edge", (data for *_, data in graph.edges(data=True)), by_part["edge"])
         graphs.append(graph)
-    if not graphs:
-        raise ValueError("it contains no graph")
-    return [("", graphs[0])] if len(graphs) == 1 else numbered(graphs)
+    return single_or_numbered(graphs)
 
 
-def _set_default(elements: Any, key: str | None, value: Any) -> None:
-    for element in elements if value is not None else ():
-        elements[element].setdefault(key, value)
+def _graph(element: Element, reader: GraphMLReader, keys: dict[str, Any]) -> nx.Graph:
+    nodes: dict[str, dict[str, Any]] = {}
+    edges: list[Edge] = []
+    is_directed = element.get("edgedefault") == "directed"
+    _collect(element, reader, keys, is_directed, nodes, edges)
+    return to_graph(nodes, edges, is_directed)
 
 
-def _refuse_doctype(*_: Any) -> None:
-    """A DOCTYPE can declare entities that expand to gigabytes, and refer to other files."""
-    raise ValueError("it has a DOCTYPE, which no graph needs: remove that line")
+def _collect(
+    element: Element,
+    reader: GraphMLReader,
+    keys: dict[str, Any],
+    is_directed: bool,
+    nodes: dict[str, dict[str, Any]],
+    edges: list[Edge],
+) -> None:
+    """Add the nodes and edges of a graph, and of the groups in it, to lists."""
+    if element.find(f"{NS}hyperedge") is not None:
+        raise ValueError("it has a hyperedge: only edges that join two nodes can be read")
+    for node in element.findall(f"{NS}node"):
+        name = _required(node, "id")
+        add_node(nodes, name, reader.decode_data_elements(keys, node))
+        inner = node.find(f"{NS}graph")
+        if inner is not None:
+            if node.get("yfiles.foldertype") != "group":
+                raise ValueError(
+                    f"the node {name!r} contains a graph of its own, which cannot be read: write "
+                    "it to another file"
+                )
+            _collect(inner, reader, keys, is_directed, nodes, edges)
+    for edge in element.findall(f"{NS}edge"):
+        ends = _required(edge, "source"), _required(edge, "target")
+        is_arc = {"true": True, "false": False}.get(edge.get("directed", ""), is_directed)
+        edges.append(Edge(*ends, reader.decode_data_elements(keys, edge), is_arc))
+
+
+def _required(element: Element, name: str) -> str:
+    value = element.get(name)
+    if value is None:
+        kind = element.tag.removeprefix(NS)
+        raise ValueError(f"{'an' if kind == 'edge' else 'a'} {kind} has no {name!r}")
+    return value

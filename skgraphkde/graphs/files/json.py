@@ -1,4 +1,4 @@
-"""JSON files in the node-link format of networkx -> networkx graphs."""
+"""JSON files in the node-link format of networkx -> networkx graphs, directed or not."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 
 import networkx as nx
 
-from skgraphkde.graphs.files.reading import Graphs, Reading, numbered
+from skgraphkde.graphs.files.common import Edge, Graphs, add_node, numbered, read_content, to_graph
+from skgraphkde.graphs.schema import GraphSchema
 
 
-def read_json(path: Path, _: Reading) -> Graphs:
+def read_json(path: Path, _: GraphSchema) -> Graphs:
     """Read a file that holds a graph or a list of graphs."""
-    content = json.loads(path.read_bytes())
+    content = json.loads(read_content(path))
     if content == []:
         raise ValueError("it contains no graph")
     if isinstance(content, list):
@@ -22,13 +23,31 @@ def read_json(path: Path, _: Reading) -> Graphs:
 
 
 def _from_node_link(document: Any) -> nx.Graph:
-    nodes = document.get("nodes") if isinstance(document, dict) else None
-    if not isinstance(nodes, list):
+    """The graph, as networkx.node_link_graph makes it, which merges edges that are parallel."""
+    listed = document.get("nodes") if isinstance(document, dict) else None
+    if not isinstance(listed, list):
         raise ValueError('a graph has no list "nodes"')
     key = "edges" if "edges" in document else "links"
     if not isinstance(document.get(key), list):
         raise ValueError('a graph has no list "edges" or "links"')
-    graph = nx.node_link_graph(document | {"graph": {}}, edges=key)
-    if len(graph) != len(nodes):
-        raise ValueError("a node is listed twice, or an edge ends at a node that is not listed")
-    return graph
+    if not all(isinstance(record, dict) for record in [*listed, *document[key]]):
+        raise ValueError("nodes and edges must be objects with names and values")
+    is_directed, has_keys = (document.get(x, False) for x in ("directed", "multigraph"))
+    if not isinstance(is_directed, bool):
+        raise ValueError(f'"directed" is {is_directed!r}: give true or false')
+    nodes: dict[Any, dict[str, Any]] = {}
+    for i, record in enumerate(listed):
+        data = {name: value for name, value in record.items() if name != "id"}
+        add_node(nodes, _hashable(record.get("id", i)), data)
+    ends = {"source", "target"} | ({"key"} if has_keys else set())
+    edges = []
+    for record in document[key]:
+        data = {name: value for name, value in record.items() if name not in ends}
+        source, target = _hashable(record["source"]), _hashable(record["target"])
+        edges.append(Edge(source, target, data, is_directed))
+    return to_graph(nodes, edges, is_directed)
+
+
+def _hashable(node: Any) -> Any:
+    """JSON has lists where a node id is a tuple."""
+    return tuple(map(_hashable, node)) if isinstance(node, list) else node

@@ -3,6 +3,11 @@
 The functions of this module take the path of a zip in the collection's layout. They return checked
 arrays or graphs, or raise one error that names the file, the line and what is wrong with it.
 Nothing is unpacked to disk.
+
+Each line of ``NAME_A.txt`` is an arc with its line in ``NAME_edge_labels.txt`` and in
+``NAME_edge_attributes.txt``. Lines that repeat one with the same data count once. If each arc has
+an opposite with the same data, the graphs are undirected. Else they are directed: in Cuneiform the
+data are displacements, which differ by direction.
 """
 
 from __future__ import annotations
@@ -11,51 +16,83 @@ import io
 import re
 import zipfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.batch import GraphBatch, offsets
-from skgraphkde.graphs.files.reading import Graphs, Reading, numbered
+from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.files.common import LARGEST_RATIO, Graphs, largest_size, numbered
+from skgraphkde.graphs.schema import GraphSchema
 
 INTEGER = re.compile(rb"\s*[+-]?\d+\s*")
 NUMBER = re.compile(rb"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 # The errors of reading a damaged zip; RuntimeError if it is encrypted.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
-# How many times larger than the zip a member may be; in the collection the ratio is about 10.
-LARGEST_RATIO = 100
 ZIP_BLOCK = 1_000  # how many graphs of a zip are converted to networkx graphs at a time
 REQUIRED = ("A", "graph_indicator", "graph_labels")
-OPTIONAL = ("node_labels", "node_attributes")
+OF_NODES = ("node_labels", "node_attributes")
+OF_EDGES = ("edge_labels", "edge_attributes")
 
 
-def read_tu(path: Path, _: Reading) -> Graphs:
-    """Read the graphs of a zip as networkx graphs, which are created block by block."""
-    batch = read_zip(path)
+def read_tu(path: Path, _: GraphSchema) -> Graphs:
+    """Read the graphs of a zip as networkx graphs, which are created block by block.
+
+    Labels of nodes and of edges have the name "label", attributes the name "x".
+    """
+    batch = to_batch(read_arrays(path, path.stem), edge_data=True)
     blocks = range(0, len(batch), ZIP_BLOCK)
     return numbered(g for i in blocks for g in batch[i : i + ZIP_BLOCK].to_networkx())
 
 
-def read_zip(path: Path) -> GraphBatch:
-    """Read the graphs of a zip whose file name is the name of the data set."""
-    return to_batch(read_arrays(path, path.stem))
+def to_batch(arrays: dict[str, np.ndarray], *, edge_data: bool) -> GraphBatch:
+    """Convert the arrays of :func:`read_arrays` to a batch.
+
+    Without edge data, arcs between the same nodes are one, and each must have an opposite: see
+    :func:`check_both_directions`.
+    """
+    codes, names = _categories(arrays.get("node_labels"))
+    node_ptr, indptr, indices = (arrays[name] for name in ("node_ptr", "indptr", "indices"))
+    attributes = arrays.get("node_attributes")
+    if edge_data:
+        adjacency = _matrix(indices, indptr)
+        edge_codes, edge_names = _categories(arrays.get("edge_labels"))
+        of_edges = (edge_codes, edge_names, arrays.get("edge_attributes"))
+        batch = GraphBatch(node_ptr, adjacency, codes, names, attributes, *of_edges)
+        is_directed = not arrays["is_symmetric"]
+        return batch.replace(schema=replace(batch.schema, directed=True)) if is_directed else batch
+    row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    first = (np.diff(row, prepend=-1) != 0) | (np.diff(indices, prepend=-1) != 0)
+    if not first.all():
+        indices, indptr = indices[first], offsets(np.bincount(row[first], minlength=node_ptr[-1]))
+    return GraphBatch(node_ptr, _matrix(indices, indptr), codes, names, attributes)
 
 
-def to_batch(arrays: dict[str, np.ndarray]) -> GraphBatch:
-    """Convert the arrays of :func:`read_arrays` to a batch."""
-    n_nodes = int(arrays["node_ptr"][-1])
-    weights = np.ones(len(arrays["indices"]))
-    adjacency = sp.csr_array(
-        (weights, arrays["indices"], arrays["indptr"]), shape=(n_nodes, n_nodes)
-    )
-    codes = None
-    names: tuple[Any, ...] = ()
-    if "node_labels" in arrays:
-        rows, codes = np.unique(arrays["node_labels"], axis=0, return_inverse=True)
-        names = tuple(row[0] if len(row) == 1 else tuple(row) for row in rows.tolist())
-    return GraphBatch(arrays["node_ptr"], adjacency, codes, names, arrays.get("node_attributes"))
+def check_both_directions(arrays: dict[str, np.ndarray], name: str) -> None:
+    """Check that each arc has an opposite, whatever their data."""
+    if len(arrays["without_opposite"]):
+        i, j = arrays["without_opposite"]
+        raise ValueError(
+            f"{name}_A.txt: edge {_pair((i, j))} is listed, but {_pair((j, i))} is not: read the "
+            "set with edge_data=True, if its edges have a direction"
+        )
+
+
+def _categories(labels: np.ndarray | None) -> tuple[np.ndarray | None, tuple[Any, ...]]:
+    """Codes of integers, or of tuples if there are several, and what they stand for."""
+    if labels is None:
+        return None, ()
+    rows, codes = np.unique(labels, axis=0, return_inverse=True)
+    names = tuple(row[0] if len(row) == 1 else tuple(row) for row in rows.tolist())
+    return codes.reshape(-1), names
+
+
+def _matrix(indices: np.ndarray, indptr: np.ndarray) -> sp.csr_array:
+    n_nodes = len(indptr) - 1
+    return sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(n_nodes, n_nodes))
 
 
 def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
@@ -71,9 +108,11 @@ def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
     Returns
     -------
     dict of ndarray
-        "node_ptr" (n_graphs + 1,), "indptr" and "indices" of the adjacency, "n_self_loops" (),
-        "classes" (n_graphs,), and, if the set has them, "node_labels" (n_nodes, n_labels) and
-        "node_attributes" (n_nodes, n_attributes).
+        "node_ptr" (n_graphs + 1,), "indptr" and "indices" of the arcs, "n_self_loops" (), "classes"
+        (n_graphs,), and, if the set has them, "node_labels" (n_nodes, n_labels), "node_attributes"
+        (n_nodes, n_attributes), and "edge_labels" and "edge_attributes" in the order of the arcs.
+        "is_symmetric" () says whether each arc has an opposite with the same data;
+        "without_opposite" has the nodes of an arc, 1-based, that has none at all, or nothing.
 
     Raises
     ------
@@ -92,15 +131,19 @@ def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
     node_ptr = _node_ptr(indicator, len(classes), f"{path}, {name}_graph_indicator.txt")
     edges = _table(texts.pop("A"), path, f"{name}_A.txt", 2)
     arrays = {"node_ptr": node_ptr, "classes": classes}
-    arrays |= _adjacency(edges, indicator, f"{path}, {name}_A.txt")
+    tables = {}
     for part, text in texts.items():
-        arrays[part] = _table(text, path, f"{name}_{part}.txt", None, part == "node_labels")
-        if len(arrays[part]) != len(indicator):
+        tables[part] = _table(text, path, f"{name}_{part}.txt", None, part.endswith("labels"))
+        other, n_lines = (
+            ("A", len(edges)) if part in OF_EDGES else ("graph_indicator", len(indicator))
+        )
+        if len(tables[part]) != n_lines:
             raise ValueError(
-                f"{path}, {name}_{part}.txt has {len(arrays[part])} lines, but "
-                f"{name}_graph_indicator.txt has {len(indicator)}: both need one line per node"
+                f"{path}, {name}_{part}.txt has {len(tables[part])} lines, but {name}_{other}.txt "
+                f"has {n_lines}: both need one line per {part[:4]}"
             )
-    return arrays
+    arrays |= {part: tables.pop(part) for part in OF_NODES if part in tables}
+    return arrays | _arcs(edges, tables, indicator, f"{path}, {name}_A.txt")
 
 
 def _members(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, bytes]:
@@ -112,14 +155,14 @@ def _members(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, bytes
         raise ValueError(f"{path} has no {', '.join(missing)}; it contains {found}")
     return {
         part: _read(archive, archive.getinfo(where[f"{name}_{part}.txt"]), path)
-        for part in REQUIRED + OPTIONAL
+        for part in REQUIRED + OF_NODES + OF_EDGES
         if f"{name}_{part}.txt" in where
     }
 
 
 def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> bytes:
     """The contents of a member, unless a small zip would fill the memory with it."""
-    if member.file_size > LARGEST_RATIO * path.stat().st_size + 2**20:
+    if member.file_size > largest_size(path):
         raise ValueError(
             f"{path}, {member.filename} would expand to {member.file_size} bytes, more than "
             f"{LARGEST_RATIO} times the size of the zip: it is not a data set"
@@ -173,8 +216,14 @@ def _node_ptr(indicator: np.ndarray, n_graphs: int, file: str) -> np.ndarray:
     return offsets(np.bincount(indicator - 1))
 
 
-def _adjacency(edges: np.ndarray, indicator: np.ndarray, file: str) -> dict[str, np.ndarray]:
-    """The symmetric adjacency without self-loops; repeated edges count once."""
+def _arcs(
+    edges: np.ndarray, tables: dict[str, np.ndarray], indicator: np.ndarray, file: str
+) -> dict[str, np.ndarray]:
+    """The arcs without self-loops and repetitions, sorted, with their data.
+
+    Arcs between the same nodes are sorted by their data, so that those of an undirected edge come
+    in the same order in both directions.
+    """
     n = len(indicator)
     bad = ((edges < 1) | (edges > n)).any(axis=1)
     if bad.any():
@@ -192,22 +241,57 @@ def _adjacency(edges: np.ndarray, indicator: np.ndarray, file: str) -> dict[str,
         )
     loop = u == v
     n_self_loops = len(np.unique(u[loop]))
-    if n_self_loops:
-        u, v = u[~loop], v[~loop]
-    A = sp.coo_array((np.ones(len(u), dtype=bool), (u, v)), shape=(n, n)).tocsr()
-    reverse = A.T.tocsr()
-    A.sum_duplicates()
-    reverse.sum_duplicates()
-    if not np.array_equal(A.indptr, reverse.indptr) or not np.array_equal(
-        A.indices, reverse.indices
-    ):
-        i, j = (int(ends[0]) + 1 for ends in (reverse < A).nonzero())
-        raise ValueError(f"{file}: edge {_pair((i, j))} is listed, but {_pair((j, i))} is not")
+    key = (u.astype(np.int64) * n + v)[~loop]
+    codes = None
+    of_arcs: dict[str, np.ndarray] = {}
+    if tables:
+        lines = np.flatnonzero(~loop)
+        codes = _codes([table[lines] for table in tables.values()])
+        order = np.lexsort((codes, key))
+        key, codes, lines = key[order], codes[order], lines[order]
+        is_first = (np.diff(key, prepend=-1) != 0) | (np.diff(codes, prepend=-1) != 0)
+        key, codes, lines = key[is_first], codes[is_first], lines[is_first]
+        of_arcs = {part: table[lines] for part, table in tables.items()}
+    else:
+        key.sort()
+        key = key[np.diff(key, prepend=-1) != 0]
+    u, v = np.divmod(key, n)
+    is_symmetric, one_way = _opposites(key, v * n + u, codes)
     return {
-        "indptr": A.indptr.astype(np.int64),
-        "indices": A.indices.astype(np.int32),
+        "indptr": offsets(np.bincount(u, minlength=n)),
+        "indices": v.astype(np.int32),
         "n_self_loops": np.array(n_self_loops),
+        "is_symmetric": np.array(is_symmetric),
+        "without_opposite": np.stack([u, v])[:, one_way].T.reshape(-1) + 1,
+        **of_arcs,
     }
+
+
+def _codes(tables: list[np.ndarray]) -> np.ndarray:
+    """A number for each line, equal for those with the same data."""
+    codes = np.zeros((len(tables[0]), 1), dtype=np.int64)
+    for table in tables:
+        of_table = np.unique(table, axis=0, return_inverse=True)[1].reshape(-1, 1)
+        both = np.hstack([codes, of_table])
+        codes = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1, 1)
+    return codes[:, 0]
+
+
+def _opposites(
+    key: np.ndarray, opposite: np.ndarray, codes: np.ndarray | None
+) -> tuple[bool, np.ndarray]:
+    """Whether each arc has an opposite with the same data, and the first that has none at all.
+
+    `key` is a number for the ends of each arc, in order, and `opposite` that of its opposite.
+    """
+    if codes is None:
+        is_symmetric = np.array_equal(key, np.sort(opposite))
+    else:
+        back = np.lexsort((codes, opposite))
+        is_symmetric = np.array_equal(key, opposite[back]) and np.array_equal(codes, codes[back])
+    if is_symmetric:
+        return True, np.zeros(0, dtype=np.int64)
+    return False, np.flatnonzero(~np.isin(key, opposite))[:1]
 
 
 def _pair(edge: Any) -> str:

@@ -1,39 +1,36 @@
-"""Find graph files and read their graphs one at a time: paths -> graphs with names.
+"""Read the graphs of files: paths -> graphs with the names of their files, or one batch of all.
 
-The functions of this module take paths of files and folders. They return graphs with the names of
-their files, keeping no more graphs in memory than one file holds, or raise one error that names the
-file and the cure. Nothing in a file is executed, fetched or unpacked to disk.
+The functions of this module take paths, as :func:`find_files` returns them. They keep no more
+networkx graphs in memory than one file holds, or a chunk, and raise one error that names the file
+and the cure. Nothing in a file is executed, fetched or unpacked to disk.
 """
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import networkx as nx
 
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.files.common import DamagedError, Graphs, named, validated
+from skgraphkde.graphs.files.csv import read_csv
+from skgraphkde.graphs.files.gexf import read_gexf
 from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.graphml import read_graphml
+from skgraphkde.graphs.files.joining import Part, joined, with_names
 from skgraphkde.graphs.files.json import read_json
-from skgraphkde.graphs.files.reading import Graphs, Reading
 from skgraphkde.graphs.files.tu import read_tu
 from skgraphkde.graphs.readers import read_graphs
+from skgraphkde.graphs.schema import GraphSchema
 
-__all__ = [
-    "FileGraph",
-    "attempt",
-    "chunks",
-    "find_files",
-    "iter_graphs",
-    "read_batch",
-    "read_files",
-]
+__all__ = ["FileGraph", "attempt", "chunks", "iter_graphs", "read_batch", "read_files"]
 
 #: Suffix -> the name of the format, its reader, and what to do if a file cannot be read.
-FORMATS: dict[str, tuple[str, Callable[[Path, Reading], Graphs], str]] = {
+FORMATS: dict[str, tuple[str, Callable[[Path, GraphSchema], Graphs], str]] = {
     ".graphml": ("GraphML", read_graphml, "rewrite it with networkx.write_graphml"),
     ".gml": ("GML", read_gml, "rewrite it with networkx.write_gml"),
     ".json": (
@@ -41,14 +38,23 @@ FORMATS: dict[str, tuple[str, Callable[[Path, Reading], Graphs], str]] = {
         read_json,
         "write what networkx.node_link_data returns, or a list of such graphs",
     ),
+    ".gexf": ("GEXF", read_gexf, "rewrite it with networkx.write_gexf"),
+    ".csv": (
+        "an edge list",
+        read_csv,
+        'write a first row with the columns "source" and "target", or "from" and "to", and a row '
+        "for each edge, in UTF-8 with commas",
+    ),
     ".zip": ("a set of the TU collection", read_tu, "give NAME.zip as downloaded"),
 }
+PACKED = ".zip"  # which is not packed once more, with gzip
 
 # A chunk ends at this many graphs or nodes, whichever comes first.
 CHUNK_GRAPHS, CHUNK_NODES = 1_000, 50_000
 
 # Called with the error of a file or a graph, which is then skipped. None: raise the error.
 OnError = Callable[[Exception], None] | None
+Item = TypeVar("Item")
 
 
 class FileGraph(NamedTuple):
@@ -59,70 +65,16 @@ class FileGraph(NamedTuple):
     batch: GraphBatch  # of this one graph
 
 
-def find_files(paths: Iterable[str | os.PathLike]) -> list[Path]:
-    """Find the graph files among paths.
-
-    Parameters
-    ----------
-    paths : iterable of str or path-like
-        Files, and folders that are searched with their subfolders. Hidden files and folders are
-        skipped.
-
-    Returns
-    -------
-    list of Path
-        In the order of `paths`; the files of a folder are sorted and come before those of its
-        subfolders.
-
-    Raises
-    ------
-    ValueError
-        If a path does not exist, a folder contains no graph file, or a file has another suffix.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from skgraphkde.graphs.files import find_files
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Path(folder, "b.gml").touch()
-    ...     Path(folder, "a.json").touch()
-    ...     [path.name for path in find_files([folder])]
-    ['a.json', 'b.gml']
-    """
-    known = ", ".join(FORMATS)
-    files: list[Path] = []
-    for path in map(Path, paths):
-        if path.is_dir():
-            before = len(files)
-            files += _files_in(path)
-            if len(files) == before:
-                raise ValueError(f"the folder {path} contains no graph file ({known})")
-        elif not path.exists():
-            raise ValueError(f"{path} does not exist: give a graph file or a folder of graph files")
-        elif path.suffix.lower() not in FORMATS:
-            raise ValueError(
-                f"{path} does not have the suffix of a graph file: give one of {known}"
-            )
-        else:
-            files.append(path)
-    return files
-
-
-def _files_in(folder: Path) -> Iterator[Path]:
-    for here, subfolders, names in os.walk(folder, onerror=_raise):
-        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
-        for name in sorted(names):
-            if not name.startswith(".") and os.path.splitext(name)[1].lower() in FORMATS:
-                yield Path(here, name)
-
-
-def _raise(error: OSError) -> None:
-    raise error
+def suffix_of(path: Path) -> str | None:
+    """The suffix that says what format a file has, without ".gz"; None if that is not known."""
+    name = path.name.lower()
+    suffix = os.path.splitext(name.removesuffix(".gz"))[1]
+    is_known = suffix in FORMATS and not (suffix == PACKED and name.endswith(".gz"))
+    return suffix if is_known else None
 
 
 def iter_graphs(
-    files: Iterable[Path], reading: Reading | None = None, on_error: OnError = None
+    files: Iterable[Path], schema: GraphSchema | str | None = None, on_error: OnError = None
 ) -> Iterator[tuple[str, nx.Graph]]:
     """Read files one by one.
 
@@ -130,8 +82,8 @@ def iter_graphs(
     ----------
     files : iterable of Path
         As returned by :func:`find_files`.
-    reading : Reading, default=None
-        None: ``Reading()``.
+    schema : GraphSchema, "all" or None, default=None
+        What is to be read, which some formats need to know. None is ``GraphSchema()``.
     on_error : callable, default=None
         Called with the error of each file that cannot be read, which is then skipped. None: raise
         the error.
@@ -141,7 +93,8 @@ def iter_graphs(
     name : str
         The path of the file, and "#0", "#1", ... if the file can hold many graphs.
     graph : networkx.Graph
-        With the node ids and attributes of the file.
+        With the node ids and attributes of the file; a DiGraph, MultiGraph or MultiDiGraph, if its
+        edges have directions or are parallel.
 
     Raises
     ------
@@ -158,29 +111,37 @@ def iter_graphs(
     ...     [(name[-12:], len(graph)) for name, graph in iter_graphs(find_files([folder]))]
     [('path.graphml', 3)]
     """
+    schema = validated(schema)
     for path in files:
-        for position, graph in attempt(on_error, read_file, path, reading or Reading()) or ():
+        for position, graph in attempt(on_error, read_file, path, schema) or ():
             yield f"{path}{position}", graph
 
 
 def read_files(
-    files: Iterable[Path], reading: Reading | None = None, on_error: OnError = None
+    files: Iterable[Path], schema: GraphSchema | str | None = None, on_error: OnError = None
 ) -> Iterator[FileGraph]:
-    """Like :func:`iter_graphs`, but check each graph and convert it to a batch of one."""
-    reading = reading or Reading()
-    for name, graph in iter_graphs(files, reading, on_error):
-        batch = attempt(on_error, _convert, name, graph, reading)
+    """Like :func:`iter_graphs`, but check each graph and convert it to a batch of one.
+
+    With ``missing="indicate"`` the data that the schema names may be missing in a whole graph.
+    """
+    schema = validated(schema)
+    for name, graph in iter_graphs(files, schema, on_error):
+        batch = attempt(on_error, _read, [name], [graph], schema, {})
         if batch is not None:
             yield FileGraph(name, list(graph), batch)
 
 
 def chunks(graphs: Iterable[FileGraph]) -> Iterator[list[FileGraph]]:
     """Group graphs into lists that are small enough for memory and worth processing together."""
-    chunk: list[FileGraph] = []
+    return _grouped(graphs, lambda graph: graph.batch.n_nodes)
+
+
+def _grouped(items: Iterable[Item], n_nodes_of: Callable[[Item], int]) -> Iterator[list[Item]]:
+    chunk: list[Item] = []
     n_nodes = 0
-    for graph in graphs:
-        chunk.append(graph)
-        n_nodes += graph.batch.n_nodes
+    for item in items:
+        chunk.append(item)
+        n_nodes += n_nodes_of(item)
         if len(chunk) == CHUNK_GRAPHS or n_nodes >= CHUNK_NODES:
             yield chunk
             chunk, n_nodes = [], 0
@@ -188,32 +149,34 @@ def chunks(graphs: Iterable[FileGraph]) -> Iterator[list[FileGraph]]:
         yield chunk
 
 
-def read_batch(files: Iterable[Path], reading: Reading | None = None) -> GraphBatch:
-    """Read all graphs of files into one batch; the parameters are those of :func:`iter_graphs`.
+def read_batch(files: Iterable[Path], schema: GraphSchema | str | None = None) -> GraphBatch:
+    r"""Read all graphs of files into one batch; the parameters are those of :func:`iter_graphs`.
 
     Raises
     ------
     ValueError
-        If a file cannot be read, or graphs differ in their node data.
+        If a file cannot be read, no graph has a name in the schema, or graphs differ in their data.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skgraphkde.graphs.files import find_files, read_batch
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name, flow in (("a", 2.5), ("b", 3.0)):
+    ...         _ = Path(folder, f"{name}.csv").write_text(f"from,to,flow\np,q,{flow}\nq,r,1\n")
+    ...     read_batch(find_files([folder]), "all")
+    GraphBatch(n_graphs=2, n_nodes=6, n_arcs=4, n_edge_attributes=1)
     """
-    batches = []
-    first = None
-    for chunk in chunks(read_files(files, reading)):
-        first = first or chunk[0]
-        for graph in chunk:
-            if _node_data(graph) != _node_data(first):
-                raise ValueError(
-                    f"{graph.name} has {_node_data(graph)}, but {first.name} has "
-                    f"{_node_data(first)}: give all graphs the same node data, or do not read it"
-                )
-        batches.append(GraphBatch.concatenate([graph.batch for graph in chunk]))
-    return GraphBatch.concatenate(batches)
-
-
-def _node_data(graph: FileGraph) -> str:
-    labels, attributes = graph.batch.labels, graph.batch.attributes
-    width = 0 if attributes is None else attributes.shape[1]
-    return f"{'no ' if labels is None else ''}node labels and {width} node attributes"
+    schema = validated(schema)
+    found: dict[tuple[str, str], None] = {}
+    parts = []
+    for chunk in _grouped(iter_graphs(files, schema), lambda item: len(item[1])):
+        names, graphs = [name for name, _ in chunk], [graph for _, graph in chunk]
+        parts.append(Part(names, _read(names, graphs, schema, found)))
+    if schema.missing == "indicate":
+        _check_named(parts, schema, found)
+    return joined(parts, schema)
 
 
 def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
@@ -229,14 +192,14 @@ def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
 # -- one file --------------------------------------------------------------------------------------
 
 
-def read_file(path: Path, reading: Reading) -> Graphs:
+def read_file(path: Path, schema: GraphSchema) -> Graphs:
     """The graphs of a file; this call raises all errors, iterating over the result none.
 
     Parameters
     ----------
     path : Path
         With a suffix in :data:`FORMATS`.
-    reading : Reading
+    schema : GraphSchema
         The names of what is read, which some formats need to know.
 
     Raises
@@ -246,13 +209,13 @@ def read_file(path: Path, reading: Reading) -> Graphs:
     """
     if not path.is_file():  # opening a pipe would wait forever
         raise ValueError(f"{path} is not a regular file: leave it out")
-    title, read, cure = FORMATS[path.suffix.lower()]
+    title, read, cure = FORMATS[suffix_of(path) or ""]
     try:
-        return read(path, reading)
-    except (MemoryError, ImportError):  # not the fault of the file
+        return read(path, schema)
+    except (DamagedError, MemoryError, ImportError):  # not about the format
         raise
     except Exception as error:  # parsers raise many kinds of errors for broken files
-        reason = _reason(error).removeprefix(f"{path}").strip(" ,")[:300]
+        reason = _reason(error).removeprefix(f"{path}").strip(" ,:")[:300]
         raise ValueError(f"{path} cannot be read as {title} ({reason}): {cure}") from error
 
 
@@ -267,31 +230,53 @@ def _reason(error: Exception) -> str:
 # -- networkx -> GraphBatch ------------------------------------------------------------------------
 
 
-def _convert(name: str, graph: nx.Graph, reading: Reading) -> GraphBatch:
-    """A batch of one graph; `graph` itself is changed."""
-    _check_present(name, graph, [reading.node_label, *(reading.node_attributes or ())])
-    columns = reading.columns
-    attributes = ", ".join(columns)
-    if len(columns) > 1:
-        for data in graph.nodes.values():
-            values = [data.get(key) for key in columns]
-            if None not in values:
-                data[attributes] = [x for v in values for x in (v if isinstance(v, list) else [v])]
+def _read(
+    names: list[str],
+    graphs: list[nx.Graph],
+    schema: GraphSchema,
+    found: dict[tuple[str, str], None],
+) -> GraphBatch:
+    """A batch of graphs, which may be changed; adds the names of their data to `found`."""
+    if schema.missing == "indicate":
+        _note_missing(graphs, schema, found)
     try:
-        return read_graphs(
-            [graph],
-            node_label=reading.label,
-            node_attributes=attributes,
-            edge_weight=reading.edge_weight,
-        )
+        return read_graphs(graphs, schema=schema)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}{str(error).removeprefix('graph 0')}") from error
+        raise ValueError(with_names(str(error), names)) from error
 
 
-def _check_present(name: str, graph: nx.Graph, wanted: list[str | None]) -> None:
-    """Check that the nodes have the attributes that the user named."""
-    present = {key for data in graph.nodes.values() for key in data}
-    for key in filter(None, wanted):
-        if key not in present:
-            known = ", ".join(sorted(map(repr, present))[:10]) or "no attributes"
-            raise ValueError(f"{name} has no node attribute {key!r}: its nodes have {known}")
+def _note_missing(
+    graphs: list[nx.Graph], schema: GraphSchema, found: dict[tuple[str, str], None]
+) -> None:
+    """Say of data that the schema names, and that none of these graphs has, that it is missing.
+
+    Other graphs may have it.
+    """
+    for part in ("node", "edge"):
+        present: dict[str, None] = {}
+        first: dict[str, Any] | None = None
+        for graph in graphs:
+            records = graph.nodes(data=True) if part == "node" else graph.edges(data=True)
+            for *_, data in records:
+                first = data if first is None else first
+                present.update({name: None for name, value in data.items() if value is not None})
+        found.update(dict.fromkeys((part, name) for name in present))
+        for name in named(schema, part):
+            if name not in present and first is not None and name != schema.edge_weight:
+                first[name] = None
+
+
+def _check_named(parts: list[Part], schema: GraphSchema, found: Iterable[tuple[str, str]]) -> None:
+    """Check that some graph has each of the names in the schema."""
+    names = [name for part in parts for name in part.names]
+    who = f"{names[0]} has no" if len(names) == 1 else "no graph has the"
+    has_edges = any(part.batch.adjacency.nnz for part in parts)
+    for part in ("node", "edge") if has_edges else ("node",):
+        present = [name for owner, name in found if owner == part]
+        for name in named(schema, part):
+            if name not in present:
+                near = difflib.get_close_matches(name, present, n=10, cutoff=0.0)
+                raise ValueError(
+                    f"{who} {part} attribute {name!r}, which the schema names: {part}s have "
+                    f"{', '.join(map(repr, near)) or 'no attributes'}"
+                )

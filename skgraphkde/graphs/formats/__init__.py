@@ -2,10 +2,10 @@
 
 There is one module per package (networkx, igraph, DGL, PyTorch Geometric) or kind of graph (edge
 lists, triples as in GraKeL, matrices). Each has one function that takes the index of a graph in the
-caller's list, the graph, and the names of its fields. It returns a
-:class:`~skgraphkde.graphs.formats.common.Graph` (numbered nodes, each undirected edge once), or
-raises one error that names the node and the cure. No package is imported to read its graphs, and
-graphs are never changed.
+caller's list, the graph, and the names of node data. It returns a
+:class:`~skgraphkde.graphs.formats.common.Graph` (numbered nodes, pairs of them, and columns of
+data), or raises one error that names the node and the cure. No package is imported to read its
+graphs, and graphs are never changed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from skgraphkde.graphs.formats.common import Fields, Graph
+from skgraphkde.graphs.formats.common import Graph
 from skgraphkde.graphs.formats.dgl import read_dgl
 from skgraphkde.graphs.formats.edge_list import read_edge_list
 from skgraphkde.graphs.formats.grakel import read_triple
@@ -25,7 +25,7 @@ from skgraphkde.graphs.formats.pyg import read_pyg
 
 __all__ = ["is_one_graph", "reader_of"]
 
-Reader = Callable[[int, Any, Fields], Graph]
+Reader = Callable[[int, Any, tuple[str, ...]], Graph]
 
 _READERS: dict[str, Reader] = {
     "networkx": read_networkx,

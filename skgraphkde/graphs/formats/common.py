@@ -1,4 +1,4 @@
-"""What all formats share: the Graph they produce, the names they look up, and plain values.
+"""What all formats share: the Graph they produce, and plain values.
 
 The functions of this module take values as users and packages hold them (tensors, sparse arrays,
 lists, arrays) and return arrays, lists or counts that the readers understand.
@@ -6,7 +6,7 @@ lists, arrays) and return arrays, lists or counts that the readers understand.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,24 +16,36 @@ import scipy.sparse as sp
 from skgraphkde.graphs.formats.kinds import is_a
 
 
+class Columns(NamedTuple):
+    """Data of all nodes, or of all edges, of one graph."""
+
+    names: Callable[[], Iterable[str]]  # of the attributes that there are
+    get: Callable[[str], Any]  # the values of one, in any form; None if there is no such
+
+
 @dataclass(frozen=True)
 class Graph:
-    """One graph that has been read but is not yet in a batch."""
+    """One graph as its format holds it, with numbered nodes."""
 
     index: int  # in the caller's list
     names: Any  # the caller's own node ids, shape (n,), for messages
-    edges: np.ndarray  # (m, 2): each undirected edge once, no self-loops; parallel edges add up
-    weights: np.ndarray  # (m,)
-    labels: list[Hashable] | None
-    attributes: np.ndarray | None  # (n, p)
+    pairs: np.ndarray  # (m, 2): numbers of the nodes that edges join
+    # What pairs are: "edges", each undirected edge once; "arcs", directed; "either", undirected
+    # edges in one direction or in both; or "both", undirected if all are there in both directions.
+    kind: str
+    nodes: Columns
+    edges: Columns
+    # From the name of the weight, or None, to the weights; None: they are among `edges`.
+    weights: Callable[[str | None], Any] | None = None
+    is_simple: bool = False  # whether no two edges join the same nodes, and none is a loop
 
 
-class Fields(NamedTuple):
-    """The names under which a graph holds the data of its nodes and edges."""
+def columns_of(data: Mapping[str, Any]) -> Columns:
+    """Columns from a dict of name -> values."""
+    return Columns(lambda: list(data), data.get)
 
-    label: str
-    attributes: str
-    weight: str | None
+
+NO_COLUMNS = columns_of({})
 
 
 def plain(values: Any) -> Any:
@@ -68,7 +80,7 @@ def length(values: Any) -> int | None:
 
 
 def is_label(value: Any) -> bool:
-    """Whether a value can be a node label or a node id: it is hashable and not NaN."""
+    """Whether a value can be a category or a node id: it is hashable and not NaN."""
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
         return False  # a tensor is hashable, but equal tensors have different hashes
     try:

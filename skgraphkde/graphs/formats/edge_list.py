@@ -7,28 +7,52 @@ from itertools import chain
 from numbers import Integral
 from typing import Any
 
-from skgraphkde.graphs.formats.common import Fields, Graph, as_list, plain
+from skgraphkde.graphs.formats.columns import longest, require_nodes
+from skgraphkde.graphs.formats.common import Columns, Graph, as_list, length, plain
 from skgraphkde.graphs.formats.edges import ends_of, number_ends
-from skgraphkde.graphs.formats.finish import graph_from_pairs
-from skgraphkde.graphs.formats.nodes import longest, require_nodes
+
+_RESERVED = ("edges", "nodes", "num_nodes", "directed", "edge_data")
 
 
-def read_edge_list(index: int, graph: Mapping, fields: Fields) -> Graph:
-    """Read a dict of edges, which may list an edge in one direction or in both."""
+def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> Graph:
+    """Read a dict of edges, which may list an undirected edge in one direction or in both."""
     if graph.get("edges") is None:
         raise ValueError(
             f"graph {index} is a dict without 'edges': give it a list of pairs (u, v) of node ids"
         )
+    directed = graph.get("directed", False)
+    if not isinstance(directed, bool):
+        raise ValueError(f"graph {index}: 'directed' is {directed!r}, give True or False")
+    of_edges = graph.get("edge_data", {})
+    if not isinstance(of_edges, Mapping):
+        raise ValueError(f"graph {index}: 'edge_data' must be a dict of name -> values")
     edges = [ends_of(index, edge) for edge in as_list(index, graph["edges"], "edges")]
-    labels, vectors = (plain(graph.get(name)) for name in (fields.label, fields.attributes))
-    names = require_nodes(index, _node_ids(index, graph, edges, labels, vectors))
+    data = {name: plain(x) for name, x in graph.items() if name not in _RESERVED}
+    names = require_nodes(
+        index, _node_ids(index, graph, edges, [data.get(name) for name in node_names])
+    )
     pairs = number_ends(index, names, edges)
-    weights = graph.get(fields.weight)
-    return graph_from_pairs(index, names, pairs, weights, labels, vectors, fields)
+
+    def weights(name: str | None) -> Any:
+        return of_edges[name] if name in of_edges else data.get(name)
+
+    return Graph(
+        index,
+        names,
+        pairs,
+        "arcs" if directed else "either",
+        Columns(lambda: [k for k, x in data.items() if k in node_names or _is_column(x)], data.get),
+        Columns(lambda: list(of_edges), of_edges.get),
+        weights=weights,
+    )
 
 
-def _node_ids(index: int, graph: Mapping, edges: list[tuple], labels: Any, vectors: Any) -> Any:
-    """The node ids as listed or counted, else those that labels, attributes and edges mention."""
+def _is_column(values: Any) -> bool:
+    return isinstance(values, Mapping) or length(values) is not None
+
+
+def _node_ids(index: int, graph: Mapping, edges: list[tuple], columns: list) -> Any:
+    """The node ids as listed or counted, else those that node data and edges mention."""
     n_nodes = graph.get("num_nodes")
     if graph.get("nodes") is not None:
         names = as_list(index, graph["nodes"], "nodes")
@@ -42,8 +66,8 @@ def _node_ids(index: int, graph: Mapping, edges: list[tuple], labels: Any, vecto
         if not isinstance(n_nodes, Integral):
             raise ValueError(f"graph {index}: 'num_nodes' is {n_nodes!r}, give an integer")
         return range(n_nodes)
-    n_nodes = longest(labels, vectors)
+    n_nodes = longest(*columns)
     if n_nodes is not None:
         return range(n_nodes)
-    by_node = [values for values in (labels, vectors) if isinstance(values, Mapping)]
+    by_node = [values for values in columns if isinstance(values, Mapping)]
     return list(dict.fromkeys(chain(*by_node, *edges)))

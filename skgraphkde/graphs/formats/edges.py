@@ -1,7 +1,7 @@
 """Edges and their weights as a graph holds them -> arrays with each undirected edge once.
 
 The functions of this module take pairs of node ids or numbers, and weights. They return arrays of
-node numbers (m, 2) and weights (m,), or raise an error that names the edge and the cure.
+node numbers (m, 2), weights (m,) or indices, or raise an error that names the edge and the cure.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.graphs.batch import LARGEST
+from skgraphkde.graphs.arrays import LARGEST
 from skgraphkde.graphs.formats.common import (
+    Graph,
     describe_amount,
     is_label,
     length,
@@ -110,46 +111,60 @@ def check_range(index: int, names: Any, pairs: np.ndarray) -> None:
         )
 
 
-def merge_directions(
-    index: int, names: Any, arcs: np.ndarray, weights: np.ndarray | None, cure: str | None
+def merged(
+    graph: Graph, pairs: np.ndarray, weights: np.ndarray, codes: np.ndarray, adds_up: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Each edge once, with its weight; the weights of parallel edges are added.
+    """Pairs without repetitions: indices of the first of each, and the weights, added up.
+
+    Parallel edges that agree in their data (`codes`) are one edge.
 
     Parameters
     ----------
-    index : int
-        Of the graph in the caller's list.
-    names : sequence
-        The node ids, for messages.
-    arcs : ndarray of shape (m, 2)
-        Pairs of node numbers without self-loops. (u, v) and (v, u) are two directions of one edge.
-    weights : ndarray of shape (m,) or None
-        None: every edge has the weight 1.
-    cure : str or None
-        The call that adds missing directions, where a missing direction is an error.
+    graph : Graph
+    pairs : ndarray of shape (m, 2)
+    weights : ndarray of shape (m,)
+    codes : ndarray of shape (m,)
+        Equal for edges with the same data.
+    adds_up : bool
+        Whether weights are added, or all are 1.
+
+    Returns
+    -------
+    first : ndarray of int
+    weights : ndarray
     """
-    n = len(names)
-    keys, arc = np.unique(arcs[:, 0] * n + arcs[:, 1], return_inverse=True)
-    u, v = keys // n, keys % n
-    weight: np.ndarray = np.ones(len(keys))  # parallel edges count once
-    if weights is not None:
-        check_weights(index, names, arcs, weights)
-        weight = np.bincount(arc, weights, len(keys))
-    back = np.minimum(np.searchsorted(keys, v * n + u), len(keys) - 1)
-    both = keys[back] == v * n + u
-    if cure is not None and not both.all():
-        a, b = (names[end[both.argmin()]] for end in (u, v))
-        raise ValueError(
-            f"graph {index} is directed: it has the edge ({a!r}, {b!r}), but not ({b!r}, {a!r}): "
-            f"convert it with {cure} first"
-        )
-    unequal = both & (abs(weight - weight[back]) > 1e-8 * weight)
+    key = _keys(graph, pairs, codes)
+    _, first, position = np.unique(key, return_index=True, return_inverse=True)
+    if not adds_up:
+        return first, weights[first]
+    return first, np.bincount(position, weights, len(first))
+
+
+def _keys(graph: Graph, pairs: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    n_codes = int(codes.max(initial=0)) + 1
+    return (pairs[:, 0] * len(graph.names) + pairs[:, 1]) * n_codes + codes
+
+
+def opposite(graph: Graph, pairs: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The index of each pair's opposite with the same data; -1 if there is none.
+
+    `pairs` are without repetitions, sorted by :func:`merged`.
+    """
+    key, back = _keys(graph, pairs, codes), _keys(graph, pairs[:, ::-1], codes)
+    position = np.minimum(np.searchsorted(key, back), len(key) - 1)
+    return np.where(key[position] == back, position, -1)
+
+
+def check_opposite_weights(
+    graph: Graph, pairs: np.ndarray, weights: np.ndarray, back: np.ndarray
+) -> None:
+    """Check that the two directions of an edge have the same weight."""
+    unequal = (back >= 0) & (abs(weights - weights[back]) > 1e-8 * weights)
     if unequal.any():
         k = unequal.argmax()
-        a, b = names[u[k]], names[v[k]]
+        a, b = (graph.names[end] for end in pairs[k].tolist())
         raise ValueError(
-            f"graph {index}, edge ({a!r}, {b!r}) has the weight {weight[k]}, but ({b!r}, {a!r}) "
-            f"has {weight[back[k]]}: graphs are undirected, give both directions the same weight"
+            f"graph {graph.index}, edge ({a!r}, {b!r}) has the weight {weights[k]}, but "
+            f"({b!r}, {a!r}) has {weights[back[k]]}: in an undirected graph both directions have "
+            "the same weight; read it with GraphSchema(directed=True) if it is directed"
         )
-    once = (u < v) | ~both
-    return np.column_stack([u, v])[once], weight[once]

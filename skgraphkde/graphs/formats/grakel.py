@@ -12,34 +12,46 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.batch import sorted_labels
-from skgraphkde.graphs.formats.common import Fields, Graph
+from skgraphkde.graphs.arrays import sorted_labels
+from skgraphkde.graphs.formats.columns import require_nodes
+from skgraphkde.graphs.formats.common import NO_COLUMNS, Graph, columns_of
 from skgraphkde.graphs.formats.edges import ends_of, number_ends
-from skgraphkde.graphs.formats.finish import graph_from_pairs
 from skgraphkde.graphs.formats.matrices import read_pair
-from skgraphkde.graphs.formats.nodes import require_nodes
 
 
-def read_triple(index: int, graph: Any, fields: Fields) -> Graph:
-    """Read edges (in any of GraKeL's forms, or an adjacency matrix) with node labels by node."""
+def read_triple(index: int, graph: Any, _: tuple[str, ...]) -> Graph:
+    """Read edges (in any of GraKeL's forms, or an adjacency matrix) with labels of nodes and edges.
+
+    Labels have the name "label". An edge label that is given for one direction holds for both.
+    """
     edges, values = graph[0], graph[1] or {}
     is_list_of_rows = isinstance(edges, list) and edges and isinstance(edges[0], list)
     if isinstance(edges, np.ndarray) or sp.issparse(edges) or is_list_of_rows:
-        read = read_pair(index, (edges, None), fields)
-        names, pairs = read.names, read.edges
-        weights: Any = read.weights
+        read = read_pair(index, (edges, None))
+        names, pairs, kind, weights = read.names, read.pairs, read.kind, read.weights
     else:
-        nodes, ends, weights = _nodes_and_edges(index, edges)
+        nodes, ends, listed = _nodes_and_edges(index, edges)
         # The order of a set differs from process to process.
         unlabeled = sorted_labels({node for node in nodes if node not in values})
         names = require_nodes(index, [*values, *unlabeled])
-        pairs = number_ends(index, names, ends)
+        pairs, kind = number_ends(index, names, ends), "either"
+        weights = None if listed is None else lambda _: listed
     # GraKeL also stores feature vectors where labels belong.
     is_vector = isinstance(next(iter(values.values()), None), list | np.ndarray)
-    labels, vectors = (None, values) if is_vector else (values, None)
-    # Weights have no name in this format, so they count even if the caller named no weight.
-    fields = fields._replace(weight=None if weights is None else "weight")
-    return graph_from_pairs(index, names, pairs, weights, labels, vectors, fields)
+    of_nodes = {"x" if is_vector else "label": values} if values else {}
+    of_edges = NO_COLUMNS
+    if len(graph) == 3 and graph[2]:
+        labels = _edge_labels(index, names, pairs, graph[2])
+        of_edges = columns_of({"label": labels})
+    return Graph(index, names, pairs, kind, columns_of(of_nodes), of_edges, weights)
+
+
+def _edge_labels(index: int, names: Any, pairs: np.ndarray, labels: Mapping) -> list:
+    """The label of each pair; None where neither direction has one."""
+    ends = [ends_of(index, edge) for edge in labels]
+    number_ends(index, names, ends)  # all are nodes
+    pairs_by_name = ((names[u], names[v]) for u, v in pairs.tolist())
+    return [labels.get((u, v), labels.get((v, u))) for u, v in pairs_by_name]
 
 
 def _nodes_and_edges(index: int, edges: Any) -> tuple[list, list[tuple], list | None]:

@@ -7,20 +7,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.formats.common import Fields, Graph, plain
-from skgraphkde.graphs.formats.finish import checked
+from skgraphkde.graphs.formats.columns import require_nodes
+from skgraphkde.graphs.formats.common import NO_COLUMNS, Graph, columns_of, plain
 from skgraphkde.graphs.formats.kinds import is_one_graph
-from skgraphkde.graphs.formats.nodes import require_nodes
 
 
-def read_pair(index: int, graph: Any, fields: Fields) -> Graph:
-    """Read a symmetric adjacency matrix, whose entries are weights, and node features or None."""
+def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
+    """Read an adjacency matrix, whose entries are weights, and node features or None.
+
+    The matrix of an undirected graph is symmetric, up to rounding. Features have the name "x".
+    """
     A, X = (graph, None) if sp.issparse(graph) else graph
     if is_one_graph(A):
         raise ValueError(
             f"graph {index} is a pair of a {type(A).__name__} and something else: give the graph "
-            "alone (targets belong in y, node features in the node attribute "
-            f"{fields.attributes!r})"
+            "alone (targets belong in y, node features in the graph's node attributes)"
         )
     A = sp.coo_array(_as_float(index, "A", A))
     n = A.shape[0]
@@ -38,18 +39,11 @@ def read_pair(index: int, graph: Any, fields: Fields) -> Graph:
             f"graph {index}: the adjacency matrix has shape {A.shape}, expected (n, n)"
         )
     A.sum_duplicates()
-    upper = (A.row < A.col) & (A.data != 0)
-    edges = np.column_stack([A.row[upper], A.col[upper]]).astype(np.int64)
-    read = checked(Graph(index, names, edges, A.data[upper], None, X))
-    asymmetry = abs(A - A.T).tocoo()
-    if asymmetry.nnz and not asymmetry.data.max() <= 1e-8 * abs(A).max():
-        worst = int(asymmetry.data.argmax())
-        u, v = int(asymmetry.row[worst]), int(asymmetry.col[worst])
-        raise ValueError(
-            f"graph {index}: the adjacency matrix is not symmetric at ({u}, {v}): graphs are "
-            "undirected, symmetrize it with A.maximum(A.T) (SciPy) or np.maximum(A, A.T)"
-        )
-    return read
+    is_edge = A.data != 0  # also where it is not a number, for the error
+    row, column, weights = A.row[is_edge], A.col[is_edge], A.data[is_edge]
+    pairs = np.column_stack([row, column]).astype(np.int64)
+    nodes = NO_COLUMNS if X is None else columns_of({"x": X})
+    return Graph(index, names, pairs, "both", nodes, NO_COLUMNS, lambda _: weights)
 
 
 def _as_float(index: int, name: str, matrix: Any) -> Any:

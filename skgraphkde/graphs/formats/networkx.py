@@ -1,33 +1,38 @@
-"""Graphs of networkx: a ``networkx.Graph`` or ``MultiGraph`` -> Graph."""
+"""Graphs of networkx, directed or not, with or without parallel edges -> Graph."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
 import networkx as nx
-import numpy as np
 
-from skgraphkde.graphs.formats.common import Fields, Graph
-from skgraphkde.graphs.formats.edges import pair_array, weight_of
-from skgraphkde.graphs.formats.finish import graph_from_edges
-from skgraphkde.graphs.formats.nodes import require_nodes
+from skgraphkde.graphs.formats.columns import require_nodes
+from skgraphkde.graphs.formats.common import Columns, Graph
+from skgraphkde.graphs.formats.edges import pair_array
 
 
-def read_networkx(index: int, graph: nx.Graph, fields: Fields) -> Graph:
-    """Read an undirected graph with any hashable node ids."""
-    if graph.is_directed():
-        raise ValueError(f"graph {index} is directed: convert it with graph.to_undirected() first")
+def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...]) -> Graph:
+    """Read a graph with any hashable node ids."""
     names = require_nodes(index, list(graph))
-    if graph.is_multigraph() and fields.weight is None:
-        graph = nx.Graph(graph)  # parallel edges count once
     number = {name: k for k, name in enumerate(names)}
-    edges, weights = [], []
-    for u, v, weight in graph.edges(data=fields.weight):
-        weight = 1.0 if fields.weight is None else weight_of(index, (u, v), weight, fields.weight)
-        if u != v:
-            edges.append((number[u], number[v]))
-            weights.append(weight)
-    labels, vectors = (
-        [data.get(name) for _, data in graph.nodes(data=True)]
-        for name in (fields.label, fields.attributes)
+    pairs = pair_array([(number[u], number[v]) for u, v in graph.edges()])
+    return Graph(
+        index,
+        names,
+        pairs,
+        "arcs" if graph.is_directed() else "edges",
+        _columns(lambda: (data for _, data in graph.nodes(data=True))),
+        _columns(lambda: (data for *_, data in graph.edges(data=True))),
+        is_simple=not graph.is_multigraph() and not (pairs[:, 0] == pairs[:, 1]).any(),
     )
-    pairs = pair_array(edges)
-    return graph_from_edges(index, names, pairs, np.array(weights), labels, vectors, fields)
+
+
+def _columns(records: Callable[[], Iterable[Mapping[str, Any]]]) -> Columns:
+    """Columns of a dict per node, or per edge."""
+
+    def get(name: str) -> list | None:
+        values = [record.get(name) for record in records()]
+        return values if any(value is not None for value in values) else None
+
+    return Columns(lambda: dict.fromkeys(name for record in records() for name in record), get)

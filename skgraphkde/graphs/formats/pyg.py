@@ -1,32 +1,92 @@
-"""Graphs of PyTorch Geometric: a ``torch_geometric.data.Data`` -> Graph.
+"""Graphs of PyTorch Geometric: a ``Data`` or a ``HeteroData`` -> Graph.
 
 PyTorch Geometric itself is not imported.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from skgraphkde.graphs.formats.common import Fields, Graph, plain
+import numpy as np
+
+from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.formats.columns import longest, require_nodes
+from skgraphkde.graphs.formats.common import Columns, Graph, length, plain
 from skgraphkde.graphs.formats.edges import pair_array
-from skgraphkde.graphs.formats.finish import graph_from_pairs
 from skgraphkde.graphs.formats.kinds import is_a
-from skgraphkde.graphs.formats.nodes import longest, require_nodes
+from skgraphkde.graphs.formats.typed import joined_types
+
+# What a Data holds beside columns.
+_RESERVED = ("edge_index", "num_nodes", "y", "ptr", "batch", "train_mask", "val_mask", "test_mask")
 
 
-def read_pyg(index: int, graph: Any, fields: Fields) -> Graph:
-    """Read a graph that holds each edge in both directions."""
-    if is_a(graph, "torch_geometric.data", "HeteroData"):
-        raise ValueError(
-            f"graph {index} has nodes or edges of several types: convert it with "
-            "graph.to_homogeneous() first"
-        )
+def read_pyg(index: int, graph: Any, node_names: tuple[str, ...]) -> Graph:
+    """Read a graph, undirected if it holds each edge in both directions.
+
+    The types of a HeteroData are the categories "node_type" and "edge_type".
+    """
     if is_a(graph, "torch_geometric.data", "Batch"):
         raise ValueError(
             f"graph {index} is a batch of {graph.num_graphs} graphs: give graph.to_data_list()"
         )
+    if is_a(graph, "torch_geometric.data", "HeteroData"):
+        return _read_types(index, graph)
     given = graph.to_dict()
-    edges = plain(given.get("edge_index"))
+    pairs = _pairs(index, given.get("edge_index"))
+    of_nodes = {name: x for name, x in given.items() if name not in _RESERVED}
+    n_nodes = None
+    if "num_nodes" not in given:
+        n_nodes = longest(*(plain(given.get(name)) for name in node_names))
+    # If nothing gives the number of nodes, PyG guesses it from the largest id in an edge, and
+    # warns.
+    names = require_nodes(index, range(int(graph.num_nodes) if n_nodes is None else n_nodes))
+    nodes = _columns_of(of_nodes, len(names), is_edge=False, always=node_names)
+    edges = _columns_of(of_nodes, len(pairs), is_edge=True, always=())
+    return Graph(index, names, pairs, "both", nodes, edges)
+
+
+def _columns_of(
+    data: Mapping[str, Any], n: int, *, is_edge: bool, always: tuple[str, ...]
+) -> Columns:
+    """Data of nodes or of edges. PyTorch Geometric tells them apart by their names and lengths.
+
+    Whatever is asked for by name is given, so that a wrong length is an error.
+    """
+
+    def names() -> list[str]:
+        fitting = [x for x, values in data.items() if x in always or length(plain(values)) == n]
+        return [x for x in fitting if x.startswith("edge_") == is_edge]
+
+    return Columns(names, data.get)
+
+
+def _read_types(index: int, graph: Any) -> Graph:
+    counts = [int(graph[kind].num_nodes or 0) for kind in graph.node_types]
+    first = dict(zip(graph.node_types, offsets(counts)[:-1], strict=True))
+    nodes = [
+        (kind, n, _columns(graph[kind], n))
+        for kind, n in zip(graph.node_types, counts, strict=True)
+    ]
+    pairs, edges = [], []
+    for source, kind, target in graph.edge_types:
+        store = graph[source, kind, target]
+        ends = _pairs(index, store.to_dict().get("edge_index"))
+        pairs.append(ends + np.array([first[source], first[target]]))
+        edges.append((kind, len(ends), _columns(store, len(ends))))
+    names = require_nodes(index, range(sum(counts)))
+    ends = np.concatenate(pairs) if pairs else pair_array([])
+    node_columns, edge_columns = joined_types(nodes, "node_type"), joined_types(edges, "edge_type")
+    return Graph(index, names, ends, "both", node_columns, edge_columns)
+
+
+def _columns(store: Any, n: int) -> dict[str, Any]:
+    given = store.to_dict().items()
+    return {k: x for k, x in given if k not in _RESERVED and length(plain(x)) == n}
+
+
+def _pairs(index: int, edges: Any) -> np.ndarray:
+    edges = plain(edges)
     if (
         edges is None
         or edges.ndim != 2
@@ -37,11 +97,4 @@ def read_pyg(index: int, graph: Any, fields: Fields) -> Graph:
             f"graph {index} has {'no' if edges is None else 'a broken'} edge_index: give it "
             "integers of shape (2, n_edges), or torch.empty((2, 0)) if it has no edges"
         )
-    labels, vectors, weights = (plain(given.get(name)) for name in fields)
-    n_nodes = None if "num_nodes" in given else longest(labels, vectors)
-    # If nothing gives the number of nodes, PyG guesses it from the largest id in an edge, and
-    # warns.
-    names = require_nodes(index, range(int(graph.num_nodes) if n_nodes is None else n_nodes))
-    cure = "torch_geometric.transforms.ToUndirected()(graph)"
-    pairs = pair_array(edges.T)
-    return graph_from_pairs(index, names, pairs, weights, labels, vectors, fields, cure)
+    return pair_array(edges.T)

@@ -1,0 +1,134 @@
+"""Edges: what the edges at a node are like, as features of the node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from skgraphkde.features.blocks import moments
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.relations import EdgeGroups
+from skgraphkde.persistence import State, register
+
+# Numbers are averaged for each category only if that makes no more columns than this.
+MOST_COLUMNS = 64
+
+
+@register
+@dataclass(frozen=True)
+class EdgeBlock:
+    """What the edges at each node are like, by direction and category.
+
+    The columns are, for each direction and category of edges, log(1 + their number), and for each
+    number of edges its mean over them, standardized on the training edges; 0 where there are none.
+    Where numbers by category would make more than 64 columns, they are averaged over all.
+
+    Parameters
+    ----------
+    groups : EdgeGroups
+    columns : tuple of str
+        Names of the numbers.
+    mean, scale : ndarray of shape (n_numbers,)
+        Of the numbers, over all arcs.
+    indicates : bool
+        Whether a missing number is left out of the mean, beside a column with the share of these.
+    """
+
+    kind: ClassVar[str] = "edge"
+    groups: EdgeGroups
+    columns: tuple[str, ...]
+    mean: np.ndarray
+    scale: np.ndarray
+    indicates: bool
+
+    @classmethod
+    def fit(cls, batch: GraphBatch, groups: EdgeGroups) -> Self:
+        """Learn the scale of the numbers."""
+        mean, scale = np.zeros(0), np.ones(0)
+        if batch.edge_attributes is not None:
+            mean, scale = moments(batch.edge_attributes)
+        indicates = batch.schema.missing != "error"
+        return cls(groups, batch.schema.edge_columns, mean, scale, indicates)
+
+    @property
+    def _directions(self) -> tuple[str, ...]:
+        return ("out", "in") if self.groups.directed else ("",)
+
+    @property
+    def _by_group(self) -> bool:
+        n_numbers = len(self.columns) * (2 if self.indicates else 1)
+        return len(self._directions) * len(self.groups.names) * n_numbers <= MOST_COLUMNS
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        groups = [
+            " ".join(filter(None, (d, g))) for d in self._directions for g in self.groups.names
+        ]
+        counts = [" ".join(filter(None, (group, "edges"))) for group in groups]
+        names = [f"log(1+{count})" for count in counts] if self.groups.n_relations else []
+        for column in self.columns:
+            names += self._names_of(column)
+            if self.indicates:
+                names += [f"{name} missing" for name in self._names_of(column)]
+        return tuple(names)
+
+    def _names_of(self, column: str) -> list[str]:
+        """Names of the means of one number."""
+        groups: tuple[str, ...] = self.groups.names if self._by_group else ("",)
+        return [" ".join(filter(None, (d, g, column))) for d in self._directions for g in groups]
+
+    def units(self) -> dict[str, tuple[float, float]]:
+        """Mean and scale of the columns that are standardized, by name."""
+        triples = zip(self.columns, self.mean.tolist(), self.scale.tolist(), strict=True)
+        return {name: (m, s) for column, m, s in triples for name in self._names_of(column)}
+
+    def __call__(self, batch: GraphBatch) -> np.ndarray:
+        """The columns, shape (n_nodes, n_columns)."""
+        n, n_groups = batch.n_nodes, len(self.groups.names)
+        group = self.groups.of_arcs(batch)
+        row = np.repeat(np.arange(n), np.diff(batch.adjacency.indptr))
+        ends = (row, batch.adjacency.indices) if self.groups.directed else (row,)
+        known = group < n_groups
+        cells = [node * n_groups + group for node in ends]
+        blocks = []
+        if self.groups.n_relations:
+            counts = [np.bincount(x[known], minlength=n * n_groups) for x in cells]
+            blocks += [np.log1p(x.reshape(n, n_groups)) for x in counts]
+        if not self._by_group:
+            cells, n_groups, known = list(ends), 1, np.ones(len(group), dtype=bool)
+        for i in range(len(self.columns)):
+            values = (np.asarray(batch.edge_attributes)[:, i] - self.mean[i]) / self.scale[i]
+            blocks += self._means(values, cells, known, n, n_groups)
+        return np.hstack(blocks)
+
+    def _means(
+        self, values: np.ndarray, cells: list, known: np.ndarray, n: int, n_groups: int
+    ) -> list[np.ndarray]:
+        """Means over the arcs at each node, by direction and group, and shares of missing ones."""
+        is_missing = np.isnan(values)
+        given = np.where(is_missing, 0.0, values)
+        means, shares = [], []
+        for cell in cells:
+            size = n * n_groups
+            total = np.bincount(cell[known], minlength=size)
+            lacking = np.bincount(cell[known], is_missing[known], minlength=size)
+            sums = np.bincount(cell[known], given[known], minlength=size)
+            means.append((sums / np.maximum(total - lacking, 1)).reshape(n, n_groups))
+            shares.append((lacking / np.maximum(total, 1)).reshape(n, n_groups))
+        return [*means, *shares] if self.indicates else means
+
+    def to_state(self) -> dict[str, Any]:
+        """What a file keeps."""
+        return vars(self)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """The block in a file."""
+        groups = state.take_instance("groups", EdgeGroups)
+        columns = state.take("columns", tuple)
+        mean = state.take_array("mean", float, (len(columns),))
+        scale = state.take_array("scale", float, (len(columns),), low=np.finfo(float).tiny)
+        return cls(groups, columns, mean, scale, state.take("indicates", bool))

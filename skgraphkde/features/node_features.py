@@ -1,0 +1,311 @@
+"""NodeFeatures: node labels, attributes, degrees and random walks -> one feature vector per node.
+
+It is a transformer: the graphs come back with their attributes replaced by the features, so it can
+precede any estimator that takes graphs in a pipeline.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import TransformerMixin, _fit_context
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from skgraphkde.features.blocks import (
+    Block,
+    DegreeBlock,
+    LabelBlock,
+    NumberBlock,
+    WalkBlock,
+    positions,
+)
+from skgraphkde.features.edges import EdgeBlock
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.readers import read_graphs
+from skgraphkde.graphs.relations import EdgeGroups
+from skgraphkde.persistence import State, register
+from skgraphkde.specification import Specification, at_least
+
+__all__ = ["NodeFeatures"]
+
+#: The kinds of features, in the order of their columns.
+BLOCKS = (LabelBlock, NumberBlock, DegreeBlock, WalkBlock, EdgeBlock)
+KINDS = tuple(block.kind for block in BLOCKS)
+# Longest random walk, unless n_steps says otherwise.
+N_STEPS = 4
+
+
+@register
+class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):  # type: ignore
+    """Turn what graphs carry, and how they are wired, into one feature vector per node.
+
+    Parameters
+    ----------
+    kinds : {"auto", "given"} or tuple of str, default="auto"
+        Which features, of
+
+        - "label": one-hot node label; a label that `fit` did not see becomes the zero vector;
+        - "attribute": node numbers, standardized on the training nodes; a missing one is the mean,
+          beside a column that says so. "auto" leaves out positions, which are numbers that hardly
+          change along the edges: they say where in space a node is, in a frame that differs from
+          graph to graph. What a GraphSchema names is never left out;
+        - "degree": one-hot number of neighbors in the bins 0, 1, 2-3, 4-7, ... and its logarithm;
+        - "random_walk": the probability that a walk which steps to a random neighbor (in proportion
+          to the edge weights) is back after 2, ..., `n_steps` steps; 0 at an isolated node.
+          Directed graphs have the same along the arcs, too. It is exact, but estimated for graphs
+          of many thousand nodes, where node order matters a little;
+        - "edge": of directed graphs and edges with data, the logarithm of the number of edges in
+          each direction and of each category, and means of the numbers of these edges.
+
+        "auto" takes all that the training graphs have. "given" takes the first of label, attribute
+        and degree that they have, which papers on these data sets commonly use.
+    n_steps : int, default=None
+        Length of the longest random walk, at least 2. None is 4. Only with random walks.
+
+    Attributes
+    ----------
+    kinds_ : tuple of str
+        The features in use.
+    blocks_ : tuple
+        One for each, with the `names` of its columns.
+    edge_groups_ : EdgeGroups
+        Directions and categories of edges that are told apart.
+    n_features_out_ : int
+        The number of features per node.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from skgraphkde import NodeFeatures
+    >>> features = NodeFeatures(kinds=("degree",)).fit([nx.path_graph(3)])
+    >>> features.get_feature_names_out().tolist()
+    ['degree=0', 'degree=1', 'degree=2-3', 'log(1+degree)']
+    >>> features.transform([nx.path_graph(2)]).attributes.round(2)
+    array([[0.  , 1.  , 0.  , 0.69],
+           [0.  , 1.  , 0.  , 0.69]])
+    """
+
+    _parameter_constraints: dict = {
+        "kinds": [StrOptions({"auto", "given"}), tuple, list],
+        "n_steps": [at_least(2, Integral), None],
+    }
+
+    def __init__(self, kinds: Any = "auto", *, n_steps: int | None = None) -> None:
+        self.kinds = kinds
+        self.n_steps = n_steps
+
+    def _validate_values(self) -> None:
+        if isinstance(self.kinds, str):
+            has_walks = self.kinds == "auto"
+        else:
+            unknown = [kind for kind in self.kinds if kind not in KINDS]
+            if unknown or not self.kinds:
+                raise ValueError(
+                    "The 'kinds' parameter of NodeFeatures must be 'auto', 'given' or a non-empty "
+                    f"selection of {KINDS}. Got {self.kinds!r} instead."
+                )
+            has_walks = "random_walk" in self.kinds
+        if self.n_steps is not None and not has_walks:
+            raise ValueError(
+                f"n_steps is the length of random walks, which kinds={self.kinds!r} does not "
+                "include: leave it out, or add 'random_walk'"
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, graphs: Any, y: Any = None) -> NodeFeatures:
+        """Learn the vocabulary of labels, the scale of attributes and the range of degrees.
+
+        Parameters
+        ----------
+        graphs : GraphBatch or sequence of graphs
+            The training graphs, see :func:`skgraphkde.read_graphs`.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : NodeFeatures
+
+        Raises
+        ------
+        ValueError
+            If `kinds` names labels or attributes that the graphs do not have.
+        """
+        self._validate_values()
+        batch = read_graphs(graphs)
+        kinds = _resolve_kinds(self.kinds, batch)
+        edge_groups = EdgeGroups.fit(batch)
+        self.blocks_ = tuple(self._block(kind, batch, edge_groups) for kind in kinds)
+        self.kinds_, self.edge_groups_ = kinds, edge_groups
+        return self
+
+    def _block(self, kind: str, batch: GraphBatch, edge_groups: EdgeGroups) -> Block:
+        if kind == "label":
+            return LabelBlock.fit(batch)
+        if kind == "attribute":
+            is_used = np.ones(np.asarray(batch.attributes).shape[1], dtype=bool)
+            if self.kinds == "auto":
+                is_used = ~positions(batch)
+            return NumberBlock.fit(batch, np.flatnonzero(is_used))
+        if kind == "degree":
+            return DegreeBlock.fit(batch)
+        if kind == "random_walk":
+            n_steps = N_STEPS if self.n_steps is None else self.n_steps
+            return WalkBlock(n_steps, batch.directed)
+        return EdgeBlock.fit(batch, edge_groups)
+
+    @property
+    def n_features_out_(self) -> int:
+        """The number of features per node."""
+        # A file may say that walks are endless: no names for those.
+        return sum(x.n_columns if isinstance(x, WalkBlock) else len(x.names) for x in self.blocks_)
+
+    def block(self, kind: str) -> Any:
+        """The block of one kind; None if it is not in use."""
+        return next((block for block in self.blocks_ if block.kind == kind), None)
+
+    def transform(self, graphs: Any) -> GraphBatch:
+        """Compute the features.
+
+        Parameters
+        ----------
+        graphs : GraphBatch or sequence of graphs
+            See :func:`skgraphkde.read_graphs`.
+
+        Returns
+        -------
+        GraphBatch
+            The same graphs; `attributes` has shape (n_nodes, `n_features_out_`).
+
+        Raises
+        ------
+        ValueError
+            If labels or attributes that `fit` saw are missing, or attributes have another width.
+        """
+        check_is_fitted(self)
+        batch = read_graphs(graphs)
+        self.check_batch(batch)
+        return self.transform_batch(batch)
+
+    def check_batch(self, batch: GraphBatch) -> None:
+        """Raise if the batch lacks what `fit` saw; warn once of labels that it did not see."""
+        labels, numbers = self.block("label"), self.block("attribute")
+        if labels is not None:
+            batch.check_labels()
+            unseen = labels.unseen(batch)
+            few = ", ".join([*unseen[:5], *[f"and {len(unseen) - 5} more"] * (len(unseen) > 5)])
+            if unseen:
+                warnings.warn(
+                    f"node labels that fit did not see have no feature of their own: {few}",
+                    stacklevel=3,
+                )
+        if numbers is not None:
+            width = 0 if batch.attributes is None else batch.attributes.shape[1]
+            if width != len(numbers.columns):
+                raise ValueError(
+                    f"fit saw {len(numbers.columns)} node attributes; these graphs have "
+                    f"{width or 'none'}"
+                )
+
+    def transform_batch(self, batch: GraphBatch) -> GraphBatch:
+        """The features of a batch that :meth:`check_batch` accepts.
+
+        If edges are told apart, the arcs carry their groups as labels.
+        """
+        blocks = [block(batch) for block in self.blocks_]
+        featurized = batch.replace(attributes=blocks[0] if len(blocks) == 1 else np.hstack(blocks))
+        groups = self.edge_groups_
+        if groups.categories:
+            of_arcs = groups.of_arcs(batch)
+            return featurized.replace(edge_labels=of_arcs, edge_label_names=groups.names)
+        return featurized.replace(edge_labels=None, edge_label_names=())
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the features, in the order of the columns.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str, shape (`n_features_out_`,)
+        """
+        check_is_fitted(self)
+        names = [name for block in self.blocks_ for name in block.names]
+        return np.array(names, dtype=object)
+
+    def units(self) -> dict[str, tuple[float, float]]:
+        """Mean and scale of the features that are standardized, by name, in their own units."""
+        return {
+            name: unit
+            for block in self.blocks_
+            if hasattr(block, "units")
+            for name, unit in block.units().items()
+        }
+
+    # -- state -------------------------------------------------------------------------------------
+
+    def to_state(self) -> dict[str, Any]:
+        """What a file keeps: the parameters, and what `fit` learned."""
+        fitted = None
+        if hasattr(self, "kinds_"):
+            fitted = {"blocks_": self.blocks_, "edge_groups_": self.edge_groups_}
+        return {"parameters": self.get_params(deep=False), "fitted": fitted}
+
+    @classmethod
+    def from_state(cls, state: State) -> NodeFeatures:
+        """The features in a file."""
+        features = cls(**state.take("parameters", dict))
+        features.validate()
+        fitted: Any = state.take("fitted", (dict, type(None)))
+        if fitted is not None:
+            features._take_fitted(State(cls.__name__, fitted))
+        return features
+
+    def _take_fitted(self, state: State) -> None:
+        self.blocks_ = state.take("blocks_", tuple)
+        self.edge_groups_ = state.take_instance("edge_groups_", EdgeGroups)
+        self.kinds_ = tuple(block.kind for block in self.blocks_ if type(block) in BLOCKS)
+        selected = tuple(kind for kind in KINDS if kind in self.kinds_)
+        state.check(
+            selected and selected == self.kinds_ and len(selected) == len(self.blocks_),
+            "blocks_ is not a selection of features",
+        )
+        walks, edges = self.block("random_walk"), self.block("edge")
+        expected = N_STEPS if self.n_steps is None else self.n_steps
+        state.check(walks is None or walks.n_steps == expected, "n_steps contradicts the walks")
+        has_groups = edges is None or edges.groups == self.edge_groups_
+        state.check(has_groups, "edge_groups_ are not those of the edges")
+        state.check_empty()
+
+
+def _resolve_kinds(kinds: Any, batch: GraphBatch) -> tuple[str, ...]:
+    has = {
+        "label": batch.labels is not None,
+        "attribute": batch.attributes is not None,
+        "edge": batch.schema.is_typed,
+    }
+    available = [kind for kind in KINDS if has.get(kind, True)]
+    if isinstance(kinds, str) and kinds == "given":
+        return (available[0],)
+    if isinstance(kinds, str):
+        only_positions = batch.attributes is not None and positions(batch).all()
+        return tuple(kind for kind in available if kind != "attribute" or not only_positions)
+    lacking = [kind for kind in kinds if kind not in available]
+    if lacking:
+        raise ValueError(
+            f"the node features {lacking} were asked for, but the graphs carry none; networkx "
+            "graphs carry labels in the node attribute 'label' and attributes in 'x'"
+        )
+    return tuple(kind for kind in KINDS if kind in kinds)

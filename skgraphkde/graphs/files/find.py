@@ -1,0 +1,92 @@
+"""Find graph files: paths of files and folders -> paths of files, in order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from skgraphkde.graphs.files.csv import is_node_table, node_table_of
+from skgraphkde.graphs.files.walk import FORMATS, PACKED, suffix_of
+
+__all__ = ["find_files"]
+
+
+def find_files(paths: Iterable[str | os.PathLike]) -> list[Path]:
+    """Find the graph files among paths.
+
+    Parameters
+    ----------
+    paths : iterable of str or path-like
+        Files, and folders that are searched with their subfolders. Hidden files and folders are
+        skipped. A table of nodes, ``NAME.nodes.csv``, is no graph of its own: it is read with the
+        edge list ``NAME.csv``.
+
+    Returns
+    -------
+    list of Path
+        In the order of `paths`; the files of a folder are sorted and come before those of its
+        subfolders.
+
+    Raises
+    ------
+    ValueError
+        If a path does not exist, a folder contains no graph file, a file has another suffix, or a
+        table of nodes has no edge list.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from skgraphkde.graphs.files import find_files
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     Path(folder, "b.gml").touch()
+    ...     Path(folder, "a.json.gz").touch()
+    ...     [path.name for path in find_files([folder])]
+    ['a.json.gz', 'b.gml']
+    """
+    known = f"{', '.join(FORMATS)}; all but {PACKED} also as .gz"
+    files: list[Path] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            found = list(_files_in(path))
+            if not found:
+                raise ValueError(f"the folder {path} contains no graph file ({known})")
+            files += found
+        elif not path.exists():
+            raise ValueError(f"{path} does not exist: give a graph file or a folder of graph files")
+        elif suffix_of(path) is None:
+            raise ValueError(
+                f"{path} does not have the suffix of a graph file: give one of {known}"
+            )
+        else:
+            files.append(path)
+    return _without_node_tables(files)
+
+
+def _files_in(folder: Path) -> Iterator[Path]:
+    for here, subfolders, names in os.walk(folder, onerror=_raise):
+        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith(".") and suffix_of(Path(name)) is not None:
+                yield Path(here, name)
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _without_node_tables(files: list[Path]) -> list[Path]:
+    """Leave out the tables of nodes, each of which must have an edge list."""
+    tables = [path for path in files if is_node_table(path)]
+    if not tables:
+        return files
+    graphs = [path for path in files if not is_node_table(path)]
+    read = {node_table_of(path) for path in graphs if suffix_of(path) == ".csv"}
+    for table in tables:
+        if table not in read:
+            raise ValueError(
+                f"{table} is a table of nodes, and no edge list is given that has its name without "
+                '".nodes": give that as well, or leave the table out'
+            )
+    return graphs

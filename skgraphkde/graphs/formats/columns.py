@@ -1,0 +1,204 @@
+"""Columns: data of nodes or edges as a graph holds them -> categories, or rows of numbers.
+
+The functions of this module take the elements of a graph (its nodes, or its edges) and a dict,
+list, array or tensor of values. They return values in the order of the elements, or raise an error
+that names the element that lacks one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skgraphkde.graphs.arrays import LARGEST
+from skgraphkde.graphs.formats.common import (
+    Graph,
+    describe_amount,
+    first_few,
+    is_label,
+    length,
+    plain,
+    unknown_node,
+)
+
+CURE = "or read with GraphSchema(missing='indicate')"
+
+
+@dataclass(frozen=True)
+class Elements:
+    """The nodes, or the edges, of a graph, for messages."""
+
+    index: int  # of the graph
+    kind: str  # "node" or "edge"
+    names: Any  # ids of nodes, or pairs of them
+
+    def where(self, k: int) -> str:
+        """What a message calls the element k."""
+        return f"graph {self.index}, {self.kind} {self.names[k]!r}"
+
+
+class EdgeNames:
+    """The pairs of node ids that edges join, made one at a time."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.names, self.pairs = graph.names, graph.pairs
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __getitem__(self, k: int) -> tuple:
+        u, v = self.pairs[k].tolist()
+        return self.names[u], self.names[v]
+
+
+def nodes_of(graph: Graph) -> Elements:
+    """The nodes of a graph."""
+    return Elements(graph.index, "node", graph.names)
+
+
+def edges_of(graph: Graph) -> Elements:
+    """The edges of a graph."""
+    return Elements(graph.index, "edge", EdgeNames(graph))
+
+
+def require_nodes(index: int, names: Any) -> Any:
+    """Return the node ids if there are any."""
+    if not len(names):
+        raise ValueError(f"graph {index} has no nodes: leave it out or give it a node")
+    return names
+
+
+def longest(*columns: Any) -> int | None:
+    """The length of the longest column; None if there is none. Dicts by node do not count."""
+    lengths = [length(values) for values in columns if not isinstance(values, Mapping)]
+    return max((n_values for n_values in lengths if n_values is not None), default=None)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value says that there is none: None, NaN, or pandas' NA or NaT."""
+    if value is None or isinstance(value, str):
+        return value is None
+    if isinstance(value, float | np.floating):
+        return bool(np.isnan(value))
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def column(elements: Elements, values: Any, name: str, missing: str) -> Any:
+    """One value per element, from a dict by node or from a sequence; None if none has a value.
+
+    With ``missing="indicate"`` the values of elements without one are None.
+    """
+    index, kind, names = elements.index, elements.kind, elements.names
+    values = plain(values)
+    if values is None:
+        return None
+    if isinstance(values, Mapping):
+        values = _by_name(elements, values, name)
+    n_values = length(values)
+    if n_values is None or n_values > len(names) or isinstance(values, set | frozenset):
+        raise ValueError(
+            f"graph {index} has {len(names)} {kind}s and {describe_amount(values)} as {name!r}: "
+            f"give every {kind} one value, in a list or an array"
+        )
+    if isinstance(values, np.ndarray) and values.dtype != object and n_values == len(names):
+        return values
+    values = [*values, *[None] * (len(names) - n_values)]
+    lacking = [k for k, value in enumerate(values) if value is None]
+    if not lacking or missing == "indicate":
+        return values
+    if len(lacking) == len(values):
+        return None
+    have = f"{kind} {{}} has" if len(lacking) == 1 else f"{kind}s {{}} have"
+    raise ValueError(
+        f"graph {index}, {have.format(first_few([names[k] for k in lacking]))} no {name!r}, but "
+        f"other {kind}s of the graph do ({len(lacking)} of {len(values)} lack it): give it to "
+        f"every {kind} or to none, {CURE}"
+    )
+
+
+def _by_name(elements: Elements, values: Mapping, name: str) -> list:
+    index, kind, names = elements.index, elements.kind, elements.names
+    if kind == "edge":
+        return [values.get(names[k], values.get(names[k][::-1])) for k in range(len(names))]
+    known = set(names)
+    for node in values:
+        if node not in known:
+            raise ValueError(
+                f"graph {index} has {name!r} for a node that it does not have: "
+                f"{unknown_node(node, names)}: remove it or add the node"
+            )
+    return [values.get(node) for node in names]
+
+
+def categories(elements: Elements, values: Any, name: str, missing: str) -> list[Hashable]:
+    """The category of each element, checked; None for one that is missing."""
+    values = values.tolist() if isinstance(values, np.ndarray) else values
+    if missing == "indicate":
+        return [None if is_missing(x) else _category(elements, k, x) for k, x in enumerate(values)]
+    return [_category(elements, k, value) for k, value in enumerate(values)]
+
+
+def _category(elements: Elements, k: int, value: Any) -> Hashable:
+    if not is_label(value):
+        what = "label" if elements.kind == "node" else "category"
+        raise ValueError(
+            f"{elements.where(k)} has the {what} {value!r}: a {what} must be hashable and not NaN "
+            f"(numbers belong in {elements.kind}_numbers, such as 'x')"
+        )
+    return value
+
+
+def numbers(elements: Elements, values: Any, name: str, missing: str) -> np.ndarray:
+    """The numbers of the elements as rows, shape (n, width), checked; NaN for missing ones."""
+    rows = _rows(elements, values, name, missing)
+    usable = np.abs(rows) <= LARGEST  # not NaN, not infinite
+    if missing == "indicate":
+        usable |= np.isnan(rows)
+    if not usable.all():
+        k, position = np.argwhere(~usable)[0]
+        which = f"number {position} of the" if rows.shape[1] > 1 else "the"
+        raise ValueError(
+            f"{elements.where(k)}: {which} {elements.kind} attribute {name!r} is "
+            f"{rows[k, position]}: impute, clip or drop it first, {CURE}"
+            if np.isnan(rows[k, position])
+            else f"{elements.where(k)}: {which} {elements.kind} attribute {name!r} is "
+            f"{rows[k, position]}: clip or drop it first"
+        )
+    return rows
+
+
+def _rows(elements: Elements, values: Any, name: str, missing: str) -> np.ndarray:
+    n = len(elements.names)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf" and values.ndim <= 2:
+        return values.astype(float).reshape(n, -1 if values.size else 0)
+    width = None
+    rows: list[np.ndarray | None] = []
+    for k, value in enumerate(values):
+        if missing == "indicate" and is_missing(value):
+            rows.append(None)
+            continue
+        row = _row(elements, k, value, name)
+        width = len(row) if width is None else width
+        if len(row) != width:
+            raise ValueError(
+                f"{elements.where(k)}: the {elements.kind} attribute {name!r} has {len(row)} "
+                f"numbers, but the {elements.kind}s before it have {width}: give all "
+                f"{elements.kind}s vectors of the same length"
+            )
+        rows.append(row)
+    blank = np.full(1 if width is None else width, np.nan)
+    return np.stack([blank if row is None else row for row in rows]) if rows else np.empty((0, 1))
+
+
+def _row(elements: Elements, k: int, value: Any, name: str) -> np.ndarray:
+    where = f"{elements.where(k)}: the {elements.kind} attribute {name!r}"
+    try:
+        row = np.atleast_1d(np.asarray(plain(value), dtype=float))
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise ValueError(f"{where} is not a number or a vector of numbers: {value!r}") from error
+    if row.ndim != 1:
+        raise ValueError(f"{where} has shape {row.shape}: give a number or a flat vector")
+    return row

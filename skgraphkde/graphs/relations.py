@@ -1,0 +1,178 @@
+"""Relations: the arcs of graphs by direction and category.
+
+It takes a batch, and returns what messages pass along: the arcs of each relation, and keys by which
+color refinement tells them apart. Undirected graphs whose edges have no categories have one kind of
+arcs, and no relations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.refinement import Messages, bits, mix
+from skgraphkde.persistence import State, register
+
+# Categories that are told apart; the others are one.
+MOST_CATEGORIES = 16
+
+
+@register
+@dataclass(frozen=True)
+class EdgeGroups:
+    """Which categories of edges are told apart: the 16 most frequent ones, and the others as one.
+
+    Parameters
+    ----------
+    directed : bool
+    categories : tuple
+        Those that are groups of their own; () without categories.
+    has_others : bool
+        Whether there are more.
+    """
+
+    directed: bool
+    categories: tuple[Hashable, ...]
+    has_others: bool
+
+    @classmethod
+    def fit(cls, batch: GraphBatch) -> Self:
+        """Learn which categories are frequent."""
+        if batch.edge_labels is None:
+            return cls(batch.directed, (), False)
+        counts = np.bincount(batch.edge_labels, minlength=len(batch.edge_label_names))
+        present = np.flatnonzero(counts)
+        frequent = present[np.argsort(-counts[present], kind="stable")][:MOST_CATEGORIES]
+        categories = tuple(batch.edge_label_names[i] for i in np.sort(frequent))
+        return cls(batch.directed, categories, len(present) > len(frequent))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the groups; one without a name if there are no categories."""
+        names = tuple(str(x) for x in self.categories)
+        return (*names, "others") if self.has_others else names or ("",)
+
+    @property
+    def n_relations(self) -> int:
+        """Groups times directions; 0 if all arcs are alike."""
+        n_groups = len(self.categories) + self.has_others
+        return 2 * max(n_groups, 1) if self.directed else n_groups
+
+    def of_arcs(self, batch: GraphBatch) -> np.ndarray:
+        """The group of each arc, shape (n_arcs,); the number of groups if it is of none."""
+        n_groups = len(self.names)
+        if not self.categories:
+            return np.zeros(batch.adjacency.nnz, dtype=np.int64)
+        others = len(self.categories)  # the last group, or none
+        code = {name: i for i, name in enumerate(self.categories)}
+        codes = np.array([code.get(x, others) for x in batch.edge_label_names], dtype=np.int64)
+        return np.minimum(codes, n_groups)[batch.edge_labels]
+
+    def to_state(self) -> dict[str, Any]:
+        """What a file keeps."""
+        return vars(self)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """The groups in a file."""
+        directed, has_others = state.take("directed", bool), state.take("has_others", bool)
+        categories = state.take("categories", tuple)
+        is_vocabulary = len(set(categories)) == len(categories) <= MOST_CATEGORIES
+        state.check(is_vocabulary, "categories has a value twice, or too many")
+        state.check(categories or not has_others, "there are others of no categories")
+        return cls(directed, categories, has_others)
+
+
+class Transposed(NamedTuple):
+    """The arcs by the node at which they end."""
+
+    arcs: np.ndarray  # (n_arcs,): indices into the arcs
+    indices: np.ndarray  # (n_arcs,): the nodes from which they come
+    indptr: np.ndarray  # (n_nodes + 1,)
+
+
+def transposed(batch: GraphBatch) -> Transposed:
+    """The arcs of a batch by the node at which they end."""
+    adjacency = batch.adjacency
+    row = np.repeat(np.arange(batch.n_nodes), np.diff(adjacency.indptr))
+    arcs = np.argsort(adjacency.indices, kind="stable")
+    indptr = offsets(np.bincount(adjacency.indices, minlength=batch.n_nodes))
+    return Transposed(arcs, row[arcs], indptr)
+
+
+def relations(batch: GraphBatch) -> tuple[sp.csr_array, ...]:
+    """The arcs of each relation, shape (n_nodes, n_nodes) each, by the node that they tell.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        With the group of each arc as `edge_labels`, as NodeFeatures makes it; those past
+        `edge_label_names` are of none.
+
+    Returns
+    -------
+    tuple of csr_array
+        Of directed graphs, the arcs from a node in each group, then those to a node in each group.
+        Rows are the weights of a node's arcs divided by their sum: a product with them averages.
+    """
+    n_groups = len(batch.edge_label_names)
+    if not (batch.directed or n_groups):
+        return ()
+    groups = np.zeros(batch.adjacency.nnz, dtype=np.int64)
+    if batch.edge_labels is not None:
+        groups = np.asarray(batch.edge_labels)
+    sides = [(batch.adjacency.indptr, batch.adjacency.indices, batch.adjacency.data, groups)]
+    if batch.directed:
+        back = transposed(batch)
+        weights = batch.adjacency.data[back.arcs]
+        sides.append((back.indptr, back.indices, weights, groups[back.arcs]))
+    return tuple(
+        _averaging(indptr, indices, weights, of_arcs == group)
+        for indptr, indices, weights, of_arcs in sides
+        for group in range(max(n_groups, 1))
+    )
+
+
+def _averaging(
+    indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray, is_in: np.ndarray
+) -> sp.csr_array:
+    """Some of the arcs, whose weights in a row add up to 1."""
+    n = len(indptr) - 1
+    row = np.repeat(np.arange(n), np.diff(indptr))[is_in]
+    weights = weights[is_in]
+    total = np.bincount(row, weights, n)
+    chosen = (weights / total[row], indices[is_in], offsets(np.bincount(row, minlength=n)))
+    return sp.csr_array(chosen, shape=(n, n))
+
+
+def messages(batch: GraphBatch, groups: np.ndarray | None, *, weighted: bool) -> list[Messages]:
+    """Along what color refinement passes colors, with a key for each arc.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+    groups : ndarray of shape (n_arcs,) or None
+        A number for the category of each arc.
+    weighted : bool
+        Whether weights tell arcs apart.
+    """
+    A = batch.adjacency
+    # Never 0: a node's own color must not count as that of a neighbor.
+    keys = mix(bits(A.data if weighted else np.ones(1)))
+    if groups is not None:
+        keys = mix(keys + mix(groups.astype(np.uint64) + np.uint64(1)))
+    passed = [Messages(A.indices, A.indptr, keys)]
+    if batch.directed:
+        back = transposed(batch)
+        keys = np.broadcast_to(keys, len(back.arcs))[back.arcs]
+        passed.append(Messages(back.indices, back.indptr, mix(keys + np.uint64(1))))
+    if weighted and batch.underlying is not A:  # which encoders see as well
+        U = batch.underlying
+        passed.append(Messages(U.indices, U.indptr, mix(bits(U.data) + np.uint64(2))))
+    return passed

@@ -1,0 +1,163 @@
+"""Resolution: a GraphSchema and the names that graphs have -> the names that are read.
+
+It takes graphs as their formats hold them, and returns a :class:`Plan`, or raises an error that
+lists the names that there are.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from skgraphkde.graphs.formats.common import Columns, Graph, length, plain
+from skgraphkde.graphs.schema import CONVENTIONS, KINDS, FittedSchema, GraphSchema, Widths
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is read of some graphs, by name."""
+
+    schema: GraphSchema
+    names: dict[str, tuple[str, ...]]  # by kind, such as "node_categories"
+    owners: dict[tuple[str, str], int]  # ("node" or "edge", name) -> a graph that has it
+    left_out: tuple[str, ...]
+
+    def fitted(self, directed: bool, node_numbers: Widths, edge_numbers: Widths) -> FittedSchema:
+        """What was read, once it is known how wide the numbers are."""
+        return FittedSchema(
+            self.names["node_categories"] if self.is_present("node_categories") else (),
+            node_numbers,
+            self.names["edge_categories"],
+            edge_numbers,
+            self.schema.edge_weight,
+            directed,
+            self.schema.missing,
+            self.schema.named("node_numbers"),
+            self.left_out,
+            self.schema.directed is False,
+        )
+
+    def is_present(self, kind: str) -> bool:
+        """Whether anything of a kind is read."""
+        return bool(self.names[kind])
+
+
+def resolved(schema: GraphSchema, graphs: list[Graph], known: FittedSchema | None) -> Plan:
+    """Decide what is read.
+
+    Parameters
+    ----------
+    schema : GraphSchema
+    graphs : list of Graph
+    known : FittedSchema or None
+        Where `schema` comes from, if other graphs were read before. What is in it and in none of
+        these graphs is missing, if values may be.
+
+    Raises
+    ------
+    ValueError
+        If the schema names something that no graph has.
+    """
+    owners: dict[tuple[str, str], int] = {}
+    for graph in graphs:
+        for part, columns in (("node", graph.nodes), ("edge", graph.edges)):
+            for name in columns.names():
+                owners.setdefault((part, name), graph.index)
+    has_edges = any(len(graph.pairs) for graph in graphs)
+    names: dict[str, tuple[str, ...]] = {}
+    for kind in KINDS:
+        part = kind.partition("_")[0]
+        found = [name for owner, name in owners if owner == part]
+        taken = {x for other in KINDS if other.startswith(part) for x in schema.named(other)}
+        if part == "edge" and schema.edge_weight is not None:
+            taken.add(schema.edge_weight)
+        value = getattr(schema, kind)
+        if value == "auto":
+            names[kind] = tuple(x for x in CONVENTIONS[kind] if x in found and x not in taken)
+        elif value == "all":
+            free = [x for x in found if x not in taken]
+            names[kind] = tuple(x for x in sorted(free) if _is_of(kind, x, part, graphs))
+        else:
+            names[kind] = schema.named(kind)
+            for name in names[kind]:
+                if name not in found and (part == "node" or has_edges):
+                    if known is None or schema.missing == "error":
+                        _check_given(graphs, part, name, found)
+                    owners[part, name] = graphs[0].index
+    weight = schema.edge_weight
+    if weight is not None and has_edges and all(graph.weights is None for graph in graphs):
+        found = [name for owner, name in owners if owner == "edge"]
+        if weight not in found:
+            _check_given(graphs, "edge", weight, found)
+    return Plan(schema, names, owners, tuple(_left_out(schema, names, owners)))
+
+
+def _check_given(graphs: list[Graph], part: str, name: str, found: list[str]) -> None:
+    """Raise if no graph has it, though it may be there without being listed."""
+    if any(_columns(graph, part).get(name) is not None for graph in graphs):
+        return
+    near = difflib.get_close_matches(name, found, n=10, cutoff=0.0)
+    known = ", ".join(map(repr, near)) or "no attributes"
+    who = f"graph {graphs[0].index} has" if len(graphs) == 1 else "no graph has"
+    no = "no " if len(graphs) == 1 else "the "
+    raise ValueError(
+        f"{who} {no}{part} attribute {name!r}, which the schema names: {part}s have {known}"
+    )
+
+
+def _columns(graph: Graph, part: str) -> Columns:
+    return graph.nodes if part == "node" else graph.edges
+
+
+def _is_of(kind: str, name: str, part: str, graphs: list[Graph]) -> bool:
+    """Whether an attribute is of a kind, by its name or by the type of its first values."""
+    conventional = [k for k in KINDS if k.startswith(part) and name in CONVENTIONS[k]]
+    if conventional:
+        return kind in conventional
+    samples = (_first_value(_columns(graph, part).get(name)) for graph in graphs)
+    are_numbers = all(_is_number(value) for value in samples if value is not None)
+    return are_numbers == kind.endswith("numbers")
+
+
+def _first_value(values: Any) -> Any:
+    values = plain(values)
+    if values is None:
+        return None
+    values = values.values() if hasattr(values, "values") else values
+    items: Iterable[Any] = values if length(values) is not None else ()
+    return next((value for value in items if value is not None), None)
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return False
+    if isinstance(value, Real | np.number):
+        return True
+    array = value if isinstance(value, np.ndarray) else None
+    if isinstance(value, list | tuple) and value and all(isinstance(x, Real) for x in value):
+        return True
+    return array is not None and array.dtype.kind in "iuf"
+
+
+def _left_out(
+    schema: GraphSchema, names: dict[str, tuple[str, ...]], owners: Iterable[tuple[str, str]]
+) -> Iterable[str]:
+    """What is there and not read, unless the user has decided on all of its part."""
+    for part in ("node", "edge"):
+        kinds = [kind for kind in KINDS if kind.startswith(part)]
+        if all(getattr(schema, kind) != "auto" for kind in kinds):
+            continue
+        read = {name for kind in kinds for name in names[kind]}
+        # Whoever decided on a kind has decided on its conventional names.
+        decided = [kind for kind in kinds if getattr(schema, kind) != "auto"]
+        read |= {name for kind in decided for name in CONVENTIONS[kind]}
+        if part == "edge" and schema.edge_weight is not None:
+            read.add(schema.edge_weight)
+        for owner, name in owners:
+            if owner == part and name not in read:
+                yield f"{part} attribute {name!r}"

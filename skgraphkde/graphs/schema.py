@@ -1,0 +1,277 @@
+"""GraphSchema: which names of node and edge data are read, and as what.
+
+It takes the names that a user wrote, or the conventions. What was found is a
+:class:`FittedSchema`, which each :class:`~skgraphkde.graphs.batch.GraphBatch` carries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sklearn.utils._param_validation import StrOptions
+
+from skgraphkde.persistence import State, register
+from skgraphkde.specification import Specification
+
+__all__ = ["FittedSchema", "GraphSchema"]
+
+#: Names that are read where graphs have them, unless the user names others.
+CONVENTIONS = {
+    "node_categories": ("label", "node_type"),
+    "node_numbers": ("x",),
+    "edge_categories": ("label", "edge_type"),
+    "edge_numbers": ("x", "edge_attr"),
+}
+KINDS = tuple(CONVENTIONS)
+
+
+@register
+class GraphSchema(Specification):
+    """Which attributes of nodes and edges are read, and as what.
+
+    Each of the first four parameters is a name or a tuple of names; "auto" for the conventions
+    below, where graphs have them; "all" for everything that is of the kind; or None for nothing. A
+    name that you write and no graph has is an error that lists the names that there are.
+
+    Parameters
+    ----------
+    node_categories : str, tuple of str or None, default="auto"
+        Node attributes that hold a category, any hashable. "auto" is "label" and "node_type".
+    node_numbers : str, tuple of str or None, default="auto"
+        Node attributes that hold a number or a vector of numbers. "auto" is "x", of which the
+        detector leaves out what looks like a position in space; what you name is never left out.
+    edge_categories : str, tuple of str or None, default="auto"
+        The same of edges: bond types, relations, system calls. "auto" is "label" and "edge_type".
+    edge_numbers : str, tuple of str or None, default="auto"
+        Lengths, amounts, delays. "auto" is "x" and "edge_attr".
+    edge_weight : str or None, default=None
+        A positive number that scales what passes along an edge. None: all edges are alike.
+    directed : {"auto"} or bool, default="auto"
+        Whether an edge from u to v differs from one from v to u. "auto": as the graphs are.
+    missing : {"error", "indicate"}, default="error"
+        What a missing value is: an error, or evidence. With "indicate" a missing number counts as
+        the mean, beside a column that says so, and a missing category is one of its own.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from skgraphkde import GraphSchema, read_graphs
+    >>> pump = nx.DiGraph([("a", "b", {"flow": 1.5})])
+    >>> nx.set_node_attributes(pump, {"a": 60.0, "b": 71.5}, "temp")
+    >>> read_graphs([pump], schema=GraphSchema(node_numbers="temp", edge_numbers="flow"))
+    GraphBatch(n_graphs=1, n_nodes=2, n_arcs=1, n_attributes=1, n_edge_attributes=1)
+    """
+
+    _parameter_constraints: dict = {
+        **{name: [str, tuple, list, None] for name in KINDS},
+        "edge_weight": [str, None],
+        "directed": [StrOptions({"auto"}), bool],
+        "missing": [StrOptions({"error", "indicate"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        node_categories: Any = "auto",
+        node_numbers: Any = "auto",
+        edge_categories: Any = "auto",
+        edge_numbers: Any = "auto",
+        edge_weight: str | None = None,
+        directed: Any = "auto",
+        missing: str = "error",
+    ) -> None:
+        self.node_categories = node_categories
+        self.node_numbers = node_numbers
+        self.edge_categories = edge_categories
+        self.edge_numbers = edge_numbers
+        self.edge_weight = edge_weight
+        self.directed = directed
+        self.missing = missing
+
+    def _validate_values(self) -> None:
+        for part in ("node", "edge"):
+            named = [(x, k) for k in KINDS if k.startswith(part) for x in self.named(k)]
+            if part == "edge" and self.edge_weight is not None:
+                named.append((self.edge_weight, "edge_weight"))
+            names = [name for name, _ in named]
+            for name, kind in named:
+                if not isinstance(name, str) or not name:
+                    raise ValueError(
+                        f"The {kind!r} parameter of GraphSchema must hold names of attributes. "
+                        f"Got {name!r}."
+                    )
+                if names.count(name) > 1:
+                    kinds = " and ".join(dict.fromkeys(k for x, k in named if x == name))
+                    raise ValueError(
+                        f"GraphSchema: the {part} attribute {name!r} is named twice, in {kinds}: "
+                        "name it once"
+                    )
+
+    @classmethod
+    def everything(cls) -> GraphSchema:
+        """The schema that the string "all" is short for."""
+        return cls(
+            node_categories="all", node_numbers="all", edge_categories="all", edge_numbers="all"
+        )
+
+    def named(self, kind: str) -> tuple[str, ...]:
+        """The names that the user wrote for a kind, such as "node_categories"."""
+        value = getattr(self, kind)
+        if value is None or value in ("auto", "all"):
+            return ()
+        return (value,) if isinstance(value, str) else tuple(value)
+
+
+Widths = tuple[tuple[str, int], ...]
+
+
+@register
+@dataclass(frozen=True)
+class FittedSchema:
+    """What was read of graphs.
+
+    Attributes
+    ----------
+    node_categories, edge_categories : tuple of str
+        Names of attributes.
+    node_numbers, edge_numbers : tuple of (str, int)
+        Names, each with its number of columns.
+    edge_weight : str or None
+    directed : bool
+    missing : {"error", "indicate"}
+    named : tuple of str
+        The names of node numbers that the user wrote.
+    left_out : tuple of str
+        What the graphs have and what was not read, in words.
+    ignores_direction : bool
+        Whether the user said that graphs are undirected, whatever they are.
+    """
+
+    node_categories: tuple[str, ...] = ()
+    node_numbers: Widths = ()
+    edge_categories: tuple[str, ...] = ()
+    edge_numbers: Widths = ()
+    edge_weight: str | None = None
+    directed: bool = False
+    missing: str = "error"
+    named: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    ignores_direction: bool = False
+
+    def __repr__(self) -> str:
+        parts = []
+        for kind in KINDS:
+            value = getattr(self, kind)
+            if value:
+                names = value if kind.endswith("categories") else tuple(map(_sized, value))
+                parts.append(f"{kind}={names!r}")
+        if self.edge_weight is not None:
+            parts.append(f"edge_weight={self.edge_weight!r}")
+        parts.append(f"directed={self.directed}")
+        if self.missing != "error":
+            parts.append(f"missing={self.missing!r}")
+        if self.left_out:
+            parts.append(f"left_out={self.left_out!r}")
+        return f"FittedSchema({', '.join(parts)})"
+
+    @property
+    def node_columns(self) -> tuple[str, ...]:
+        """Names of the columns of the node numbers: "temp", or "x_0", "x_1", ... of a vector."""
+        return column_names(self.node_numbers)
+
+    @property
+    def edge_columns(self) -> tuple[str, ...]:
+        """The same of the edge numbers."""
+        return column_names(self.edge_numbers)
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether edges differ by direction, category or number."""
+        return self.directed or bool(self.edge_categories or self.edge_numbers)
+
+    def to_schema(self) -> GraphSchema:
+        """The schema that reads the same, by name, of other graphs."""
+        return GraphSchema(
+            node_categories=self.node_categories,
+            node_numbers=tuple(name for name, _ in self.node_numbers),
+            edge_categories=self.edge_categories,
+            edge_numbers=tuple(name for name, _ in self.edge_numbers),
+            edge_weight=self.edge_weight,
+            directed=True if self.directed else False if self.ignores_direction else "auto",
+            missing=self.missing,
+        )
+
+    def conflict(self, other: FittedSchema) -> str | None:
+        """What keeps graphs that were read by both from being joined, in words; None if nothing."""
+        for kind in KINDS:
+            mine, others = getattr(self, kind), getattr(other, kind)
+            if mine != others:
+                what = kind.replace("_", " ")
+                return f"{what} {_listed(mine)} and {_listed(others)}"
+        if self.edge_weight != other.edge_weight and None not in (
+            self.edge_weight,
+            other.edge_weight,
+        ):
+            return f"edge weights {self.edge_weight!r} and {other.edge_weight!r}"
+        return None
+
+    def joined(self, others: Iterable[FittedSchema]) -> FittedSchema:
+        """The schema of graphs that were read by this one and others, between which is no conflict.
+
+        Undirected graphs become directed ones beside such.
+        """
+        everyone = [self, *others]
+        left_out = dict.fromkeys(text for schema in everyone for text in schema.left_out)
+        return replace(
+            self,
+            directed=any(x.directed for x in everyone),
+            missing="indicate" if any(x.missing == "indicate" for x in everyone) else "error",
+            named=tuple(dict.fromkeys(name for x in everyone for name in x.named)),
+            left_out=tuple(left_out),
+        )
+
+    # -- state -------------------------------------------------------------------------------------
+
+    def to_state(self) -> dict[str, Any]:
+        """What a file keeps."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: State) -> FittedSchema:
+        """The schema in a file."""
+        values: dict[str, Any] = {}
+        for name in ("node_categories", "edge_categories", "named", "left_out"):
+            values[name] = state.take(name, tuple)
+            are_names = all(type(x) is str for x in values[name])
+            state.check(are_names, f"{name} has something that is not text")
+        for name in ("node_numbers", "edge_numbers"):
+            values[name] = state.take(name, tuple)
+            for item in values[name]:
+                is_pair = type(item) is tuple and [type(x) for x in item] == [str, int]
+                state.check(is_pair and item[1] > 0, f"{name} has something but names and widths")
+        values["edge_weight"] = state.take_optional("edge_weight", str)
+        for name in ("directed", "ignores_direction"):
+            values[name] = state.take(name, bool)
+        values["missing"] = state.take_choice("missing", ("error", "indicate"))
+        return cls(**values)
+
+
+def column_names(numbers: Widths) -> tuple[str, ...]:
+    """A name for each column of numbers."""
+    return tuple(
+        column
+        for name, width in numbers
+        for column in ((name,) if width == 1 else (f"{name}_{i}" for i in range(width)))
+    )
+
+
+def _sized(item: tuple[str, int]) -> str:
+    name, width = item
+    return name if width == 1 else f"{name} ({width} columns)"
+
+
+def _listed(value: tuple) -> str:
+    names = [x if isinstance(x, str) else _sized(x) for x in value]
+    return ", ".join(map(repr, names)) or "none"

@@ -1,0 +1,180 @@
+"""Selection: a batch -> the same graphs with only the data that a schema names."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from skgraphkde.graphs.arrays import sorted_labels
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.schema import KINDS, FittedSchema, GraphSchema, Widths
+
+
+def selected(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
+    """The data of a batch that a schema names; "auto" and "all" are everything that was read.
+
+    Raises
+    ------
+    ValueError
+        If the schema names something that the batch does not have, or wants it read in another
+        way.
+    """
+    has = batch.schema
+    if schema.directed is False and has.directed:
+        raise ValueError(
+            "these graphs were read as directed: read them with GraphSchema(directed=False)"
+        )
+    wanted = {kind: _wanted(schema, kind, has) for kind in KINDS}
+    if all(wanted[kind] == _names(has, kind) for kind in KINDS) and not (
+        schema.directed is True and not has.directed
+    ):
+        return batch
+    labels, names = select_categories(
+        batch.labels, batch.label_names, has.node_categories, wanted["node_categories"]
+    )
+    edge_labels, edge_names = select_categories(
+        batch.edge_labels, batch.edge_label_names, has.edge_categories, wanted["edge_categories"]
+    )
+    attributes, node_widths = _select_numbers(
+        batch.attributes, has.node_numbers, wanted["node_numbers"]
+    )
+    edge_attributes, edge_widths = _select_numbers(
+        batch.edge_attributes, has.edge_numbers, wanted["edge_numbers"]
+    )
+    return batch.replace(
+        labels=labels,
+        label_names=names,
+        attributes=attributes,
+        edge_labels=edge_labels,
+        edge_label_names=edge_names,
+        edge_attributes=edge_attributes,
+        schema=replace(
+            has,
+            node_categories=wanted["node_categories"],
+            edge_categories=wanted["edge_categories"],
+            node_numbers=node_widths,
+            edge_numbers=edge_widths,
+            directed=has.directed or schema.directed is True,
+            named=tuple(dict.fromkeys([*has.named, *schema.named("node_numbers")])),
+        ),
+    )
+
+
+def conformed(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
+    """Graphs that were read by the schema of the training graphs, with the same columns.
+
+    Raises
+    ------
+    ValueError
+        If they are directed and the training graphs were not, or have columns of other widths.
+    """
+    batch = _filled(batch, fitted)
+    has = batch.schema
+    if has.directed and not fitted.directed:
+        each = (batch[i].adjacency for i in range(len(batch)))
+        first = next((i for i, A in enumerate(each) if (A != A.T).nnz), 0)
+        raise ValueError(
+            f"graph {first} is directed, and fit saw undirected graphs: fit on directed graphs, or "
+            "with schema=GraphSchema(directed=False)"
+        )
+    changes: dict[str, Any] = {}
+    if not batch.adjacency.nnz:  # there are no edges to have data
+        if fitted.edge_categories:
+            changes["edge_labels"] = np.zeros(0, dtype=np.int64)
+        if fitted.edge_numbers:
+            width = sum(width for _, width in fitted.edge_numbers)
+            changes["edge_attributes"] = np.zeros((0, width))
+        has = replace(has, edge_categories=fitted.edge_categories, edge_numbers=fitted.edge_numbers)
+    for kind in ("node_numbers", "edge_numbers"):
+        if getattr(has, kind) != getattr(fitted, kind):
+            part = kind[:4]
+            raise ValueError(
+                f"fit saw the {part} numbers {_with_widths(getattr(fitted, kind))}; these graphs "
+                f"have {_with_widths(getattr(has, kind))}"
+            )
+    if not changes and has.directed == fitted.directed:
+        return batch
+    return batch.replace(**changes, schema=replace(has, directed=fitted.directed))
+
+
+def _filled(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
+    """The same graphs, with NaN for numbers of `fitted` that none of them has a value of."""
+    if fitted.missing != "indicate":
+        return batch
+    changes: dict[str, Any] = {}
+    schema = batch.schema
+    for prefix, kind, n in (
+        ("", "node_numbers", batch.n_nodes),
+        ("edge_", "edge_numbers", batch.adjacency.nnz),
+    ):
+        has, wanted = dict(getattr(schema, kind)), dict(getattr(fitted, kind))
+        if has == wanted or not has.items() <= wanted.items():
+            continue
+        blocks = {name: np.full((n, width), np.nan) for name, width in wanted.items()}
+        first = 0
+        for name, width in has.items():
+            blocks[name] = getattr(batch, f"{prefix}attributes")[:, first : first + width]
+            first += width
+        changes[f"{prefix}attributes"] = np.hstack(list(blocks.values()))
+        schema = replace(schema, **{kind: getattr(fitted, kind)})
+    return batch.replace(**changes, schema=schema) if changes else batch
+
+
+def _with_widths(numbers: Widths) -> str:
+    return ", ".join(f"{name!r} ({width})" for name, width in numbers) or "none"
+
+
+def _names(schema: FittedSchema, kind: str) -> tuple[str, ...]:
+    value = getattr(schema, kind)
+    return value if kind.endswith("categories") else tuple(name for name, _ in value)
+
+
+def _wanted(schema: GraphSchema, kind: str, has: FittedSchema) -> tuple[str, ...]:
+    value, known = getattr(schema, kind), _names(has, kind)
+    if value in ("auto", "all"):
+        return known
+    named = schema.named(kind)
+    for name in named:
+        if name not in known and not (kind.startswith("edge") and not known):
+            part, _, what = kind.partition("_")
+            near = ", ".join(map(repr, difflib.get_close_matches(name, known, n=10, cutoff=0.0)))
+            raise ValueError(
+                f"these graphs have no {part} attribute {name!r} that was read as {what}: they "
+                f"have {near or 'none'}; read them with the schema of fit"
+            )
+    return named
+
+
+def select_categories(
+    codes: np.ndarray | None,
+    vocabulary: tuple[Any, ...],
+    has: tuple[str, ...],
+    wanted: tuple[str, ...],
+) -> tuple[np.ndarray | None, tuple[Any, ...]]:
+    """Codes and vocabulary of some of the categories."""
+    if codes is None or not wanted:
+        return None, ()
+    if wanted == has:
+        return codes, vocabulary
+    values = vocabulary if len(has) > 1 else tuple((value,) for value in vocabulary)
+    positions = [has.index(name) for name in wanted]
+    chosen = [tuple(value[i] for i in positions) for value in values]
+    chosen = chosen if len(wanted) > 1 else [value[0] for value in chosen]
+    names = sorted_labels(set(chosen))
+    code = {name: i for i, name in enumerate(names)}
+    return np.array([code[value] for value in chosen], dtype=np.int64)[codes], names
+
+
+def _select_numbers(
+    numbers: np.ndarray | None, has: Widths, wanted: tuple[str, ...]
+) -> tuple[np.ndarray | None, Widths]:
+    if numbers is None or not wanted:
+        return None, ()
+    first, columns, widths = 0, {}, dict(has)
+    for name, width in has:
+        columns[name] = numbers[:, first : first + width]
+        first += width
+    return np.hstack([columns[x] for x in wanted]), tuple((x, widths[x]) for x in wanted)

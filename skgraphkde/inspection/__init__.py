@@ -1,0 +1,19 @@
+"""Reasons: the views, the data, the nodes and the references that a graph's score comes from."""
+
+from skgraphkde.inspection.reasons import explain
+from skgraphkde.inspection.views import (
+    mean_distances,
+    nearest_references,
+    node_contributions,
+    novel_nodes,
+    view_surprises,
+)
+
+__all__ = [
+    "explain",
+    "mean_distances",
+    "nearest_references",
+    "node_contributions",
+    "novel_nodes",
+    "view_surprises",
+]

@@ -1,0 +1,138 @@
+"""Novelty and rarity of the parts of graphs, against counting."""
+
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skgraphkde import GraphKDEDetector, GraphSchema, Novelty, load, read_graphs
+from tests.conftest import permuted
+from tests.graphs.test_relations import typed_graphs
+
+
+def parts_slow(graph):
+    """The kinds of nodes, and the kinds of arcs, of a networkx graph."""
+    label = dict(graph.nodes(data="label"))
+    arcs = []
+    for u, v, data in graph.edges(data=True):
+        pairs = [(u, v)] if graph.is_directed() else [(u, v), (v, u)]
+        for a, b in pairs:
+            ends = (
+                (label[a], label[b]) if graph.is_directed() else tuple(sorted((label[a], label[b])))
+            )
+            arcs.append((*ends, data["label"]))
+    return list(label.values()), arcs
+
+
+def scores_slow(graphs, references, own):
+    """Minus the shares of new parts, and the means of log((c + 1) / (n + k))."""
+    rows = []
+    for graph, left_out in zip(graphs, own, strict=True):
+        new = rarity = 0.0
+        for i, parts in enumerate(parts_slow(graph)):
+            known = Counter()
+            for j, reference in enumerate(references):
+                known.update(parts_slow(reference)[i] if j != left_out else ())
+            kinds = {part for reference in references for part in parts_slow(reference)[i]}
+            total = sum(known.values()) + len(kinds) + 1
+            if parts:
+                new += np.mean([part not in known for part in parts])
+                rarity += np.mean([np.log((known[part] + 1) / total) for part in parts])
+        rows.append((new, rarity))
+    return np.array(rows).T
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@given(st.integers(0, 10**6))
+@settings(max_examples=10)
+def test_scores_equal_the_definition(directed, seed):
+    options = {"directed": directed, "categories": "abcde"}
+    references, new = typed_graphs(6, seed, **options), typed_graphs(4, seed + 1, **options)
+    novelty = Novelty(0).fit(read_graphs(references))
+    assert novelty.names[1] == "rarity of categories and edges"
+    for graphs, own in ((new, [-1] * 4), (references, range(6))):
+        shares, rarity = scores_slow(graphs, references, own)
+        actual = novelty.scores(read_graphs(graphs), np.array(own))
+        nodes = shares_of_new_nodes(graphs, references, own)
+        np.testing.assert_allclose(actual[0], -(nodes + 10 * shares), atol=1e-12)
+        np.testing.assert_allclose(actual[1], rarity, atol=1e-12)
+
+
+def shares_of_new_nodes(graphs, references, own):
+    """With radius 0 a neighborhood is the node itself."""
+    shares = []
+    for graph, left_out in zip(graphs, own, strict=True):
+        known = {x for j, r in enumerate(references) if j != left_out for x in parts_slow(r)[0]}
+        shares.append(np.mean([label not in known for label in parts_slow(graph)[0]]))
+    return np.array(shares)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=10)
+def test_neither_company_nor_the_order_of_nodes_matters(seed):
+    novelty = Novelty(2).fit(read_graphs(typed_graphs(8, seed)))
+    batch = read_graphs(typed_graphs(5, seed + 1))
+    expected = novelty.scores(batch)
+    np.testing.assert_allclose(novelty.scores(permuted(batch, seed)), expected, atol=1e-12)
+    alone = np.hstack([novelty.scores(batch[i]) for i in range(5)])
+    np.testing.assert_allclose(alone, expected, atol=1e-12)
+
+
+def test_which_parts_count():
+    def names(graphs, schema=None):
+        return Novelty(3).fit(read_graphs(graphs, schema=schema)).names[1:]
+
+    typed = typed_graphs(6)
+    assert names(typed) == ("rarity of categories and edges",)
+    no_edges = GraphSchema(edge_categories=None)
+    assert names(typed, no_edges) == ("rarity of categories and edges",)  # they are directed
+    undirected = GraphSchema(edge_categories=None, directed=False)
+    assert names(typed, undirected) == ()
+    no_nodes = GraphSchema(node_categories=None)
+    assert names(typed, no_nodes) == ("rarity of edges",)
+    assert names(typed, GraphSchema(node_categories=None, edge_categories=None)) == ()
+    regions = [nx.relabel_nodes(nx.cycle_graph(5), dict(enumerate("abcde"))) for _ in range(3)]
+    for graph in regions:
+        nx.set_node_attributes(graph, {v: v for v in graph}, "label")
+    assert names(regions) == ("rarity of categories and edges",)
+
+
+@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+def test_a_category_never_seen_counts_though_all_neighborhoods_are_new(tmp_path):
+    rng = np.random.RandomState(0)
+
+    def plant(odd=False):
+        graph = nx.gnm_random_graph(25, 38, seed=rng)
+        kinds = {v: ("pump", "valve", "tank")[rng.randint(3)] for v in graph}
+        kinds[0] = "bomb" if odd else kinds[0]
+        nx.set_node_attributes(graph, kinds, "label")
+        return graph
+
+    detector = GraphKDEDetector().fit([plant() for _ in range(60)])
+    normal, odd = [plant() for _ in range(20)], [plant(odd=True) for _ in range(20)]
+    scores, of_odd = detector.score_samples(normal), detector.score_samples(odd)
+    assert np.mean(scores[:, None] > of_odd) > 0.9
+    detector.save(tmp_path / "model.skg")
+    np.testing.assert_array_equal(load(tmp_path / "model.skg").score_samples(odd), of_odd)
+
+
+def test_known_categories_that_do_not_belong_together():
+    def plant(rng, odd=False):
+        graph = nx.gnm_random_graph(20, 30, seed=rng)
+        first = rng.randint(3, size=20)
+        second = np.where(rng.rand(20) < 0.2, rng.randint(3, size=20), first)
+        second = rng.permutation(second) if odd else second
+        for node, data in graph.nodes.items():
+            data.update(kind=f"k{first[node]}", owner=f"o{second[node]}")
+        return graph
+
+    rng = np.random.RandomState(0)
+    schema = GraphSchema(node_categories=("kind", "owner"))
+    detector = GraphKDEDetector(schema=schema).fit([plant(rng) for _ in range(60)])
+    normal = detector.score_samples([plant(rng) for _ in range(20)])
+    odd = detector.score_samples([plant(rng, odd=True) for _ in range(20)])
+    assert np.mean(normal[:, None] > odd) > 0.9
+    assert detector.density_.views[-1] == "rarity of categories"

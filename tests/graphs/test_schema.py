@@ -1,0 +1,421 @@
+"""GraphSchema: what is read, what is left out and said, and what is refused."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
+from skgraphkde.encoders.dgl_backend import import_dgl
+from skgraphkde.graphs.formats import kinds
+from tests.graphs.test_batch import assert_same
+
+
+def plant(seed=0, directed=True):
+    """A small graph with every kind of data."""
+    rng = np.random.RandomState(seed)
+    graph = nx.gnp_random_graph(7, 0.4, seed=seed, directed=directed)
+    graph.add_edge(0, 1)
+    for node in graph:
+        graph.nodes[node].update(
+            kind="pump" if rng.rand() < 0.5 else "valve",
+            owner=int(rng.randint(2)),
+            temp=float(rng.normal(60, 5)),
+            position=[float(x) for x in rng.rand(2)],
+        )
+    for edge in graph.edges:
+        graph.edges[edge].update(
+            material="steel" if rng.rand() < 0.5 else "lead",
+            flow=float(rng.rand()),
+            capacity=float(1 + rng.rand()),
+        )
+    return graph
+
+
+EVERYTHING = GraphSchema(
+    node_categories=("kind", "owner"),
+    node_numbers=("temp", "position"),
+    edge_categories="material",
+    edge_numbers="flow",
+    edge_weight="capacity",
+)
+PLANTS = [plant(seed) for seed in range(6)]
+
+
+# -- what is read ----------------------------------------------------------------------------------
+
+
+def test_every_kind_of_data_is_read():
+    batch = read_graphs(PLANTS, schema=EVERYTHING)
+    nodes = [data for graph in PLANTS for _, data in graph.nodes(data=True)]
+    assert [batch.label_names[x] for x in batch.labels] == [(d["kind"], d["owner"]) for d in nodes]
+    expected = [[data["temp"], *data["position"]] for data in nodes]
+    np.testing.assert_array_equal(batch.attributes, expected)
+    assert batch.schema.node_columns == ("temp", "position_0", "position_1")
+    assert batch.directed
+    arcs = {}
+    for graph, first in zip(PLANTS, batch.node_ptr[:-1].tolist(), strict=True):
+        arcs |= {(u + first, v + first): data for u, v, data in graph.edges(data=True)}
+    pairs = zip(batch.source_of_arc.tolist(), batch.adjacency.indices.tolist(), strict=True)
+    data = [arcs[pair] for pair in pairs]
+    assert len(data) == len(arcs) == batch.n_edges_per_graph.sum()
+    assert [batch.edge_label_names[x] for x in batch.edge_labels] == [d["material"] for d in data]
+    np.testing.assert_array_equal(batch.edge_attributes[:, 0], [d["flow"] for d in data])
+    np.testing.assert_array_equal(batch.adjacency.data, [d["capacity"] for d in data])
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_round_trip_to_networkx(directed):
+    graphs = [plant(seed, directed) for seed in range(4)]
+    batch = read_graphs(graphs, schema=EVERYTHING)
+    back = batch.to_networkx()
+    assert type(back[0]) is (nx.DiGraph if directed else nx.Graph)
+    again = read_graphs(back, schema=EVERYTHING)
+    assert_same(again, batch)
+    np.testing.assert_array_equal(again.edge_labels, batch.edge_labels)
+    np.testing.assert_array_equal(again.edge_attributes, batch.edge_attributes)
+    assert again.schema == batch.schema
+
+
+def test_everything_by_its_type():
+    schema = read_graphs(PLANTS, schema="all").schema
+    assert schema.node_categories == ("kind",)
+    assert dict(schema.node_numbers) == {"owner": 1, "temp": 1, "position": 2}
+    assert schema.edge_categories == ("material",)
+    assert dict(schema.edge_numbers) == {"capacity": 1, "flow": 1}
+    assert schema.left_out == ()
+
+
+def test_conventions_and_what_is_left_out():
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, "C", "label")
+    nx.set_node_attributes(graph, 1.5, "x")
+    nx.set_node_attributes(graph, 3, "weight")
+    nx.set_edge_attributes(graph, "double", "label")
+    nx.set_edge_attributes(graph, 0.5, "length")
+    schema = read_graphs([graph]).schema
+    assert schema.node_categories == schema.edge_categories == ("label",)
+    assert schema.node_numbers == (("x", 1),)
+    assert schema.left_out == ("node attribute 'weight'", "edge attribute 'length'")
+    decided = GraphSchema(node_categories=None, node_numbers=None, edge_categories=None)
+    left_out = read_graphs([graph], schema=decided).schema.left_out
+    assert left_out == ("edge attribute 'length'",)
+
+
+def test_a_named_attribute_is_not_read_twice():
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, 4, "label")
+    batch = read_graphs([graph], schema=GraphSchema(node_numbers="label"))
+    assert batch.labels is None
+    assert batch.attributes.tolist() == [[4]] * 3
+
+
+@pytest.mark.parametrize(
+    ("graph", "n_arcs", "directed"),
+    [
+        (nx.DiGraph([(0, 1), (1, 0), (1, 2)]), 3, True),
+        (nx.Graph([(0, 1), (1, 2)]), 4, False),
+        (nx.MultiGraph([(0, 1), (1, 0)]), 2, False),
+        (nx.MultiDiGraph([(0, 1), (0, 1), (1, 0)]), 2, True),
+        ({"edges": [(0, 1), (1, 0), (1, 2)]}, 4, False),
+        ({"edges": [(0, 1), (1, 0), (1, 2)], "directed": True}, 3, True),
+        (({(0, 1), (1, 2)}, None), 4, False),
+        ((np.array([[0, 1], [0, 0]]), None), 1, True),
+        ((np.array([[0, 1], [1, 0]]), None), 2, False),
+    ],
+)
+def test_direction(graph, n_arcs, directed):
+    batch = read_graphs([graph])
+    assert (batch.adjacency.nnz, batch.directed) == (n_arcs, directed)
+    ignoring = read_graphs([graph], schema=GraphSchema(directed=False))
+    assert not ignoring.directed
+    assert not (ignoring.adjacency != ignoring.adjacency.T).nnz
+    assert read_graphs([graph], schema=GraphSchema(directed=True)).directed
+
+
+def test_undirected_graphs_beside_directed_ones_have_arcs_in_both_directions():
+    batch = read_graphs([nx.DiGraph([(0, 1)]), nx.Graph([(0, 1)])])
+    assert batch.directed
+    assert batch.adjacency.toarray().tolist() == [
+        [0, 1, 0, 0],
+        [0, 0, 0, 0],
+        [0, 0, 0, 1],
+        [0, 0, 1, 0],
+    ]
+
+
+def test_parallel_edges_that_differ_stay_apart():
+    graph = nx.MultiGraph()
+    graph.add_edges_from([(0, 1, {"label": x, "w": 2.0}) for x in "aba"])
+    batch = read_graphs([graph], schema=GraphSchema(edge_weight="w"))
+    assert sorted(zip(batch.edge_labels.tolist(), batch.adjacency.data.tolist(), strict=True)) == [
+        (0, 4.0),
+        (0, 4.0),
+        (1, 2.0),
+        (1, 2.0),
+    ]
+    assert batch.underlying.toarray().tolist() == [[0, 6], [6, 0]]
+    assert batch.degrees.tolist() == [1, 1]
+    assert_same(GraphBatch.concatenate([batch, batch])[1], batch)
+    (back,) = batch.to_networkx()
+    assert isinstance(back, nx.MultiGraph)
+    assert_same(read_graphs([back], schema=GraphSchema(edge_weight="w")), batch)
+
+
+def test_self_loops_are_left_out_and_counted():
+    batch = read_graphs([nx.Graph([(0, 0), (0, 1)]), nx.Graph([(0, 0), (0, 1), (1, 1)])])
+    assert batch.schema.left_out == ("3 self-loops",)
+
+
+def test_heterogeneous_graphs():
+    dgl = import_dgl()
+    if dgl is None:
+        pytest.skip("DGL has no build here")
+    graph = dgl.heterograph(
+        {
+            ("user", "writes", "post"): ([0, 1], [0, 0]),
+            ("post", "quotes", "post"): ([0], [1]),
+        }
+    )
+    graph.nodes["user"].data["age"] = torch.tensor([20.0, 30.0])
+    graph.edges["writes"].data["words"] = torch.tensor([5.0, 7.0])
+    schema = GraphSchema(node_numbers="age", edge_numbers="words", missing="indicate")
+    batch = read_graphs([graph], schema=schema)
+    names = [batch.label_names[x] for x in batch.labels]
+    assert names == ["post", "post", "user", "user"]
+    np.testing.assert_array_equal(batch.attributes[:, 0], [np.nan, np.nan, 20, 30])
+    arcs = zip(batch.source_of_arc.tolist(), batch.adjacency.indices.tolist(), strict=True)
+    of_arcs = [batch.edge_label_names[x] for x in batch.edge_labels]
+    assert dict(zip(arcs, of_arcs, strict=True)) == {
+        (0, 1): "quotes",
+        (2, 0): "writes",
+        (3, 0): "writes",
+    }
+
+
+def test_edge_data_of_pytorch_geometric():
+    geometric = pytest.importorskip("torch_geometric.data")
+    edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    edges = {"edge_attr": torch.arange(4.0)[:, None], "edge_type": torch.tensor([0, 0, 1, 1])}
+    graph = geometric.Data(edge_index=edge_index, x=torch.ones(3, 2), **edges)
+    batch = read_graphs([graph])
+    assert batch.schema.edge_categories == ("edge_type",)
+    assert batch.schema.edge_numbers == (("edge_attr", 1),)
+    assert batch.directed  # the two directions have different numbers
+    assert batch.edge_attributes[:, 0].tolist() == [0, 1, 2, 3]
+    symmetric = read_graphs([graph], schema=GraphSchema(edge_numbers=None))
+    assert not symmetric.directed
+    assert symmetric.edge_labels.tolist() == [0, 0, 1, 1]
+
+
+# -- missing values --------------------------------------------------------------------------------
+
+
+def with_gaps(n_missing):
+    graph = plant()
+    for node in range(n_missing):
+        graph.nodes[node]["temp"] = [None, float("nan")][node % 2]
+        del graph.nodes[node]["kind"]
+    return graph
+
+
+SCHEMA = GraphSchema(
+    node_categories="kind",
+    node_numbers="temp",
+    edge_categories=None,
+    edge_numbers=None,
+    missing="indicate",
+)
+
+
+def test_missing_values_are_an_error_or_evidence():
+    named = GraphSchema(node_categories="kind", node_numbers="temp")
+    with pytest.raises(ValueError, match=r"node 0 has no .*GraphSchema\(missing='indicate'\)"):
+        read_graphs([with_gaps(1)], schema=named)
+    batch = read_graphs([with_gaps(2)], schema=SCHEMA)
+    assert np.isnan(batch.attributes[:, 0]).tolist() == [True, True, *[False] * 5]
+    assert [batch.label_names[x] for x in batch.labels[:2]] == [None, None]
+    assert_same(GraphBatch.concatenate([batch, batch])[0], batch)
+
+
+def test_graphs_in_which_everything_is_missing_are_scored(tmp_path):
+    detector = GraphKDEDetector(schema=SCHEMA).fit([*PLANTS, *map(with_gaps, range(3))])
+    names = detector.density_.features.get_feature_names_out().tolist()
+    assert "temp missing" in names
+    assert "kind=None" in names
+    empty = plant()
+    for data in empty.nodes.values():
+        data.clear()
+    scores = detector.score_samples([empty, PLANTS[0]])
+    assert np.isfinite(scores).all()
+    assert scores[0] < scores[1]
+    detector.save(tmp_path / "model.skg")
+    np.testing.assert_array_equal(load(tmp_path / "model.skg").score_samples([empty]), scores[:1])
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (GraphSchema(node_categories="knd"), "no graph has the node attribute 'knd'.* have 'kind'"),
+        (GraphSchema(edge_numbers=("flow", "speed")), "the edge attribute 'speed'.* 'flow'"),
+        (GraphSchema(edge_weight="flw"), "the edge attribute 'flw'.* have 'flow'"),
+        (GraphSchema(node_numbers="kind"), "'kind' is not a number or a vector of numbers"),
+        (GraphSchema(node_numbers="temp", node_categories="temp"), "'temp' is named twice"),
+        (GraphSchema(node_numbers=("temp", "temp")), "'temp' is named twice"),
+        (GraphSchema(edge_weight="flow", edge_numbers="flow"), "'flow' is named twice"),
+        (GraphSchema(node_numbers=[3]), "must hold names of attributes. Got 3"),
+        (GraphSchema(node_numbers={"a"}), "'node_numbers' parameter of GraphSchema must be"),
+        (GraphSchema(directed="yes"), "'directed' parameter of GraphSchema must be"),
+        (GraphSchema(missing="drop"), "'missing' parameter of GraphSchema must be"),
+    ],
+)
+def test_bad_schemas(schema, message):
+    with pytest.raises(ValueError, match=message):
+        read_graphs(PLANTS, schema=schema)
+    with pytest.raises(ValueError, match=message):
+        GraphKDEDetector(schema=schema).fit(PLANTS)
+
+
+def test_something_else_than_a_schema():
+    with pytest.raises(TypeError, match="schema must be a GraphSchema, 'all' or None, got 'some'"):
+        read_graphs(PLANTS, schema="some")
+
+
+@pytest.mark.parametrize("part", ["node", "edge"])
+def test_data_of_some_graphs_only(part):
+    graphs = [nx.path_graph(3), nx.path_graph(3)]
+    setter = nx.set_node_attributes if part == "node" else nx.set_edge_attributes
+    setter(graphs[1], "a", "label")
+    message = f"graph 0 has no {part} attribute 'label', and graph 1 has: give it to all"
+    with pytest.raises(ValueError, match=message):
+        read_graphs(graphs)
+
+
+# -- batches ---------------------------------------------------------------------------------------
+
+
+def test_a_batch_gives_what_is_named():
+    batch = read_graphs(PLANTS, schema=EVERYTHING)
+    schema = GraphSchema(node_categories="owner", node_numbers="position", edge_categories=None)
+    chosen = read_graphs(batch, schema=schema)
+    expected = read_graphs(
+        PLANTS,
+        schema=GraphSchema(
+            node_categories="owner",
+            node_numbers="position",
+            edge_categories=None,
+            edge_numbers="flow",
+            edge_weight="capacity",
+        ),
+    )
+    assert_same(chosen, expected)
+    assert chosen.schema.node_numbers == (("position", 2),)
+    with pytest.raises(ValueError, match="no node attribute 'color' that was read as categories"):
+        read_graphs(batch, schema=GraphSchema(node_categories="color"))
+    with pytest.raises(ValueError, match="were read as directed"):
+        read_graphs(batch, schema=GraphSchema(directed=False))
+
+
+@given(st.lists(st.integers(-6, 5), min_size=1, max_size=8))
+def test_indexing_keeps_the_data_of_arcs(index):
+    batch = read_graphs(PLANTS, schema=EVERYTHING)
+    expected = read_graphs([PLANTS[i] for i in index], schema=EVERYTHING)
+    chosen = batch[index]
+    assert_same(chosen, expected)
+    names = [[x.edge_label_names[code] for code in x.edge_labels] for x in (chosen, expected)]
+    assert names[0] == names[1]
+    np.testing.assert_array_equal(chosen.edge_attributes, expected.edge_attributes)
+
+
+# -- the detector ----------------------------------------------------------------------------------
+
+
+def test_what_is_not_read_is_said_once():
+    with pytest.warns(UserWarning, match="not read: node attribute 'kind', .*'flow'") as caught:
+        detector = GraphKDEDetector().fit(PLANTS)
+    assert len(caught) == 1
+    assert "node attribute 'temp'" in detector.schema_.left_out
+    assert "left_out=(" in repr(detector.schema_)
+
+
+def test_graphs_are_read_as_those_of_fit(tmp_path):
+    detector = GraphKDEDetector(schema=EVERYTHING).fit(PLANTS)
+    detector.save(tmp_path / "model.skg")
+    loaded = load(tmp_path / "model.skg")
+    assert loaded.schema_ == detector.schema_
+    assert repr(loaded.schema) == repr(detector.schema)
+    expected = detector.score_samples(PLANTS)
+    np.testing.assert_array_equal(loaded.score_samples(PLANTS), expected)
+    batch = read_graphs(PLANTS, schema="all")
+    with pytest.raises(ValueError, match="no node attribute 'owner' that was read as categories"):
+        detector.score_samples(batch)
+    batch = read_graphs(PLANTS, schema=EVERYTHING)
+    np.testing.assert_array_equal(detector.score_samples(batch), expected)
+    lonely = nx.DiGraph()
+    lonely.add_nodes_from(PLANTS[0].nodes(data=True))
+    assert np.isfinite(detector.score_samples([lonely])).all()  # no edges, so no edge data
+    wide = plant()
+    nx.set_node_attributes(wide, [1.0, 2.0, 3.0], "position")
+    with pytest.raises(ValueError, match=r"fit saw the node numbers .*'position' \(2\)"):
+        detector.score_samples([wide])
+
+
+def test_directed_graphs_are_refused_where_fit_saw_undirected_ones():
+    graphs = [nx.path_graph(n) for n in range(4, 12)]
+    detector = GraphKDEDetector().fit(graphs)
+    with pytest.raises(ValueError, match=r"graph 1 is directed, and fit saw undirected graphs"):
+        detector.score_samples([graphs[0], nx.DiGraph([(0, 1)])])
+    ignoring = GraphKDEDetector(schema=GraphSchema(directed=False)).fit(graphs)
+    arrow = nx.DiGraph(nx.path_graph(5).edges)
+    np.testing.assert_allclose(
+        ignoring.score_samples([arrow]), ignoring.score_samples([nx.path_graph(5)])
+    )
+
+
+# -- identifiers -----------------------------------------------------------------------------------
+
+
+def hosts(n_graphs, n_names, seed=0):
+    rng = np.random.RandomState(seed)
+    graphs = []
+    for _ in range(n_graphs):
+        graph = nx.gnm_random_graph(12, 18, seed=rng)
+        names = rng.choice(n_names, 12, replace=False)
+        nx.set_node_attributes(graph, {v: f"host {names[v]}" for v in graph}, "label")
+        graphs.append(graph)
+    return graphs
+
+
+def test_identifiers_are_left_out_by_convention_and_warned_of_by_name():
+    graphs = hosts(20, 10**6)
+    with pytest.warns(UserWarning, match=r"not read: node attribute 'label' \(an identifier\)"):
+        detector = GraphKDEDetector().fit(graphs)
+    assert detector.density_.references.labels is None
+    assert (detector.score_samples(hosts(5, 10**6, 1)) > -20).all()
+    with pytest.warns(UserWarning, match=r"'label' has 2\d\d values .* it is an identifier"):
+        named = GraphKDEDetector(schema=GraphSchema(node_categories="label")).fit(graphs)
+    assert named.density_.references.labels is not None
+
+
+def test_values_that_come_again_in_other_graphs_are_categories():
+    detector = GraphKDEDetector().fit(hosts(20, 60))
+    assert detector.schema_.node_categories == ("label",)
+
+
+def test_an_identifier_beside_a_category():
+    graphs = hosts(20, 10**6)
+    for graph in graphs:
+        nx.set_node_attributes(graph, {v: "ab"[v % 2] for v in graph}, "node_type")
+    with pytest.warns(UserWarning, match="an identifier"):
+        detector = GraphKDEDetector().fit(graphs)
+    assert detector.schema_.node_categories == ("node_type",)
+    assert detector.density_.references.label_names == ("a", "b")
+
+
+def test_reading_needs_no_package_of_its_own():
+    assert kinds.package_of(object()) is None

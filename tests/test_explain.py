@@ -1,0 +1,106 @@
+"""explain names what was planted, in words."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from benchmarks import typed
+from skgraphkde import GraphKDEDetector, GraphSchema
+from skgraphkde.inspection import explain, nearest_references, view_surprises
+from tests.conftest import random_graphs
+
+#: What the first reason is about: its kind, and a word in its name.
+CAUSES = {
+    "direction reversed": ("feature", "edges"),
+    "motif rewired at equal degrees": ("feature", "directed_return"),
+    "edge categories shuffled": ("new", "-r"),
+    "same categories, joined the other way": ("new", " - "),
+    "edge numbers 1.6 times as large": ("feature", "amount"),
+    "smooth number 1.3 times as large": ("feature", "temp"),
+    "identifiers as labels, denser graph": ("size", "edges"),
+    "one node in 25 of a category never seen": ("new", "kind=bomb"),
+    "two categories that go together, apart": ("new", "owner="),
+    "missing values where there were few": ("feature", "pressure missing"),
+    "two regions of a connectome exchanged": ("new", "region"),
+}
+
+
+def test_there_is_a_cause_for_each_case():
+    assert CAUSES.keys() == typed.CASES.keys()
+
+
+@pytest.mark.filterwarnings("ignore:node labels that fit did not see", "ignore:not read")
+@pytest.mark.parametrize("case", CAUSES)
+def test_the_planted_cause_comes_first(case):
+    train, test, y = typed.graphs_of(case, draw=0)
+    detector = typed.estimator(case, True, 0).fit(train[:60])
+    reasons = explain(detector, [test[i] for i in np.flatnonzero(y == -1)[:10]])
+    first = reasons[reasons["rank"] == 1]
+    kind, word = CAUSES[case]
+    assert len(first) == 10
+    named = [x.kind == kind and word in x.what for x in first.itertuples()]
+    assert np.sum(named) >= 9
+
+
+def test_the_frame():
+    graphs, new = random_graphs(20, n_attributes=2), random_graphs(3, seed=1, n_attributes=2)
+    detector = GraphKDEDetector().fit(graphs)
+    reasons = explain(detector, new, k=4, n_reasons=3)
+    columns = ["graph", "rank", "kind", "what", "reason", "strength"]
+    assert list(reasons) == [*columns, "nodes", "edges", "references"]
+    assert reasons["rank"].tolist() == [1, 2, 3] * 3
+    for i, of_graph in reasons.groupby("graph"):
+        assert of_graph["strength"].is_monotonic_decreasing
+        assert (of_graph["strength"] >= 0).all()
+        assert all(max(nodes, default=0) < len(new[i]) for nodes in of_graph["nodes"])
+        view = int(view_surprises(detector, [new[i]])[0, :2].argmax())
+        _, nearest = nearest_references(detector, [new[i]], 4, view=view)
+        assert set(of_graph["references"]) == {tuple(nearest[0])}
+
+
+def test_nodes_and_edges_of_a_reason():
+    graphs = [nx.cycle_graph(n) for n in range(8, 28)]
+    for graph in graphs:
+        nx.set_node_attributes(graph, {v: "ab"[v % 2] for v in graph}, "label")
+    graphs = [graph for graph in graphs if len(graph) % 2 == 0]
+    odd = graphs[3].copy()
+    odd.add_edge(0, 4)  # the only edge between two of a kind
+    detector = GraphKDEDetector().fit(graphs)
+    reasons = explain(detector, [odd], n_reasons=50)
+    [new] = reasons[reasons["kind"] == "new"].itertuples()
+    assert new.reason == "a - a: never seen"
+    assert new.edges == ((0, 4),)
+    assert set(new.nodes) == {0, 4}
+
+
+def test_numbers_are_in_their_own_units():
+    rng = np.random.RandomState(0)
+
+    def network(load):
+        graph = nx.gnm_random_graph(15, 25, seed=rng)
+        for data in graph.edges.values():
+            data["load"] = float(rng.normal(load, 10))
+        return graph
+
+    detector = GraphKDEDetector(schema=GraphSchema(edge_numbers="load"))
+    detector.fit([network(500) for _ in range(30)])
+    first = explain(detector, [network(900)]).iloc[0]
+    assert first["what"] == "load"
+    own, known = first["reason"].partition(": ")[2].split(" (nearest references: ")
+    assert float(own) == pytest.approx(900, rel=0.02)
+    assert float(known.rstrip(")")) == pytest.approx(500, rel=0.02)
+
+
+def test_normal_graphs_have_weak_reasons():
+    graphs = [nx.gnm_random_graph(20, 30, seed=seed) for seed in range(140)]
+    detector = GraphKDEDetector().fit(graphs[:100])
+    reasons = explain(detector, graphs[100:])
+    first = reasons[reasons["rank"] == 1]["strength"]
+    assert np.median(first) < 3
+
+
+@pytest.mark.parametrize("options", [{"k": 0}, {"n_reasons": 0}])
+def test_counts_are_positive(options):
+    graphs = random_graphs(5)
+    with pytest.raises(ValueError, match="k and n_reasons must be at least 1"):
+        explain(GraphKDEDetector().fit(graphs), graphs, **options)
