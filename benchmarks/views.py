@@ -110,8 +110,8 @@ def joined_auroc(
     known, new = [*density.training_scores], [*density.view_scores(test)]
     for fit in NOVELTIES.values():
         novelty = fit(train)
-        known.append(novelty.scores(train, np.arange(len(train))))
-        new.append(novelty.scores(test))
+        known.append(novelty.scores(train, np.arange(len(train)))[0])
+        new.append(novelty.scores(test)[0])
     log_p = {name: LogPValues(x) for name, x in zip(VIEWS, known, strict=True)}
     of_test = {name: log_p[name](x) for name, x in zip(VIEWS, new, strict=True)}
     raw = dict(zip(VIEWS, new, strict=True))
