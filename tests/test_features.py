@@ -62,7 +62,7 @@ def test_label_one_hot():
 def test_unseen_label_is_the_zero_vector_with_one_warning():
     transformer = NodeFeatures(("label",)).fit(random_graphs(5, labels="CN"))
     test = random_graphs(5, seed=3, labels="CFI")
-    message = "did not see have no feature of their own: F, I"
+    message = "node labels that fit did not see: F, I"
     with pytest.warns(UserWarning, match=message) as caught:
         X = transformer.transform(test).attributes
     assert len(caught) == 1

@@ -331,7 +331,9 @@ def outcome(method, graphs):
         return error
 
 
-@pytest.mark.filterwarnings("ignore:node labels that fit did not see", "ignore:not read")
+@pytest.mark.filterwarnings(
+    "ignore:node labels that fit did not see", "ignore:not read", "ignore:graph . is undirected"
+)
 @pytest.mark.parametrize("method", ["fit", "score_samples"])
 @pytest.mark.parametrize(("sane_graphs", "graphs", "message"), KINDS)
 def test_hostile_and_odd_input(sane_graphs, graphs, message, method):
@@ -340,7 +342,9 @@ def test_hostile_and_odd_input(sane_graphs, graphs, message, method):
     )
 
 
-@pytest.mark.filterwarnings("ignore:node labels that fit did not see", "ignore:not read")
+@pytest.mark.filterwarnings(
+    "ignore:node labels that fit did not see", "ignore:not read", "ignore:graph . is undirected"
+)
 @pytest.mark.parametrize("method", ["fit", "score_samples"])
 @pytest.mark.parametrize(("graph", "message"), TYPED_KINDS)
 def test_odd_data_of_edges(graph, message, method):

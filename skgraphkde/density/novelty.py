@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde.computing.blocks import blocks
+from skgraphkde.density.extremes import Extremes
 from skgraphkde.density.parts import Known, Parts, means
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import refined
@@ -25,7 +26,7 @@ NEW_PART = 10
 
 @register
 class Novelty(Specification):
-    """One or two views of their own: what a graph has that no training graph has.
+    """Up to three views of their own: what a graph has that no training graph has.
 
     The first is the share of its nodes in neighborhoods that no reference has. The neighborhood of
     a node is its color after `radius` rounds of refinement (Weisfeiler and Leman, 1968), in which
@@ -43,6 +44,10 @@ class Novelty(Specification):
     are: minus the mean of log((c + 1) / (n + k)), over nodes and over edges, with c of the n parts
     of the references alike, and k - 1 kinds of parts. It finds known categories that do not belong
     together.
+
+    The last view, where nodes have numbers that a schema names, or edges have numbers, is the
+    largest of them: how many standard deviations one is from those of the references' nodes, or
+    edges, of the same kind. It finds a single impossible reading.
 
     A training graph does not count among its own references.
 
@@ -113,6 +118,7 @@ class FittedNovelty:
             self.by_label and (references.directed or _has_fixed_nodes(references))
         )
         self.parts = Parts(references, by_label=self.by_label, with_edges=with_edges)
+        self.extremes = Extremes(references, self.parts)
         self._has_rarity = with_edges or len(references.schema.node_categories) > 1
         blocks = [references[x] for x in _blocks(references)]
         colors = np.concatenate([self._last_colors(x, specification.radius) for x in blocks])
@@ -126,10 +132,12 @@ class FittedNovelty:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the views, for tables and pictures."""
-        first = f"novelty of neighborhoods of radius {self.radius}"
-        return (
-            (first, f"rarity of {' and '.join(self.parts.kinds)}") if self._has_rarity else (first,)
-        )
+        names = [f"novelty of neighborhoods of radius {self.radius}"]
+        if self._has_rarity:
+            names.append(f"rarity of {' and '.join(self.parts.kinds)}")
+        if self.extremes:
+            names.append("extremes of numbers")
+        return tuple(names)
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels by which nodes are told apart."""
@@ -163,7 +171,19 @@ class FittedNovelty:
                 if self._has_rarity:
                     log_shares = known.log_shares(keys, graph, of_part >= 0)
                     scores[1, block] += means(log_shares, graph, len(some))
+            if self.extremes:
+                scores[-1, block] = self.extremes.scores(some, of_graph)
         return scores
+
+    def neighborhood_shares(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
+        """The share of each graph's nodes in neighborhoods that no reference but `own` has."""
+        shares = np.empty(len(graphs))
+        for block in _blocks(graphs):
+            some = graphs[block]
+            of_node = np.repeat(own[block], some.n_nodes_per_graph)
+            is_new = self._known.is_new(self._last_colors(some, self.radius), of_node)
+            shares[block] = means(is_new, some.graph_of_node, len(some))
+        return shares
 
     def _surprise(self, is_new: np.ndarray, graphs: GraphBatch) -> np.ndarray:
         """One number for each graph, from one for each node."""

@@ -204,9 +204,10 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
             delattr(fitted, name)
         fitted.schema_ = batch.schema
         fitted._fit(batch)
-        if batch.schema.left_out:
+        unsaid = (GraphSchema() if schema is None else schema).undecided(batch.schema.left_out)
+        if unsaid:
             warnings.warn(
-                f"not read: {', '.join(batch.schema.left_out)}; to use them, name them in "
+                f"not read: {', '.join(unsaid)}; to use them, name them in "
                 "schema=GraphSchema(...), and to leave them out without a word, name what is read",
                 stacklevel=2,
             )

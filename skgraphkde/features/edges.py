@@ -104,6 +104,23 @@ class EdgeBlock:
             blocks += self._means(values, cells, known, n, n_groups)
         return np.hstack(blocks)
 
+    def graph_means(self, batch: GraphBatch) -> dict[str, np.ndarray]:
+        """Means over the edges of each graph, by column; NaN where a graph has none."""
+        graph, group = batch.graph_of_arc, self.groups.of_arcs(batch)
+        groups = range(len(self.groups.names)) if self._by_group else (None,)
+        means: dict[str, np.ndarray] = {}
+        for i, column in enumerate(self.columns):
+            values = np.asarray(batch.edge_attributes)[:, i]
+            of_groups = []
+            for number in groups:
+                is_in = ~np.isnan(values) & (True if number is None else group == number)
+                total = np.bincount(graph[is_in], values[is_in], len(batch))
+                count = np.bincount(graph[is_in], minlength=len(batch))
+                of_groups.append(np.where(count, total / np.maximum(count, 1), np.nan))
+            names = self._names_of(column)
+            means |= dict(zip(names, of_groups * len(self._directions), strict=True))
+        return means
+
     def _means(
         self, values: np.ndarray, cells: list, known: np.ndarray, n: int, n_groups: int
     ) -> list[np.ndarray]:

@@ -205,7 +205,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             few = ", ".join([*unseen[:5], *[f"and {len(unseen) - 5} more"] * (len(unseen) > 5)])
             if unseen:
                 warnings.warn(
-                    f"node labels that fit did not see have no feature of their own: {few}",
+                    f"node labels that fit did not see: {few}",
                     stacklevel=3,
                 )
         if numbers is not None:

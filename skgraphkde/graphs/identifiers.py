@@ -15,9 +15,9 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.schema import GraphSchema
 from skgraphkde.graphs.selection import select_categories
 
-# An identifier has at least so many values, of which a graph rarely has one twice, and of which
-# less than half of the nodes have one that another graph has.
-LEAST_VALUES, OWN_SHARE, SHARED = 50, 0.9, 0.5
+# An identifier has at least so many values, and less than this share of the nodes have one that
+# another graph has, too.
+LEAST_VALUES, SHARED = 10, 0.5
 
 
 def without_identifiers(batch: GraphBatch, schema: GraphSchema | None) -> GraphBatch:
@@ -74,4 +74,4 @@ def _is_identifier(codes: np.ndarray, n_values: int, owner: np.ndarray) -> bool:
     value = np.unique(np.column_stack([codes, owner]), axis=0)[:, 0]  # once per graph
     n_graphs = np.bincount(value, minlength=n_values)
     shared = (n_graphs[codes] > 1).mean()
-    return bool(len(value) >= OWN_SHARE * len(codes) and shared < SHARED)
+    return bool(shared < SHARED)

@@ -7,6 +7,7 @@ the node and the cure. The caller's graphs are never changed.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterator, Set
 from dataclasses import replace
 from typing import Any
@@ -191,6 +192,13 @@ def _join(
     edges = _joined([(g.edges, g.index) for g in with_edges if _n_edges(g)], plan, "edge")
     is_directed = schema.directed is True or any(g.is_directed for g in read)
     what = plan.fitted(is_directed, nodes[3], edges[3])
+    if is_directed and any(graph.kind == "edges" for graph in graphs):
+        first = next(graph.index for graph in graphs if graph.kind == "edges")
+        warnings.warn(
+            f"graph {first} is undirected among directed ones: each of its edges is read as two "
+            "arcs, one in each direction",
+            stacklevel=4,
+        )
     n_loops = sum(graph.n_loops for graph in read)
     if n_loops:
         loops = f"{n_loops} self-loop{'s' * (n_loops > 1)}"

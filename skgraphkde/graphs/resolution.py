@@ -147,15 +147,10 @@ def _is_number(value: Any) -> bool:
 def _left_out(
     schema: GraphSchema, names: dict[str, tuple[str, ...]], owners: Iterable[tuple[str, str]]
 ) -> Iterable[str]:
-    """What is there and not read, unless the user has decided on all of its part."""
+    """What is there and not read."""
     for part in ("node", "edge"):
         kinds = [kind for kind in KINDS if kind.startswith(part)]
-        if all(getattr(schema, kind) != "auto" for kind in kinds):
-            continue
         read = {name for kind in kinds for name in names[kind]}
-        # Whoever decided on a kind has decided on its conventional names.
-        decided = [kind for kind in kinds if getattr(schema, kind) != "auto"]
-        read |= {name for kind in decided for name in CONVENTIONS[kind]}
         if part == "edge" and schema.edge_weight is not None:
             read.add(schema.edge_weight)
         for owner, name in owners:

@@ -47,7 +47,9 @@ class GraphSchema(Specification):
     edge_numbers : str, tuple of str or None, default="auto"
         Lengths, amounts, delays. "auto" is "x" and "edge_attr".
     edge_weight : str or None, default=None
-        A positive number that scales what passes along an edge. None: all edges are alike.
+        A positive number that scales what passes along an edge, relative to other edges: a graph
+        whose weights are all twice as large looks the same. Name it in `edge_numbers`, too, if its
+        size matters. None: all edges are alike.
     directed : {"auto"} or bool, default="auto"
         Whether an edge from u to v differs from one from v to u. "auto": as the graphs are.
     missing : {"error", "indicate"}, default="error"
@@ -93,8 +95,9 @@ class GraphSchema(Specification):
     def _validate_values(self) -> None:
         for part in ("node", "edge"):
             named = [(x, k) for k in KINDS if k.startswith(part) for x in self.named(k)]
-            if part == "edge" and self.edge_weight is not None:
-                named.append((self.edge_weight, "edge_weight"))
+            is_category = self.edge_weight in self.named("edge_categories")
+            if part == "edge" and is_category:  # a number may be a weight, too
+                named.append((str(self.edge_weight), "edge_weight"))
             names = [name for name, _ in named]
             for name, kind in named:
                 if not isinstance(name, str) or not name:
@@ -108,6 +111,21 @@ class GraphSchema(Specification):
                         f"GraphSchema: the {part} attribute {name!r} is named twice, in {kinds}: "
                         "name it once"
                     )
+
+    def undecided(self, left_out: tuple[str, ...]) -> list[str]:
+        """Of what was not read, that about which the user has said nothing.
+
+        Who says what categories and what numbers nodes have has decided about nodes, and who names
+        categories, or none, has decided about the conventional ones.
+        """
+        settled = set()
+        for part in ("node", "edge"):
+            kinds = [kind for kind in KINDS if kind.startswith(part)]
+            decided = [kind for kind in kinds if getattr(self, kind) != "auto"]
+            settled |= {f"{part} attribute {x!r}" for kind in decided for x in CONVENTIONS[kind]}
+            if len(decided) == len(kinds):
+                settled |= {text for text in left_out if text.startswith(f"{part} attribute ")}
+        return [text for text in left_out if text not in settled]
 
     @classmethod
     def everything(cls) -> GraphSchema:

@@ -62,7 +62,7 @@ def explain(
 
         - graph : the position in `graphs`;
         - rank : 1 for the strongest reason of a graph;
-        - kind : "new", "rare", "feature", "size" or "neighborhoods";
+        - kind : "new", "rare", "feature", "extreme", "size" or "neighborhoods";
         - what : the name of the category, the feature or the size;
         - reason : in words;
         - strength : see above;
@@ -94,6 +94,9 @@ def explain(
     rows = []
     for i in range(len(batch)):
         reasons = sorted(profiles.reasons(i), key=lambda reason: -reason.strength)
+        if any(x.kind != "neighborhoods" and x.strength > 3 for x in reasons):
+            reasons.sort(key=lambda x: x.kind == "neighborhoods")  # which follow from the others
+        reasons = [x for x in reasons if x.strength > 0] or reasons[:1]
         for rank, reason in enumerate(reasons[:n_reasons], 1):
             kind, what, text, strength, nodes, edges = reason
             rows.append((i, rank, kind, what, text, strength, nodes, edges, tuple(nearest[i])))
@@ -124,6 +127,12 @@ class _Profiles:
         self.n = len(references)
         self.names = density.features.get_feature_names_out()
         self.units = density.features.units()
+        edges = density.features.block("edge")
+        self.of_edges: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        if edges is not None:  # nodes without such edges say nothing about their numbers
+            known_edges = edges.graph_means(references)
+            own_edges = edges.graph_means(graphs)
+            self.of_edges = {name: (own_edges[name], known_edges[name]) for name in own_edges}
         self.features = density.features.transform_batch(graphs)
         known = density.features.transform_batch(references)
         self.means, self.known_means = (_means(x) for x in (self.features, known))
@@ -132,6 +141,9 @@ class _Profiles:
         by_label = references.labels is not None
         with_edges = by_label or references.edge_labels is not None
         self.parts = Parts(references, by_label=by_label, with_edges=with_edges)
+        self.usual_novelty = np.zeros(0)
+        if density.novelty is not None:
+            self.usual_novelty = density.novelty.neighborhood_shares(references, np.arange(self.n))
         self.known_parts = {
             kind: self._usual(kind, keys, graph) for kind, keys, graph in self.parts.of(references)
         }
@@ -150,6 +162,7 @@ class _Profiles:
         yield from self._features(i)
         yield from self._parts(i)
         yield from self._neighborhoods(i)
+        yield from self._extremes(i)
 
     def _strength(self, z: float, n_looked_at: int = 1) -> float:
         """-log P(so far from the mean), for a t-distribution, and so many chances."""
@@ -183,10 +196,21 @@ class _Profiles:
             z = deviation / spread
             mean, scale = self.units.get(name, (0.0, 1.0))
             own, known = (x * scale + mean for x in (self.means[i, column], center[column]))
+            if name in self.of_edges:
+                of_graphs, of_known = self.of_edges[name]
+                own, near = of_graphs[i], of_known[self.nearest[i]]
+                has_numbers = np.isfinite(of_known).sum() > 1
+                if not (np.isfinite(own) and np.isfinite(near).any() and has_numbers):
+                    continue  # that edges are missing, or there, is another reason
+                known = float(np.nanmean(near))
+                z = (own - known) / max(np.nanstd(of_known, ddof=1), 1e-9 * (1 + abs(known)))
             text = (
-                f"{name} {z:+.1f} standard deviations: {own:.3g} (nearest references: {known:.3g})"
+                f"mean {name} {own:.3g}, {z:+.1f} standard deviations "
+                f"(nearest references: {known:.3g})"
             )
-            most = np.argsort(-np.sign(z) * values[:, column], kind="stable")[:LISTED]
+            away = np.sign(z) * (values[:, column] - center[column])
+            most = np.argsort(-away, kind="stable")[:LISTED]
+            most = most[away[most] > away.max() / 2]
             strength = self._strength(z, len(self.names))
             yield Reason("feature", str(name), text, strength, tuple(most.tolist()))
 
@@ -226,23 +250,54 @@ class _Profiles:
                 most = [name for name in ranked if excess[name] > 0]
                 if z > 0 and most:
                     listed = ", ".join(most)
-                    text = f"{listed}: rare, in sum {z:+.1f} standard deviations"
+                    text = f"more that is rare than usual ({z:+.1f} standard deviations): {listed}"
                     place = _places(graph, kind, index[[texts[j] in most for j in index]])
                     yield Reason("rare", listed, text, self._strength(z), *place)
 
+    def _extremes(self, i: int) -> Iterator[Reason]:
+        novelty, graph = self.density.novelty, self.graphs[i]
+        if novelty is None or not novelty.extremes:
+            return
+        nobody = np.array([-1])
+        columns = {"nodes": graph.schema.node_columns, "edges": graph.schema.edge_columns}
+        for what, deviations, _ in novelty.extremes.deviations(graph, nobody):
+            if not deviations.size:
+                continue
+            names, values = columns[what], graph.edge_attributes
+            if what == "nodes":
+                names = tuple(names[j] for j in novelty.extremes.of_nodes)
+                values = np.asarray(graph.attributes)[:, novelty.extremes.of_nodes]
+            row, column = np.unravel_index(deviations.argmax(), deviations.shape)
+            z, value = deviations[row, column], np.asarray(values)[row, column]
+            kind = "categories" if what == "nodes" else "edges"
+            where = f"node {row}"
+            if what == "edges":
+                where = f"edge {graph.source_of_arc[row]}-{graph.adjacency.indices[row]}"
+            text = (
+                f"{names[column]} {value:.4g} of {where}, {z:.1f} standard deviations from its kind"
+            )
+            place = _places(graph, kind, np.array([row])) if what == "nodes" else ((), ())
+            if what == "edges":
+                pair = (int(graph.source_of_arc[row]), int(graph.adjacency.indices[row]))
+                place = pair, (pair,)
+            strength = self._strength(z, deviations.size)
+            yield Reason("extreme", names[column], text, strength, *place)
+
     def _neighborhoods(self, i: int) -> Iterator[Reason]:
         novelty = self.density.novelty
-        if novelty is None or self.density.training_scores is None:
+        if novelty is None:
             return
-        n_distances = len(self.density.fitted_distances)
-        known = -self.density.training_scores[n_distances]
+        known = self.usual_novelty
         new_from = novelty.new_from(self.graphs[i])
         new = np.flatnonzero(new_from <= novelty.radius)
         share = len(new) / len(new_from)
         z = (share - known.mean()) / max(known.std(ddof=1), 1 / len(new_from))
         if z > 0:
             what = "neighborhoods"
-            text = f"{len(new)} of {len(new_from)} nodes in new neighborhoods ({known.mean():.0%})"
+            text = (
+                f"{len(new)} of {len(new_from)} nodes are in neighborhoods that no known graph has "
+                f"(on average {known.mean():.0%})"
+            )
             first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
             # It follows from any other reason, and says less.
             strength = min(self._strength(z), STRONGEST / 2)

@@ -188,7 +188,7 @@ def test_warnings_are_one_line(here):
     graph.nodes["n0"]["element"] = "Xe"
     nx.write_graphml(graph, "xe.graphml")
     warning = run("score model.skg xe.graphml").stderr
-    assert warning == "Warning: node labels that fit did not see have no feature of their own: Xe\n"
+    assert warning == "Warning: node labels that fit did not see: Xe\n"
 
 
 def test_a_model_saved_by_the_library_reads_default_names(here):
@@ -245,7 +245,7 @@ def test_reasons_are_those_of_the_library(here):
         f"  because {x.reason} (strength {x.strength:.3g})" for x in strong.itertuples()
     ]
     lines = [line for line in printed if line not in reasons]
-    name, *surprises, size, nearest, nodes, novel = lines[:8]
+    name, *surprises, size, nearest, nodes, novel = lines[:9]
     first = next(row["node"] for row in rows if row["rank"] == "1")
     verdict = {1: "normal", -1: "anomaly"}[detector.predict(graphs)[0]]
     decisions = detector.decision_function(graphs)
@@ -265,11 +265,12 @@ def test_reasons_are_those_of_the_library(here):
     n_new, n_nodes = (new_from[0] <= 5).sum(), len(NEW[0])
     of_node = dict(zip(NEW[0], new_from[0].tolist(), strict=True))
     listed = sorted((n for n in of_node if of_node[n] <= 5), key=of_node.get)[:5]
-    usual = -detector.density_.training_scores[2].mean()
+    density = detector.density_
+    usual = density.novelty.neighborhood_shares(density.references, np.arange(20)).mean()
     words = [f"{n_new} of {n_nodes} nodes (a known graph: {usual:.0%})"]
     words += [f"{n} (from radius {of_node[n]})" for n in listed]
     assert novel == f"  in new neighborhoods: {', '.join(words)}"
-    assert len(lines) == 8 * len(NEW)
+    assert len(lines) == 9 * len(NEW)
 
 
 def test_reasons_of_one_view(here):
@@ -354,6 +355,7 @@ def test_info(here):
         ("view 1", f"MMD with gamma 1, {removed} of the bias removed"),
         ("  bandwidths", second),
         ("view 2", "novelty of neighborhoods of radius 5"),
+        ("view 3", "extremes of numbers"),
         ("threshold", f"{detector.offset_:.6g} (calibration 'loo', contamination 0.2)"),
     ]
     expected = "".join(f"{name:16}{value}\n" for name, value in values)
@@ -448,7 +450,7 @@ def test_what_is_not_read_is_said(tmp_path, monkeypatch):
     ("words", "message"),
     [
         ("--node-category temp --node-number temp", "'temp' is named twice"),
-        ("--edge-weight flow --edge-number flow", "'flow' is named twice"),
+        ("--edge-weight flow --edge-category flow", "'flow' is named twice"),
         ("--missing drop", "'drop' is not one of"),
     ],
 )

@@ -83,7 +83,8 @@ def test_neither_company_nor_the_order_of_nodes_matters(seed):
 
 def test_which_parts_count():
     def names(graphs, schema=None):
-        return Novelty(3).fit(read_graphs(graphs, schema=schema)).names[1:]
+        names = Novelty(3).fit(read_graphs(graphs, schema=schema)).names[1:]
+        return tuple(name for name in names if name != "extremes of numbers")
 
     typed = typed_graphs(6)
     assert names(typed) == ("rarity of categories and edges",)

@@ -101,7 +101,14 @@ def test_conventions_and_what_is_left_out():
     assert schema.left_out == ("node attribute 'weight'", "edge attribute 'length'")
     decided = GraphSchema(node_categories=None, node_numbers=None, edge_categories=None)
     left_out = read_graphs([graph], schema=decided).schema.left_out
-    assert left_out == ("edge attribute 'length'",)
+    assert left_out[-2:] == ("edge attribute 'label'", "edge attribute 'length'")
+    assert decided.undecided(left_out) == ["edge attribute 'length'"]
+
+
+def test_a_weight_may_be_a_number_too():
+    schema = GraphSchema(edge_weight="flow", edge_numbers="flow", edge_categories=None)
+    batch = read_graphs(PLANTS, schema=schema)
+    np.testing.assert_array_equal(batch.adjacency.data, batch.edge_attributes[:, 0])
 
 
 def test_a_named_attribute_is_not_read_twice():
@@ -112,6 +119,7 @@ def test_a_named_attribute_is_not_read_twice():
     assert batch.attributes.tolist() == [[4]] * 3
 
 
+@pytest.mark.filterwarnings("ignore:graph 0 is undirected")
 @pytest.mark.parametrize(
     ("graph", "n_arcs", "directed"),
     [
@@ -136,7 +144,8 @@ def test_direction(graph, n_arcs, directed):
 
 
 def test_undirected_graphs_beside_directed_ones_have_arcs_in_both_directions():
-    batch = read_graphs([nx.DiGraph([(0, 1)]), nx.Graph([(0, 1)])])
+    with pytest.warns(UserWarning, match="graph 1 is undirected among directed ones: each of its"):
+        batch = read_graphs([nx.DiGraph([(0, 1)]), nx.Graph([(0, 1)])])
     assert batch.directed
     assert batch.adjacency.toarray().tolist() == [
         [0, 1, 0, 0],
@@ -267,7 +276,7 @@ def test_graphs_in_which_everything_is_missing_are_scored(tmp_path):
         (GraphSchema(node_numbers="kind"), "'kind' is not a number or a vector of numbers"),
         (GraphSchema(node_numbers="temp", node_categories="temp"), "'temp' is named twice"),
         (GraphSchema(node_numbers=("temp", "temp")), "'temp' is named twice"),
-        (GraphSchema(edge_weight="flow", edge_numbers="flow"), "'flow' is named twice"),
+        (GraphSchema(edge_weight="flow", edge_categories="flow"), "'flow' is named twice"),
         (GraphSchema(node_numbers=[3]), "must hold names of attributes. Got 3"),
         (GraphSchema(node_numbers={"a"}), "'node_numbers' parameter of GraphSchema must be"),
         (GraphSchema(directed="yes"), "'directed' parameter of GraphSchema must be"),
@@ -365,6 +374,7 @@ def test_graphs_are_read_as_those_of_fit(tmp_path):
         detector.score_samples([wide])
 
 
+@pytest.mark.filterwarnings("ignore:graph 0 is undirected")
 def test_directed_graphs_are_refused_where_fit_saw_undirected_ones():
     graphs = [nx.path_graph(n) for n in range(4, 12)]
     detector = GraphKDEDetector().fit(graphs)

@@ -7,6 +7,7 @@ that names the element that lacks one.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -195,6 +196,11 @@ def _rows(elements: Elements, values: Any, name: str, missing: str) -> np.ndarra
 
 def _row(elements: Elements, k: int, value: Any, name: str) -> np.ndarray:
     where = f"{elements.where(k)}: the {elements.kind} attribute {name!r}"
+    if isinstance(value, np.datetime64 | np.timedelta64 | datetime.date | datetime.timedelta):
+        raise ValueError(
+            f"{where} is not a number but the date {value!r}: make it a number first, such as days "
+            "since an event"
+        )
     try:
         row = np.atleast_1d(np.asarray(plain(value), dtype=float))
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:

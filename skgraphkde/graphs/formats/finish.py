@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skgraphkde.graphs.formats.columns import (
+    CURE,
     Elements,
     categories,
     column,
@@ -116,7 +117,7 @@ def _data(elements: Elements, columns: Columns, plan: Plan, part: str) -> Data:
 
 def _lacks(elements: Elements, plan: Plan, part: str, name: str) -> None:
     other = plan.owners.get((part, name), elements.index)
-    beside = f", and graph {other} has: give it to all graphs or to none"
+    beside = f", and graph {other} has: give it to all graphs or to none, {CURE}"
     raise ValueError(
         f"graph {elements.index} has no {part} attribute {name!r}"
         f"{beside if other != elements.index else ', which is to be read'}"

@@ -1,0 +1,115 @@
+"""Extremes: how far the numbers of nodes and edges are from those of the references.
+
+A mean over nodes hides one impossible reading; the largest deviation does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from skgraphkde.density.parts import Parts
+from skgraphkde.graphs.batch import GraphBatch
+
+# Kinds of nodes or edges of which there are fewer are compared with all.
+FEWEST = 10
+
+
+class Extremes:
+    """Means and standard deviations of the numbers that references have, by kind of node or edge.
+
+    Parameters
+    ----------
+    references : GraphBatch
+    parts : Parts
+        Of the references; tells the kinds.
+    """
+
+    def __init__(self, references: GraphBatch, parts: Parts) -> None:
+        self.parts = parts
+        named = references.schema.named
+        columns = [n for n, width in references.schema.node_numbers for _ in range(width)]
+        # By convention "x" can be anything, such as a position.
+        self.of_nodes = np.flatnonzero([name in named for name in columns])
+        self.of_edges = references.edge_attributes is not None
+        self.known = {
+            what: (np.unique(kinds), _sums(values, np.searchsorted(np.unique(kinds), kinds)))
+            for what, values, kinds, _ in self._numbers(references)
+        }
+
+    def __bool__(self) -> bool:
+        return bool(len(self.of_nodes) or self.of_edges)
+
+    def _numbers(
+        self, graphs: GraphBatch
+    ) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+        """Numbers of the nodes, and of the arcs, with the kind and the graph of each row."""
+        if len(self.of_nodes):
+            values = np.asarray(graphs.attributes)[:, self.of_nodes]
+            kinds = np.zeros(graphs.n_nodes, dtype=np.uint64)
+            if self.parts.by_label:
+                kinds = self.parts.node_keys(graphs)
+            yield "nodes", values, kinds, graphs.graph_of_node
+        if self.of_edges:
+            kinds = self.parts.edge_keys(graphs)
+            yield "edges", np.asarray(graphs.edge_attributes), kinds, graphs.graph_of_arc
+
+    def deviations(
+        self, graphs: GraphBatch, own: np.ndarray
+    ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+        """Standard deviations from the mean of the references' nodes, or edges, of the same kind.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,)
+            The reference that each graph is, whose own numbers do not count (-1: none).
+
+        Yields
+        ------
+        what : {"nodes", "edges"}
+        deviations : ndarray of shape (n_rows, n_numbers)
+            Absolute; 0 for a missing number.
+        graph : ndarray of shape (n_rows,)
+        """
+        for what, values, kinds, graph in self._numbers(graphs):
+            known, sums = self.known[what]
+            everything = sums.sum(axis=1, keepdims=True)
+            position = np.minimum(np.searchsorted(known, kinds), max(len(known) - 1, 0))
+            is_known = known[position] == kinds if len(known) else np.zeros(len(kinds), bool)
+            of_kind, of_all = sums[:, position], np.repeat(everything, len(kinds), axis=1)
+            is_own = own[graph] >= 0
+            if is_own.any():
+                pair = graph * (len(known) + 1) + np.where(is_known, position, len(known))
+                for totals, group in ((of_kind, pair), (of_all, graph)):
+                    _, group = np.unique(group, return_inverse=True)
+                    totals -= _sums(values, group)[:, group] * is_own[:, np.newaxis]
+            few = ~is_known | (of_kind[0].min(axis=1, initial=np.inf) < FEWEST)
+            count, total, squares = np.where(few[:, np.newaxis], of_all, of_kind)
+            count = np.maximum(count, 1)
+            mean = total / count
+            variance = np.maximum(squares / count - mean**2, 1e-18 + 1e-12 * mean**2)
+            yield what, np.nan_to_num(np.abs(values - mean) / np.sqrt(variance)), graph
+
+    def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
+        """Minus the largest deviation of each graph, shape (n_graphs,)."""
+        largest = np.zeros(len(graphs))
+        for _, deviations, graph in self.deviations(graphs, own):
+            np.maximum.at(largest, graph, deviations.max(axis=1, initial=0))
+        return -largest
+
+
+def _sums(values: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Counts, sums and sums of squares of each group, shape (3, n_groups, n_columns); no NaN."""
+    n = int(group.max(initial=-1)) + 1
+    given = ~np.isnan(values)
+    filled = np.where(given, values, 0.0)
+    return np.array(
+        [
+            np.column_stack([np.bincount(group, x, n) for x in part.T.astype(float)])
+            if part.shape[1]
+            else np.zeros((n, 0))
+            for part in (given, filled, filled**2)
+        ]
+    )

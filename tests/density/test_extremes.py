@@ -1,0 +1,95 @@
+"""The largest deviation of a number, against loops over nodes and edges."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skgraphkde import GraphKDEDetector, GraphSchema, Novelty, load, read_graphs
+from skgraphkde.density import extremes
+from tests.conftest import permuted
+
+SCHEMA = GraphSchema(node_numbers="temp", edge_numbers="flow", missing="indicate")
+
+
+def plants(n_graphs, seed, odd=None):
+    rng = np.random.RandomState(seed)
+    graphs = []
+    for _ in range(n_graphs):
+        graph = nx.gnm_random_graph(10, 14, seed=rng)
+        for data in graph.nodes.values():
+            data["label"] = "pv"[rng.randint(2)]
+            typical = 60 if data["label"] == "p" else 20
+            data["temp"] = float(rng.normal(typical, 3)) if rng.rand() > 0.1 else None
+        for data in graph.edges.values():
+            data.update(label="sl"[rng.randint(2)], flow=float(rng.gamma(4)))
+        if odd is not None:
+            graph.nodes[3]["temp"] = odd
+        graphs.append(graph)
+    return graphs
+
+
+def numbers_of(graph):
+    """(kind, number) of all nodes, and of all edges."""
+    nodes = [(data["label"], data["temp"]) for data in graph.nodes.values()]
+    label = dict(graph.nodes(data="label"))
+    edges = [
+        ((*sorted((label[u], label[v])), data["label"]), data["flow"])
+        for u, v, data in graph.edges(data=True)
+    ]
+    return nodes, edges
+
+
+def scores_slow(graphs, references, own, fewest):
+    scores = []
+    for graph, left_out in zip(graphs, own, strict=True):
+        others = [numbers_of(x) for i, x in enumerate(references) if i != left_out]
+        largest = 0.0
+        for part, repeated in ((0, 1), (1, 2)):  # an undirected edge is two arcs
+            known = [x for of_graph in others for x in of_graph[part] if x[1] is not None]
+            for kind, value in numbers_of(graph)[part]:
+                alike = [x for k, x in known if k == kind]
+                alike = alike if repeated * len(alike) >= fewest else [x for _, x in known]
+                if value is not None:
+                    largest = max(largest, abs(value - np.mean(alike)) / np.std(alike))
+        scores.append(-largest)
+    return scores
+
+
+@pytest.mark.parametrize("fewest", [0, 10, 60])
+@given(st.integers(0, 10**6))
+@settings(max_examples=8)
+def test_scores_equal_the_definition(fewest, seed):
+    references, new = plants(8, seed), plants(4, seed + 1)
+    novelty = Novelty(0).fit(read_graphs(references, schema=SCHEMA))
+    assert novelty.names[-1] == "extremes of numbers"
+    before, extremes.FEWEST = extremes.FEWEST, max(fewest, 1)
+    try:
+        for graphs, own in ((new, [-1] * 4), (references, range(8))):
+            batch = read_graphs(graphs, schema=SCHEMA)
+            actual = novelty.scores(batch, np.array(own))[-1]
+            expected = scores_slow(graphs, references, own, max(fewest, 1))
+            np.testing.assert_allclose(actual, expected, rtol=1e-6)
+            shuffled = novelty.scores(permuted(batch, seed), np.array(own))[-1]
+            np.testing.assert_allclose(shuffled, actual, rtol=1e-9)
+    finally:
+        extremes.FEWEST = before
+
+
+def test_one_impossible_reading_is_found(tmp_path):
+    detector = GraphKDEDetector(schema=SCHEMA).fit(plants(80, 0))
+    assert detector.predict(plants(20, 1, odd=95.0)).tolist() == [-1] * 20
+    assert (detector.predict(plants(40, 2)) == 1).mean() > 0.75
+    detector.save(tmp_path / "model.skg")
+    new = plants(5, 3, odd=1e6)
+    loaded = load(tmp_path / "model.skg")
+    np.testing.assert_array_equal(loaded.score_samples(new), detector.score_samples(new))
+
+
+def test_conventional_numbers_of_nodes_have_no_extremes():
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, {0: 1.0, 1: 2.0, 2: 3.0}, "x")
+    assert Novelty().fit(read_graphs([graph] * 3)).names[1:] == ()
+    named = read_graphs([graph] * 3, schema=GraphSchema(node_numbers="x"))
+    assert Novelty().fit(named).names[1:] == ("extremes of numbers",)
