@@ -349,7 +349,7 @@ def test_size_kde_is_that_of_scikit_learn(molecules):
     assert detector.calibration_scores_[7] == pytest.approx(score, rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ["size", "PK-SVM"])
+@pytest.mark.parametrize("name", ["PK-SVM"])
 def test_peers_in_the_shell(name, tmp_path):
     """Other processes, which hash strings differently, give the same scores."""
     detector = peer(name, random_state=0)

@@ -170,7 +170,7 @@ def typed_example(n_graphs, seed):
     return graphs
 
 
-TRAIN, TEST = example(40, 0), example(8, 1)
+TRAIN, TEST = example(30, 0), example(8, 1)
 TYPED_TRAIN, TYPED_TEST = typed_example(20, 0), typed_example(8, 1)
 
 

@@ -38,6 +38,11 @@ class Extremes:
             for what, values, kinds, _ in self._numbers(references)
         }
 
+        self.missing = {
+            what: np.isnan(values).sum(axis=0).astype(float)
+            for what, values, _, _ in self._numbers(references)
+        }
+
     def __bool__(self) -> bool:
         return bool(len(self.of_nodes) or self.of_edges)
 
@@ -90,7 +95,24 @@ class Extremes:
             count = np.maximum(count, 1)
             mean = total / count
             variance = np.maximum(squares / count - mean**2, 1e-18 + 1e-12 * mean**2)
-            yield what, np.nan_to_num(np.abs(values - mean) / np.sqrt(variance)), graph
+            deviations = np.abs(values - mean) / np.sqrt(variance)
+            # A missing number where none is missing is as odd as one such node or edge among all.
+            n_known = np.maximum(everything[0], 1)
+            is_first = np.isnan(values) & (self._n_missing(what, values, graph, own) == 0)
+            deviations = np.where(is_first, np.sqrt(n_known), np.nan_to_num(deviations))
+            yield what, deviations, graph
+
+    def _n_missing(
+        self, what: str, values: np.ndarray, graph: np.ndarray, own: np.ndarray
+    ) -> np.ndarray:
+        """How many numbers are missing in the references, but for a graph's own."""
+        missing = np.repeat(self.missing[what][np.newaxis], len(values), axis=0)
+        is_own = own[graph] >= 0
+        if is_own.any():
+            lacking = np.isnan(values).astype(float)
+            of_graphs = np.column_stack([np.bincount(graph, x, len(own)) for x in lacking.T])
+            missing = missing - of_graphs[graph] * is_own[:, np.newaxis]
+        return missing
 
     def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
         """Minus the largest deviation of each graph, shape (n_graphs,)."""

@@ -43,9 +43,9 @@ class Known(NamedTuple):
         """log((c + 1) / (n + k)) of each part, with c of n parts of the references alike.
 
         k - 1 is the number of kinds. The parts of a graph that is a reference (`is_own`) are not
-        counted for itself.
+        alike to themselves; n and k are the same for all, or new graphs would be rarer.
         """
-        counts, total = np.zeros(len(colors)), np.full(len(colors), float(self.counts.sum()))
+        counts, total = np.zeros(len(colors)), float(self.counts.sum())
         if len(self.colors):
             position = np.minimum(np.searchsorted(self.colors, colors), len(self.colors) - 1)
             is_known = self.colors[position] == colors
@@ -55,7 +55,6 @@ class Known(NamedTuple):
             pair = graph * (kind.max() + 1) + kind
             _, pair, n_alike = np.unique(pair, return_inverse=True, return_counts=True)
             counts -= np.where(is_own, n_alike[pair], 0)
-            total -= np.where(is_own, np.bincount(graph)[graph], 0)
         return np.log((counts + 1) / (total + len(self.colors) + 1))
 
 

@@ -35,7 +35,8 @@ class Propagation(Encoder):
     over the neighbors in each relation, that is, in each direction and category (Barcelo et al.,
     LoG 2022; Rossi et al., LoG 2023). If these are more than 64 columns, they are projected to 64
     by random signs, which are the same in every fit and keep distances (Johnson and Lindenstrauss,
-    1984).
+    1984). The signs go by the order of the columns, and so by the names of categories: renaming
+    them can then change scores a little.
 
     Parameters
     ----------
@@ -124,8 +125,10 @@ class PropagationModule(EncoderModule):
         if self.n_relations * X.shape[1] <= _MOST_COLUMNS:
             return [CSRMatrix(average, X) @ X for average in averages]
         projections = X.new_tensor(_signs(self.n_relations, X.shape[1]))
-        pairs = zip(averages, projections, strict=True)
-        return [torch.stack([CSRMatrix(average, X) @ (X @ P) for average, P in pairs]).sum(0)]
+        total = X.new_zeros(())
+        for average, P in zip(averages, projections, strict=True):
+            total = total + CSRMatrix(average, X) @ (X @ P)
+        return [total]
 
     @torch.no_grad()
     def standardize(self, flows: Iterable[MessageFlow]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.schema import GraphSchema
-from skgraphkde.graphs.selection import select_categories
+from skgraphkde.graphs.selection import select_categories, without_repeated_arcs
 
 # An identifier has at least so many values, and less than this share of the nodes have one that
 # another graph has, too.
@@ -64,7 +64,8 @@ def without_identifiers(batch: GraphBatch, schema: GraphSchema | None) -> GraphB
                 batch.schema, **named_anew, left_out=(*batch.schema.left_out, *left_out)
             )
             changes = {f"{prefix}labels": own, f"{prefix}label_names": values}
-            batch = batch.replace(**changes, schema=fitted)
+            # Edges that only it told apart are one.
+            batch = without_repeated_arcs(batch.replace(**changes, schema=fitted))
     return batch
 
 

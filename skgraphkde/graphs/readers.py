@@ -188,8 +188,7 @@ def _join(
     n_edges = offsets([_n_edges(graph) for graph in read])[:-1]
     edge = np.concatenate([g.edge_of_arc + n for g, n in zip(read, n_edges, strict=True)])[order]
     nodes = _joined([(g.nodes, g.index) for g in read], plan, "node")
-    with_edges = [g for g in read if len(g.arcs)] or read[:1]
-    edges = _joined([(g.edges, g.index) for g in with_edges if _n_edges(g)], plan, "edge")
+    edges = _joined([(g.edges, g.index) for g in read if _n_edges(g)], plan, "edge")
     is_directed = schema.directed is True or any(g.is_directed for g in read)
     what = plan.fitted(is_directed, nodes[3], edges[3])
     if is_directed and any(graph.kind == "edges" for graph in graphs):

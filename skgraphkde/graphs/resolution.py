@@ -67,7 +67,8 @@ def resolved(schema: GraphSchema, graphs: list[Graph], known: FittedSchema | Non
     for graph in graphs:
         for part, columns in (("node", graph.nodes), ("edge", graph.edges)):
             for name in columns.names():
-                owners.setdefault((part, name), graph.index)
+                if isinstance(name, str):  # others cannot be named
+                    owners.setdefault((part, name), graph.index)
     has_edges = any(len(graph.pairs) for graph in graphs)
     names: dict[str, tuple[str, ...]] = {}
     for kind in KINDS:

@@ -228,10 +228,7 @@ class FittedSchema:
             if mine != others:
                 what = kind.replace("_", " ")
                 return f"{what} {_listed(mine)} and {_listed(others)}"
-        if self.edge_weight != other.edge_weight and None not in (
-            self.edge_weight,
-            other.edge_weight,
-        ):
+        if self.edge_weight != other.edge_weight:
             return f"edge weights {self.edge_weight!r} and {other.edge_weight!r}"
         return None
 

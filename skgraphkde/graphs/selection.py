@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import sorted_labels
+from skgraphkde.graphs.arrays import offsets, sorted_labels
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.schema import KINDS, FittedSchema, GraphSchema, Widths
 
@@ -27,7 +28,13 @@ def selected(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
         raise ValueError(
             "these graphs were read as directed: read them with GraphSchema(directed=False)"
         )
-    wanted = {kind: _wanted(schema, kind, has) for kind in KINDS}
+    if schema.edge_weight is not None and schema.edge_weight != has.edge_weight:
+        raise ValueError(
+            f"these graphs were read without the edge weight {schema.edge_weight!r}: read them "
+            "with the schema of fit"
+        )
+    has_arcs = bool(batch.adjacency.nnz)
+    wanted = {kind: _wanted(schema, kind, has, has_arcs) for kind in KINDS}
     if all(wanted[kind] == _names(has, kind) for kind in KINDS) and not (
         schema.directed is True and not has.directed
     ):
@@ -44,7 +51,7 @@ def selected(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
     edge_attributes, edge_widths = _select_numbers(
         batch.edge_attributes, has.edge_numbers, wanted["edge_numbers"]
     )
-    return batch.replace(
+    chosen = batch.replace(
         labels=labels,
         label_names=names,
         attributes=attributes,
@@ -60,6 +67,34 @@ def selected(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
             directed=has.directed or schema.directed is True,
             named=tuple(dict.fromkeys([*has.named, *schema.named("node_numbers")])),
         ),
+    )
+    return without_repeated_arcs(chosen)
+
+
+def without_repeated_arcs(batch: GraphBatch) -> GraphBatch:
+    """Join parallel edges that agree in all data that is left; weights that were read are added."""
+    columns = [batch.source_of_arc, batch.adjacency.indices]
+    if batch.edge_labels is not None:
+        columns.append(batch.edge_labels)
+    if batch.edge_attributes is not None:
+        columns += list(np.nan_to_num(batch.edge_attributes, nan=np.inf).T)
+    rows = np.column_stack(columns)
+    _, first, arc = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    if len(first) == len(rows):
+        return batch
+    weights = batch.adjacency.data[first]
+    if batch.schema.edge_weight is not None:
+        weights = np.bincount(arc.reshape(-1), batch.adjacency.data, len(first))
+    source, target = columns[0][first], columns[1][first]
+    order = np.lexsort((target, source))
+    indptr = offsets(np.bincount(source, minlength=batch.n_nodes))
+    adjacency = sp.csr_array((weights[order], target[order], indptr), shape=batch.adjacency.shape)
+    kept = first[order]
+    return batch.replace(
+        adjacency=adjacency,
+        edge_labels=None if batch.edge_labels is None else batch.edge_labels[kept],
+        edge_attributes=None if batch.edge_attributes is None else batch.edge_attributes[kept],
+        schema=batch.schema,
     )
 
 
@@ -79,6 +114,11 @@ def conformed(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
         raise ValueError(
             f"graph {first} is directed, and fit saw undirected graphs: fit on directed graphs, or "
             "with schema=GraphSchema(directed=False)"
+        )
+    if has.edge_weight != fitted.edge_weight:
+        raise ValueError(
+            f"fit read the edge weight {fitted.edge_weight!r}, and these graphs were read with "
+            f"{has.edge_weight!r}: read them with the schema of fit"
         )
     changes: dict[str, Any] = {}
     if not batch.adjacency.nnz:  # there are no edges to have data
@@ -132,13 +172,13 @@ def _names(schema: FittedSchema, kind: str) -> tuple[str, ...]:
     return value if kind.endswith("categories") else tuple(name for name, _ in value)
 
 
-def _wanted(schema: GraphSchema, kind: str, has: FittedSchema) -> tuple[str, ...]:
+def _wanted(schema: GraphSchema, kind: str, has: FittedSchema, has_arcs: bool) -> tuple[str, ...]:
     value, known = getattr(schema, kind), _names(has, kind)
     if value in ("auto", "all"):
         return known
     named = schema.named(kind)
     for name in named:
-        if name not in known and not (kind.startswith("edge") and not known):
+        if name not in known and (has_arcs or kind.startswith("node")):
             part, _, what = kind.partition("_")
             near = ", ".join(map(repr, difflib.get_close_matches(name, known, n=10, cutoff=0.0)))
             raise ValueError(

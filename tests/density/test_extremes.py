@@ -52,12 +52,13 @@ def scores_slow(graphs, references, own, fewest):
                 alike = [x for k, x in known if k == kind]
                 alike = alike if repeated * len(alike) >= fewest else [x for _, x in known]
                 if value is not None:
-                    largest = max(largest, abs(value - np.mean(alike)) / np.std(alike))
+                    away = abs(value - np.mean(alike)) / np.std(alike)
+                    largest = max(largest, away)
         scores.append(-largest)
     return scores
 
 
-@pytest.mark.parametrize("fewest", [0, 10, 60])
+@pytest.mark.parametrize("fewest", [6, 10, 60])
 @given(st.integers(0, 10**6))
 @settings(max_examples=8)
 def test_scores_equal_the_definition(fewest, seed):
@@ -93,3 +94,18 @@ def test_conventional_numbers_of_nodes_have_no_extremes():
     assert Novelty().fit(read_graphs([graph] * 3)).names[1:] == ()
     named = read_graphs([graph] * 3, schema=GraphSchema(node_numbers="x"))
     assert Novelty().fit(named).names[1:] == ("extremes of numbers",)
+
+
+def test_a_missing_number_where_none_was_missing():
+    def complete(n_graphs, seed):
+        graphs = plants(n_graphs, seed)
+        for graph in graphs:
+            for data in graph.nodes.values():
+                data["temp"] = data["temp"] or 40.0
+        return graphs
+
+    detector = GraphKDEDetector(schema=SCHEMA).fit(complete(60, 0))
+    odd = complete(20, 1)
+    for graph in odd:
+        graph.nodes[4]["temp"] = None
+    assert (detector.predict(odd) == -1).mean() > 0.9

@@ -37,7 +37,8 @@ def scores_slow(graphs, references, own):
             for j, reference in enumerate(references):
                 known.update(parts_slow(reference)[i] if j != left_out else ())
             kinds = {part for reference in references for part in parts_slow(reference)[i]}
-            total = sum(known.values()) + len(kinds) + 1
+            total = sum(len(parts_slow(reference)[i]) for reference in references)
+            total += len(kinds) + 1
             if parts:
                 new += np.mean([part not in known for part in parts])
                 rarity += np.mean([np.log((known[part] + 1) / total) for part in parts])

@@ -360,7 +360,7 @@ def test_graphs_are_read_as_those_of_fit(tmp_path):
     assert repr(loaded.schema) == repr(detector.schema)
     expected = detector.score_samples(PLANTS)
     np.testing.assert_array_equal(loaded.score_samples(PLANTS), expected)
-    batch = read_graphs(PLANTS, schema="all")
+    batch = read_graphs(PLANTS, schema=GraphSchema(node_categories="kind", edge_weight="capacity"))
     with pytest.raises(ValueError, match="no node attribute 'owner' that was read as categories"):
         detector.score_samples(batch)
     batch = read_graphs(PLANTS, schema=EVERYTHING)
@@ -429,3 +429,84 @@ def test_an_identifier_beside_a_category():
 
 def test_reading_needs_no_package_of_its_own():
     assert kinds.package_of(object()) is None
+
+
+# -- what an adversary found -----------------------------------------------------------------------
+
+
+def test_a_graph_of_nothing_but_loops_does_not_shift_the_data_of_others():
+    loops = nx.Graph([(0, 0, {"label": "loop", "x": 9.0})])
+    loops.add_node(1)
+    other = nx.Graph()
+    other.add_edges_from([(0, 1, {"label": "a", "x": 1.0}), (1, 2, {"label": "b", "x": 2.0})])
+    other.add_edge(2, 2, label="c", x=3.0)
+    for graphs in ([loops, other], [other, loops], [loops, other, loops]):
+        back = read_graphs(graphs).to_networkx()[graphs.index(other)]
+        assert sorted(back.edges(data="label")) == [(0, 1, "a"), (1, 2, "b")]
+        assert sorted(back.edges(data="x")) == [(0, 1, 1.0), (1, 2, 2.0)]
+
+
+def logs(n_graphs, seed):
+    """Parallel edges that only an identifier tells apart."""
+    rng = np.random.RandomState(seed)
+    graphs = []
+    for _ in range(n_graphs):
+        graph = nx.MultiDiGraph()
+        for _ in range(20):
+            u, v = rng.choice(5, 2, replace=False).tolist()
+            graph.add_edge(u, v, label="rw"[rng.randint(2)], edge_type=int(rng.randint(10**9)))
+        graphs.append(graph)
+    return graphs
+
+
+@pytest.mark.filterwarnings("ignore:not read")
+def test_edges_that_only_an_identifier_tells_apart_are_one():
+    graphs = logs(30, 0)
+    detector = GraphKDEDetector().fit(graphs)
+    assert detector.schema_.edge_categories == ("label",)
+    named = read_graphs(graphs, schema=GraphSchema(edge_categories="label"))
+    references = detector.density_.references
+    assert (references.adjacency != named.adjacency).nnz == 0
+    arcs = [
+        sorted(zip(x.source_of_arc, x.adjacency.indices, x.edge_labels, strict=True))
+        for x in (references, named)
+    ]
+    assert arcs[0] == arcs[1]
+    assert (detector.predict(logs(30, 1)) == 1).mean() > 0.7
+    both = read_graphs(graphs, schema=GraphSchema(edge_categories=("label", "edge_type")))
+    chosen = read_graphs(both, schema=GraphSchema(edge_categories="label"))
+    assert (chosen.adjacency != named.adjacency).nnz == 0
+
+
+@pytest.mark.filterwarnings("ignore:not read")
+def test_weights_are_read_alike():
+    schema = GraphSchema(edge_weight="capacity", edge_numbers="flow", edge_categories=None)
+    weighted = read_graphs(PLANTS, schema=schema)
+    plain = read_graphs(PLANTS, schema=GraphSchema(edge_numbers="flow", edge_categories=None))
+    with pytest.raises(ValueError, match="were read without the edge weight 'capacity'"):
+        GraphKDEDetector(schema=GraphSchema(edge_weight="capacity")).fit(plain)
+    with pytest.raises(ValueError, match="were read without the edge weight 'capacity'"):
+        GraphKDEDetector().fit(weighted).score_samples(plain)
+    with pytest.raises(ValueError, match=r"fit read the edge weight None.* with 'capacity'"):
+        GraphKDEDetector().fit(plain).score_samples(weighted)
+    with pytest.raises(ValueError, match=r"batches differ .* edge weights"):
+        GraphBatch.concatenate([weighted, plain])
+    with pytest.raises(ValueError, match="no edge attribute 'material' that was read as"):
+        read_graphs(plain, schema=GraphSchema(edge_categories="material"))
+
+
+def test_edge_data_by_pairs():
+    graph = {"edges": [(0, 1), (1, 0), (1, 2)], "directed": True}
+    schema = GraphSchema(missing="indicate")
+    batch = read_graphs([graph | {"edge_data": {"x": {(0, 1): 1.0, (1, 2): 5.0}}}], schema=schema)
+    np.testing.assert_array_equal(batch.edge_attributes[:, 0], [1, np.nan, 5])
+    undirected = {"edges": [(0, 1), (1, 2)], "edge_data": {"x": {(1, 0): 1.0, (1, 2): 5.0}}}
+    assert read_graphs([undirected]).edge_attributes[:, 0].tolist() == [1, 1, 5, 5]
+    with pytest.raises(ValueError, match=r"graph 0 has 'x' for the edge \(5, 6\), which it does"):
+        read_graphs([graph | {"edge_data": {"x": {(5, 6): 1.0}}}])
+
+
+def test_names_that_are_no_text_cannot_be_read():
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, {v: {7: 1.0, "temp": 2.0} for v in graph})
+    assert read_graphs([graph], schema="all").schema.node_numbers == (("temp", 1),)

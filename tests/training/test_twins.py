@@ -349,6 +349,7 @@ def test_swapped_edges_move():
 
 
 @pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.filterwarnings("ignore:not read")
 def test_training_on_typed_graphs(directed):
     batch = typed_graphs(12, 5, directed=directed, parallel=True)
     training = Contrastive(max_iter=1, twins=Twins(0.5))
@@ -371,6 +372,7 @@ HARD = {
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("kind", ["both", "features", "spectrum", "random_edges"])
+@pytest.mark.filterwarnings("ignore:graph 0 is undirected")
 def test_hard_graphs_survive(kind, directed):
     batch = read_graphs(list(HARD.values()), schema=GraphSchema(directed=directed))
     twins = Contrastive(twins=kind).specification("twins")

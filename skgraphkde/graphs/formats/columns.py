@@ -35,6 +35,7 @@ class Elements:
     index: int  # of the graph
     kind: str  # "node" or "edge"
     names: Any  # ids of nodes, or pairs of them
+    one_way: bool = False  # whether edges have a direction
 
     def where(self, k: int) -> str:
         """What a message calls the element k."""
@@ -60,9 +61,9 @@ def nodes_of(graph: Graph) -> Elements:
     return Elements(graph.index, "node", graph.names)
 
 
-def edges_of(graph: Graph) -> Elements:
-    """The edges of a graph."""
-    return Elements(graph.index, "edge", EdgeNames(graph))
+def edges_of(graph: Graph, directed: bool) -> Elements:
+    """The edges of a graph, which are directed if it is, or if all are to be read so."""
+    return Elements(graph.index, "edge", EdgeNames(graph), directed or graph.kind == "arcs")
 
 
 def require_nodes(index: int, names: Any) -> Any:
@@ -123,7 +124,17 @@ def column(elements: Elements, values: Any, name: str, missing: str) -> Any:
 def _by_name(elements: Elements, values: Mapping, name: str) -> list:
     index, kind, names = elements.index, elements.kind, elements.names
     if kind == "edge":
-        return [values.get(names[k], values.get(names[k][::-1])) for k in range(len(names))]
+        pairs = [names[k] for k in range(len(names))]
+        known = {*pairs, *(() if elements.one_way else (pair[::-1] for pair in pairs))}
+        for pair in values:
+            if pair not in known:
+                raise ValueError(
+                    f"graph {index} has {name!r} for the edge {pair!r}, which it does not have: "
+                    "remove it or add the edge"
+                )
+        if elements.one_way:
+            return [values.get(pair) for pair in pairs]
+        return [values.get(pair, values.get(pair[::-1])) for pair in pairs]
     known = set(names)
     for node in values:
         if node not in known:

@@ -68,7 +68,7 @@ def finished(graph: Graph, plan: Plan) -> Finished:
     nodes = _data(nodes_of(graph), graph.nodes, plan, "node")
     edges = Data(None, [])
     if len(graph.pairs):
-        edges = _data(edges_of(graph), graph.edges, plan, "edge")
+        edges = _data(edges_of(graph, plan.schema.directed is True), graph.edges, plan, "edge")
     n_loops = 0
     kept = np.arange(len(graph.pairs))
     if not graph.is_simple:
