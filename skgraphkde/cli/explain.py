@@ -163,8 +163,7 @@ def _echo_reasons(graph: FileGraph, reasons: _Reasons, density: GraphDensity, *,
         new = np.flatnonzero(reasons.new_from <= density.novelty.radius)
         first = new[np.argsort(reasons.new_from[new], kind="stable")][:LISTED]
         listed = [f"{graph.nodes[i]} (from radius {reasons.new_from[i]})" for i in first]
-        known = density.references
-        usual = density.novelty.neighborhood_shares(known, np.arange(len(known))).mean()
+        usual = density.novelty.known_shares.mean()
         of_all = f"{len(new)} of {len(reasons.new_from)} nodes (a known graph: {usual:.0%})"
         lines.append(f"  in new neighborhoods: {', '.join([of_all, *listed])}")
     click.echo("\n".join(lines), err=err)

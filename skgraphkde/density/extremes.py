@@ -33,15 +33,11 @@ class Extremes:
         # By convention "x" can be anything, such as a position.
         self.of_nodes = np.flatnonzero([name in named for name in columns])
         self.of_edges = references.edge_attributes is not None
-        self.known = {
-            what: (np.unique(kinds), _sums(values, np.searchsorted(np.unique(kinds), kinds)))
-            for what, values, kinds, _ in self._numbers(references)
-        }
-
-        self.missing = {
-            what: np.isnan(values).sum(axis=0).astype(float)
-            for what, values, _, _ in self._numbers(references)
-        }
+        self.known, self.missing = {}, {}
+        for what, values, kinds, _ in self._numbers(references):
+            known, position = np.unique(kinds, return_inverse=True)
+            self.known[what] = known, _sums(values, position)
+            self.missing[what] = np.isnan(values).sum(axis=0).astype(float)
 
     def __bool__(self) -> bool:
         return bool(len(self.of_nodes) or self.of_edges)

@@ -175,20 +175,17 @@ class FittedNovelty:
                 scores[-1, block] = self.extremes.scores(some, of_graph)
         return scores
 
-    def neighborhood_shares(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
-        """The share of each graph's nodes in neighborhoods that no reference but `own` has."""
-        shares = np.empty(len(graphs))
-        for block in _blocks(graphs):
-            some = graphs[block]
-            of_node = np.repeat(own[block], some.n_nodes_per_graph)
-            is_new = self._known.is_new(self._last_colors(some, self.radius), of_node)
-            shares[block] = means(is_new, some.graph_of_node, len(some))
-        return shares
+    @cached_property
+    def known_shares(self) -> np.ndarray:
+        """The share of each reference's nodes in neighborhoods that no other one has."""
+        graph = self._references.graph_of_node
+        blocks = [self._references[x] for x in _blocks(self._references)]
+        colors = np.concatenate([self._last_colors(x, self.radius) for x in blocks])
+        return means(self._known.is_new(colors, graph), graph, len(self._references))
 
     def _surprise(self, is_new: np.ndarray, graphs: GraphBatch) -> np.ndarray:
         """One number for each graph, from one for each node."""
-        counts = np.add.reduceat(is_new.astype(float), graphs.node_ptr[:-1])
-        return counts / graphs.n_nodes_per_graph
+        return means(is_new, graphs.graph_of_node, len(graphs))
 
     def new_from(self, graphs: GraphBatch) -> np.ndarray:
         """The smallest radius at which each node's neighborhood is new.
@@ -212,7 +209,8 @@ class FittedNovelty:
         return [Known.of(np.concatenate(colors), graph) for colors in rounds]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_by_radius"}
+        cached = ("_by_radius", "known_shares")
+        return {name: value for name, value in vars(self).items() if name not in cached}
 
     def _last_colors(self, graphs: GraphBatch, n_rounds: int) -> np.ndarray:
         """Colors after the last round, shape (n_nodes,)."""
@@ -234,5 +232,4 @@ def _has_fixed_nodes(graphs: GraphBatch) -> bool:
 
 def _blocks(graphs: GraphBatch) -> list[slice]:
     """Blocks of graphs whose colors fit into working_memory."""
-    n_arcs = np.diff(graphs.adjacency.indptr[graphs.node_ptr])
-    return blocks(8.0 * (10 * graphs.n_nodes_per_graph + 4 * n_arcs))
+    return blocks(8.0 * (10 * graphs.n_nodes_per_graph + 4 * graphs.n_arcs_per_graph))

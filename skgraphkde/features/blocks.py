@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.preprocessing import StandardScaler
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
@@ -23,28 +24,37 @@ MOST_DEGREE_BINS = 64
 POSITION = 0.25
 
 
-class Block(Protocol):
-    """One kind of node feature."""
+class Block:
+    """Base class: one kind of node feature."""
 
     kind: ClassVar[str]
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        ...
+        raise NotImplementedError
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.names)
 
     def __call__(self, batch: GraphBatch) -> np.ndarray:
         """The columns, shape (n_nodes, n_columns)."""
-        ...
+        raise NotImplementedError
+
+    def units(self) -> dict[str, tuple[float, float]]:
+        """Mean and scale of the columns that are standardized, by name."""
+        return {}
 
     def to_state(self) -> dict[str, Any]:
         """What a file keeps."""
-        ...
+        return vars(self)
 
 
 @register
 @dataclass(frozen=True)
-class LabelBlock:
+class LabelBlock(Block):
     """One-hot categories; one that `fit` did not see becomes the zero vector.
 
     Parameters
@@ -74,11 +84,16 @@ class LabelBlock:
         pairs = zip(self.categories, self.vocabularies, strict=True)
         return tuple(f"{name}={value}" for name, values in pairs for value in values)
 
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return sum(map(len, self.vocabularies))
+
     def __call__(self, batch: GraphBatch) -> np.ndarray:
         """The columns, shape (n_nodes, n_columns)."""
         several = len(self.categories) > 1
         values = zip(*batch.label_names, strict=True) if several else (batch.label_names,)
-        one_hot = np.zeros((batch.n_nodes, len(self.names)))
+        one_hot = np.zeros((batch.n_nodes, self.n_columns))
         first = 0
         for of_category, vocabulary in zip(values, self.vocabularies, strict=True):
             column = {name: i for i, name in enumerate(vocabulary)}
@@ -95,14 +110,10 @@ class LabelBlock:
         values = zip(*used, strict=True) if len(self.categories) > 1 else (used,)
         return [
             str(value)
-            for of_category, known in zip(values, self.vocabularies, strict=True)
+            for of_category, known in zip(values, map(set, self.vocabularies), strict=True)
             for value in dict.fromkeys(of_category)
-            if value not in set(known)
+            if value not in known
         ]
-
-    def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
-        return vars(self)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -119,7 +130,7 @@ class LabelBlock:
 
 @register
 @dataclass(frozen=True)
-class NumberBlock:
+class NumberBlock(Block):
     """Node attributes, standardized on the training nodes.
 
     Parameters
@@ -170,10 +181,6 @@ class NumberBlock:
         """The attributes in use, standardized: one row per node, one column for each."""
         return (np.asarray(batch.attributes)[:, self.used] - self.mean) / self.scale
 
-    def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
-        return vars(self)
-
     @classmethod
     def from_state(cls, state: State) -> Self:
         """The block in a file."""
@@ -186,7 +193,7 @@ class NumberBlock:
 
 @register
 @dataclass(frozen=True)
-class DegreeBlock:
+class DegreeBlock(Block):
     """One-hot degree in the bins 0, 1, 2-3, 4-7, ... and log(1 + degree).
 
     Parameters
@@ -218,10 +225,6 @@ class DegreeBlock:
         np.log1p(batch.degrees, out=features[:, -1])
         return features
 
-    def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
-        return vars(self)
-
     @classmethod
     def from_state(cls, state: State) -> Self:
         """The block in a file."""
@@ -232,7 +235,7 @@ class DegreeBlock:
 
 @register
 @dataclass(frozen=True)
-class WalkBlock:
+class WalkBlock(Block):
     """Probabilities that a random walk is back after 2, ..., `n_steps` steps.
 
     Parameters
@@ -264,10 +267,6 @@ class WalkBlock:
             return columns
         return np.hstack([columns, return_probabilities(batch, self.n_steps, directed=True)])
 
-    def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
-        return vars(self)
-
     @classmethod
     def from_state(cls, state: State) -> Self:
         """The block in a file."""
@@ -281,8 +280,6 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     A column without numbers, or without variance, has the scale 1.
     """
-    from sklearn.preprocessing import StandardScaler
-
     scaler = StandardScaler().fit(values)
     return np.nan_to_num(scaler.mean_), np.nan_to_num(scaler.scale_, nan=1.0)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from skgraphkde.features.blocks import moments
+from skgraphkde.features.blocks import Block, moments
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.relations import EdgeGroups
 from skgraphkde.persistence import State, register
@@ -18,7 +18,7 @@ MOST_COLUMNS = 64
 
 @register
 @dataclass(frozen=True)
-class EdgeBlock:
+class EdgeBlock(Block):
     """What the edges at each node are like, by direction and category.
 
     The columns are, for each direction and category of edges, log(1 + their number), and for each
@@ -89,8 +89,7 @@ class EdgeBlock:
         """The columns, shape (n_nodes, n_columns)."""
         n, n_groups = batch.n_nodes, len(self.groups.names)
         group = self.groups.of_arcs(batch)
-        row = np.repeat(np.arange(n), np.diff(batch.adjacency.indptr))
-        ends = (row, batch.adjacency.indices) if self.groups.directed else (row,)
+        ends = (batch.source_of_arc, batch.adjacency.indices)[: len(self._directions)]
         known = group < n_groups
         cells = [node * n_groups + group for node in ends]
         blocks = []
@@ -136,10 +135,6 @@ class EdgeBlock:
             means.append((sums / np.maximum(total - lacking, 1)).reshape(n, n_groups))
             shares.append((lacking / np.maximum(total, 1)).reshape(n, n_groups))
         return [*means, *shares] if self.indicates else means
-
-    def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
-        return vars(self)
 
     @classmethod
     def from_state(cls, state: State) -> Self:

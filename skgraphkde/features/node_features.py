@@ -166,8 +166,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
     @property
     def n_features_out_(self) -> int:
         """The number of features per node."""
-        # A file may say that walks are endless: no names for those.
-        return sum(x.n_columns if isinstance(x, WalkBlock) else len(x.names) for x in self.blocks_)
+        return sum(block.n_columns for block in self.blocks_)
 
     def block(self, kind: str) -> Any:
         """The block of one kind; None if it is not in use."""
@@ -247,12 +246,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
 
     def units(self) -> dict[str, tuple[float, float]]:
         """Mean and scale of the features that are standardized, by name, in their own units."""
-        return {
-            name: unit
-            for block in self.blocks_
-            if hasattr(block, "units")
-            for name, unit in block.units().items()
-        }
+        return {name: unit for block in self.blocks_ for name, unit in block.units().items()}
 
     # -- state -------------------------------------------------------------------------------------
 

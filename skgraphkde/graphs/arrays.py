@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,36 @@ def _label_order(label: Any) -> tuple[str, Any]:
     if is_number and abs(label) < 1e300:  # larger integers overflow a float
         return "", float(label)
     return type(label).__name__, repr(label)
+
+
+def columns_by_name(
+    numbers: np.ndarray | None, widths: Iterable[tuple[str, int]]
+) -> dict[str, np.ndarray]:
+    """The columns of each attribute, shape (n, width), which stand side by side in `numbers`."""
+    columns, first = {}, 0
+    for name, width in widths:
+        columns[name] = np.asarray(numbers)[:, first : first + width]
+        first += width
+    return columns
+
+
+def filled_columns(
+    numbers: np.ndarray | None, has: Mapping[str, int], wanted: Mapping[str, int], n: int
+) -> np.ndarray | None:
+    """The columns that are wanted, in order, with NaN for those that are not there.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n, n_columns) or None
+    has, wanted : dict of name -> width
+    n : int
+        Number of rows.
+    """
+    if not wanted:
+        return None
+    columns = {name: np.full((n, width), np.nan) for name, width in wanted.items()}
+    columns |= columns_by_name(numbers, has.items())
+    return np.hstack([columns[name] for name in wanted])
 
 
 def merged_codes(codes: list[np.ndarray], names: list[tuple[Hashable, ...]]) -> tuple:

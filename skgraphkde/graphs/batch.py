@@ -137,8 +137,12 @@ class GraphBatch:
     @property
     def n_edges_per_graph(self) -> np.ndarray:
         """Number of edges of each graph, shape (n_graphs,); of directed graphs, of arcs."""
-        n_arcs = np.diff(self.adjacency.indptr[self.node_ptr])
-        return n_arcs if self.directed else n_arcs // 2
+        return self.n_arcs_per_graph if self.directed else self.n_arcs_per_graph // 2
+
+    @property
+    def n_arcs_per_graph(self) -> np.ndarray:
+        """Number of arcs of each graph, shape (n_graphs,)."""
+        return np.diff(self.adjacency.indptr[self.node_ptr])
 
     @cached_property
     def underlying(self) -> sp.csr_array:
@@ -198,8 +202,7 @@ class GraphBatch:
     @property
     def graph_of_arc(self) -> np.ndarray:
         """Index of the graph that owns each arc, shape (n_arcs,)."""
-        n_arcs = np.diff(self.adjacency.indptr[self.node_ptr])
-        return np.repeat(np.arange(self.n_graphs), n_arcs)
+        return np.repeat(np.arange(self.n_graphs), self.n_arcs_per_graph)
 
     @property
     def shape(self) -> tuple[int]:

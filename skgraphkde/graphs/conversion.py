@@ -8,6 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from skgraphkde.graphs.arrays import columns_by_name
 from skgraphkde.graphs.schema import Widths
 
 
@@ -70,8 +71,6 @@ def _numbers(
     index: np.ndarray, widths: Widths, numbers: np.ndarray | None
 ) -> Iterator[tuple[str, list]]:
     """Each number, or vector of numbers, with its values."""
-    first = 0
-    for name, width in widths:
-        rows = np.asarray(numbers)[index, first : first + width]
-        yield name, rows[:, 0].tolist() if width == 1 else [row.copy() for row in rows]
-        first += width
+    for name, columns in columns_by_name(numbers, widths).items():
+        rows = columns[index]
+        yield name, rows[:, 0].tolist() if rows.shape[1] == 1 else [row.copy() for row in rows]

@@ -30,11 +30,9 @@ def without_identifiers(batch: GraphBatch, schema: GraphSchema | None) -> GraphB
     schema : GraphSchema or None
         What the user wrote.
     """
-    row = np.repeat(np.arange(batch.n_nodes), np.diff(batch.adjacency.indptr))
-    graph = batch.graph_of_node
     for prefix, kind, owner in (
-        ("", "node_categories", graph),
-        ("edge_", "edge_categories", graph[row]),
+        ("", "node_categories", batch.graph_of_node),
+        ("edge_", "edge_categories", batch.graph_of_arc),
     ):
         codes, names = getattr(batch, f"{prefix}labels"), getattr(batch, f"{prefix}label_names")
         categories = getattr(batch.schema, kind)

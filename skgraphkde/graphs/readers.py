@@ -21,7 +21,7 @@ from skgraphkde.graphs.formats import is_one_graph, reader_of
 from skgraphkde.graphs.formats.common import Graph
 from skgraphkde.graphs.formats.finish import Data, Finished, finished
 from skgraphkde.graphs.resolution import Plan, resolved
-from skgraphkde.graphs.schema import CONVENTIONS, FittedSchema, GraphSchema, Widths
+from skgraphkde.graphs.schema import CONVENTIONS, FittedSchema, GraphSchema, Widths, validated
 from skgraphkde.graphs.selection import selected
 
 __all__ = ["read_graphs"]
@@ -92,7 +92,7 @@ def read_graphs(
     GraphBatch(n_graphs=2, n_nodes=7, n_edges=5, n_labels=3)
     """
     fitted = schema if isinstance(schema, FittedSchema) else None
-    schema = _schema(schema)
+    schema = validated(schema) if fitted is None else fitted.to_schema()
     if isinstance(graphs, GraphBatch) and len(graphs):
         return selected(graphs, schema)
     node_names = _node_names(schema)
@@ -112,20 +112,6 @@ def read_graphs(
             )
     batches += _join(waiting, schema, fitted)
     return batches[0] if len(batches) == 1 else GraphBatch.concatenate(batches)
-
-
-def _schema(schema: Any) -> GraphSchema:
-    """The validated schema that the user gave, or that a string or None is short for."""
-    if schema is None:
-        return GraphSchema()
-    if isinstance(schema, FittedSchema):
-        return schema.to_schema()
-    if isinstance(schema, str) and schema == "all":
-        return GraphSchema.everything()
-    if not isinstance(schema, GraphSchema):
-        raise TypeError(f"schema must be a GraphSchema, 'all' or None, got {schema!r}")
-    schema.validate()
-    return schema
 
 
 def _node_names(schema: GraphSchema) -> tuple[str, ...]:
@@ -187,10 +173,13 @@ def _join(
     adjacency = sp.csr_array((weights[order], arcs[order, 1], indptr), shape=(n_nodes, n_nodes))
     n_edges = offsets([_n_edges(graph) for graph in read])[:-1]
     edge = np.concatenate([g.edge_of_arc + n for g, n in zip(read, n_edges, strict=True)])[order]
-    nodes = _joined([(g.nodes, g.index) for g in read], plan, "node")
-    edges = _joined([(g.edges, g.index) for g in read if _n_edges(g)], plan, "edge")
+    node_labels, node_names, node_numbers, node_widths = _joined(
+        [(g.nodes, g.index) for g in read], plan, "node"
+    )
+    with_data = [(g.edges, g.index) for g in read if _n_edges(g)]
+    labels, names, numbers, edge_widths = _joined(with_data, plan, "edge")
     is_directed = schema.directed is True or any(g.is_directed for g in read)
-    what = plan.fitted(is_directed, nodes[3], edges[3])
+    what = plan.fitted(is_directed, node_widths, edge_widths)
     if is_directed and any(graph.kind == "edges" for graph in graphs):
         first = next(graph.index for graph in graphs if graph.kind == "edges")
         warnings.warn(
@@ -202,14 +191,12 @@ def _join(
     if n_loops:
         loops = f"{n_loops} self-loop{'s' * (n_loops > 1)}"
         what = replace(what, left_out=(*what.left_out, loops))
-    labels, names, numbers, _ = edges
     labels, numbers = (None if x is None else x[edge] for x in (labels, numbers))
     if not len(edge):  # of no edges there are no data
         what = replace(what, edge_categories=(), edge_numbers=())
         labels, names, numbers = None, (), None
-    of_nodes = dict(zip(("labels", "label_names", "attributes"), nodes, strict=False))
-    of_edges = {"edge_labels": labels, "edge_label_names": names, "edge_attributes": numbers}
-    return [GraphBatch(node_ptr, adjacency, **of_nodes, **of_edges, schema=what)]
+    of_nodes = node_labels, node_names, node_numbers
+    return [GraphBatch(node_ptr, adjacency, *of_nodes, labels, names, numbers, what)]
 
 
 def _n_edges(graph: Finished) -> int:

@@ -100,10 +100,9 @@ class Transposed(NamedTuple):
 def transposed(batch: GraphBatch) -> Transposed:
     """The arcs of a batch by the node at which they end."""
     adjacency = batch.adjacency
-    row = np.repeat(np.arange(batch.n_nodes), np.diff(adjacency.indptr))
     arcs = np.argsort(adjacency.indices, kind="stable")
     indptr = offsets(np.bincount(adjacency.indices, minlength=batch.n_nodes))
-    return Transposed(arcs, row[arcs], indptr)
+    return Transposed(arcs, batch.source_of_arc[arcs], indptr)
 
 
 def relations(batch: GraphBatch) -> tuple[sp.csr_array, ...]:

@@ -6,7 +6,6 @@ lists the names that there are.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Real
@@ -15,7 +14,14 @@ from typing import Any
 import numpy as np
 
 from skgraphkde.graphs.formats.common import Columns, Graph, length, plain
-from skgraphkde.graphs.schema import CONVENTIONS, KINDS, FittedSchema, GraphSchema, Widths
+from skgraphkde.graphs.schema import (
+    CONVENTIONS,
+    KINDS,
+    FittedSchema,
+    GraphSchema,
+    Widths,
+    closest_names,
+)
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ class Plan:
     def fitted(self, directed: bool, node_numbers: Widths, edge_numbers: Widths) -> FittedSchema:
         """What was read, once it is known how wide the numbers are."""
         return FittedSchema(
-            self.names["node_categories"] if self.is_present("node_categories") else (),
+            self.names["node_categories"],
             node_numbers,
             self.names["edge_categories"],
             edge_numbers,
@@ -41,10 +47,6 @@ class Plan:
             self.left_out,
             self.schema.directed is False,
         )
-
-    def is_present(self, kind: str) -> bool:
-        """Whether anything of a kind is read."""
-        return bool(self.names[kind])
 
 
 def resolved(schema: GraphSchema, graphs: list[Graph], known: FittedSchema | None) -> Plan:
@@ -102,8 +104,7 @@ def _check_given(graphs: list[Graph], part: str, name: str, found: list[str]) ->
     """Raise if no graph has it, though it may be there without being listed."""
     if any(_columns(graph, part).get(name) is not None for graph in graphs):
         return
-    near = difflib.get_close_matches(name, found, n=10, cutoff=0.0)
-    known = ", ".join(map(repr, near)) or "no attributes"
+    known = closest_names(name, found) or "no attributes"
     who = f"graph {graphs[0].index} has" if len(graphs) == 1 else "no graph has"
     no = "no " if len(graphs) == 1 else "the "
     raise ValueError(

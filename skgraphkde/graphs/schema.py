@@ -6,6 +6,7 @@ It takes the names that a user wrote, or the conventions. What was found is a
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -140,6 +141,23 @@ class GraphSchema(Specification):
         if value is None or value in ("auto", "all"):
             return ()
         return (value,) if isinstance(value, str) else tuple(value)
+
+
+def validated(schema: Any) -> GraphSchema:
+    """The schema that the user gave, or that "all" or None is short for, checked."""
+    if schema is None:
+        return GraphSchema()
+    if isinstance(schema, str) and schema == "all":
+        return GraphSchema.everything()
+    if not isinstance(schema, GraphSchema):
+        raise TypeError(f"schema must be a GraphSchema, 'all' or None, got {schema!r}")
+    schema.validate()
+    return schema
+
+
+def closest_names(name: str, known: Iterable[str]) -> str:
+    """Up to ten names that there are, the closest to `name` first, for a message."""
+    return ", ".join(map(repr, difflib.get_close_matches(name, known, n=10, cutoff=0.0)))
 
 
 Widths = tuple[tuple[str, int], ...]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import offsets, sorted_labels
+from skgraphkde.graphs.arrays import columns_by_name, filled_columns, offsets, sorted_labels
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.schema import KINDS, FittedSchema, GraphSchema, Widths
+from skgraphkde.graphs.schema import KINDS, FittedSchema, GraphSchema, Widths, closest_names
 
 
 def selected(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
@@ -153,12 +152,8 @@ def _filled(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
         has, wanted = dict(getattr(schema, kind)), dict(getattr(fitted, kind))
         if has == wanted or not has.items() <= wanted.items():
             continue
-        blocks = {name: np.full((n, width), np.nan) for name, width in wanted.items()}
-        first = 0
-        for name, width in has.items():
-            blocks[name] = getattr(batch, f"{prefix}attributes")[:, first : first + width]
-            first += width
-        changes[f"{prefix}attributes"] = np.hstack(list(blocks.values()))
+        numbers = getattr(batch, f"{prefix}attributes")
+        changes[f"{prefix}attributes"] = filled_columns(numbers, has, wanted, n)
         schema = replace(schema, **{kind: getattr(fitted, kind)})
     return batch.replace(**changes, schema=schema) if changes else batch
 
@@ -180,10 +175,9 @@ def _wanted(schema: GraphSchema, kind: str, has: FittedSchema, has_arcs: bool) -
     for name in named:
         if name not in known and (has_arcs or kind.startswith("node")):
             part, _, what = kind.partition("_")
-            near = ", ".join(map(repr, difflib.get_close_matches(name, known, n=10, cutoff=0.0)))
             raise ValueError(
                 f"these graphs have no {part} attribute {name!r} that was read as {what}: they "
-                f"have {near or 'none'}; read them with the schema of fit"
+                f"have {closest_names(name, known) or 'none'}; read them with the schema of fit"
             )
     return named
 
@@ -213,8 +207,5 @@ def _select_numbers(
 ) -> tuple[np.ndarray | None, Widths]:
     if numbers is None or not wanted:
         return None, ()
-    first, columns, widths = 0, {}, dict(has)
-    for name, width in has:
-        columns[name] = numbers[:, first : first + width]
-        first += width
+    columns, widths = columns_by_name(numbers, has), dict(has)
     return np.hstack([columns[x] for x in wanted]), tuple((x, widths[x]) for x in wanted)

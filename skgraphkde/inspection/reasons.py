@@ -141,9 +141,6 @@ class _Profiles:
         by_label = references.labels is not None
         with_edges = by_label or references.edge_labels is not None
         self.parts = Parts(references, by_label=by_label, with_edges=with_edges)
-        self.usual_novelty = np.zeros(0)
-        if density.novelty is not None:
-            self.usual_novelty = density.novelty.neighborhood_shares(references, np.arange(self.n))
         self.known_parts = {
             kind: self._usual(kind, keys, graph) for kind, keys, graph in self.parts.of(references)
         }
@@ -276,10 +273,7 @@ class _Profiles:
             text = (
                 f"{names[column]} {value:.4g} of {where}, {z:.1f} standard deviations from its kind"
             )
-            place = _places(graph, kind, np.array([row])) if what == "nodes" else ((), ())
-            if what == "edges":
-                pair = (int(graph.source_of_arc[row]), int(graph.adjacency.indices[row]))
-                place = pair, (pair,)
+            place = _places(graph, kind, np.array([row]))
             strength = self._strength(z, deviations.size)
             yield Reason("extreme", names[column], text, strength, *place)
 
@@ -287,7 +281,7 @@ class _Profiles:
         novelty = self.density.novelty
         if novelty is None:
             return
-        known = self.usual_novelty
+        known = novelty.known_shares
         new_from = novelty.new_from(self.graphs[i])
         new = np.flatnonzero(new_from <= novelty.radius)
         share = len(new) / len(new_from)

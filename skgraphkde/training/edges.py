@@ -162,7 +162,7 @@ def _mean_weight(A: np.ndarray) -> np.ndarray:
 def _pairs(batch: GraphBatch, block: Block, is_edge: np.ndarray) -> tuple[np.ndarray, ...]:
     """What `is_edge` (g, n, n) marks: row, column and, if it is new, weight of each edge."""
     graph, row, column = np.nonzero(is_edge & _is_listed(batch, is_edge.shape[1]))
-    n_arcs = np.diff(batch.adjacency.indptr[batch.node_ptr])[block.graphs]
+    n_arcs = batch.n_arcs_per_graph[block.graphs]
     # Of each arc: parallel ones count apart.
     mean_weight = block.A.sum((1, 2)) / np.maximum(n_arcs, 1)
     first_node = batch.node_ptr[block.graphs]
@@ -208,7 +208,7 @@ def has_edge_data(batch: GraphBatch) -> bool:
 
 def listed_edges(batch: GraphBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each edge once: its row, its column and its arc; of undirected ones above the diagonal."""
-    row = np.repeat(np.arange(batch.n_nodes), np.diff(batch.adjacency.indptr))
+    row = batch.source_of_arc
     column = batch.adjacency.indices.astype(np.int64)
     arcs = np.arange(len(row)) if batch.directed else np.flatnonzero(row < column)
     return row[arcs], column[arcs], arcs

@@ -67,18 +67,6 @@ def single_or_numbered(graphs: list[nx.Graph]) -> Graphs:
 # -- the schema ------------------------------------------------------------------------------------
 
 
-def validated(schema: GraphSchema | str | None) -> GraphSchema:
-    """The schema that the user gave, or that "all" or None is short for."""
-    if schema is None:
-        return GraphSchema()
-    if isinstance(schema, str) and schema == "all":
-        return GraphSchema.everything()
-    if not isinstance(schema, GraphSchema):
-        raise TypeError(f"schema must be a GraphSchema, 'all' or None, got {schema!r}")
-    schema.validate()
-    return schema
-
-
 def named(schema: GraphSchema, part: str) -> list[str]:
     """The names of data of nodes, or of edges, that the user wrote; `part` is "node" or "edge"."""
     names = [name for kind in KINDS if kind.startswith(part) for name in schema.named(kind)]

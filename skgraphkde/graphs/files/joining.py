@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skgraphkde.graphs.arrays import filled_columns
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.schema import CONVENTIONS, KINDS, FittedSchema, GraphSchema
 
@@ -162,12 +163,12 @@ def _filled(batch: GraphBatch, wanted: Wanted) -> GraphBatch:
     return batch.replace(
         labels=labels,
         label_names=names,
-        attributes=_numbers(
+        attributes=filled_columns(
             batch.attributes, dict(fitted.node_numbers), wanted["node_numbers"], batch.n_nodes
         ),
         edge_labels=edge_labels,
         edge_label_names=edge_names,
-        edge_attributes=_numbers(
+        edge_attributes=filled_columns(
             batch.edge_attributes,
             dict(fitted.edge_numbers),
             wanted["edge_numbers"],
@@ -194,17 +195,3 @@ def _categories(
     by_name = [dict(zip(has, values, strict=True)) for values in vocabulary]
     rows = [tuple(values.get(name) for name in wanted) for values in by_name]
     return codes, tuple(rows if len(wanted) > 1 else (row[0] for row in rows))
-
-
-def _numbers(
-    numbers: np.ndarray | None, has: dict[str, int], wanted: Mapping[str, int], n: int
-) -> np.ndarray | None:
-    """Columns with NaN in place of the numbers that are not there."""
-    if not wanted:
-        return None
-    blocks, first = {}, 0
-    for name, width in has.items():
-        blocks[name] = np.asarray(numbers)[:, first : first + width]
-        first += width
-    blank = {name: np.full((n, width), np.nan) for name, width in wanted.items()}
-    return np.hstack([(blank | blocks)[name] for name in wanted])

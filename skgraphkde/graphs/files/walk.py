@@ -7,7 +7,6 @@ and the cure. Nothing in a file is executed, fetched or unpacked to disk.
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import networkx as nx
 
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import DamagedError, Graphs, named, validated
+from skgraphkde.graphs.files.common import DamagedError, Graphs, named
 from skgraphkde.graphs.files.csv import read_csv
 from skgraphkde.graphs.files.gexf import read_gexf
 from skgraphkde.graphs.files.gml import read_gml
@@ -25,7 +24,7 @@ from skgraphkde.graphs.files.joining import Part, joined, with_names
 from skgraphkde.graphs.files.json import read_json
 from skgraphkde.graphs.files.tu import read_tu
 from skgraphkde.graphs.readers import read_graphs
-from skgraphkde.graphs.schema import GraphSchema
+from skgraphkde.graphs.schema import GraphSchema, closest_names, validated
 
 __all__ = ["FileGraph", "attempt", "chunks", "iter_graphs", "read_batch", "read_files"]
 
@@ -275,8 +274,7 @@ def _check_named(parts: list[Part], schema: GraphSchema, found: Iterable[tuple[s
         present = [name for owner, name in found if owner == part]
         for name in named(schema, part):
             if name not in present:
-                near = difflib.get_close_matches(name, present, n=10, cutoff=0.0)
                 raise ValueError(
                     f"{who} {part} attribute {name!r}, which the schema names: {part}s have "
-                    f"{', '.join(map(repr, near)) or 'no attributes'}"
+                    f"{closest_names(name, present) or 'no attributes'}"
                 )
