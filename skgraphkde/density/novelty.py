@@ -208,9 +208,9 @@ class FittedNovelty:
         graph = self._references.graph_of_node
         return [Known.of(np.concatenate(colors), graph) for colors in rounds]
 
-    def __getstate__(self) -> dict[str, Any]:
-        cached = ("_by_radius", "known_shares")
-        return {name: value for name, value in vars(self).items() if name not in cached}
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Colors mean nothing to another process.
+        return FittedNovelty, (self.specification, self._references)
 
     def _last_colors(self, graphs: GraphBatch, n_rounds: int) -> np.ndarray:
         """Colors after the last round, shape (n_nodes,)."""

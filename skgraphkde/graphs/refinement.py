@@ -3,16 +3,21 @@
 It takes a color per node, and returns the colors after each round, in which a node gets a new one
 by its own and by those of its neighbors (Weisfeiler and Leman, 1968). Colors are hashes of 64 bits:
 equal in any batch for nodes that look the same, and different for others, except with probability
-2^-64 per pair.
+2^-64 per pair. They are keyed by a number that each process draws, or features could be chosen so
+that a node gets the color of another (the hash is a bijection), and is taken for it. Nothing may
+depend on more than which colors are equal: neither results nor files nor pickles.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+# Known to this process and those that it forks.
+KEY = np.uint64(secrets.randbits(64))
 # Trailing bits of a float that are ignored: sums in another order differ by up to 2^-40.
 ROUNDING_BITS = 12
 
@@ -76,8 +81,8 @@ def bits(values: np.ndarray) -> np.ndarray:
 
 
 def mix(x: np.ndarray) -> np.ndarray:
-    """The finalizer of SplitMix64 (Steele et al., OOPSLA 2014): a random-looking bijection."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
+    """The finalizer of SplitMix64 (Steele et al., OOPSLA 2014), keyed: a random-looking bijection."""
+    x = x + KEY
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
