@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from skgraphkde._version import __version__
 
 if TYPE_CHECKING:
-    from skgraphkde.calibration import Split
+    from skgraphkde.calibration import LeaveOneOut, Split
     from skgraphkde.density import KDE, GraphDensity, Novelty, References
     from skgraphkde.detectors import (
         BaseGraphDetector,
@@ -39,6 +39,7 @@ __all__ = [
     "GraphKDEDetector",
     "GraphSchema",
     "InvalidFileError",
+    "LeaveOneOut",
     "NodeFeatures",
     "Novelty",
     "Propagation",

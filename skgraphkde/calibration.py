@@ -3,26 +3,102 @@
 from __future__ import annotations
 
 import math
+import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.stats import false_discovery_control
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import exceed_chance, first_copies
 from skgraphkde.persistence import register
 from skgraphkde.specification import Specification
 
 
+class Calibration(Specification):
+    """Base class: which scores determine the threshold, and what becomes of copies.
+
+    A p-value compares a new graph with the training graphs, as if all were drawn alike. If graphs
+    are given twice, each finds itself among the others as no new graph does, and most new graphs
+    look odd.
+    """
+
+    copies: str
+    _copies_constraint = StrOptions({"auto", "together", "apart"})
+
+    def distinct(self, graphs: GraphBatch) -> np.ndarray:
+        """The graphs that count: all, or, if copies count together, the first of each kind.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,), int
+            For each graph the index of the one that counts for it.
+        """
+        if self.copies == "apart":
+            return np.arange(len(graphs))
+        first = first_copies(graphs)
+        if self.copies == "together":
+            return first
+        n_copies = np.unique(first, return_counts=True)[1]
+        if not exceed_chance(n_copies):
+            return np.arange(len(graphs))
+        warnings.warn(
+            f"{len(graphs) - len(n_copies)} of {len(graphs)} training graphs are copies of others, "
+            "more than chance gives: each graph counts once. If graphs really repeat like that, "
+            f"also new ones, use calibration={type(self).__name__}(copies='apart'); "
+            "copies='together' is the same without a warning",
+            stacklevel=5,
+        )
+        return first
+
+
 @register
-class Split(Specification):
+class LeaveOneOut(Calibration):
+    """Calibrate with the scores of the training graphs, each by the others.
+
+    Parameters
+    ----------
+    copies : {"auto", "together", "apart"}, default="auto"
+        Training graphs that look the same, whatever the order of their nodes: "together", each kind
+        counts once, in the density as in the calibration; "apart", each copy counts, which is right
+        if new graphs repeat the training graphs as often as these repeat each other (small
+        molecules do). "auto" is "apart" unless there are more copies than chance gives: many graphs
+        that come twice, and few or none that come three times. Chance explains a sample with
+        replacement: use "together" there.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from skgraphkde import GraphKDEDetector, LeaveOneOut
+    >>> graphs = [nx.cycle_graph(n) for n in range(10, 60)]
+    >>> detector = GraphKDEDetector(calibration=LeaveOneOut(copies="together"))
+    >>> len(detector.fit(graphs + graphs).calibration_scores_)
+    50
+    """
+
+    _parameter_constraints: dict = {"copies": [Calibration._copies_constraint]}
+
+    def __init__(self, copies: str = "auto") -> None:
+        self.copies = copies
+
+
+@register
+class Split(Calibration):
     """Calibrate with graphs that are set aside: the density never sees them.
 
     Parameters
     ----------
     fraction : float, default=0.1
         Share of the training graphs to set aside, in (0, 1).
+    copies : {"auto", "together", "apart"}, default="auto"
+        What becomes of copies among the training graphs, as in :class:`LeaveOneOut`. Together, no
+        graph that is set aside has a copy that is trained on.
 
     Examples
     --------
@@ -34,41 +110,52 @@ class Split(Specification):
     20
     """
 
-    _parameter_constraints: dict = {"fraction": [Interval(Real, 0, 1, closed="neither")]}
+    _parameter_constraints: dict = {
+        "fraction": [Interval(Real, 0, 1, closed="neither")],
+        "copies": [Calibration._copies_constraint],
+    }
 
-    def __init__(self, fraction: float = 0.1) -> None:
+    def __init__(self, fraction: float = 0.1, copies: str = "auto") -> None:
         self.fraction = fraction
+        self.copies = copies
 
     def split(
-        self, graphs: GraphBatch, contamination: float, rng: np.random.RandomState
-    ) -> tuple[GraphBatch, GraphBatch]:
+        self, n_graphs: int, contamination: float, rng: np.random.RandomState
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Set graphs aside.
 
         Parameters
         ----------
-        graphs : GraphBatch
+        n_graphs : int
+            How many there are.
         contamination : float
             Share of normal graphs that will fall below the threshold.
         rng : RandomState
 
         Returns
         -------
-        calibration, training : GraphBatch
+        calibration, training : ndarray of int
+            Indices, ascending.
 
         Raises
         ------
         ValueError
             If too few graphs are set aside to place the threshold, or fewer than 2 remain.
         """
-        n, needed = round(self.fraction * len(graphs)), math.ceil(1 / contamination) - 1
-        if n < needed or len(graphs) - n < 2:
+        n, needed = round(self.fraction * n_graphs), fewest_scores(contamination)
+        if n < needed or n_graphs - n < 2:
             raise ValueError(
-                f"calibration=Split(fraction={self.fraction}) sets {n} of {len(graphs)} graphs "
+                f"calibration=Split(fraction={self.fraction}) sets {n} of {n_graphs} graphs "
                 f"aside, but contamination={contamination} needs at least {needed}, and 2 to train "
                 "on: raise fraction or contamination, or use calibration='loo'"
             )
-        order = rng.permutation(len(graphs))
-        return graphs[np.sort(order[:n])], graphs[np.sort(order[n:])]
+        order = rng.permutation(n_graphs)
+        return np.sort(order[:n]), np.sort(order[n:])
+
+
+def fewest_scores(contamination: float) -> int:
+    """How many calibration scores it takes for a threshold that meets `contamination`."""
+    return math.ceil(1 / contamination - 1e-9) - 1
 
 
 def finite(scores: Any) -> np.ndarray:

@@ -5,6 +5,7 @@ entry changes nothing, fails.
 """
 
 import contextlib
+import copy
 import inspect
 import io
 from pathlib import Path
@@ -22,15 +23,18 @@ from skgraphkde import (
     Contrastive,
     GraphKDEDetector,
     GraphSchema,
+    LeaveOneOut,
     NodeFeatures,
     Novelty,
     Readout,
     References,
+    Split,
     Twins,
     read_graphs,
 )
 from skgraphkde.detectors import processes
 from skgraphkde.encoders import dgl_backend
+from skgraphkde.inspection import explain, nearest_references, view_surprises
 from skgraphkde.training import RandomEdges, SpectralEdges
 
 TRAINED = {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=3, batch_size=16)}
@@ -117,6 +121,16 @@ CHANGES = {
         "uniform",
     ),
     "References.ratio": ({"references": References("uniform", 0.5)}, "references__ratio", 0.25),
+    "LeaveOneOut.copies": (
+        {"calibration": LeaveOneOut("apart")},
+        "calibration__copies",
+        "together",
+    ),
+    "Split.copies": (
+        {"calibration": Split(0.4, copies="apart"), "contamination": 0.3},
+        "calibration__copies",
+        "together",
+    ),
     "Split.fraction": (
         {"calibration": "split", "contamination": 0.3},
         "calibration__fraction",
@@ -171,6 +185,7 @@ def typed_example(n_graphs, seed):
 
 
 TRAIN, TEST = example(30, 0), example(8, 1)
+COPIES = TRAIN[[*range(30), *range(10)]]
 TYPED_TRAIN, TYPED_TEST = typed_example(20, 0), typed_example(8, 1)
 
 
@@ -223,9 +238,53 @@ def test_a_parameter_changes_something(parameter, monkeypatch, tmp_path):
     changed = clone(detector).set_params(**{name: value})
     assert changed.get_params()[name] is not detector.get_params()[name]
     graphs = (TYPED_TRAIN, TYPED_TEST) if "schema" in base else (TRAIN, TEST)
+    if name.endswith("copies"):
+        graphs = COPIES, TEST
     if repr(base) not in BEFORE:
         BEFORE[repr(base)], again = (
             outcome(clone(detector), monkeypatch, *graphs) for _ in range(2)
         )
         assert again == BEFORE[repr(base)]  # what differs below does so by the parameter
     assert outcome(changed, monkeypatch, *graphs) != BEFORE[repr(base)]
+
+
+def answers(detector, graphs):
+    """What a fitted detector says of graphs."""
+    asked = [
+        detector.score_samples,
+        detector.decision_function,
+        detector.predict,
+        detector.p_values,
+        detector.select,
+        detector.score,
+        detector.transform,
+        detector.pairwise_distances,
+        lambda graphs: nearest_references(detector, graphs),
+        lambda graphs: view_surprises(detector, graphs),
+        lambda graphs: explain(detector, graphs[:2]).to_dict(),
+    ]
+    return [str(np.asarray(ask(graphs)).tolist()) for ask in asked]
+
+
+@pytest.mark.parametrize("name", [x for x in CHANGES if x.startswith("GraphKDEDetector.")])
+def test_after_fit_parameters_change_no_answer(name, fitted_and_answers):
+    """Nor where the answers are computed: a device that is not there is not asked for."""
+    fitted, expected = fitted_and_answers
+    _, parameter, value = CHANGES[name]
+    if parameter == "device":
+        value = "cpu"
+    changed = copy.copy(fitted).set_params(**{parameter: value})
+    assert answers(changed, TEST) == expected
+
+
+@pytest.fixture(scope="module")
+def fitted_and_answers():
+    fitted = GraphKDEDetector(random_state=0).fit(TRAIN)
+    return fitted, answers(fitted, TEST)
+
+
+def test_after_fit_twins_stay_those_of_fit():
+    detector = GraphKDEDetector(**TRAINED, random_state=0).fit(TRAIN)
+    before = detector.score(TEST)
+    assert detector.set_params(training__twins__swap_ratio=1.0).score(TEST) == before
+    assert detector.set_params(training=None).score(TEST) == before

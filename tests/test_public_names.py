@@ -23,6 +23,7 @@ NAMES = [
     "GraphKDEDetector",
     "GraphSchema",
     "InvalidFileError",
+    "LeaveOneOut",
     "NodeFeatures",
     "Novelty",
     "Propagation",

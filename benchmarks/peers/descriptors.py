@@ -66,7 +66,7 @@ class DescriptorDetector(BaseGraphDetector):
         self.seed_ = fixed_seed(self.random_state, rng)
         self.descriptors_ = self._describe(graphs)
         self._fit_detector()
-        return self._score(self.descriptors_) if self.calibration == "loo" else None
+        return self._score(self.descriptors_) if self.leaves_one_out else None
 
     def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
         return self._score(self._describe(graphs))

@@ -73,7 +73,7 @@ class GraphKernelDetector(BaseGraphDetector):
         self.graphs_ = graphs
         self.seed_ = fixed_seed(self.random_state, rng)
         similarities = self._fit_detector()
-        return self._detector.score_samples(similarities) if self.calibration == "loo" else None
+        return self._detector.score_samples(similarities) if self.leaves_one_out else None
 
     def _fit_detector(self) -> np.ndarray:
         """Fit kernel and detector to the training graphs; their similarities to each other."""

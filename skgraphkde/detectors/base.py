@@ -11,11 +11,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin, _fit_context
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.calibration import Split, finite, offset
+from skgraphkde.calibration import Calibration, LeaveOneOut, Split, finite
 from skgraphkde.detectors.conformal import ConformalMixin
 from skgraphkde.detectors.files import save
 from skgraphkde.detectors.processes import in_parallel
@@ -42,11 +41,10 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
     schema : GraphSchema, "all" or None, default=None
         Which data of nodes and edges are read, and as what: :class:`GraphSchema`. None is the
         conventions; "all" is everything that the training graphs have.
-    calibration : {"loo", "split", "train"} or Split, default="loo"
+    calibration : {"loo", "split", "train"}, LeaveOneOut or Split, default="loo"
         Which scores determine the threshold and the p-values: those of the training graphs, each by
-        the others; those of graphs that are set aside (:class:`Split`, of which the string is the
-        default); or, as is common and flags far too many, those of the training graphs by
-        themselves.
+        the others (:class:`LeaveOneOut`); those of graphs that are set aside (:class:`Split`); or,
+        as is common and flags far too many, those of the training graphs by themselves.
     contamination : float, default=0.1
         Share of normal graphs that fall below the threshold, in (0, 0.5].
     n_jobs : int, default=None
@@ -66,6 +64,8 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         The threshold: ``decision_function(graphs) == score_samples(graphs) - offset_``.
     calibration_scores_ : ndarray of shape (n_scores,)
         The scores that `offset_` and p-values come from.
+    calibration_graphs_ : ndarray of shape (n_scores,)
+        The indices of the training graphs that have these scores, ascending.
     is_calibrated_ : bool
         Whether these are comparable with scores of new graphs: not with ``calibration="train"``.
 
@@ -87,11 +87,11 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
 
     _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
         "schema": {"all": GraphSchema.everything},
-        "calibration": {"split": Split},
+        "calibration": {"loo": LeaveOneOut, "split": Split},
     }
     _parameter_constraints: dict = {
         "schema": [GraphSchema, StrOptions({"all"}), None],
-        "calibration": [StrOptions({"loo", "split", "train"}), Split],
+        "calibration": [StrOptions({"loo", "split", "train"}), Calibration],
         "contamination": [Interval(Real, 0, 0.5, closed="right")],
         "n_jobs": [
             Interval(Integral, 1, None, closed="left"),
@@ -139,9 +139,8 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         Returns
         -------
         ndarray of shape (n_graphs,)
-            Used with ``calibration="loo"``, and only then: otherwise it can be None. A subclass
-            that cannot leave graphs out returns their plain scores; its false alarms are then too
-            many.
+            Used if `leaves_one_out`, and only then: otherwise it can be None. A subclass that
+            cannot leave graphs out returns their plain scores; its false alarms are then too many.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method _fit_batch(graphs, rng)")
 
@@ -192,50 +191,38 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         ValueError
             If a graph or a parameter cannot be used. A fitted detector stays as it was.
         """
+        self._fit(graphs)
+        return self
+
+    def _fit(self, graphs: Any) -> np.ndarray:
+        """Fit, and return for each graph the position of its calibration score, if it has one."""
         self.validate()
         schema = self.specification("schema")
         batch = without_identifiers(read_graphs(graphs, schema=schema), schema)
-        if len(batch) < 2:
+        calibration = self.specification("calibration")
+        is_loose = calibration == "train"  # the paper's: nothing is promised
+        first = np.arange(len(batch)) if is_loose else calibration.distinct(batch)
+        counted, position = np.unique(first, return_inverse=True)
+        if len(counted) < 2:
             raise ValueError(
-                "there is one training graph, with no others to compare it with: give at least 2"
+                f"there is one training graph{' and copies of it' * (len(batch) > 1)}, with no "
+                "others to compare it with: give at least 2"
             )
         fitted = copy.copy(self)  # whatever fails below, self stays as it was
         for name in [name for name in vars(fitted) if name.endswith("_")]:
             delattr(fitted, name)
         fitted.schema_ = batch.schema
-        fitted._fit(batch)
+        some = batch[counted] if len(counted) < len(batch) else batch
+        fitted._calibrate(some, counted, calibration)
         unsaid = (GraphSchema() if schema is None else schema).undecided(batch.schema.left_out)
         if unsaid:
             warnings.warn(
                 f"not read: {', '.join(unsaid)}; to use them, name them in "
                 "schema=GraphSchema(...), and to leave them out without a word, name what is read",
-                stacklevel=2,
+                stacklevel=4,
             )
         self.__dict__ = fitted.__dict__  # at once, for whoever uses it in another thread
-        return self
-
-    def _fit(self, batch: GraphBatch) -> None:
-        rng = check_random_state(self.random_state)
-        if self.calibration == "loo":
-            scores = self._fit_batch(batch, rng)
-            if scores is None or np.shape(scores) != (len(batch),):
-                raise ValueError(
-                    f"{type(self).__name__}._fit_batch must return the scores of the "
-                    f"{len(batch)} training graphs, each by the others, and returned {scores!r}"
-                )
-        elif self.calibration == "train":
-            self._fit_batch(batch, rng)
-            scores = self._checked_scores(batch)
-        else:
-            split = self.specification("calibration")
-            set_aside, known = split.split(batch, self.contamination, rng)
-            self._fit_batch(known, rng)
-            self._check_batch(set_aside)
-            scores = self._checked_scores(set_aside)
-        self.calibration_scores_ = scores = finite(scores)
-        self.is_calibrated_ = self.calibration != "train"
-        interpolate = not self.is_calibrated_  # as the paper does
-        self.offset_ = offset(scores, self.contamination, interpolate=interpolate)
+        return position
 
     # -- score -------------------------------------------------------------------------------------
 
@@ -304,9 +291,9 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
             With ``calibration="loo"`` each graph is judged by the others; ``fit(graphs)
             .predict(graphs)`` would let it vouch for itself.
         """
-        self.fit(graphs)
-        if self.calibration in ("loo", "train"):
-            return np.where(self.calibration_scores_ < self.offset_, -1, 1)
+        position = self._fit(graphs)
+        if self.leaves_one_out or not self.is_calibrated_:
+            return np.where(self.calibration_scores_ < self.offset_, -1, 1)[position]
         return self.predict(graphs)
 
     def read(self, graphs: Any) -> GraphBatch:
@@ -378,7 +365,10 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         detector.schema_ = fitted.take_instance("schema_", FittedSchema)
         detector.offset_ = fitted.take_number("offset_")
         detector.calibration_scores_ = fitted.take_array("calibration_scores_", float, (None,))
-        fitted.check(len(detector.calibration_scores_), "calibration_scores_ is empty")
+        n_scores = len(detector.calibration_scores_)
+        fitted.check(n_scores, "calibration_scores_ is empty")
+        indices = fitted.take_array("calibration_graphs_", int, (n_scores,), low=0)
+        detector.calibration_graphs_ = indices
         detector.is_calibrated_ = fitted.take("is_calibrated_", bool)
         detector._take_fitted(fitted)
         fitted.check_empty()

@@ -2,23 +2,80 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
+from skgraphkde.calibration import (
+    LeaveOneOut,
+    Split,
+    check_alpha,
+    conformal_p_values,
+    discoveries,
+    fewest_scores,
+    finite,
+    offset,
+)
+from skgraphkde.graphs.batch import GraphBatch
 
 
 class ConformalMixin:
-    """Adds p-values and selection to a detector with `score_samples` and `calibration_scores_`."""
+    """Adds calibration, p-values and selection to a detector that fits and scores."""
 
+    contamination: float
+    random_state: Any
     is_calibrated_: bool
     calibration_scores_: np.ndarray
+    calibration_graphs_: np.ndarray
+    offset_: float
 
-    def score_samples(self, graphs: Any) -> np.ndarray:
-        """Score each graph; the detector defines it."""
-        raise NotImplementedError
+    # Methods that the detector defines.
+    specification: Any
+    score_samples: Any
+    _fit_batch: Any
+    _checked_scores: Any
+    _check_batch: Any
+
+    def _calibrate(self, batch: GraphBatch, counted: np.ndarray, calibration: Any) -> None:
+        """Fit to the graphs that count, which had the indices `counted`."""
+        rng = check_random_state(self.random_state)
+        self.is_calibrated_ = calibration != "train"
+        if isinstance(calibration, LeaveOneOut):
+            scores = self._fit_batch(batch, rng)
+            if scores is None or np.shape(scores) != (len(batch),):
+                raise ValueError(
+                    f"{type(self).__name__}._fit_batch must return the scores of the "
+                    f"{len(batch)} training graphs, each by the others, and returned {scores!r}"
+                )
+        elif isinstance(calibration, Split):
+            set_aside, known = calibration.split(len(batch), self.contamination, rng)
+            self._fit_batch(batch[known], rng)
+            self._check_batch(batch[set_aside])
+            scores = self._checked_scores(batch[set_aside])
+            counted = counted[set_aside]
+        else:
+            self._fit_batch(batch, rng)
+            scores = self._checked_scores(batch)
+        self.calibration_scores_ = scores = finite(scores)
+        self.calibration_graphs_ = counted
+        needed = fewest_scores(self.contamination)
+        if self.is_calibrated_ and len(scores) < needed:
+            warnings.warn(
+                f"{len(scores)} training graphs cannot place a threshold that flags "
+                f"{self.contamination:.3g} of normal graphs: it will flag about 1 in "
+                f"{len(scores) + 1}. Give at least {needed} graphs, or raise contamination",
+                stacklevel=5,
+            )
+        interpolate = not self.is_calibrated_  # as the paper does
+        self.offset_ = offset(scores, self.contamination, interpolate=interpolate)
+
+    @property
+    def leaves_one_out(self) -> bool:
+        """Whether `calibration` needs the scores of the training graphs, each by the others."""
+        return isinstance(self.specification("calibration"), LeaveOneOut)
 
     def p_values(self, graphs: Any) -> np.ndarray:
         """How surprising each graph is: conformal p-values.

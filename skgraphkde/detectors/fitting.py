@@ -17,10 +17,10 @@ from skgraphkde.density.fit import PILOT_GRAPHS, fit_density, standardize, with_
 from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.density.model import DensityModel
 from skgraphkde.density.size_kernel import SizeKernel
+from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.distances.joint import Distances
 from skgraphkde.encoders.base import build_encoder
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.specification import ComposedEstimator
 from skgraphkde.training.checkpoint import Checkpoint
 from skgraphkde.training.trainer import Trainer
 
@@ -50,7 +50,7 @@ class DensityFitter:
     """
 
     def __init__(
-        self, detector: ComposedEstimator, graphs: GraphBatch, rng: np.random.RandomState
+        self, detector: BaseGraphDetector, graphs: GraphBatch, rng: np.random.RandomState
     ) -> None:
         self.detector, self.graphs, self.rng = detector, graphs, rng
         self.options: dict[str, Any] = detector.get_params(deep=False)
@@ -76,7 +76,6 @@ class DensityFitter:
         if self.training is not None:
             untrained = copy.deepcopy(model)
             self.history = self._train(model)
-        is_loo = self.options["calibration"] == "loo"
         self.density, own, scores = fit_density(
             self.features,
             model,
@@ -85,7 +84,7 @@ class DensityFitter:
             self.featurized,
             self.references,
             self.rng,
-            leave_one_out=is_loo,
+            leave_one_out=self.detector.leaves_one_out,
             verbose=self.options["verbose"],
         )
         if untrained is not None:

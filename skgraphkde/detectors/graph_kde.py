@@ -81,10 +81,11 @@ class GraphKDEDetector(
         weights and the mixture weights equal.
     references : None, {"stratified", "importance", "uniform"} or References, default=None
         Which training graphs are centers of kernels. None is all of them.
-    calibration : {"loo", "split", "train"} or Split, default="loo"
+    calibration : {"loo", "split", "train"}, LeaveOneOut or Split, default="loo"
         Which scores determine the threshold and the p-values: those of the training graphs, each
-        graph's own kernel left out; those of graphs that are set aside; or, as in the paper, those
-        of the training graphs with their own kernels.
+        left out; those of graphs that are set aside; or, as in the paper, those of the training
+        graphs with their own kernels. Copies among the training graphs count once if there are more
+        than chance gives: :class:`LeaveOneOut`.
     contamination : float, default=0.1
         Share of normal graphs that fall below the threshold, in (0, 0.5].
     n_jobs : int, default=None
@@ -107,16 +108,15 @@ class GraphKDEDetector(
         `mixture_weights`, `fitted_distances` and `novelty`.
     offset_ : float
         The threshold: ``decision_function(graphs) == score_samples(graphs) - offset_``.
-    calibration_scores_ : ndarray of shape (n_scores,)
-        Scores that `offset_` and p-values come from, see `calibration`.
+    calibration_scores_, calibration_graphs_ : ndarray of shape (n_scores,)
+        Scores that `offset_` and p-values come from, and which training graphs have them.
     history_ : dict of lists
-        "loss", "validation_loss", "mixture_weights" and "seconds" by epoch; epoch 0 is the
-        untrained encoder, whose "loss" is nan. Empty without training.
+        "loss" (first nan: epoch 0 is untrained), "validation_loss", "mixture_weights", "seconds".
     untrained_rank_correlation_ : float
-        What training changed: Spearman's rank correlation between the training graphs' log
-        densities with and without it. 1 without training, and if training keeps their order.
-    twin_seed_ : int
-        Draws the twins of `score`.
+        Spearman's rank correlation between the training graphs' log densities with training and
+        without. 1 if there is none, or it keeps their order.
+    twins_, twin_seed_ : Twins and int
+        How the twins of `score` are made, and what draws them.
 
     See Also
     --------
@@ -256,6 +256,8 @@ class GraphKDEDetector(
         self.density_, self.history_ = fitter.density, fitter.history
         self.untrained_rank_correlation_ = fitter.untrained_rank_correlation
         self.twin_seed_ = int(rng.randint(2**31))
+        training = self.specification("training")
+        self.twins_ = Twins() if training is None else training.specification("twins")
         return scores
 
     # -- score -------------------------------------------------------------------------------------
@@ -301,8 +303,7 @@ class GraphKDEDetector(
         Parameters
         ----------
         graphs : sequence of graphs, or GraphBatch
-            Normal graphs, not those of `fit`. Their twins are made as those of `training` and drawn
-            with a seed that `fit` has fixed.
+            Normal graphs, not those of `fit`. Their twins are `twins_`, drawn with `twin_seed_`.
         y : None
             Ignored.
 
@@ -312,12 +313,10 @@ class GraphKDEDetector(
             Mean of (f(graph) - f(twin)) / (f(graph) + f(twin)), in [-1, 1].
         """
         batch, density = self.read(graphs), self._density
-        training = self.specification("training")
-        twins = Twins() if training is None else training.specification("twins")
         rng = np.random.RandomState(self.twin_seed_)
         featurized = [
-            swap_features(density.features.transform_batch(twin), twins.swap_ratio, rng)
-            for twin in twins.structural(batch, rng)
+            swap_features(density.features.transform_batch(twin), self.twins_.swap_ratio, rng)
+            for twin in self.twins_.structural(batch, rng)
         ]
         of_twins = np.array([density.log_densities(x, featurized=True) for x in featurized])
         of_graphs = density.log_densities(batch)
@@ -391,6 +390,7 @@ class GraphKDEDetector(
         correlation = state.take_number("untrained_rank_correlation_", -1.01, 1.01)
         self.untrained_rank_correlation_ = correlation
         self.twin_seed_ = state.take_count("twin_seed_", 2**32 - 1)
+        self.twins_ = state.take_instance("twins_", Twins)
 
     def to_state(self) -> dict[str, Any]:
         """What a file keeps."""

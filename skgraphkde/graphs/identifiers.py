@@ -49,7 +49,7 @@ def without_identifiers(batch: GraphBatch, schema: GraphSchema | None) -> GraphB
                     f"the {kind[:4]} category {name!r} has {len(values)} values that hardly repeat "
                     "between graphs: it is an identifier, under which every new graph is odd; it "
                     "is used because the schema names it",
-                    stacklevel=4,
+                    stacklevel=5,
                 )
             else:
                 found.append(name)

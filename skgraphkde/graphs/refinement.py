@@ -81,7 +81,7 @@ def bits(values: np.ndarray) -> np.ndarray:
 
 
 def mix(x: np.ndarray) -> np.ndarray:
-    """The finalizer of SplitMix64 (Steele et al., OOPSLA 2014), keyed: a random-looking bijection."""
+    """The finalizer of SplitMix64 (Steele et al., OOPSLA 2014), keyed: a bijection."""
     x = x + KEY
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -108,9 +108,7 @@ def unmixed(y):
 def forged_row(row):
     """Two numbers with the color of two others, for whoever knows the key."""
     salts = [mixed(0), mixed(1)]
-    total = sum(
-        mixed(int(x) + salt) for x, salt in zip(refinement.bits(row), salts, strict=True)
-    )
+    total = sum(mixed(int(x) + salt) for x, salt in zip(refinement.bits(row), salts, strict=True))
     for i in range(1, 10**6):
         first = np.array([3.0 + i / 1024])
         second = unmixed((total - mixed(int(refinement.bits(first)[0]) + salts[0])) & MASK)
@@ -123,7 +121,7 @@ def forged_row(row):
 
 
 def test_colors_cannot_be_forged(monkeypatch):
-    """The hash is a bijection: two attributes suffice to look like any other node, key permitting."""
+    """With the key, two attributes suffice to look like any other node: the hash is a bijection."""
     honest = np.array([0.25, -1.5])
     rows = np.array([honest, forged_row(honest)])
     assert len(set(color_rows(rows).tolist())) == 2

@@ -1,0 +1,154 @@
+"""Copies of graphs, against isomorphism, and what becomes of them in calibration."""
+
+import warnings
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skgraphkde import GraphBatch, GraphKDEDetector, LeaveOneOut, Split, read_graphs
+from skgraphkde.graphs.copies import exceed_chance, first_copies
+from tests.conftest import permuted, random_graphs
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=25)
+def test_copies_are_isomorphic_graphs(seed):
+    """Graphs of two to four nodes: refinement and walks tell all of them apart."""
+    graphs = random_graphs(30, seed=seed, labels="CN", max_nodes=5)
+    first = [
+        next(
+            i
+            for i, other in enumerate(graphs)
+            if nx.is_isomorphic(graph, other, node_match=lambda a, b: a == b)
+        )
+        for graph in graphs
+    ]
+    assert first_copies(read_graphs(graphs)).tolist() == first
+
+
+@given(st.integers(0, 10**6), st.booleans())
+@settings(max_examples=20)
+def test_nodes_in_another_order(seed, directed):
+    graphs = random_graphs(15, seed=seed, n_attributes=2, max_nodes=12)
+    if directed:
+        graphs = [nx.DiGraph(graph) for graph in graphs]
+        rng = np.random.RandomState(seed)
+        for graph in graphs:
+            for *_, data in graph.edges(data=True):
+                data.update(label="ab"[rng.randint(2)], x=rng.standard_normal(1))
+    batch = read_graphs(graphs)
+    twice = GraphBatch.concatenate([batch, permuted(batch, seed)])
+    assert first_copies(twice).tolist() == [*range(15), *range(15)]
+
+
+def test_data_of_nodes_and_edges_tell_graphs_apart():
+    def path(**changes):
+        graph = nx.DiGraph([(0, 1), (1, 2)])
+        nx.set_node_attributes(graph, {i: {"label": "A", "x": [1.0]} for i in graph})
+        nx.set_edge_attributes(graph, {e: {"label": "p", "x": [0.0]} for e in graph.edges})
+        graph.nodes[2].update(changes.get("node", {}))
+        graph.edges[0, 1].update(changes.get("edge", {}))
+        return graph
+
+    graphs = [
+        path(),
+        path(node={"label": "B"}),
+        path(node={"x": [2.0]}),
+        path(edge={"label": "q"}),
+        path(edge={"x": [1.0]}),
+        path(),
+    ]
+    assert first_copies(read_graphs(graphs)).tolist() == [0, 1, 2, 3, 4, 0]
+
+
+def test_walks_tell_regular_graphs_apart():
+    graphs = [nx.cycle_graph(12), nx.union(*map(nx.cycle_graph, (6, 6)), rename="ab")]
+    assert first_copies(read_graphs(graphs)).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("n_times", [2, 3, 5])
+@pytest.mark.parametrize("share", [0.2, 0.5, 1])
+def test_lists_that_repeat_another(n_times, share):
+    n_copies = np.ones(50, dtype=int)
+    n_copies[: round(50 * share)] = n_times
+    assert exceed_chance(n_copies)
+
+
+@pytest.mark.parametrize("shape", [0.5, 1.0, np.inf], ids=str)
+def test_graphs_drawn_at_random_repeat_by_chance(shape):
+    """Kinds as common as each other, or less and less so: at most one list in four is suspected."""
+    rng = np.random.RandomState(0)
+    suspected = []
+    for _ in range(300):
+        chances = np.ones(150) if shape == np.inf else rng.gamma(shape, size=150)
+        counts = rng.multinomial(100, chances / chances.sum())
+        suspected.append(exceed_chance(counts[counts > 0]))
+    assert np.mean(suspected) < 0.25
+    assert not exceed_chance(np.array([1] * 87 + [2] * 5 + [3]))  # a fold of MUTAG
+
+
+# -- in calibration --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def molecules():
+    return [x for x in random_graphs(300, seed=3, max_nodes=16) if len(x) > 5][:150]
+
+
+@pytest.mark.parametrize("calibration", [LeaveOneOut("together"), Split(0.4, copies="together")])
+def test_together_a_list_counts_as_once(molecules, calibration):
+    some, fresh = read_graphs(molecules[:60]), molecules[100:]
+    doubled = GraphBatch.concatenate([some, permuted(some, 0)])
+    once, twice = (
+        GraphKDEDetector(calibration=calibration, random_state=0).fit(x) for x in (some, doubled)
+    )
+    assert once.offset_ == twice.offset_
+    np.testing.assert_array_equal(once.p_values(fresh), twice.p_values(fresh))
+
+
+@pytest.mark.parametrize(
+    ("calibration", "share"), [*(("loo", share) for share in (0, 0.2, 0.5, 1)), (Split(0.4), 1)]
+)
+def test_false_alarms_among_fresh_graphs(molecules, share, calibration):
+    """Without treatment 15, 29 and 100% are flagged with leave-one-out."""
+    rates, molecules = [], read_graphs(molecules)
+    for seed in range(6):
+        order = np.random.RandomState(seed).permutation(150)
+        training = molecules[np.append(order[:60], order[: round(60 * share)])]
+        detector = GraphKDEDetector(calibration=calibration, random_state=0)
+        said = "training graphs are copies" if share else "no warning"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            detector.fit(training)
+        assert [said in str(x.message) for x in caught] == [True] * bool(share)
+        rates.append((detector.predict(molecules[order[60:]]) == -1).mean())
+    assert 0.05 <= np.mean(rates) <= 0.15
+
+
+def test_verdicts_of_training_graphs_and_their_copies(molecules):
+    detector = GraphKDEDetector(calibration=LeaveOneOut("together"))
+    verdicts = detector.fit_predict(molecules[:40] + molecules[:40])
+    np.testing.assert_array_equal(verdicts[:40], verdicts[40:])
+    np.testing.assert_array_equal(verdicts[:40], detector.fit_predict(molecules[:40]))
+    assert 0 < (verdicts < 0).sum() < 10
+    apart = GraphKDEDetector(calibration=LeaveOneOut("apart")).fit(molecules[:40] * 2)
+    assert len(apart.calibration_scores_) == 80
+
+
+def test_copies_of_one_graph():
+    with pytest.raises(ValueError, match="there is one training graph and copies of it, with no"):
+        GraphKDEDetector(calibration=LeaveOneOut("together")).fit([nx.path_graph(4)] * 5)
+
+
+# -- few graphs ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "rate"), [(3, "1 in 4"), (5, "1 in 6"), (8, "1 in 9")])
+def test_too_few_graphs_for_the_contamination(molecules, n, rate):
+    with pytest.warns(UserWarning, match=rf"{n} training graphs .* about {rate}\. Give at least 9"):
+        GraphKDEDetector().fit(molecules[:n])
+    GraphKDEDetector(contamination=0.3).fit(molecules[:3])
+    GraphKDEDetector().fit(molecules[:9])
