@@ -155,8 +155,10 @@ class DensityModel(nn.Module):
             points.append(self.encode(flow))
             of_points.append(flow.colors)
             of_nodes.append(colors)
+        cloud = points[0] if len(points) == 1 else torch.cat(points)
+        del points  # which are as many numbers again
         measures = DiscreteMeasures.from_colors(
-            torch.cat(points), np.concatenate(of_points), np.concatenate(of_nodes), graphs.node_ptr
+            cloud, np.concatenate(of_points), np.concatenate(of_nodes), graphs.node_ptr
         )
         return EmbeddedGraphs(graphs, self.distances.embed(measures))
 

@@ -1,7 +1,8 @@
 """One function of many graphs, computed by the processes of joblib, on one machine or a cluster.
 
 joblib chooses the processes: ``n_jobs`` of this machine, or those of the backend that
-``joblib.parallel_config`` names. Each process gets a part of the graphs as flat arrays.
+``joblib.parallel_config`` names. Each process gets a part of the graphs as flat arrays, and the
+`working_memory` of the caller, which it would not inherit.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from sklearn import config_context, get_config
 
 from skgraphkde.computing.threads import one_torch_thread
 from skgraphkde.graphs.batch import GraphBatch
@@ -48,10 +50,12 @@ def in_parallel(function: GraphFunction, graphs: GraphBatch, n_jobs: int | None)
     cuts = np.searchsorted(shares, np.arange(1, n_parts) / n_parts) + 1
     edges = np.unique([0, *cuts, len(graphs)])
     parts = [graphs[a:b] for a, b in pairwise(edges.tolist())]
-    return np.concatenate(Parallel(n_jobs)(delayed(_in_one_thread)(function, p) for p in parts))
+    memory = get_config()["working_memory"]
+    jobs = (delayed(_in_one_thread)(function, part, memory) for part in parts)
+    return np.concatenate(Parallel(n_jobs)(jobs))
 
 
-def _in_one_thread(function: GraphFunction, graphs: GraphBatch) -> np.ndarray:
+def _in_one_thread(function: GraphFunction, graphs: GraphBatch, memory: float) -> np.ndarray:
     """Leave the other cores to the other processes."""
-    with one_torch_thread(distances=1):
+    with config_context(working_memory=memory), one_torch_thread(distances=1):
         return function(graphs)

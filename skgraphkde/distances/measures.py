@@ -82,8 +82,9 @@ class DiscreteMeasures:
             shape=(len(sizes), len(distinct)),
         )
         weights.sum_duplicates()
-        index = torch.as_tensor(first[order], device=points.device)
-        return cls(points[index], weights, sizes)
+        if len(distinct) < len(points):
+            points = points[torch.as_tensor(first[order], device=points.device)]
+        return cls(points, weights, sizes)
 
     def __len__(self) -> int:
         return len(self.sizes)

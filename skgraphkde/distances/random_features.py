@@ -7,11 +7,15 @@ import math
 import numpy as np
 import torch
 
+# Points of more coordinates have no more directions at once than needed, and at most so many: a
+# block of d directions takes d^3 operations.
+MOST_DIRECTIONS = 1024
+
 
 def draw_frequencies(d: int, n_components: int, rng: np.random.RandomState) -> torch.Tensor:
     """Orthogonal random frequencies for a Gaussian kernel (Yu et al., NeurIPS 2016).
 
-    Blocks of d orthogonal directions, each with the length of a standard normal vector: the
+    Blocks of up to d orthogonal directions, each with the length of a standard normal vector: the
     kernel's estimate is unbiased as with independent directions, and varies less.
 
     Parameters
@@ -27,8 +31,10 @@ def draw_frequencies(d: int, n_components: int, rng: np.random.RandomState) -> t
     Tensor of shape (d, n_components // 2), on the CPU
     """
     n_frequencies = n_components // 2
+    n_directions = d if d <= MOST_DIRECTIONS else min(n_frequencies, MOST_DIRECTIONS)
     blocks = []
-    for _ in range(math.ceil(n_frequencies / d)):
-        directions, _ = np.linalg.qr(rng.standard_normal((d, d)))
-        blocks.append(directions * np.linalg.norm(rng.standard_normal((d, d)), axis=0))
+    for _ in range(math.ceil(n_frequencies / n_directions)):
+        directions, _ = np.linalg.qr(rng.standard_normal((d, n_directions)))
+        lengths = np.linalg.norm(rng.standard_normal((d, n_directions)), axis=0)
+        blocks.append(directions * lengths)
     return torch.from_numpy(np.hstack(blocks)[:, :n_frequencies].copy())

@@ -6,8 +6,8 @@ A block is made of a batch by ``fit``, and maps a batch to columns (n_nodes, n_c
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,8 +15,12 @@ from sklearn.preprocessing import StandardScaler
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
+from skgraphkde.graphs.refinement import scrambled
 from skgraphkde.persistence import State, register
+from skgraphkde.specification import LARGEST, SMALLEST
 
+# Values of labels that have a column each; of more, these are projected to so many.
+MOST_VALUES, PROJECTED = 512, 256
 # No degree has more bits.
 MOST_DEGREE_BINS = 64
 # Positions are attributes that change along edges by less than this share of what chance would
@@ -57,52 +61,73 @@ class Block:
 class LabelBlock(Block):
     """One-hot categories; one that `fit` did not see becomes the zero vector.
 
+    The columns of more than 512 values are projected to 256 by random signs, which are the same in
+    every fit and keep distances (Johnson and Lindenstrauss, 1984): nearly all of them would be
+    zeros. The signs go by the order of the values, and so by their names.
+
     Parameters
     ----------
     categories : tuple of str
         Names of the attributes.
     vocabularies : tuple of tuple
         The values of each.
+    weights : ndarray of shape (n_values,), default=None
+        Of values that are projected: as much weight for a rare one as its own column would have
+        when it is standardized. None: one-hot.
     """
 
     kind: ClassVar[str] = "label"
     categories: tuple[str, ...]
     vocabularies: tuple[tuple[Hashable, ...], ...]
+    weights: np.ndarray | None = None
 
     @classmethod
     def fit(cls, batch: GraphBatch) -> Self:
         """Learn the values that nodes have."""
         present = [batch.label_names[code] for code in np.unique(np.asarray(batch.labels))]
-        if len(batch.schema.node_categories) == 1:
-            return cls(batch.schema.node_categories, (tuple(present),))
-        vocabularies = tuple(tuple(dict.fromkeys(of)) for of in zip(*present, strict=True))
-        return cls(batch.schema.node_categories, vocabularies)
+        vocabularies: tuple[tuple[Hashable, ...], ...] = (tuple(present),)
+        if len(batch.schema.node_categories) > 1:
+            vocabularies = tuple(tuple(dict.fromkeys(of)) for of in zip(*present, strict=True))
+        block = cls(batch.schema.node_categories, vocabularies)
+        n_values = block.n_columns
+        if n_values <= MOST_VALUES:
+            return block
+        counts = sum(np.bincount(x, minlength=n_values) for x in block._codes(batch))
+        return replace(block, weights=np.sqrt(batch.n_nodes / (n_values * counts)))
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
+        if self.weights is not None:
+            return tuple(f"{'+'.join(self.categories)} projected {i}" for i in range(PROJECTED))
         pairs = zip(self.categories, self.vocabularies, strict=True)
         return tuple(f"{name}={value}" for name, values in pairs for value in values)
 
     @property
     def n_columns(self) -> int:
         """Number of columns."""
-        return sum(map(len, self.vocabularies))
+        return sum(map(len, self.vocabularies)) if self.weights is None else PROJECTED
 
     def __call__(self, batch: GraphBatch) -> np.ndarray:
         """The columns, shape (n_nodes, n_columns)."""
-        several = len(self.categories) > 1
-        values = zip(*batch.label_names, strict=True) if several else (batch.label_names,)
-        one_hot = np.zeros((batch.n_nodes, self.n_columns))
-        first = 0
-        for of_category, vocabulary in zip(values, self.vocabularies, strict=True):
-            column = {name: i for i, name in enumerate(vocabulary)}
-            codes = np.array([column.get(name, -1) for name in of_category], dtype=int)
-            codes = codes[np.asarray(batch.labels)]
+        columns = np.zeros((batch.n_nodes, self.n_columns))
+        for codes in self._codes(batch):
             known = np.flatnonzero(codes >= 0)
-            one_hot[known, first + codes[known]] = 1
+            if self.weights is None:
+                columns[known, codes[known]] = 1
+            else:
+                _add_signs(codes[known], self.weights[codes[known]], known, columns)
+        return columns
+
+    def _codes(self, batch: GraphBatch) -> Iterator[np.ndarray]:
+        """The number of each node's value among those of all categories, for each; -1: unseen."""
+        several, first = len(self.categories) > 1, 0
+        values = zip(*batch.label_names, strict=True) if several else (batch.label_names,)
+        for of_category, vocabulary in zip(values, self.vocabularies, strict=True):
+            number = {name: first + i for i, name in enumerate(vocabulary)}
+            codes = np.array([number.get(name, -1) for name in of_category], dtype=int)
+            yield codes[np.asarray(batch.labels)]
             first += len(vocabulary)
-        return one_hot
 
     def unseen(self, batch: GraphBatch) -> list[str]:
         """The values of a batch that `fit` did not see."""
@@ -115,6 +140,10 @@ class LabelBlock(Block):
             if value not in known
         ]
 
+    def to_state(self) -> dict[str, Any]:
+        """What a file keeps."""
+        return {name: value for name, value in vars(self).items() if value is not None}
+
     @classmethod
     def from_state(cls, state: State) -> Self:
         """The block in a file."""
@@ -125,7 +154,11 @@ class LabelBlock(Block):
         for of_category in vocabularies:
             is_vocabulary = len(set(of_category)) == len(of_category) > 0
             state.check(is_vocabulary, "a vocabulary is empty or has a value twice")
-        return cls(categories, vocabularies)
+        weights = None
+        if "weights" in state:
+            shape = (sum(map(len, vocabularies)),)
+            weights = state.take_array("weights", float, shape, low=SMALLEST, high=LARGEST)
+        return cls(categories, vocabularies, weights)
 
 
 @register
@@ -305,6 +338,20 @@ def positions(batch: GraphBatch) -> np.ndarray:
         for _ in range(width)
     ]
     return (along_edges < POSITION * 2 * values.var(axis=0)) & ~np.array(is_named)
+
+
+def _add_signs(values: np.ndarray, weights: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
+    """Add the random signs of each value to a row, as a vector whose length is its weight.
+
+    They are the bits of a hash, which takes no memory for values that are not there.
+    """
+    n_words = out.shape[1] // 64
+    factors = weights[:, np.newaxis] / np.sqrt(out.shape[1])
+    for word in range(n_words):
+        numbers = values.astype(np.uint64) * np.uint64(n_words) + np.uint64(word + 1)
+        hashes = scrambled(numbers * np.uint64(0x9E3779B97F4A7C15))  # 0 would stay 0
+        bits = np.unpackbits(hashes.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1)
+        out[rows, 64 * word : 64 * (word + 1)] += factors * (2.0 * bits - 1.0)
 
 
 def _degree_bin(degrees: np.ndarray) -> np.ndarray:

@@ -48,7 +48,8 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
     kinds : {"auto", "given"} or tuple of str, default="auto"
         Which features, of
 
-        - "label": one-hot node label; a label that `fit` did not see becomes the zero vector;
+        - "label": one-hot node label; a label that `fit` did not see becomes the zero vector. More
+          than 512 labels are projected to 256 columns by fixed random signs;
         - "attribute": node numbers, standardized on the training nodes; a missing one is the mean,
           beside a column that says so. "auto" leaves out positions, which are numbers that hardly
           change along the edges: they say where in space a node is, in a frame that differs from

@@ -11,11 +11,13 @@ from skgraphkde.graphs.arrays import ranges, scaled
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.schema import FittedSchema
 
-# Exact while (nodes x matrix entries) of a graph stays below this, about a second on one core.
+# Exact while nodes x (matrix entries, or nodes) of a graph stay below this: a second on one core.
 # Larger graphs are probed with so many random vectors, at a cost linear in the number of edges
 # (standard error at most sqrt(2 / 512) = 0.06 for a probability near 1, less below).
 EXACT_WALK_COST = 5e8
 N_PROBES = 512
+# Numbers that a matrix of some columns may have: 8 MiB, a cache full.
+NUMBERS = 2**20
 
 
 def return_probabilities(batch: GraphBatch, n_steps: int, *, directed: bool = False) -> np.ndarray:
@@ -42,7 +44,7 @@ def return_probabilities(batch: GraphBatch, n_steps: int, *, directed: bool = Fa
     batch = _prepared(batch, directed)
     sizes = batch.n_nodes_per_graph
     entries = np.diff(batch.adjacency.indptr[batch.node_ptr])
-    exact = sizes * np.maximum(entries, 1) <= EXACT_WALK_COST
+    exact = sizes * np.maximum(entries, sizes) <= EXACT_WALK_COST
     result = np.empty((batch.n_nodes, n_steps - 1))
     for index in _chunks(sizes, np.flatnonzero(exact)):
         nodes = ranges(batch.node_ptr[index], batch.node_ptr[index + 1])
@@ -62,12 +64,12 @@ def _prepared(batch: GraphBatch, directed: bool) -> GraphBatch:
 
 
 def _chunks(sizes: np.ndarray, index: np.ndarray) -> list[np.ndarray]:
-    """Split `index` into runs of graphs of like size, 2^20 numbers (8 MiB, a cache full) a run."""
+    """Split `index` into runs of graphs of like size, a cache full of numbers a run."""
     if not len(index):
         return []
     by_size = index[np.argsort(sizes[index], kind="stable")]
     octave = np.frexp(sizes[by_size])[1]
-    load = np.cumsum(sizes[by_size] ** 2) // 2**20
+    load = np.cumsum(sizes[by_size] ** 2) // NUMBERS
     return np.split(by_size, np.flatnonzero(np.diff(octave) + np.diff(load)) + 1)
 
 
@@ -108,6 +110,12 @@ def _identity(batch: GraphBatch, width: int = 128) -> Iterator[np.ndarray]:
 
 
 def _signs(batch: GraphBatch) -> Iterator[np.ndarray]:
-    """Random signs of variance 1 / N_PROBES, the same ones for the same number of nodes."""
+    """Random signs of variance 1 / N_PROBES, the same ones for the same number of nodes.
+
+    In blocks of columns: all of them would take a hundred times the memory of a large graph.
+    """
     rng = np.random.default_rng(0)  # a quadrature rule, part of the method: not the user's seed
-    yield rng.choice([-1.0, 1.0], (batch.n_nodes, N_PROBES)) / np.sqrt(N_PROBES)
+    width = max(1, NUMBERS // batch.n_nodes)
+    for first in range(0, N_PROBES, width):
+        shape = batch.n_nodes, min(width, N_PROBES - first)
+        yield rng.choice([-1.0, 1.0], shape) / np.sqrt(N_PROBES)

@@ -20,6 +20,8 @@ import numpy as np
 KEY = np.uint64(secrets.randbits(64))
 # Trailing bits of a float that are ignored: sums in another order differ by up to 2^-40.
 ROUNDING_BITS = 12
+# Numbers that are hashed at once: 8 MiB, a cache full.
+NUMBERS = 2**20
 
 
 class Messages(NamedTuple):
@@ -70,7 +72,12 @@ def color_rows(columns: np.ndarray) -> np.ndarray:
     ndarray of shape (n_nodes,), uint64
     """
     salts = mix(np.arange(columns.shape[1], dtype=np.uint64))  # the same number, elsewhere
-    return mix(mix(bits(columns) + salts).sum(axis=1, dtype=np.uint64))  # modulo 2^64
+    totals = np.empty(len(columns), dtype=np.uint64)
+    height = max(1, NUMBERS // max(columns.shape[1], 1))
+    for first in range(0, len(columns), height):
+        rows = slice(first, first + height)
+        totals[rows] = mix(bits(columns[rows]) + salts).sum(axis=1, dtype=np.uint64)
+    return mix(totals)  # modulo 2^64
 
 
 def bits(values: np.ndarray) -> np.ndarray:
@@ -81,8 +88,12 @@ def bits(values: np.ndarray) -> np.ndarray:
 
 
 def mix(x: np.ndarray) -> np.ndarray:
-    """The finalizer of SplitMix64 (Steele et al., OOPSLA 2014), keyed: a bijection."""
-    x = x + KEY
+    """A random-looking bijection that only this process knows."""
+    return scrambled(x + KEY)
+
+
+def scrambled(x: np.ndarray) -> np.ndarray:
+    """The finalizer of SplitMix64 (Steele et al., OOPSLA 2014), the same bijection everywhere."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))

@@ -127,6 +127,10 @@ class _Profiles:
         self.n = len(references)
         self.names = density.features.get_feature_names_out()
         self.units = density.features.units()
+        labels = density.features.block("label")
+        projected = labels is not None and labels.weights is not None
+        # Which say nothing in words; the categories are reasons themselves.
+        self.unsaid = set(labels.names) if projected else set()
         edges = density.features.block("edge")
         self.of_edges: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         if edges is not None:  # nodes without such edges say nothing about their numbers
@@ -187,6 +191,8 @@ class _Profiles:
         rows = slice(*self.graphs.node_ptr[i : i + 2])
         values = np.asarray(self.features.attributes)[rows]
         for column, name in enumerate(self.names):
+            if name in self.unsaid:
+                continue
             deviation = self.means[i, column] - center[column]
             # Means over nodes of a constant differ by rounding.
             spread = max(self.spread[column], 1e-9, _least(self.known_means[:, column], n_nodes))

@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from joblib import parallel_config
+from sklearn import config_context, get_config
 from sklearn.model_selection import GridSearchCV
 
 from skgraphkde import GraphKDEDetector, read_graphs
@@ -80,6 +81,15 @@ def test_no_networkx_graph_travels(many):
 def test_scores_are_those_of_one_process(backend, detector, many, expected):
     with parallel_config(backend, n_jobs=2):
         np.testing.assert_allclose(detector.score_samples(many), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_working_memory_reaches_the_workers(backend, many):
+    def memory(graphs):
+        return np.full(len(graphs), float(get_config()["working_memory"]))
+
+    with parallel_config(backend), config_context(working_memory=7):
+        np.testing.assert_array_equal(in_parallel(memory, many, n_jobs=2), 7.0)
 
 
 def test_n_jobs_of_the_detector(detector, many, expected, monkeypatch):

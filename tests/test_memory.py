@@ -1,0 +1,181 @@
+"""Peak memory of what once had none to bound it: wide labels, large graphs, wide points."""
+
+import tracemalloc
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import skgraphkde
+from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
+from skgraphkde.distances.random_features import MOST_DIRECTIONS, draw_frequencies
+from skgraphkde.features import blocks
+from skgraphkde.graphs import random_walks, refinement
+from skgraphkde.inspection import explain
+from skgraphkde.persistence import State
+from tests.conftest import random_graphs
+
+MIB = 2**20
+
+
+def peak(function, *arguments):
+    """Bytes that NumPy allocated and held at once in a call, and what the call returned."""
+    tracemalloc.start()
+    try:
+        returned = function(*arguments)
+        return tracemalloc.get_traced_memory()[1], returned
+    finally:
+        tracemalloc.stop()
+
+
+# -- many labels -----------------------------------------------------------------------------------
+
+
+def labeled(n_graphs, n_nodes, n_labels, first=0):
+    """Paths, the labels of each one after the other, and each label in two graphs or more."""
+    graphs = []
+    for i in range(n_graphs):
+        graph = nx.path_graph(n_nodes)
+        for node in graph:
+            graph.nodes[node]["label"] = (first + i * n_nodes // 2 + node) % n_labels
+        graphs.append(graph)
+    return graphs
+
+
+def test_memory_of_labels_does_not_grow_with_their_number():
+    batch = read_graphs(labeled(100, 60, 3000))
+    features = NodeFeatures(("label",)).fit(batch)
+    assert features.n_features_out_ == blocks.PROJECTED
+    assert peak(features.transform, batch)[0] < 40 * MIB  # one-hot columns: 137 MiB
+    detector = GraphKDEDetector().fit(batch[:20])  # 630 labels
+    assert detector.density_.embedding_dim < 1000
+
+
+def test_up_to_512_labels_have_columns_of_their_own():
+    for n_labels, width in ((513, blocks.PROJECTED), (512, 512)):
+        batch = read_graphs(labeled(18, 60, n_labels))
+        features = NodeFeatures(("label",)).fit(batch)
+        names = features.get_feature_names_out()
+        assert len(set(names)) == len(names) == features.n_features_out_ == width
+    X = features.transform(batch).attributes
+    np.testing.assert_array_equal(X, np.arange(512) == batch.labels[:, None])
+
+
+def test_projected_labels_keep_the_distances_of_standardized_columns():
+    """A value of frequency p has the weight 1 / sqrt(p), and so have its signs."""
+    rng = np.random.default_rng(0)
+    values = np.concatenate([np.arange(600), rng.integers(20, size=1400)])
+    rng.shuffle(values)
+    graphs = [nx.empty_graph(20) for _ in range(100)]
+    for graph, labels in zip(graphs, values.reshape(100, 20), strict=True):
+        nx.set_node_attributes(graph, dict(enumerate(labels.tolist())), "label")
+    X = NodeFeatures(("label",)).fit(graphs).transform(graphs).attributes
+    weights = np.sqrt(len(values) / (600 * np.bincount(values)))[values]
+    np.testing.assert_allclose((X**2).sum(1), weights**2)  # the mean is 1, as of one-hot rows
+    assert (X**2).sum(1).mean() == pytest.approx(1)
+    some = rng.permutation(2000)[:200]
+    inner = X[some] @ X[some].T / np.outer(weights[some], weights[some])
+    error = inner - (values[some, None] == values[some])
+    assert error.std() == pytest.approx(1 / np.sqrt(blocks.PROJECTED), rel=0.2)
+    assert abs(error.mean()) < 0.01
+
+
+@pytest.fixture
+def few_columns(monkeypatch):
+    """As if three labels were many."""
+    monkeypatch.setattr(blocks, "MOST_VALUES", 2)
+
+
+def test_projected_labels_of_several_categories_and_unseen_ones(few_columns):
+    schema = GraphSchema(node_categories=("kind", "owner"))
+    graphs = [nx.empty_graph(3) for _ in range(4)]
+    for graph in graphs:
+        nx.set_node_attributes(graph, {0: "a", 1: "b", 2: "b"}, "kind")
+        nx.set_node_attributes(graph, {0: "x", 1: "x", 2: "y"}, "owner")
+    features = NodeFeatures(("label",)).fit(read_graphs(graphs, schema=schema))
+    X = features.transform(read_graphs(graphs[:1], schema=schema)).attributes
+    nx.set_node_attributes(graphs[0], {0: "new", 1: "new", 2: "a"}, "kind")
+    nx.set_node_attributes(graphs[0], {0: "new", 1: "y", 2: "x"}, "owner")
+    with pytest.warns(UserWarning, match="node labels that fit did not see: new"):
+        Y = features.transform(read_graphs(graphs[:1], schema=schema)).attributes
+    assert not Y[0].any()  # a row is the sum of the signs of its values: a + x, b + x, b + y
+    np.testing.assert_allclose(Y[2], X[0], atol=1e-12)
+    b = X[2] - Y[1]
+    x = X[1] - b
+    squares = [(signs**2).sum() for signs in (X[0] - x, b, x, Y[1])]
+    np.testing.assert_allclose(squares, [3 / 4, 3 / 8, 3 / 8, 3 / 4])
+
+
+def test_projected_labels_in_files_and_in_words(few_columns, tmp_path):
+    graphs, new = random_graphs(20, seed=1), random_graphs(5, seed=2)
+    detector = GraphKDEDetector(random_state=0).fit(graphs)
+    assert detector.density_.features.block("label").weights is not None
+    detector.save(tmp_path / "model.skg")
+    loaded = skgraphkde.load(tmp_path / "model.skg")
+    np.testing.assert_array_equal(loaded.score_samples(new), detector.score_samples(new))
+    assert not explain(detector, new, n_reasons=1000)["what"].str.contains("projected").any()
+    state = detector.density_.features.block("label").to_state()
+    for weights in (np.ones(2), -np.ones(3), np.full(3, np.nan), np.ones((3, 1))):
+        with pytest.raises(ValueError, match="LabelBlock: the array weights is"):
+            blocks.LabelBlock.from_state(State("LabelBlock", state | {"weights": weights}))
+
+
+# -- large graphs ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_edges", [1, 24_999])
+def test_memory_of_random_walks_on_a_large_graph(n_edges):
+    """A star, and a graph nearly without edges: 8 MiB at once, not a hundred columns or more."""
+    n = 25_000
+    edges = np.column_stack([np.zeros(n_edges, dtype=int), np.arange(1, n_edges + 1)])
+    batch = read_graphs([{"edges": edges, "num_nodes": n}])
+    most, returned = peak(random_walks.return_probabilities, batch, 4)
+    assert most < 64 * MIB
+    assert np.abs(returned[2:, 0] - (1 / n_edges if n_edges > 1 else 0)).max() < 0.1
+
+
+def test_memory_of_colors(monkeypatch):
+    X = np.random.default_rng(0).integers(3, size=(100_000, 40)).astype(float)
+    assert peak(refinement.color_rows, X)[0] < X.nbytes  # all at once: twice that
+    expected = refinement.color_rows(X[:100])
+    monkeypatch.setattr(refinement, "NUMBERS", 7)
+    np.testing.assert_array_equal(refinement.color_rows(X[:100]), expected)
+
+
+# -- wide points -----------------------------------------------------------------------------------
+
+
+def test_frequencies_of_wide_points():
+    d, n_components = 3000, 400
+    most, w = peak(draw_frequencies, d, n_components, np.random.RandomState(0))
+    assert most < 60 * MIB
+    w = w.numpy()
+    assert w.shape == (d, n_components // 2)
+    np.testing.assert_allclose(w.T @ w, np.diag((w**2).sum(0)), atol=1e-8)
+    assert (w**2).sum(0).mean() == pytest.approx(d, rel=0.02)
+    # Unbiased: the mean cosine of a difference is the Gaussian kernel's value.
+    x = np.random.RandomState(1).standard_normal(d) / np.sqrt(d)
+    seeds = map(np.random.RandomState, range(10))
+    means = [np.cos(x @ draw_frequencies(d, 200, seed).numpy()).mean() for seed in seeds]
+    assert np.mean(means) == pytest.approx(np.exp(-(x @ x) / 2), abs=0.05)
+
+
+def test_more_frequencies_than_directions(monkeypatch):
+    monkeypatch.setattr("skgraphkde.distances.random_features.MOST_DIRECTIONS", 5)
+    w = draw_frequencies(20, 26, np.random.RandomState(0)).numpy()
+    assert w.shape == (20, 13)
+    products = w[:, 5:10].T @ w[:, 5:10]
+    np.testing.assert_allclose(products, np.diag(products.diagonal()), atol=1e-12)
+
+
+@pytest.mark.parametrize(("d", "n_components"), [(7, 40), (300, 512)])
+def test_ordinary_frequencies_are_those_of_whole_blocks(d, n_components):
+    """... to the last bit, so that scores stay as they were."""
+    assert d <= MOST_DIRECTIONS
+    rng, drawn = np.random.RandomState(0), []
+    while len(drawn) * d < n_components // 2:
+        Q, _ = np.linalg.qr(rng.standard_normal((d, d)))
+        drawn.append(Q * np.linalg.norm(rng.standard_normal((d, d)), axis=0))
+    expected = np.hstack(drawn)[:, : n_components // 2]
+    w = draw_frequencies(d, n_components, np.random.RandomState(0)).numpy()
+    np.testing.assert_array_equal(w, expected)
