@@ -101,8 +101,8 @@ def repeated(calibration, n_repetitions, views):
 
 @VIEWS
 def test_split_p_values_and_selection_hold_what_they_promise(views, capsys):
-    """Three views in fewer repetitions: tests/detectors/test_views.py has 200 of the defaults."""
-    p_values, false_shares = repeated(Split(100 / 140), 200 if views is ONE_VIEW else 80, views)
+    """Few repetitions, as tests/detectors/test_views.py has 200 of the defaults."""
+    p_values, false_shares = repeated(Split(100 / 140), 100 if views is ONE_VIEW else 40, views)
     with capsys.disabled():
         print(f"\n{len(p_values)} calibrations, 30 fresh normal graphs each: P(p <= a)", end="")
     for a in (0.01, 0.05, 0.1, 0.2):

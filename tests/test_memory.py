@@ -179,3 +179,13 @@ def test_ordinary_frequencies_are_those_of_whole_blocks(d, n_components):
     expected = np.hstack(drawn)[:, : n_components // 2]
     w = draw_frequencies(d, n_components, np.random.RandomState(0)).numpy()
     np.testing.assert_array_equal(w, expected)
+
+
+def test_projections_are_the_same_in_every_process(monkeypatch, few_columns):
+    """Colors are keyed by the process, and projections must not be."""
+    batch = read_graphs(random_graphs(20, labels="ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+    block = blocks.LabelBlock.fit(batch)
+    before = block(batch)
+    assert block.weights is not None
+    monkeypatch.setattr(refinement, "KEY", refinement.KEY + np.uint64(1))
+    np.testing.assert_array_equal(block(batch), before)
