@@ -8,10 +8,14 @@ cores, and no slower. BLAS is held to one thread while the distances run threads
 
 Several calls may hold a limit at once. The first one remembers what was there before, and the last
 one to leave restores exactly that.
+
+A child of a fork has none of its parent's threads. It starts without limits, and without the locks
+that other threads of the parent held.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -61,10 +65,11 @@ def one_torch_thread(distances: int | None = None) -> Iterator[None]:
             _n_threads.reset(token)
         return
     with _lock:
-        if not _torch.n_holders:
-            _torch.before = _in_new_thread(torch.get_num_threads)
-        _torch.n_holders += 1
-        own, default = torch.get_num_threads(), _torch.before
+        limit = _torch
+        if not limit.n_holders:
+            limit.before = _in_new_thread(torch.get_num_threads)
+        limit.n_holders += 1
+        own, default = torch.get_num_threads(), limit.before
         torch.set_num_threads(1)
     if own == 1:  # this thread first used torch while a limit held, and inherited it
         own = default
@@ -74,9 +79,9 @@ def one_torch_thread(distances: int | None = None) -> Iterator[None]:
     finally:
         _n_threads.reset(token)
         with _lock:
-            _torch.n_holders -= 1
+            limit.n_holders -= 1
             torch.set_num_threads(own)
-            if not _torch.n_holders:
+            if not limit.n_holders:
                 _in_new_thread(torch.set_num_threads, default)
 
 
@@ -94,18 +99,19 @@ def _in_new_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 def one_blas_thread() -> Iterator[None]:
     """Hold BLAS to one thread in the whole process."""
     with _lock:
-        if not _blas.n_holders:
+        limit = _blas
+        if not limit.n_holders:
             _free_control()
-            _blas.before = _controller().limit(limits=1, user_api="blas")
-        _blas.n_holders += 1
+            limit.before = _controller().limit(limits=1, user_api="blas")
+        limit.n_holders += 1
     try:
         yield
     finally:
         with _lock:
-            _blas.n_holders -= 1
-            if not _blas.n_holders:
+            limit.n_holders -= 1
+            if not limit.n_holders:
                 _free_control()
-                _blas.before.restore_original_limits()
+                limit.before.restore_original_limits()
                 _free_control()
 
 
@@ -122,3 +128,28 @@ def _free_control() -> None:
 @cache
 def _controller() -> ThreadpoolController:
     return ThreadpoolController()
+
+
+# -- children of a fork ----------------------------------------------------------------------------
+
+
+@cache
+def one_torch_thread_in_forks() -> None:
+    """Hold torch to one thread in every child that is forked from now on.
+
+    Such a child has torch's number of threads and not the threads: OpenMP, which torch computes
+    with, would wait for them forever. Called before torch first computes; a process that only
+    imports the package leaves its children as they are.
+    """
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+
+
+def _forget_the_parent() -> None:
+    """Start without limits, and with a lock that nobody holds."""
+    global _lock, _torch, _blas
+    _lock, _torch, _blas = threading.Lock(), _Limit(), _Limit()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_the_parent)

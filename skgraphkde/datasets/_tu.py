@@ -178,7 +178,12 @@ def fetch_tu_dataset(
 
 
 def _cache_folder() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "skgraphkde"
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "skgraphkde"
+    except RuntimeError as error:  # as for a user whom a container does not know
+        raise FileNotFoundError(
+            f"there is no home folder to keep data sets in: give data_home, or set {DATA_HOME}"
+        ) from error
 
 
 def _check_name(name: str, folder: Path) -> None:
@@ -230,9 +235,13 @@ def _download(name: str, path: Path, n_retries: int, delay: float) -> None:
 
 def _parsed(path: Path, name: str) -> dict[str, np.ndarray]:
     """The arrays of a zip, from the cache if it has them."""
+    try:
+        folder = _cache_folder()
+    except FileNotFoundError:
+        return read_arrays(path, name)
     with path.open("rb") as file:
         checksum = hashlib.file_digest(file, "sha256").hexdigest()
-    cached = _cache_folder() / "parsed" / f"{name}-{checksum[:16]}-v{CACHE_VERSION}.npz"
+    cached = folder / "parsed" / f"{name}-{checksum[:16]}-v{CACHE_VERSION}.npz"
     with (
         contextlib.suppress(ValueError, *DAMAGED),
         cached.open("rb") as file,

@@ -17,6 +17,7 @@ from torch import nn
 from tqdm.auto import tqdm
 
 from skgraphkde.computing.blocks import blocks
+from skgraphkde.computing.threads import one_torch_thread_in_forks
 from skgraphkde.density.kde import MultiBandwidthKDE, own_references
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.distances.joint import Distances, Embedded
@@ -91,6 +92,7 @@ class DensityModel(nn.Module):
 
     def encode(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
         """The points of a flow, in the model's precision."""
+        one_torch_thread_in_forks()
         Z = self.encoder(flow, generator)
         shape = len(flow.colors), self.encoder.out_dim
         if not isinstance(Z, torch.Tensor) or Z.shape != shape:

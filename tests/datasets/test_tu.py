@@ -324,6 +324,17 @@ def test_without_a_cache_folder_the_zip_is_read(tmp_path, files, monkeypatch):
     assert len(fetch_tu_dataset("TINY", data_home=folder).graphs) == 5
 
 
+def test_without_a_home_the_zip_is_read(tmp_path, files, monkeypatch):
+    """As in a container that does not know the user."""
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.delenv("SKGRAPHKDE_DATA", raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    folder = write_zip(tmp_path / "data", files)
+    assert len(fetch_tu_dataset("TINY", data_home=folder).graphs) == 5
+    with pytest.raises(FileNotFoundError, match=r"no home folder .*give data_home, or set SKGRAPH"):
+        fetch_tu_dataset("TINY")
+
+
 # -- broken zips -----------------------------------------------------------------------------------
 
 BROKEN = {

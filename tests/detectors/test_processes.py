@@ -77,7 +77,7 @@ def test_no_networkx_graph_travels(many):
 # -- joblib ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading"])
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
 def test_scores_are_those_of_one_process(backend, detector, many, expected):
     with parallel_config(backend, n_jobs=2):
         np.testing.assert_allclose(detector.score_samples(many), expected, rtol=1e-9)

@@ -79,7 +79,7 @@ def killed(path, after, **options):
         {
             "training__n_iter_no_change": 1,
             "training__max_iter": 30,
-            "training__learning_rate": 0.1,
+            "training__learning_rate": 0.05,
         },
     ],
     ids=["plain", "sampling", "weights alone", "early stopping"],

@@ -1,9 +1,13 @@
+import math
+
+import networkx as nx
 import numpy as np
 import pytest
 import torch
 
-from skgraphkde import GCN, KDE, Contrastive, GraphKDEDetector
-from skgraphkde.training.contrastive import contrast
+from skgraphkde import GCN, KDE, Contrastive, GraphKDEDetector, paper_settings
+from skgraphkde.distances.mmd import FIVE_DECADES
+from skgraphkde.training.contrastive import LOG_LARGEST_RATIO, contrast
 from tests.conftest import random_graphs
 
 
@@ -36,6 +40,57 @@ def test_contrast_is_the_mean_over_distances_and_twins():
         ]
     )
     assert contrast_of(f, twins) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_papers_ratios_are_never_replaced():
+    """A squared MMD is between 0 and 2."""
+    log_f = KDE(FIVE_DECADES).build()(torch.tensor([[[0.0], [2.0]]])).detach()
+    assert (log_f[0, 0] - log_f[0, 1]).item() < LOG_LARGEST_RATIO
+
+
+def test_a_twin_far_denser_than_its_graph_does_not_outweigh_the_others():
+    log_f = torch.tensor([[0.0, 0.0, 0.0]])
+    twins = torch.tensor([[-1.0, 10.0, 900.0]], requires_grad=True)
+    loss = contrast(log_f, twins)
+    loss.backward()
+    expected = [math.exp(-1), math.exp(6) * (1 + 10 - 6), math.exp(6) * (1 + 900 - 6)]
+    assert loss.item() == pytest.approx(np.mean(expected) - 1, rel=1e-5)
+    np.testing.assert_allclose(3 * twins.grad[0], np.exp([-1, 6, 6]), rtol=1e-5)
+
+
+def small_random(rng):
+    return nx.gnp_random_graph(rng.randint(6, 14), 0.3, seed=rng)
+
+
+def labeled(graph, rng):
+    nx.set_node_attributes(graph, {node: int(rng.randint(3)) for node in graph}, "label")
+    return graph
+
+
+FAMILIES = {
+    "random": small_random,
+    "directed": lambda rng: nx.gnp_random_graph(rng.randint(6, 14), 0.3, seed=rng, directed=True),
+    "labels": lambda rng: labeled(small_random(rng), rng),
+    "trees": lambda rng: nx.random_labeled_tree(rng.randint(6, 14), seed=rng),
+    "stars": lambda rng: nx.star_graph(rng.randint(6, 14)),
+    "no edges": lambda rng: nx.empty_graph(rng.randint(1, 14)),
+}
+
+
+OWN = {"encoder": GCN(16, backend="torch")}
+PAPER = paper_settings(encoder=GCN(16, backend="torch"))
+
+
+@pytest.mark.parametrize("settings", [OWN, PAPER], ids=["own", "paper"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_training_on_a_family_of_graphs(family, settings):
+    rng = np.random.RandomState(0)
+    graphs = [FAMILIES[family](rng) for _ in range(40)]
+    detector = GraphKDEDetector(random_state=0, **settings | {"training": Contrastive(max_iter=3)})
+    history = detector.fit(graphs).history_
+    losses = np.array([history["loss"][1:], history["validation_loss"][1:]])
+    assert (np.abs(losses) < 1e6).all()  # a mean over all twins, not one of them
+    assert np.isfinite(detector.score_samples(graphs)).all()
 
 
 @pytest.mark.parametrize(

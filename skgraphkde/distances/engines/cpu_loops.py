@@ -1,19 +1,19 @@
 """Compiled loops of the kernel means on the CPU.
 
-They take the arrays of one tile, or of some measures, and add sums to arrays of the caller. They
-release the GIL, so that threads can share the tiles. Plain torch takes 4.1 ns a pair of
-points for five exponentials, which pass through memory three times each; these loops take 0.7 ns,
-the sums included, and the matrix product before them 2.5 ns (float32, d = 128, one core).
+They add sums to arrays of the caller, and release the GIL, so that threads can share the tiles.
+Plain torch takes 4.1 ns a pair of points for five exponentials, which pass through memory three
+times each; these loops take 0.7 ns and the matrix product before them 2.5 (float32, d = 128).
 """
 
 from __future__ import annotations
 
 from math import factorial
-from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload
+
+from skgraphkde.computing.compiled import compiled
 
 # Squared distances below this share of the squared norms are computed again.
 CLOSE = 1e-3
@@ -28,9 +28,9 @@ _LOG_2_32 = np.float32(0.693145751953125), np.float32(1.428606765330187e-06)
 _LOG_2_64 = 0.6931471803691238, 1.9082149292705877e-10
 
 # Contraction alone: reassociation would undo the reduction of the exponential's argument.
-_compiled: Any = njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract"})
+_compiled = compiled(nogil=True, error_model="numpy", fastmath={"contract"})
 # Sums over the coordinates vectorize only where they may be reordered.
-_reordering: Any = njit(nogil=True, cache=True, error_model="numpy", fastmath=True)
+_reordering = compiled(nogil=True, error_model="numpy", fastmath=True)
 
 
 @_compiled
