@@ -158,21 +158,28 @@ def fewest_scores(contamination: float) -> int:
     return math.ceil(1 / contamination - 1e-9) - 1
 
 
-def finite(scores: Any) -> np.ndarray:
-    """The scores, all finite: no NaN leaves the library or becomes a verdict.
+def finite(values: Any, what: str = "score") -> np.ndarray:
+    """The values, all finite: no NaN leaves the library or becomes a verdict.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_graphs,) or (n_graphs, n_columns)
+    what : str, default="score"
+        What they are, for the message.
 
     Raises
     ------
     ValueError
         If one is not; the message names the graph.
     """
-    scores = np.asarray(scores, dtype=float)
-    if not np.isfinite(scores).all():
+    values = np.asarray(values, dtype=float)
+    if not np.isfinite(values).all():
+        graph = np.argwhere(~np.isfinite(values))[0, 0]
         raise ValueError(
-            f"the score of graph {np.isfinite(scores).argmin()} is not a finite number: look for "
-            "extreme node attributes or edge weights, there and in the training graphs"
+            f"the {what} of graph {graph} is not a finite number: look for extreme node attributes "
+            "or edge weights, there and in the training graphs"
         )
-    return scores
+    return values
 
 
 def offset(scores: np.ndarray, contamination: float, *, interpolate: bool = False) -> float:

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from skgraphkde.calibration import finite
 from skgraphkde.density.kde import MultiBandwidthKDE
 from skgraphkde.density.model import DensityModel, EmbeddedGraphs, carried_features
 from skgraphkde.density.novelty import FittedNovelty, Novelty
+from skgraphkde.density.ranges import check_range
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.density.surprise import LogPValues
 from skgraphkde.distances.base import FittedDistance
@@ -148,22 +150,7 @@ class GraphDensity:
         self.features.check_batch(graphs)
         if self.novelty is not None:
             self.novelty.check_batch(graphs)
-        limit = self._model.distances.largest_coordinate
-        numbers = self.features.block("attribute")
-        if np.isinf(limit) or numbers is None:
-            return
-        standardized = np.abs(np.nan_to_num(numbers.standardized(graphs), posinf=np.inf))
-        if standardized.size and standardized.max() > limit:
-            node, column = np.unravel_index(standardized.argmax(), standardized.shape)
-            graph, attribute = graphs.graph_of_node[node], numbers.used[column]
-            raise ValueError(
-                f"graph {graph}, node {node - graphs.node_ptr[graph]}: node attribute "
-                f"{numbers.columns[attribute]!r} is "
-                f"{np.asarray(graphs.attributes)[node, attribute]:g}, "
-                f"{standardized[node, column]:.0e} standard deviations from those of the training "
-                "graphs, beyond what random features can compute: clip it, or use "
-                "distance=MMD(method='exact')"
-            )
+        check_range(graphs, self.features, self._model.distances.members)
 
     def scores(self, graphs: GraphBatch, *, verbose: int = 0) -> np.ndarray:
         """Scores of graphs: that of the only view, or the sum of the log p-values of all.
@@ -266,11 +253,10 @@ class GraphDensity:
         ndarray of shape (len(graphs), len(other))
             A negative squared distance, of an unbiased estimate, counts as 0.
         """
-        P = self._measures(graphs)
-        if other is graphs:
-            return self._model.pairwise(P, P, view)
-        Q = self._references.measures if other is None else self._measures(other)
-        return self._model.pairwise(P, Q, view)
+        P = Q = self._measures(graphs)
+        if other is not graphs:
+            Q = self._references.measures if other is None else self._measures(other)
+        return finite(self._model.pairwise(P, Q, view), "distance")
 
     def reference_distances(self, view: int = 0) -> np.ndarray:
         """Distances between all references, shape (n_references, n_references)."""
@@ -278,7 +264,7 @@ class GraphDensity:
 
     def embeddings(self, graphs: GraphBatch) -> np.ndarray:
         """Means of the node embeddings of each graph, shape (n_graphs, embedding_dim)."""
-        return pooled(self._measures(graphs)[0], "mean").numpy(force=True)
+        return finite(pooled(self._measures(graphs)[0], "mean").numpy(force=True), "embedding")
 
     @property
     def embedding_dim(self) -> int:

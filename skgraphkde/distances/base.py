@@ -51,8 +51,9 @@ class FittedDistance:
     numbers_per_pair = 2
     #: Numbers per measure that :meth:`embed` adds.
     numbers_per_measure = 0
-    #: Largest coordinate of a point, in standard deviations, that can be computed.
-    largest_coordinate = np.inf
+    #: Largest number of a node or an edge, in standard deviations, that can be computed: the
+    #: squares of larger ones may overflow, after an encoder.
+    largest_coordinate = 1e100
 
     @property
     def name(self) -> str:

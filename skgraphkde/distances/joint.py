@@ -31,7 +31,7 @@ class Distances:
     numbers_per_pair, numbers_per_measure : int
         What all take together, see FittedDistance.
     largest_coordinate : float
-        Of a point, that all can compute.
+        In standard deviations, that all can compute.
     """
 
     def __init__(self, members: Iterable[FittedDistance]) -> None:

@@ -22,7 +22,7 @@ from skgraphkde.distances.kernel_means import (
     without_own_pairs,
 )
 from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.distances.random_features import draw_frequencies
+from skgraphkde.distances.random_features import check_angles, draw_frequencies
 from skgraphkde.persistence import State, check, register
 from skgraphkde.specification import LARGEST, SMALLEST, at_least, positive_numbers
 
@@ -156,8 +156,8 @@ class FittedMMD(FittedDistance):
 
     @property
     def largest_coordinate(self) -> float:  # type: ignore[override]
-        """Sines and cosines of random features lose all digits for angles above 1e15."""
-        return np.inf if self.frequencies is None else 1e9
+        """Of random features less: they are sines and cosines, which need angles below 1e15."""
+        return FittedDistance.largest_coordinate if self.frequencies is None else 1e9
 
     @property
     def name(self) -> str:
@@ -274,6 +274,7 @@ class MMDs:
         if self.frequencies is None:
             norms = self_means(P, self.gammas)
         else:
+            check_angles(P.points, self.gammas, self.frequencies)
             features = feature_means(P, self.gammas, self.frequencies)
             norms = torch.einsum("gnf,gnf->gn", features, features)
         return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -10,6 +11,8 @@ import torch
 # Points of more coordinates have no more directions at once than needed, and at most so many: a
 # block of d directions takes d^3 operations.
 MOST_DIRECTIONS = 1024
+# Sines and cosines of larger angles have no digits left.
+LARGEST_ANGLE = 1e15
 
 
 def draw_frequencies(d: int, n_components: int, rng: np.random.RandomState) -> torch.Tensor:
@@ -38,3 +41,25 @@ def draw_frequencies(d: int, n_components: int, rng: np.random.RandomState) -> t
         lengths = np.linalg.norm(rng.standard_normal((d, n_directions)), axis=0)
         blocks.append(directions * lengths)
     return torch.from_numpy(np.hstack(blocks)[:, :n_frequencies].copy())
+
+
+def check_angles(points: torch.Tensor, gammas: Sequence[float], frequencies: torch.Tensor) -> None:
+    """Check that random features of these points have digits: an encoder can put points far out.
+
+    Parameters
+    ----------
+    points : Tensor of shape (n_points, d)
+    gammas : sequence of float
+    frequencies : Tensor of shape (d, n_frequencies)
+
+    Raises
+    ------
+    ValueError
+        If an angle may be too large, or is not a number.
+    """
+    lengths = points.detach().norm(dim=1).amax() * frequencies.norm(dim=0).amax().to(points)
+    if not lengths * math.sqrt(2 * max(gammas)) <= LARGEST_ANGLE:
+        raise ValueError(
+            "a node is too far from those of the training graphs for random features: clip extreme "
+            "numbers of nodes and edges, or use distance=MMD(method='exact')"
+        )

@@ -98,10 +98,14 @@ class EdgeBlock(Block):
             blocks += [np.log1p(x.reshape(n, n_groups)) for x in counts]
         if not self._by_group:
             cells, n_groups, known = list(ends), 1, np.ones(len(group), dtype=bool)
+        standardized = self.standardized(batch) if self.columns else np.empty((0, 0))
         for i in range(len(self.columns)):
-            values = (np.asarray(batch.edge_attributes)[:, i] - self.mean[i]) / self.scale[i]
-            blocks += self._means(values, cells, known, n, n_groups)
+            blocks += self._means(standardized[:, i], cells, known, n, n_groups)
         return np.hstack(blocks)
+
+    def standardized(self, batch: GraphBatch) -> np.ndarray:
+        """The numbers of edges, standardized: one row per arc, one column for each."""
+        return (np.asarray(batch.edge_attributes) - self.mean) / self.scale
 
     def graph_means(self, batch: GraphBatch) -> dict[str, np.ndarray]:
         """Means over the edges of each graph, by column; NaN where a graph has none."""

@@ -59,6 +59,10 @@ def read_graphs(
           if ``A`` is not symmetric; ``X`` may be None, and has the name "x";
         - a :class:`GraphBatch`.
 
+        In place of an array there may be a tensor, or a table or series of pandas, whose rows are
+        the values: an index that may mean another order than that of the nodes is an error. Masked
+        values are missing. Complex numbers, dates and times are no numbers.
+
         Parallel edges that agree in all data that is read count as one, and their weights are added
         if a weight is read; those that differ stay apart. Self-loops are left out, because the
         encoder gives every node its own. Beside directed graphs, an undirected edge is two arcs.

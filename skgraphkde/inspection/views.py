@@ -207,7 +207,7 @@ def node_contributions(
     for i, nearest in enumerate(indices):
         of_references = detector.density_.contributions(batch[i], nearest, view=view)
         squared, total = distances[i] ** 2, of_references.sum(axis=0).clip(min=0)
-        if np.any(abs(total - squared) > 1e-4 * np.maximum(squared, 1e-2)):
+        if not np.all(abs(total - squared) <= 1e-4 * np.maximum(squared, 1e-2)):  # or NaN
             raise ValueError(
                 f"distance={detector.distance!r} is not a sum over nodes: use 'mmd', or give a "
                 "distance of your own a method `contributions`"

@@ -415,6 +415,55 @@ def test_a_small_zip_that_would_fill_the_memory(tmp_path, files):
         fetch_tu_dataset("TINY", data_home=tmp_path)
 
 
+@pytest.mark.parametrize("part", ["A", "graph_labels", "node_labels", "node_attributes"])
+def test_one_line_of_commas_is_refused(tmp_path, files, part):
+    folder = write_zip(tmp_path, files | {part: f"{files.get(part, '')}{',' * 1_000}1\n"})
+    with pytest.raises(ValueError, match=rf"TINY_{part}\.txt, line \d+: expected"):
+        fetch_tu_dataset("TINY", data_home=folder)
+
+
+def peak_memory():
+    """The largest resident set since the last call, in bytes."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        pytest.skip("the system does not say how much memory a process has taken")
+    return 1024 * int(status.split("VmHWM:")[1].split()[0])
+
+
+def test_one_line_of_commas_takes_memory_in_proportion(tmp_path, files):
+    """A column takes a kilobyte in a table of pandas, of which tracemalloc sees nothing."""
+    pytest.importorskip("pandas")
+    folder = write_zip(tmp_path, files | {"node_attributes": "," * 900_000})
+    peak_memory()
+    before = peak_memory()
+    with pytest.raises(ValueError, match=r"attributes\.txt, line 1: expected 900001 finite num"):
+        fetch_tu_dataset("TINY", data_home=folder)
+    assert peak_memory() - before < 10**8
+
+
+def test_a_wide_table_is_read(tmp_path):
+    files = tu_files(read_graphs([nx.path_graph(2)]))
+    row = ",".join(["0.5"] * 99_999 + ["1"])
+    files["node_attributes"] = f"{row}\r\n{row}"
+    tracemalloc.start()
+    graphs = fetch_tu_dataset("TINY", data_home=write_zip(tmp_path, files)).graphs
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert graphs.attributes.shape == (2, 100_000)
+    assert graphs.attributes[:, -2:].tolist() == [[0.5, 1]] * 2
+    assert peak < 6 * 10**7
+
+
+def test_a_member_that_is_there_twice(tmp_path, files):
+    folder = write_zip(tmp_path, files)
+    with zipfile.ZipFile(folder / "TINY.zip", "a") as archive:
+        archive.writestr("other/TINY_A.txt", "1, 2\n2, 1\n")
+    with pytest.raises(ValueError, match=r"TINY\.zip has TINY_A\.txt twice: keep one"):
+        fetch_tu_dataset("TINY", data_home=folder)
+
+
 def test_a_zip_that_lies_about_sizes(tmp_path, files):
     write_zip(tmp_path, files | {"A": "1, 2\n" * 5 * 10**6})
     path = tmp_path / "TINY.zip"

@@ -809,6 +809,30 @@ BROKEN = {
         '<graphml><graph><node id="a"><graph/></node></graph></graphml>',
         "the node 'a' contains a graph of its own",
     ),
+    "data.graphml": (
+        GRAPHML.format(BOND).replace("</data>", '</data><data key="d">3</data>', 1),
+        "the attribute '.*' has two values in one place: give it one",
+    ),
+    "keys.graphml": (
+        '<graphml><key id="d" for="node" attr.name="x" attr.type="int"/>'
+        '<key id="d" for="node" attr.name="y" attr.type="int"/><graph/></graphml>',
+        "the key 'd' is declared twice: declare it once",
+    ),
+    "names.graphml": (
+        '<graphml><key id="d" for="node" attr.name="x" attr.type="int"/>'
+        '<key id="e" for="node" attr.name="x" attr.type="int"/><graph><node id="a">'
+        '<data key="d">1</data><data key="e">2</data></node></graph></graphml>',
+        "the attribute 'x' has two values in one place: give it one",
+    ),
+    "direction.graphml": (
+        '<graphml><graph edgedefault="Directed"><node id="a"/></graph></graphml>',
+        "edgedefault is 'Directed': give one of directed, undirected",
+    ),
+    "arc.graphml": (
+        '<graphml><graph><node id="a"/><edge source="a" target="a" directed="yes"/></graph>'
+        "</graphml>",
+        "directed is 'yes': give one of true, false, 1, 0",
+    ),
     "word.graphml": (GRAPHML.format(BOND).replace("2<", "two<"), "could not convert string"),
     "cut.gexf": ("<gexf><graph>", "cut.gexf cannot be read as GEXF .no element found"),
     "none.gexf": ("<gexf/>", "contains no graph.: rewrite it with networkx.write_gexf"),
@@ -821,6 +845,26 @@ BROKEN = {
     "moving.gexf": (
         GEPHI.replace('<attvalue for="f" value="0.5"/>', '<attvalue for="f" value="0.5"/>' * 2),
         "the attribute 'flow' has several values",
+    ),
+    "direction.gexf": (
+        '<gexf><graph defaultedgetype="Directed"/></gexf>',
+        "defaultedgetype is 'Directed': give one of directed, undirected, mutual",
+    ),
+    "type.gexf": (
+        '<gexf><graph><nodes><node id="a"/></nodes><edges><edge source="a" target="a" type="one"/>'
+        "</edges></graph></gexf>",
+        "type is 'one': give one of directed, undirected, mutual",
+    ),
+    "declared.gexf": (
+        '<gexf><graph><attributes class="node"><attribute id="0" title="x"/>'
+        '<attribute id="0" title="y"/></attributes></graph></gexf>',
+        "the attribute '0' is declared twice: declare it once",
+    ),
+    "labels.gexf": (
+        '<gexf><graph><attributes class="node"><attribute id="0" title="label"/></attributes>'
+        '<nodes><node id="a" label="C"><attvalues><attvalue for="0" value="N"/></attvalues></node>'
+        "</nodes></graph></gexf>",
+        "the attribute 'label' is 'N' in one place and 'C' in another: rename one",
     ),
     "maybe.gexf": (GEPHI.replace('"byte"', '"boolean"'), "'3' is neither true nor false"),
     "word.gexf": (GEPHI.replace('"0.5"', '"half"'), "could not convert string to float"),
@@ -841,6 +885,18 @@ BROKEN = {
         r"the edge \(1, 2\) ends at 2, a node that is not listed",
     ),
     "twice.json": ('{"nodes": [{"id": 1}, {"id": 1}], "links": []}', "node 1 is listed twice"),
+    "names.json": (
+        '{"nodes": [{"id": 1, "x": 1, "x": 2}], "links": []}',
+        "an object has the name 'x' twice: give it one value",
+    ),
+    "both.json": (
+        '{"nodes": [{"id": 1}], "links": [], "edges": []}',
+        'a graph has "edges" and "links": give one of them',
+    ),
+    "multi.json": ('{"multigraph": "no", "nodes": [], "links": []}', "give true or false"),
+    "null.json": ('{"nodes": [{"id": null}], "links": []}', "None cannot be a node"),
+    "twice.gml": ("graph [ node [ id 0 ] node [ id 0 ] ]", "node id 0 is duplicated"),
+    "unlisted.gml": ("graph [ node [ id 0 ] edge [ source 0 target 1 ] ]", "undefined target 1"),
     "words.json": ('{"nodes": ["a", "b"], "links": []}', "must be objects with names and values"),
     "directed.json": ('{"directed": "no", "nodes": [], "links": []}', "give true or false"),
     "no-nodes.json": ('{"nodes": [], "links": []}', "no-nodes.json has no nodes: leave it out"),
@@ -868,6 +924,41 @@ def test_broken_files_are_named(tmp_path, name):
     with pytest.raises(ValueError, match=message) as caught:
         read_batch([path])
     assert str(caught.value).startswith(str(path))
+
+
+def test_edges_inside_of_nodes_are_edges(tmp_path):
+    """GEXF allows them beside the nodes that a node contains."""
+    inner = '<nodes><node id="b"/><node id="c"/></nodes><edges><edge {}/></edges>'
+    for ends, n_edges in (('source="b" target="c"', 1), ('source="a" target="a"', 0)):
+        nodes = f'<nodes><node id="a">{inner.format(ends)}</node></nodes>'
+        (tmp_path / "a.gexf").write_text(f"<gexf><graph>{nodes}</graph></gexf>")
+        assert read_batch([tmp_path / "a.gexf"]).n_edges_per_graph.tolist() == [n_edges]
+
+
+def test_edges_of_both_directions_unless_said_otherwise(tmp_path):
+    nodes = '<nodes><node id="a"/><node id="b"/></nodes>'
+    edges = '<edges><edge source="a" target="b"{}/></edges>'
+    for kind, adjacency in (("", [[0, 1], [1, 0]]), (' type="directed"', [[0, 1], [0, 0]])):
+        graph = f'<graph defaultedgetype="mutual">{nodes}{edges.format(kind)}</graph>'
+        (tmp_path / "a.gexf").write_text(f"<gexf>{graph}</gexf>")
+        batch = read_batch([tmp_path / "a.gexf"])
+        assert batch.directed
+        assert batch.adjacency.toarray().tolist() == adjacency
+
+
+def test_all_groups_of_a_node_are_opened(tmp_path):
+    inner = '<graph edgedefault="directed"><node id="{}"/></graph>'
+    node = f'<node id="a" yfiles.foldertype="group">{inner.format("b")}{inner.format("c")}</node>'
+    (tmp_path / "a.graphml").write_text(f"<graphml><graph>{node}</graph></graphml>")
+    assert read_batch([tmp_path / "a.graphml"]).n_nodes == 3
+
+
+def test_a_table_with_very_many_columns(tmp_path):
+    """Each name is looked up once, not compared with all others."""
+    columns = ",".join(map(str, range(100_000)))
+    (tmp_path / "a.csv").write_text(f"source,target,{columns},0\n")
+    with pytest.raises(ValueError, match="has the column '0' twice"):
+        read_batch([tmp_path / "a.csv"])
 
 
 def test_entities_that_expand_are_never_expanded(tmp_path):

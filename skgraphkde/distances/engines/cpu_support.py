@@ -13,6 +13,7 @@ import scipy.sparse as sp
 import torch
 
 from skgraphkde.computing.threads import n_threads
+from skgraphkde.distances.engines.centers import center_of
 
 
 class Support:
@@ -23,14 +24,14 @@ class Support:
     points : Tensor of shape (n_points, d)
     weights : csr_array of shape (n_measures, n_points)
     center : Tensor of shape (d,), default=None
-        None: the mean of the points.
+        None: that of :func:`center_of`.
     """
 
     def __init__(
         self, points: torch.Tensor, weights: sp.csr_array, center: torch.Tensor | None = None
     ) -> None:
         points = points.detach()
-        self.center = points.mean(0) if center is None else center
+        self.center = center_of(points) if center is None else center
         self.points = np.ascontiguousarray((points - self.center).numpy())
         self.norms = np.einsum("pk,pk->p", self.points, self.points)
         self.weights = Weights(weights, points.dtype)

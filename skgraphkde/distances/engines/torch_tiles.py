@@ -14,6 +14,7 @@ from sklearn import get_config
 from torch.autograd.function import once_differentiable
 
 from skgraphkde.computing.sparse import CSRMatrix
+from skgraphkde.distances.engines.centers import center_of
 
 
 def kernel_means(
@@ -149,7 +150,7 @@ def _add_gradients(
 
 def squared_distances(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """|x_p - y_q|^2 by one matrix product, around a common center: no cancellation far from 0."""
-    center = y.mean(0)
+    center = center_of(y)
     x, y = x - center, y - center
     D = torch.addmm((y * y).sum(1), x, y.T, alpha=-2)
     return D.add_((x * x).sum(1)[:, None]).clamp_min_(0)

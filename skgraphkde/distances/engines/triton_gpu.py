@@ -19,6 +19,7 @@ import triton.language as tl
 from torch.autograd.function import once_differentiable
 
 from skgraphkde.computing.sparse import CSRMatrix
+from skgraphkde.distances.engines.centers import center_of
 from skgraphkde.distances.engines.torch_tiles import feature_means
 
 __all__ = ["feature_means", "kernel_means", "self_means"]
@@ -141,7 +142,7 @@ def _gradient(
 
 def _centered(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The points around a common center: no cancellation far from 0."""
-    center = y.mean(0)
+    center = center_of(y)
     return (x - center).contiguous(), (y - center).contiguous()
 
 

@@ -107,6 +107,16 @@ def add_node(nodes: dict[Any, dict[str, Any]], node: Any, data: dict[str, Any]) 
     nodes[node] = data
 
 
+def first_repeated(names: Iterable[Any]) -> Any:
+    """The first name that was there before; None if there is none."""
+    seen: set[Any] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
 def to_graph(nodes: dict[Any, dict[str, Any]], edges: list[Edge], is_directed: bool) -> nx.Graph:
     """A graph with all nodes and edges, which may be parallel.
 

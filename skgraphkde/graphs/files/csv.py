@@ -22,7 +22,14 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 
-from skgraphkde.graphs.files.common import Edge, Graphs, add_node, read_content, to_graph
+from skgraphkde.graphs.files.common import (
+    Edge,
+    Graphs,
+    add_node,
+    first_repeated,
+    read_content,
+    to_graph,
+)
 from skgraphkde.graphs.schema import GraphSchema
 
 ENDS = (("source", "target"), ("from", "to"))
@@ -153,8 +160,9 @@ def _table(path: Path) -> Table:
                 f"{path}: column {k + 1} has no name: name it, or leave it out, as "
                 "DataFrame.to_csv(index=False) does"
             )
-        if columns.index(column) != k:
-            raise ValueError(f"{path} has the column {column!r} twice")
+    twice = first_repeated(columns)
+    if twice is not None:
+        raise ValueError(f"{path} has the column {twice!r} twice")
     return Table(path, columns, rows)
 
 

@@ -41,6 +41,7 @@ TYPES: dict[str, Callable[[str], Any]] = {
 # Attributes of elements in XML that are data. Times may be numbers or dates.
 NODE_DATA = ("label", "start", "end", "pid")
 EDGE_DATA = ("label", "start", "end", "kind", "weight")
+KINDS = ("directed", "undirected", "mutual")
 
 
 class Attribute(NamedTuple):
@@ -64,9 +65,12 @@ def _graph(element: Element, schema: GraphSchema, defaults: Defaults) -> nx.Grap
     for declaration in _children(element, "attributes"):
         part = declaration.get("class", "")
         for attribute in _children(declaration, "attribute"):
-            name = attribute.get("title", attribute.get("id", ""))
+            key = attribute.get("id", "")
+            name = attribute.get("title", key)
             convert = TYPES.get(attribute.get("type", ""), str)
-            declared.setdefault(part, {})[attribute.get("id", "")] = Attribute(name, convert)
+            if key in declared.setdefault(part, {}):
+                raise ValueError(f"the attribute {key!r} is declared twice: declare it once")
+            declared[part][key] = Attribute(name, convert)
             for default in _children(attribute, "default"):
                 values.setdefault(part, {})[name] = convert(default.text or "")
     nodes: dict[str, dict[str, Any]] = {}
@@ -76,14 +80,15 @@ def _graph(element: Element, schema: GraphSchema, defaults: Defaults) -> nx.Grap
     if are_ids and "label" not in named(schema, "node"):
         for data in nodes.values():
             data.pop("label", None)
-    is_directed = element.get("defaultedgetype") == "directed"
+    kind = _kind(element, "defaultedgetype", "undirected")
     edges = [
         edge
-        for group in _children(element, "edges")
+        for group in element.iter()
+        if _name(group) == "edges"  # which may also be inside of nodes
         for child in _children(group, "edge")
-        for edge in _arcs(child, declared["edge"], is_directed)
+        for edge in _arcs(child, declared["edge"], kind)
     ]
-    graph = to_graph(nodes, edges, is_directed)
+    graph = to_graph(nodes, edges, kind != "undirected")
     defaults.apply("node", graph.nodes.values(), values["node"])
     defaults.apply("edge", (data for *_, data in graph.edges(data=True)), values["edge"])
     return graph
@@ -99,9 +104,17 @@ def _collect(
             _collect(inner, declared, nodes)
 
 
-def _arcs(element: Element, declared: dict[str, Attribute], is_directed: bool) -> Iterator[Edge]:
+def _kind(element: Element, name: str, default: str) -> str:
+    """Whether edges have a direction, or both."""
+    kind = element.get(name, default)
+    if kind not in KINDS:
+        raise ValueError(f"{name} is {kind!r}: give one of {', '.join(KINDS)}")
+    return kind
+
+
+def _arcs(element: Element, declared: dict[str, Attribute], default: str) -> Iterator[Edge]:
     """An edge; two, if it is mutual."""
-    kind = element.get("type", "directed" if is_directed else "undirected")
+    kind = _kind(element, "type", default)
     ends = _required(element, "source"), _required(element, "target")
     data = _data(element, declared, EDGE_DATA)
     data.pop("networkx_key", None)  # by which networkx tells parallel edges apart
@@ -129,7 +142,12 @@ def _data(
     for name in names:
         text = element.get(name, "")
         if text:
-            data[name] = text if name in ("label", "kind", "pid") else _number_or_text(text)
+            own = text if name in ("label", "kind", "pid") else _number_or_text(text)
+            if data.setdefault(name, own) != own:
+                raise ValueError(
+                    f"the attribute {name!r} is {data[name]!r} in one place and {own!r} in "
+                    "another: rename one"
+                )
     return data
 
 
@@ -142,12 +160,17 @@ def _number_or_text(text: str) -> Any:
 
 def _children(element: Element, name: str) -> list[Element]:
     """Children by their name without the namespace, which differs by version."""
-    return [child for child in element if child.tag.rpartition("}")[2] == name]
+    return [child for child in element if _name(child) == name]
+
+
+def _name(element: Element) -> str:
+    """The name of an element without its namespace."""
+    return element.tag.rpartition("}")[2]
 
 
 def _required(element: Element, name: str) -> str:
     value = element.get(name)
     if value is None:
-        kind = element.tag.rpartition("}")[2]
+        kind = _name(element)
         raise ValueError(f"{'an' if kind == 'edge' else 'a'} {kind} has no {name!r}")
     return value

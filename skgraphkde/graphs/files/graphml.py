@@ -14,6 +14,7 @@ from skgraphkde.graphs.files.common import (
     Edge,
     Graphs,
     add_node,
+    first_repeated,
     read_content,
     single_or_numbered,
     to_graph,
@@ -22,6 +23,7 @@ from skgraphkde.graphs.files.xml import parse_xml
 from skgraphkde.graphs.schema import GraphSchema
 
 NS = f"{{{GraphMLReader.NS_GRAPHML}}}"
+BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
 def read_graphml(path: Path, schema: GraphSchema) -> Graphs:
@@ -34,6 +36,7 @@ def read_graphml(path: Path, schema: GraphSchema) -> Graphs:
     reader = GraphMLReader()
     for default in root.iter(f"{NS}default"):
         default.text = default.text or ""
+    _check_keys(root)
     keys, values = reader.find_graphml_keys(root)
     defaults = Defaults(schema, len(content))
     by_part = {
@@ -53,10 +56,17 @@ def read_graphml(path: Path, schema: GraphSchema) -> Graphs:
     return single_or_numbered(graphs)
 
 
+def _check_keys(root: Element) -> None:
+    """Check that each attribute is declared once."""
+    twice = first_repeated(key.get("id") for key in root.iter(f"{NS}key"))
+    if twice is not None:
+        raise ValueError(f"the key {twice!r} is declared twice: declare it once")
+
+
 def _graph(element: Element, reader: GraphMLReader, keys: dict[str, Any]) -> nx.Graph:
     nodes: dict[str, dict[str, Any]] = {}
     edges: list[Edge] = []
-    is_directed = element.get("edgedefault") == "directed"
+    is_directed = _choice(element, "edgedefault", {"directed": True, "undirected": False}, False)
     _collect(element, reader, keys, is_directed, nodes, edges)
     return to_graph(nodes, edges, is_directed)
 
@@ -74,9 +84,8 @@ def _collect(
         raise ValueError("it has a hyperedge: only edges that join two nodes can be read")
     for node in element.findall(f"{NS}node"):
         name = _required(node, "id")
-        add_node(nodes, name, reader.decode_data_elements(keys, node))
-        inner = node.find(f"{NS}graph")
-        if inner is not None:
+        add_node(nodes, name, _data(node, reader, keys))
+        for inner in node.findall(f"{NS}graph"):
             if node.get("yfiles.foldertype") != "group":
                 raise ValueError(
                     f"the node {name!r} contains a graph of its own, which cannot be read: write "
@@ -85,8 +94,26 @@ def _collect(
             _collect(inner, reader, keys, is_directed, nodes, edges)
     for edge in element.findall(f"{NS}edge"):
         ends = _required(edge, "source"), _required(edge, "target")
-        is_arc = {"true": True, "false": False}.get(edge.get("directed", ""), is_directed)
-        edges.append(Edge(*ends, reader.decode_data_elements(keys, edge), is_arc))
+        is_arc = _choice(edge, "directed", BOOLEANS, is_directed)
+        edges.append(Edge(*ends, _data(edge, reader, keys), is_arc))
+
+
+def _data(element: Element, reader: GraphMLReader, keys: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a node or an edge, each of which has one value."""
+    found = (keys.get(data.get("key", ""), {}).get("name") for data in element.findall(f"{NS}data"))
+    twice = first_repeated(name for name in found if name is not None)
+    if twice is not None:
+        raise ValueError(f"the attribute {twice!r} has two values in one place: give it one")
+    data: dict[str, Any] = reader.decode_data_elements(keys, element)
+    return data
+
+
+def _choice(element: Element, name: str, choices: dict[str, bool], default: bool) -> bool:
+    """What an attribute in XML says, or the default if it is not there."""
+    text = element.get(name)
+    if text is not None and text not in choices:
+        raise ValueError(f"{name} is {text!r}: give one of {', '.join(choices)}")
+    return default if text is None else choices[text]
 
 
 def _required(element: Element, name: str) -> str:

@@ -8,13 +8,21 @@ from typing import Any
 
 import networkx as nx
 
-from skgraphkde.graphs.files.common import Edge, Graphs, add_node, numbered, read_content, to_graph
+from skgraphkde.graphs.files.common import (
+    Edge,
+    Graphs,
+    add_node,
+    first_repeated,
+    numbered,
+    read_content,
+    to_graph,
+)
 from skgraphkde.graphs.schema import GraphSchema
 
 
 def read_json(path: Path, _: GraphSchema) -> Graphs:
     """Read a file that holds a graph or a list of graphs."""
-    content = json.loads(read_content(path))
+    content = json.loads(read_content(path), object_pairs_hook=_object)
     if content == []:
         raise ValueError("it contains no graph")
     if isinstance(content, list):
@@ -22,19 +30,31 @@ def read_json(path: Path, _: GraphSchema) -> Graphs:
     return [("", _from_node_link(content))]
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose names all have one value, of which Python would keep the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = first_repeated(name for name, _ in pairs)
+        raise ValueError(f"an object has the name {twice!r} twice: give it one value")
+    return found
+
+
 def _from_node_link(document: Any) -> nx.Graph:
     """The graph, as networkx.node_link_graph makes it, which merges edges that are parallel."""
     listed = document.get("nodes") if isinstance(document, dict) else None
     if not isinstance(listed, list):
         raise ValueError('a graph has no list "nodes"')
+    if "edges" in document and "links" in document:
+        raise ValueError('a graph has "edges" and "links": give one of them')
     key = "edges" if "edges" in document else "links"
     if not isinstance(document.get(key), list):
         raise ValueError('a graph has no list "edges" or "links"')
     if not all(isinstance(record, dict) for record in [*listed, *document[key]]):
         raise ValueError("nodes and edges must be objects with names and values")
     is_directed, has_keys = (document.get(x, False) for x in ("directed", "multigraph"))
-    if not isinstance(is_directed, bool):
-        raise ValueError(f'"directed" is {is_directed!r}: give true or false')
+    for name, value in (("directed", is_directed), ("multigraph", has_keys)):
+        if not isinstance(value, bool):
+            raise ValueError(f'"{name}" is {value!r}: give true or false')
     nodes: dict[Any, dict[str, Any]] = {}
     for i, record in enumerate(listed):
         data = {name: value for name, value in record.items() if name != "id"}

@@ -25,7 +25,13 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import LARGEST_RATIO, Graphs, largest_size, numbered
+from skgraphkde.graphs.files.common import (
+    LARGEST_RATIO,
+    Graphs,
+    first_repeated,
+    largest_size,
+    numbered,
+)
 from skgraphkde.graphs.schema import GraphSchema
 
 INTEGER = re.compile(rb"\s*[+-]?\d+\s*")
@@ -148,11 +154,17 @@ def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
 
 def _members(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, bytes]:
     """The contents of the files to read; the keys are their names without the data set's name."""
-    where = {Path(member).name: member for member in archive.namelist()}
+    members = archive.namelist()
+    names = [Path(member).name for member in members]
+    where = dict(zip(names, members, strict=True))
     missing = [f"{name}_{part}.txt" for part in REQUIRED if f"{name}_{part}.txt" not in where]
     if missing:
         found = ", ".join(sorted(where)) or "nothing"
         raise ValueError(f"{path} has no {', '.join(missing)}; it contains {found}")
+    needed = {f"{name}_{part}.txt" for part in REQUIRED + OF_NODES + OF_EDGES}
+    twice = first_repeated(file for file in names if file in needed)
+    if twice is not None:
+        raise ValueError(f"{path} has {twice} twice: keep one")
     return {
         part: _read(archive, archive.getinfo(where[f"{name}_{part}.txt"]), path)
         for part in REQUIRED + OF_NODES + OF_EDGES
@@ -178,14 +190,36 @@ def _table(
     import pandas as pd  # ten times as fast as np.loadtxt
 
     dtype: Any = np.int64 if integer else np.float64
+    text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
-        table = pd.read_csv(io.BytesIO(text), header=None, dtype=dtype, skip_blank_lines=False)
+        shape = _shape(text, n_columns)
+        # One below the other, as a column takes a kilobyte, and a line may have millions.
+        cells = io.BytesIO(text.replace(b",", b"\n"))
+        table = pd.read_csv(cells, header=None, dtype=dtype, skip_blank_lines=False)
+        values = table.to_numpy().reshape(shape)
     except (ValueError, OverflowError, pd.errors.ParserError) as error:
         raise ValueError(f"{path}, {file}{_first_bad_line(text, n_columns, integer)}") from error
-    values = table.to_numpy()
-    if values.shape[1] != (n_columns or values.shape[1]) or not np.isfinite(values).all():
+    if not np.isfinite(values).all():
         raise ValueError(f"{path}, {file}{_first_bad_line(text, n_columns, integer)}")
     return values
+
+
+def _shape(text: bytes, n_columns: int | None) -> tuple[int, int]:
+    """Numbers of lines and columns, before anything is parsed.
+
+    Raises
+    ------
+    ValueError
+        If a line has another number of columns than the first, or than `n_columns`.
+    """
+    lines = text if text.endswith(b"\n") else text + b"\n"
+    codes = np.frombuffer(lines, np.uint8)
+    ends = np.flatnonzero(codes == ord("\n"))
+    commas = np.searchsorted(np.flatnonzero(codes == ord(",")), ends)
+    n_columns = n_columns or int(commas[0]) + 1
+    if not np.array_equal(commas, np.arange(1, len(ends) + 1) * (n_columns - 1)):
+        raise ValueError("lines differ in their number of columns")
+    return len(ends), n_columns
 
 
 def _first_bad_line(text: bytes, n_columns: int | None, integer: bool) -> str:

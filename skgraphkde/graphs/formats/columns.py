@@ -17,6 +17,8 @@ import numpy as np
 from skgraphkde.graphs.arrays import LARGEST
 from skgraphkde.graphs.formats.common import (
     Graph,
+    as_floats,
+    check_order,
     describe_amount,
     first_few,
     is_label,
@@ -80,9 +82,13 @@ def longest(*columns: Any) -> int | None:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value says that there is none: None, NaN, or pandas' NA or NaT."""
+    """Whether a value says that there is none: None, NaN, NaT, a masked one, or pandas' NA."""
     if value is None or isinstance(value, str):
         return value is None
+    if value is np.ma.masked:
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
     if isinstance(value, float | np.floating):
         return bool(np.isnan(value))
     return type(value).__name__ in ("NAType", "NaTType")
@@ -94,6 +100,7 @@ def column(elements: Elements, values: Any, name: str, missing: str) -> Any:
     With ``missing="indicate"`` the values of elements without one are None.
     """
     index, kind, names = elements.index, elements.kind, elements.names
+    check_order(index, kind, names, values, name)
     values = plain(values)
     if values is None:
         return None
@@ -105,7 +112,8 @@ def column(elements: Elements, values: Any, name: str, missing: str) -> Any:
             f"graph {index} has {len(names)} {kind}s and {describe_amount(values)} as {name!r}: "
             f"give every {kind} one value, in a list or an array"
         )
-    if isinstance(values, np.ndarray) and values.dtype != object and n_values == len(names):
+    is_array = isinstance(values, np.ndarray) and values.dtype.kind not in "OmM"
+    if is_array and n_values == len(names):
         return values
     values = [*values, *[None] * (len(names) - n_values)]
     lacking = [k for k, value in enumerate(values) if value is None]
@@ -213,7 +221,7 @@ def _row(elements: Elements, k: int, value: Any, name: str) -> np.ndarray:
             "since an event"
         )
     try:
-        row = np.atleast_1d(np.asarray(plain(value), dtype=float))
+        row = np.atleast_1d(as_floats(value))
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise ValueError(f"{where} is not a number or a vector of numbers: {value!r}") from error
     if row.ndim != 1:

@@ -6,7 +6,7 @@ lists, arrays) and return arrays, lists or counts that the readers understand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -51,21 +51,59 @@ NO_COLUMNS = columns_of({})
 def plain(values: Any) -> Any:
     """Convert a tensor (any device, with or without gradient) or sparse array to an array.
 
-    Any other value is returned as it is.
+    So are pandas' objects, whose rows are the values, and masked arrays, with None where they are
+    masked. Any other value is returned as it is.
     """
+    if isinstance(values, list | tuple | float | int | str):  # most values of single nodes
+        return values
     if sp.issparse(values):
         return values.toarray()
+    if hasattr(values, "to_numpy"):  # iterating over a table would give the names of its columns
+        values = values.to_numpy()
+    if isinstance(values, np.ma.MaskedArray):
+        is_masked, values = np.ma.getmaskarray(values), np.asarray(values.data)
+        if is_masked.any():
+            values = values.astype(object)
+            values[is_masked] = None
+        return values
     if not is_a(values, "torch", "Tensor"):
         return values
-    values = values.detach().cpu().to_dense()
+    values = values.detach().cpu().to_dense().resolve_conj()
     # NumPy has no bfloat16.
     return (values.double() if values.is_floating_point() else values).numpy()
 
 
+def as_floats(values: Any) -> np.ndarray:
+    """A copy of numbers in double precision.
+
+    Raises
+    ------
+    TypeError, ValueError, RuntimeError, OverflowError
+        If there is something that is no number, or that NumPy would make one without a word: it
+        drops the imaginary part of complex numbers, and has an integer for dates and for NaT.
+    """
+    array = np.asarray(plain(values))
+    if array.dtype.kind in "biuf":
+        return array.astype(float)
+    some: list[Any] = [array]
+    if array.dtype == object:
+        some = [value for value in array.flat if isinstance(value, np.generic)]
+    kinds = {value.dtype.kind for value in some}
+    if "c" in kinds:
+        raise TypeError("complex numbers: give real and imaginary parts as numbers of their own")
+    if kinds & {"m", "M"}:
+        raise TypeError("dates or times: make them numbers first, such as days since an event")
+    return array.astype(float)
+
+
 def as_list(index: int, values: Any, key: str) -> list:
-    """The values of a dict's key as a list. Iterators are refused: reading would use them up."""
+    """The values of a dict's key as a list.
+
+    Iterators are refused, as reading would use them up, dicts, whose values would be lost, and
+    sets, which have no order.
+    """
     values = plain(values)
-    if length(values) is None:
+    if length(values) is None or isinstance(values, Mapping | Set):
         raise ValueError(
             f"graph {index}: {key!r} is a {type(values).__name__}, give a list or an array"
         )
@@ -73,14 +111,15 @@ def as_list(index: int, values: Any, key: str) -> list:
 
 
 def length(values: Any) -> int | None:
-    """The number of values; None if they cannot be counted or are a single string."""
-    if isinstance(values, str) or getattr(values, "ndim", 1) == 0:
+    """The number of values; None if they cannot be counted or are a single string, or bytes."""
+    is_text = isinstance(values, str | bytes | bytearray | memoryview)
+    if is_text or getattr(values, "ndim", 1) == 0:
         return None
     return len(values) if hasattr(values, "__len__") else None
 
 
 def is_label(value: Any) -> bool:
-    """Whether a value can be a category or a node id: it is hashable and not NaN."""
+    """Whether a value can be a category or a node id: it is hashable and not NaN or NaT."""
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
         return False  # a tensor is hashable, but equal tensors have different hashes
     try:
@@ -88,6 +127,38 @@ def is_label(value: Any) -> bool:
         return bool(value == value)  # NaN is not equal to itself
     except (TypeError, ValueError, RuntimeError):
         return False
+
+
+def row_labels(values: Any) -> list | None:
+    """The labels that pandas has for rows; None of anything else."""
+    labels = getattr(values, "index", None) if hasattr(values, "to_numpy") else None
+    return None if labels is None else list(labels)
+
+
+def check_order(index: int, kind: str, names: Any, values: Any, name: str) -> None:
+    """Refuse values of pandas whose index may mean another order than that of nodes, or edges."""
+    labels = row_labels(values)
+    if labels is None:
+        return
+    names = [names[k] for k in range(len(names))]
+    if not same_order(labels, names):
+        cure = ", as Series.to_dict() makes it" if kind == "node" else ""
+        raise ValueError(
+            f"graph {index}: the index of {name!r} ({first_few(labels)}) is not that of the "
+            f"{kind}s in their order ({first_few(names)}): give a dict by {kind}{cure}, or the "
+            f"values alone in the order of the {kind}s, as to_numpy() does"
+        )
+
+
+def same_order(rows: list, names: list) -> bool:
+    """Whether the labels of rows leave no doubt that these are in the order of the names.
+
+    They are the names, or one of the two is 0, 1, ... and says nothing of the other.
+    """
+    if rows == names:
+        return True
+    are_counts = list(range(len(rows))) == rows or list(range(len(names))) == names
+    return are_counts and set(rows) != set(names)
 
 
 # -- for messages ----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from itertools import chain
 from numbers import Integral
 from typing import Any
@@ -26,15 +26,21 @@ def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> G
     of_edges = graph.get("edge_data", {})
     if not isinstance(of_edges, Mapping):
         raise ValueError(f"graph {index}: 'edge_data' must be a dict of name -> values")
-    edges = [ends_of(index, edge) for edge in as_list(index, graph["edges"], "edges")]
-    data = {name: plain(x) for name, x in graph.items() if name not in _RESERVED}
-    names = require_nodes(
-        index, _node_ids(index, graph, edges, [data.get(name) for name in node_names])
-    )
+    listed = graph["edges"]
+    listed = listed if isinstance(listed, Set) else as_list(index, listed, "edges")
+    edges = [ends_of(index, edge) for edge in listed]
+    data = {name: x for name, x in graph.items() if name not in _RESERVED}
+    columns = [plain(data.get(name)) for name in node_names]
+    names = require_nodes(index, _node_ids(index, graph, edges, columns))
     pairs = number_ends(index, names, edges)
 
-    def weights(name: str | None) -> Any:
-        return of_edges[name] if name in of_edges else data.get(name)
+    def in_order(name: Any, values: Any) -> Any:
+        if isinstance(listed, Set) and not isinstance(values, Mapping | None):
+            raise ValueError(
+                f"graph {index}: 'edges' is a {type(listed).__name__}, which has no order for "
+                f"{name!r} to follow: give a list of edges"
+            )
+        return values
 
     return Graph(
         index,
@@ -42,13 +48,13 @@ def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> G
         pairs,
         "arcs" if directed else "either",
         Columns(lambda: [k for k, x in data.items() if k in node_names or _is_column(x)], data.get),
-        Columns(lambda: list(of_edges), of_edges.get),
-        weights=weights,
+        Columns(lambda: list(of_edges), lambda name: in_order(name, of_edges.get(name))),
+        weights=lambda name: in_order(name, of_edges.get(name, data.get(name))),
     )
 
 
 def _is_column(values: Any) -> bool:
-    return isinstance(values, Mapping) or length(values) is not None
+    return isinstance(values, Mapping) or length(plain(values)) is not None
 
 
 def _node_ids(index: int, graph: Mapping, edges: list[tuple], columns: list) -> Any:
@@ -63,7 +69,7 @@ def _node_ids(index: int, graph: Mapping, edges: list[tuple], columns: list) -> 
             )
         return names
     if n_nodes is not None:
-        if not isinstance(n_nodes, Integral):
+        if not isinstance(n_nodes, Integral) or isinstance(n_nodes, bool):
             raise ValueError(f"graph {index}: 'num_nodes' is {n_nodes!r}, give an integer")
         return range(n_nodes)
     n_nodes = longest(*columns)

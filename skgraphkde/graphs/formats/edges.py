@@ -6,6 +6,8 @@ node numbers (m, 2), weights (m,) or indices, or raise an error that names the e
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Mapping, Set
 from numbers import Real
 from typing import Any
 
@@ -28,12 +30,15 @@ def pair_array(edges: Any) -> np.ndarray:
 
 
 def ends_of(index: int, edge: Any) -> tuple:
-    """The two node ids of an edge in a list."""
-    try:
-        u, v = edge
-    except (TypeError, ValueError):
-        u = v = None
-    if u is None or not (is_label(u) and is_label(v)):
+    """The two node ids of an edge in a list.
+
+    Two letters, and the keys of a dict, are no edge. A set has two nodes, but no first one.
+    """
+    u = v = None
+    if not isinstance(edge, str | bytes | Mapping | Set):
+        with contextlib.suppress(TypeError, ValueError):
+            u, v = edge
+    if u is None or v is None or not (is_label(u) and is_label(v)):
         raise ValueError(f"graph {index}: the edge {edge!r} is not a pair (u, v) of node ids")
     return u, v
 
@@ -41,8 +46,10 @@ def ends_of(index: int, edge: Any) -> tuple:
 def number_ends(index: int, names: Any, edges: list[tuple]) -> np.ndarray:
     """Convert pairs of node ids to pairs of node numbers, shape (m, 2)."""
     for name in names:
-        if not is_label(name):
-            raise ValueError(f"graph {index} has the node id {name!r}: a node id must be hashable")
+        if name is None or not is_label(name):
+            raise ValueError(
+                f"graph {index} has the node id {name!r}: a node id must be hashable, and not None"
+            )
     number = {name: k for k, name in enumerate(names)}
     if len(number) < len(names):
         twice = next(name for k, name in enumerate(names) if number[name] != k)
@@ -59,7 +66,7 @@ def number_ends(index: int, names: Any, edges: list[tuple]) -> np.ndarray:
 
 def weight_of(index: int, edge: tuple, weight: Any, name: str) -> float:
     """The weight of one edge as a float."""
-    if not isinstance(weight, Real | np.bool_):
+    if not isinstance(weight, Real | np.bool_) or isinstance(weight, np.timedelta64):
         what = "no" if weight is None else f"the {type(weight).__name__} {weight!r} as"
         raise ValueError(
             f"graph {index}, edge {edge!r} has {what} {name!r}: give every edge a number"

@@ -14,6 +14,7 @@ import numpy as np
 
 from skgraphkde.graphs.formats.columns import (
     CURE,
+    EdgeNames,
     Elements,
     categories,
     column,
@@ -21,7 +22,7 @@ from skgraphkde.graphs.formats.columns import (
     nodes_of,
     numbers,
 )
-from skgraphkde.graphs.formats.common import Columns, Graph
+from skgraphkde.graphs.formats.common import Columns, Graph, check_order
 from skgraphkde.graphs.formats.edges import (
     check_opposite_weights,
     check_range,
@@ -92,7 +93,9 @@ def _weights(graph: Graph, plan: Plan) -> tuple[np.ndarray, bool]:
         values = graph.edges.get(name)
     if (name is None and values is None) or not len(graph.pairs):
         return np.ones(len(graph.pairs)), False
-    return weights_of(graph.index, graph.names, graph.pairs, values, name or "weight"), True
+    name = name or "weight"
+    check_order(graph.index, "edge", EdgeNames(graph), values, name)
+    return weights_of(graph.index, graph.names, graph.pairs, values, name), True
 
 
 def _data(elements: Elements, columns: Columns, plan: Plan, part: str) -> Data:

@@ -8,7 +8,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde.graphs.formats.columns import require_nodes
-from skgraphkde.graphs.formats.common import NO_COLUMNS, Graph, columns_of, plain
+from skgraphkde.graphs.formats.common import (
+    NO_COLUMNS,
+    Graph,
+    as_floats,
+    columns_of,
+    first_few,
+    plain,
+    row_labels,
+    same_order,
+)
 from skgraphkde.graphs.formats.kinds import is_one_graph
 
 
@@ -23,6 +32,7 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
             f"graph {index} is a pair of a {type(A).__name__} and something else: give the graph "
             "alone (targets belong in y, node features in the graph's node attributes)"
         )
+    _check_order(index, A, X)
     A = sp.coo_array(_as_float(index, "A", A))
     n = A.shape[0]
     names = require_nodes(index, range(n))
@@ -46,6 +56,23 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
     return Graph(index, names, pairs, "both", nodes, NO_COLUMNS, lambda _: weights)
 
 
+def _check_order(index: int, A: Any, X: Any) -> None:
+    """Refuse tables of pandas whose rows and columns may stand for nodes in different orders."""
+    rows, of_features = row_labels(A), row_labels(X)
+    columns = list(getattr(A, "columns", ()))
+    if rows is not None and not same_order(rows, columns):
+        raise ValueError(
+            f"graph {index}: the rows of A are the nodes {first_few(rows)}, and its columns are "
+            f"{first_few(columns)}: bring them into the same order, as A.loc[A.columns] does"
+        )
+    nodes = list(range(len(of_features or ()))) if rows is None else rows
+    if of_features is not None and not same_order(of_features, nodes):
+        raise ValueError(
+            f"graph {index}: the rows of X are the nodes {first_few(of_features)}, and those of A "
+            f"are {first_few(nodes)}: bring them into the same order, or give X.to_numpy()"
+        )
+
+
 def _as_float(index: int, name: str, matrix: Any) -> Any:
     """A copy of a matrix in double precision."""
     try:
@@ -55,7 +82,7 @@ def _as_float(index: int, name: str, matrix: Any) -> Any:
                 "expected real numbers in two dimensions, got "
                 f"{matrix.dtype} in {matrix.ndim} dimensions"
             )
-        return matrix.astype(float)
+        return matrix.astype(float) if sp.issparse(matrix) else as_floats(matrix)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise ValueError(
             f"graph {index} is not an (A, X) pair of numeric matrices; {name}: {error}"

@@ -1,0 +1,113 @@
+"""Numbers far beyond those of the training graphs: one check at the door, and no NaN behind it."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+
+from skgraphkde import MMD, GraphKDEDetector, GraphSchema, Readout
+from skgraphkde.distances import DiscreteMeasures
+from skgraphkde.inspection import (
+    explain,
+    nearest_references,
+    node_contributions,
+    novel_nodes,
+    view_surprises,
+)
+
+SCHEMA = GraphSchema(node_numbers="temp", edge_numbers="amount")
+RANDOM = MMD(method="random_features", n_components=64)
+QUESTIONS = {
+    "score_samples": lambda detector, graphs: detector.score_samples(graphs),
+    "predict": lambda detector, graphs: detector.predict(graphs),
+    "p_values": lambda detector, graphs: detector.p_values(graphs),
+    "score": lambda detector, graphs: detector.score(graphs),
+    "transform": lambda detector, graphs: detector.transform(graphs),
+    "pairwise_distances": lambda detector, graphs: detector.pairwise_distances(graphs),
+    "other": lambda detector, graphs: detector.pairwise_distances(graphs[:1], graphs),
+    "nearest_references": lambda detector, graphs: nearest_references(detector, graphs)[0],
+    "node_contributions": lambda detector, graphs: np.hstack(node_contributions(detector, graphs)),
+    "view_surprises": view_surprises,
+    "novel_nodes": lambda detector, graphs: np.hstack(novel_nodes(detector, graphs)),
+    "explain": lambda detector, graphs: explain(detector, graphs)["strength"],
+}
+
+
+def graph(seed, temp=None, amount=None, unit=1.0):
+    rng = np.random.default_rng(seed)
+    made = nx.gnp_random_graph(8 + seed % 4, 0.4, seed=seed)
+    for node in made:
+        made.nodes[node]["temp"] = unit * rng.normal()
+    for edge in made.edges:
+        made.edges[edge]["amount"] = unit * rng.normal()
+    if temp is not None:
+        made.nodes[1]["temp"] = temp
+    if amount is not None:
+        made.edges[next(iter(made.edges))]["amount"] = amount
+    return made
+
+
+def fitted(distance, unit=1.0):
+    detector = GraphKDEDetector(schema=SCHEMA, distance=distance, random_state=0)
+    return detector.fit([graph(seed, unit=unit) for seed in range(12)])
+
+
+@pytest.fixture(scope="module")
+def detectors():
+    return {"random": fitted(RANDOM), "both": fitted((RANDOM, Readout())), "exact": fitted(MMD())}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("value", [1e20, -1e30, 1e99])
+def test_what_random_features_cannot_compute_is_refused_by_name(detectors, question, value):
+    for name in ("random", "both"):
+        for odd, what in (
+            (graph(50, temp=value), "graph 1, node 1: node attribute 'temp'"),
+            (graph(50, amount=value), r"graph 1, edge \(\d, \d\): edge attribute 'amount'"),
+        ):
+            message = rf"{what} is {value:g}".replace("+", r"\+")
+            with pytest.raises(ValueError, match=message) as caught:
+                QUESTIONS[question](detectors[name], [graph(51), odd])
+            assert "clip it, or use distance=MMD(method='exact')" in str(caught.value)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("value", [1e8, 1e20, 1e99])
+def test_the_cure_cures(detectors, question, value):
+    graphs = [graph(50, temp=value), graph(50, amount=value), graph(51)]
+    assert np.isfinite(QUESTIONS[question](detectors["exact"], graphs)).all()
+
+
+@pytest.mark.parametrize("distance", [MMD(), Readout("sum"), (MMD(), Readout())])
+def test_what_overflows_in_standard_deviations_is_refused(distance):
+    detector = fitted(distance, unit=1e-90)
+    for odd in (graph(50, temp=1e99, unit=1e-90), graph(50, amount=1e99, unit=1e-90)):
+        with pytest.raises(ValueError, match=r"is 1e\+99, more than .* can be computed: clip it$"):
+            detector.pairwise_distances([odd])
+
+
+def test_an_outlier_in_training_is_in_range():
+    graphs = [graph(0, temp=1e99), *(graph(seed) for seed in range(1, 12))]
+    for distance in (RANDOM, MMD(), Readout("sum")):
+        detector = GraphKDEDetector(schema=SCHEMA, distance=distance, random_state=0).fit(graphs)
+        assert np.isfinite(detector.calibration_scores_).all()
+        assert np.isfinite(detector.pairwise_distances(graphs)).all()
+
+
+@pytest.mark.parametrize("distance", [MMD(), Readout(), Readout("sum")])
+@pytest.mark.parametrize("value", [1e8, 1e16, 1e99])
+def test_distances_do_not_depend_on_a_far_graph_beside_them(distance, value):
+    detector = fitted(distance)
+    graphs = [graph(50), graph(51)]
+    alone = detector.pairwise_distances(graphs)[0, 1]
+    beside = [*graphs, graph(52, temp=value)]
+    for D in (detector.pairwise_distances(beside), detector.pairwise_distances(graphs, beside)):
+        assert D[0, 1] == pytest.approx(alone, rel=1e-9)
+
+
+def test_points_that_are_not_numbers_have_no_random_features():
+    distance = RANDOM.build(2, 10, np.random.RandomState(0))
+    for number in (float("nan"), float("inf"), 1e16):
+        points = torch.tensor([[0.0, 1.0], [number, 0.0]], dtype=torch.float64)
+        with pytest.raises(ValueError, match="too far"):
+            distance.embed(DiscreteMeasures.from_clouds(points, np.array([0, 1, 2])))
