@@ -25,6 +25,8 @@ class ComposedEstimator(BaseEstimator):
     #: For each such parameter, what each string is short for.
     _shorthands: dict[str, dict[str, Callable[[], Any]]] = {}
     _parameter_constraints: dict = {}
+    #: Parameters that say what a machine does, and change no result: files do not contain them.
+    _of_machine: tuple[str, ...] = ()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters.
@@ -46,6 +48,22 @@ class ComposedEstimator(BaseEstimator):
                 if hasattr(part, "get_params") and not isinstance(part, type):
                     params |= {f"{name}__{key}": value for key, value in part.get_params().items()}
         return params
+
+    def saved_params(self) -> dict[str, Any]:
+        """The parameters that a file keeps: all but those that concern the machine."""
+        params = self.get_params(deep=False)
+        return {name: value for name, value in params.items() if name not in self._of_machine}
+
+    @classmethod
+    def from_saved(cls, params: dict[str, Any]) -> Self:
+        """An object with the parameters of a file, checked; the machine's stay the defaults.
+
+        Whoever writes a file says nothing about the machine that reads it.
+        """
+        kept = {name: value for name, value in params.items() if name not in cls._of_machine}
+        built = cls(**kept)
+        built.validate()
+        return built
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of specifications by names such as ``encoder__n_layers``.
@@ -143,14 +161,12 @@ class Specification(ComposedEstimator):
 
     def to_state(self) -> dict[str, Any]:
         """What a file keeps: the parameters."""
-        return self.get_params(deep=False)
+        return self.saved_params()
 
     @classmethod
     def from_state(cls, state: Any) -> Self:
         """The specification in a file."""
-        specification = cls(**state.take_all())
-        specification.validate()
-        return specification
+        return cls.from_saved(state.take_all())
 
 
 def shorthand_options(shorthands: dict[str, Callable[[], Any]], kind: type) -> list:

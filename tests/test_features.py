@@ -252,3 +252,13 @@ def test_a_failed_fit_leaves_a_fitted_transformer_usable():
 
 def test_tags():
     assert not NodeFeatures().__sklearn_tags__().input_tags.two_d_array
+
+
+def test_a_warning_of_labels_is_short():
+    known, new = nx.path_graph(3), nx.path_graph(30)
+    nx.set_node_attributes(known, "C", "label")
+    nx.set_node_attributes(new, {node: f"{node}\n" * 10_000 for node in new}, "label")
+    features = NodeFeatures().fit([known])
+    with pytest.warns(UserWarning, match=r"did not see: 0\\n0\\n.*, and 25 more$") as caught:
+        features.transform([new])
+    assert len(str(caught[0].message)) < 1000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -24,16 +23,19 @@ from skgraphkde.cli.shell import (
     Skipped,
     check_picture,
     check_text,
+    echo,
     examples,
     judged,
     opened,
     with_progress,
+    write_rows,
 )
 from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import FileGraph, find_files, read_files
+from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection import explain as explained
 from skgraphkde.inspection import (
     nearest_references,
@@ -129,15 +131,16 @@ def explain(
             reasons.append(_Reasons(decision, surprises[i], *of_view, new_from[i], texts))
         return reasons
 
-    files = with_progress(find_files(graphs), quiet)
+    files = with_progress(find_files(graphs, skipped.on_error), quiet)
     read = read_files(files, fitted.schema_.to_schema(), skipped.on_error)
     lowest: list[tuple[FileGraph, _Reasons]] = []
     with opened(output) if output else contextlib.nullcontext() as file:
-        write = csv.writer(file, lineterminator="\n").writerows if file else list
-        write([["graph", "node", "contribution", "rank", "view", "new_from"]])
+        if file:
+            write_rows(file, [["graph", "node", "contribution", "rank", "view", "new_from"]])
         for graph, reasons in judged(reasons_of, read, skipped):
             _echo_reasons(graph, reasons, fitted.density_, err=output == "-")
-            write(_node_rows(graph, reasons, fitted.density_))
+            if file:
+                write_rows(file, _node_rows(graph, reasons, fitted.density_))
             lowest = sorted([*lowest, (graph, reasons)], key=lambda pair: pair[1].decision)
             lowest = lowest[:PICTURED]
     if picture and lowest:
@@ -148,7 +151,7 @@ def explain(
 def _echo_reasons(graph: FileGraph, reasons: _Reasons, density: GraphDensity, *, err: bool) -> None:
     neighbors = zip(reasons.indices, reasons.distances, strict=True)
     largest = np.argsort(-reasons.contributions, kind="stable")[:LISTED]
-    nodes = (f"{graph.nodes[i]} ({reasons.contributions[i]:.3g})" for i in largest)
+    nodes = (f"{shown(graph.nodes[i])} ({reasons.contributions[i]:.3g})" for i in largest)
     lines = [f"{graph.name}: {verdict(reasons.decision)}, decision {reasons.decision:.4g}"]
     lines += [f"  because {text}" for text in reasons.texts]
     if len(density.views) > 1:
@@ -162,11 +165,12 @@ def _echo_reasons(graph: FileGraph, reasons: _Reasons, density: GraphDensity, *,
     if density.novelty is not None and reasons.new_from is not None:
         new = np.flatnonzero(reasons.new_from <= density.novelty.radius)
         first = new[np.argsort(reasons.new_from[new], kind="stable")][:LISTED]
-        listed = [f"{graph.nodes[i]} (from radius {reasons.new_from[i]})" for i in first]
+        listed = [f"{shown(graph.nodes[i])} (from radius {reasons.new_from[i]})" for i in first]
         usual = density.novelty.known_shares.mean()
         of_all = f"{len(new)} of {len(reasons.new_from)} nodes (a known graph: {usual:.0%})"
         lines.append(f"  in new neighborhoods: {', '.join([of_all, *listed])}")
-    click.echo("\n".join(lines), err=err)
+    for line in lines:
+        echo(line, err=err)
 
 
 def _sizes(graph: GraphBatch, references: GraphBatch) -> str:
@@ -205,7 +209,8 @@ def _draw(lowest: list[tuple[FileGraph, _Reasons]], path: str) -> None:
         display = NodeContributionsDisplay.from_predictions(
             graph.batch, reasons.contributions, ax=ax, vmax=limit, colorbar=False
         )
-        ax.set_title(f"{Path(graph.name).name}, decision {reasons.decision:.3g}", fontsize=9)
+        title = f"{shown(Path(graph.name).name)}, decision {reasons.decision:.3g}"
+        ax.set_title(title, fontsize=9, parse_math=False)
     figure.colorbar(display.nodes_, ax=axes, shrink=0.6, label="share of the squared distance")
     with atomic_file(path) as file:
         figure.savefig(file, format=Path(path).suffix[1:], dpi=130)

@@ -18,7 +18,7 @@ from skgraphkde.cli.options import (
     schema_of,
     schema_options,
 )
-from skgraphkde.cli.shell import check_file, examples, with_progress
+from skgraphkde.cli.shell import check_file, echo, examples, with_progress
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.settings import paper_settings
@@ -115,9 +115,9 @@ def fit(
         warnings.filterwarnings("ignore", "not read: ")  # which is said below
         model.fit(batch)
     model.save(output)
-    click.echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
+    echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
     echo_fitted(model)
-    click.echo(f"saved           {output}, after {time.perf_counter() - start:.1f} seconds")
+    echo(f"saved           {output}, after {time.perf_counter() - start:.1f} seconds")
 
 
 def echo_fitted(detector: BaseGraphDetector) -> None:
@@ -127,14 +127,14 @@ def echo_fitted(detector: BaseGraphDetector) -> None:
         density = detector.density_
         references, features = density.references, density.features
         kinds = ", ".join(features.kinds_)
-        click.echo(f"references      {references.n_graphs} graphs, {references.n_nodes} nodes")
-        click.echo(f"node features   {kinds} ({features.n_features_out_} columns)")
+        echo(f"references      {references.n_graphs} graphs, {references.n_nodes} nodes")
+        echo(f"node features   {kinds} ({features.n_features_out_} columns)")
         for i, name in enumerate(density.views):
-            click.echo(f"view {i}          {name}")
+            echo(f"view {i}          {name}")
             if i < len(density.bandwidths):
                 bandwidths = ", ".join(f"{h:.4g}" for h in density.bandwidths[i])
-                click.echo(f"  bandwidths    {bandwidths}")
-    click.echo(
+                echo(f"  bandwidths    {bandwidths}")
+    echo(
         f"threshold       {detector.offset_:.6g} (calibration {detector.calibration!r}, "
         f"contamination {detector.contamination:g})"
     )

@@ -9,7 +9,7 @@ import click
 
 from skgraphkde.cli.fit import echo_fitted
 from skgraphkde.cli.options import detector_option, load_model, model_argument
-from skgraphkde.cli.shell import examples
+from skgraphkde.cli.shell import echo, examples
 from skgraphkde.detectors.base import BaseGraphDetector
 
 
@@ -23,9 +23,10 @@ def info(model: str, detector: type[BaseGraphDetector]) -> None:
     parameters = contents.detector.get_params(deep=False)
     changed = {k: v for k, v in parameters.items() if repr(v) != repr(defaults[k])}
     size, version = os.path.getsize(model), contents.library_version
-    click.echo(f"file            {model}, {size} bytes, skgraphkde {version}")
-    click.echo(f"detector        {detector.__name__}")
-    click.echo(f"parameters      {_listed(changed) or 'all defaults'}")
+    echo(f"file            {model}, {size} bytes, skgraphkde {version}")
+    echo(f"detector        {detector.__name__}")
+    for line in f"parameters      {_listed(changed) or 'all defaults'}".split("\n"):  # of a repr
+        echo(line)
     echo_fitted(contents.detector)
 
 

@@ -12,9 +12,11 @@ from typing import Any
 
 import click
 
+from skgraphkde.cli.shell import echo
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.files import Contents, InvalidFileError, read
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.schema import KINDS, FittedSchema, GraphSchema
 from skgraphkde.persistence.registry import is_registered
 
@@ -91,6 +93,9 @@ def load_model(path: str, detector: type[BaseGraphDetector]) -> Contents:
             f"{'leave out --detector' if found is GraphKDEDetector else cure}"
         )
     return contents
+
+
+MOST_NAMES = 20  # in a line
 
 
 # -- what is read of graphs ------------------------------------------------------------------------
@@ -170,11 +175,11 @@ def echo_schema(schema: FittedSchema) -> None:
         value = getattr(schema, kind)
         names = value if kind.endswith("categories") else [name for name, _ in value]
         if names:
-            parts.append(f"{kind.replace('_', ' ')} {', '.join(map(repr, names))}")
+            parts.append(f"{kind.replace('_', ' ')} {listed([repr(x) for x in names], MOST_NAMES)}")
     if schema.edge_weight is not None:
         parts.append(f"edge weight {schema.edge_weight!r}")
     if schema.missing != "error":
         parts.append("missing values as evidence")
-    click.echo(f"reads           {'; '.join(parts)}")
+    echo(f"reads           {'; '.join(parts)}")
     if schema.left_out:
-        click.echo(f"left out        {', '.join(schema.left_out)}")
+        echo(f"left out        {listed(schema.left_out, MOST_NAMES)}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-
 import click
 
 from skgraphkde.calibration import conformal_p_values
@@ -15,7 +13,15 @@ from skgraphkde.cli.options import (
     quiet_option,
     skip_errors_option,
 )
-from skgraphkde.cli.shell import Skipped, check_text, examples, judged, opened, with_progress
+from skgraphkde.cli.shell import (
+    Skipped,
+    check_text,
+    examples,
+    judged,
+    opened,
+    with_progress,
+    write_rows,
+)
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import find_files, read_files
@@ -47,17 +53,17 @@ def score(
 
     The columns are graph, the name of the file; score, higher for normal graphs; decision, the
     score above the threshold; verdict, normal or anomaly; and p_value, the share of normal graphs
-    that score as low (empty for a model fitted with --calibration train).
+    that score as low (empty for a model fitted with --calibration train). In a name, what cannot
+    be printed is written as an escape, and a quote precedes what a spreadsheet would compute.
     """
     contents = load_model(model, detector)
     skipped = Skipped(skip_errors)
-    files = with_progress(find_files(graphs), quiet)
+    files = with_progress(find_files(graphs, skipped.on_error), quiet)
     read = read_files(files, contents.detector.schema_.to_schema(), skipped.on_error)
     with opened(output) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["graph", "score", "decision", "verdict", "p_value"])
+        write_rows(file, [["graph", "score", "decision", "verdict", "p_value"]])
         for graph, row in judged(lambda batch: _rows(contents.detector, batch), read, skipped):
-            writer.writerow([graph.name, *row])
+            write_rows(file, [[graph.name, *row]])
     skipped.exit_if_any()
 
 

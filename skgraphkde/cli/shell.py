@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
+import re
 import sys
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -14,9 +18,12 @@ from tqdm import tqdm
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import FileGraph, attempt, chunks
+from skgraphkde.graphs.naming import printable
 from skgraphkde.persistence import atomic_file
 
 SKIPPED = 3  # exit code
+LONGEST_MESSAGE = 1_000  # characters
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class Commands(click.Group):
@@ -24,6 +31,9 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # which may lack the letters of a name
+                stream.reconfigure(errors="backslashreplace")
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
             warnings.showwarning = _show_warning
@@ -31,19 +41,50 @@ class Commands(click.Group):
                 return super().invoke(ctx)
             except BrokenPipeError:  # the reader of our output has stopped: click exits quietly
                 raise
+            except click.ClickException as error:
+                vars(error)["message"] = _one_line(error.message)
+                raise
             except OSError as error:
                 what = error.strerror or str(error)
                 message = what if error.filename is None else f"{error.filename}: {what}"
-                raise click.ClickException(message) from error
+                raise click.ClickException(_one_line(message)) from error
             except ImportError as error:
                 cure = 'pip install "skgraphkde[datasets,examples]"'
                 raise click.ClickException(f"{error}: {cure}") from error
             except ValueError as error:
-                raise click.ClickException(" ".join(str(error).split())) from error
+                raise click.ClickException(_one_line(error)) from error
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    tqdm.write(f"Warning: {message}", file=sys.stderr)
+    tqdm.write(f"Warning: {_one_line(message)}", file=sys.stderr)
+
+
+def _one_line(message: Exception | str) -> str:
+    """A message, which may quote at length what a file says; its end says what to do."""
+    text = " ".join(str(message).split()) or type(message).__name__
+    if len(text) > LONGEST_MESSAGE:
+        text = f"{text[: LONGEST_MESSAGE // 2]} ... {text[-LONGEST_MESSAGE // 2 :]}"
+    return printable(text)
+
+
+def echo(line: str, *, err: bool = False) -> None:
+    """Print one line, whatever names it contains, to stdout or stderr."""
+    click.echo(printable(line), err=err)
+
+
+def write_rows(file: IO[str], rows: Iterable[Iterable[Any]]) -> None:
+    """Write rows of a CSV: text is printable, and never a formula that a spreadsheet computes."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerows([_cell(value) for value in row] for row in rows)
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, int | float):
+        return value
+    text = printable(str(value))
+    # Some spreadsheets take the wide forms of these characters for the same.
+    is_formula = unicodedata.normalize("NFKC", text[:1]) in {"=", "+", "-", "@"}
+    return f"'{text}" if is_formula and not NUMBER.fullmatch(text) else text
 
 
 class Skipped:
@@ -55,7 +96,7 @@ class Skipped:
 
     def _report(self, error: Exception) -> None:
         self.count += 1
-        tqdm.write(f"Skipped: {' '.join(str(error).split())}", file=sys.stderr)
+        tqdm.write(f"Skipped: {_one_line(error)}", file=sys.stderr)
 
     def exit_if_any(self) -> None:
         """Exit with the code for skipped files, if there were any."""
@@ -118,7 +159,7 @@ def judged(
     for chunk in chunks(graphs):
         try:
             judgments = judge(GraphBatch.concatenate([graph.batch for graph in chunk]))
-        except ValueError:  # of which graph?
+        except Exception:  # of which graph?
             judgments = [attempt(skipped.on_error, _judge_one, judge, graph) for graph in chunk]
         for graph, judgment in zip(chunk, judgments, strict=True):
             if judgment is not None:
@@ -128,5 +169,6 @@ def judged(
 def _judge_one(judge: Callable[[GraphBatch], list], graph: FileGraph) -> Any:
     try:
         return judge(graph.batch)[0]
-    except ValueError as error:
-        raise ValueError(f"{graph.name}: {error}") from error
+    except Exception as error:  # a detector or an encoder of a user's own can raise anything
+        reason = str(error) if isinstance(error, ValueError) else repr(error)
+        raise ValueError(f"{graph.name}: {reason}") from error

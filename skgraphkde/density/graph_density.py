@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,8 @@ class GraphDensity:
         Fitted.
     model : DensityModel
         In double precision, in evaluation mode.
-    references : EmbeddedGraphs
-        Embedded by the model.
+    references : EmbeddedGraphs or GraphBatch
+        Embedded by the model; or else they are embedded when that is needed.
     novelty : FittedNovelty, default=None
     training_scores : ndarray of shape (n_views, n_training_graphs), default=None
         Scores of the training graphs, each by the others; for several views.
@@ -74,13 +75,15 @@ class GraphDensity:
         self,
         features: NodeFeatures,
         model: DensityModel,
-        references: EmbeddedGraphs,
+        references: EmbeddedGraphs | GraphBatch,
         novelty: FittedNovelty | None = None,
         training_scores: np.ndarray | None = None,
     ) -> None:
         self.features, self.novelty = features, novelty
         self._model = model
-        self._references = references
+        if isinstance(references, EmbeddedGraphs):
+            self._references, references = references, references.graphs
+        self.references: GraphBatch = references
         if training_scores is not None:
             training_scores.setflags(write=False)
         self.training_scores = training_scores
@@ -88,10 +91,10 @@ class GraphDensity:
         self._log_p_values = [LogPValues(of_view) for of_view in scores]
         self._copies: dict[str, GraphDensity] = {}
 
-    @property
-    def references(self) -> GraphBatch:
-        """The reference graphs."""
-        return self._references.graphs
+    @cached_property
+    def _references(self) -> EmbeddedGraphs:
+        """The embedded references. Those of a file take more memory and time than the file does."""
+        return self._model.embed_all(self.references, self.features.transform_batch)
 
     @property
     def bandwidths(self) -> np.ndarray:
@@ -135,7 +138,7 @@ class GraphDensity:
         return self._copies[name]
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_copies": {}}
+        return vars(self) | {"_copies": {}, "_references": self._references}  # once for all workers
 
     # -- what it computes --------------------------------------------------------------------------
 
@@ -303,7 +306,7 @@ class GraphDensity:
     # -- state -------------------------------------------------------------------------------------
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps. Embeddings follow from the graphs and are computed again."""
+        """What a file keeps. Embeddings follow from the graphs, and are computed by who scores."""
         model = self._model
         return {
             "features": self.features,
@@ -349,8 +352,7 @@ class GraphDensity:
         else:
             state.check(state.take("training_scores", type(None)) is None, "there is one view")
         model = DensityModel(encoder, distances, kde, size_kernel).double().eval()
-        embedded = model.embed_all(references, features.transform_batch)
-        return cls(features, model, embedded, novelty, scores)
+        return cls(features, model, references, novelty, scores)
 
 
 def _take_distances(state: State) -> Distances:

@@ -120,9 +120,14 @@ class FittedNovelty:
         self.parts = Parts(references, by_label=self.by_label, with_edges=with_edges)
         self.extremes = Extremes(references, self.parts)
         self._has_rarity = with_edges or len(references.schema.node_categories) > 1
+
+    @cached_property
+    def _known(self) -> Known:
+        """The neighborhoods of the references, which take as many rounds as a file says."""
+        references = self._references
         blocks = [references[x] for x in _blocks(references)]
-        colors = np.concatenate([self._last_colors(x, specification.radius) for x in blocks])
-        self._known = Known.of(colors, references.graph_of_node)
+        colors = np.concatenate([self._last_colors(x, self.radius) for x in blocks])
+        return Known.of(colors, references.graph_of_node)
 
     @property
     def radius(self) -> int:

@@ -20,6 +20,7 @@ from skgraphkde.detectors.files import save
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.identifiers import without_identifiers
+from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.schema import FittedSchema, GraphSchema
 from skgraphkde.graphs.selection import conformed
@@ -101,6 +102,8 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
+
+    _of_machine = ("n_jobs", "verbose", "device")
 
     def __init__(
         self,
@@ -217,7 +220,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         unsaid = (GraphSchema() if schema is None else schema).undecided(batch.schema.left_out)
         if unsaid:
             warnings.warn(
-                f"not read: {', '.join(unsaid)}; to use them, name them in "
+                f"not read: {listed(unsaid, 20)}; to use them, name them in "
                 "schema=GraphSchema(...), and to leave them out without a word, name what is read",
                 stacklevel=4,
             )
@@ -323,8 +326,9 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         """Write the fitted detector to a file that :func:`skgraphkde.load` reads.
 
         The file contains arrays and JSON, and the training graphs that are references. What was
-        saved scores the same on another machine, up to rounding, with or without a GPU. A
-        RandomState as `random_state` is not kept, and a torch.device becomes its name.
+        saved scores the same on another machine, up to rounding, with or without a GPU. What
+        concerns the machine is not kept (`n_jobs`, `device`, `verbose`, the path of a checkpoint),
+        nor is a RandomState as `random_state`.
 
         Parameters
         ----------
@@ -354,13 +358,12 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
     def to_state(self) -> dict[str, Any]:
         """What a file keeps: the parameters and the fitted attributes."""
         fitted = {name: value for name, value in sorted(vars(self).items()) if name.endswith("_")}
-        return {"parameters": self.get_params(deep=False), "fitted": fitted}
+        return {"parameters": self.saved_params(), "fitted": fitted}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
         """The detector in a file."""
-        detector = cls(**state.take("parameters", dict))
-        detector.validate()
+        detector = cls.from_saved(state.take("parameters", dict))
         fitted = State(cls.__name__, state.take("fitted", dict))
         detector.schema_ = fitted.take_instance("schema_", FittedSchema)
         detector.offset_ = fitted.take_number("offset_")

@@ -10,6 +10,7 @@ from sklearn.base import OutlierMixin
 
 from skgraphkde import persistence
 from skgraphkde._version import __version__
+from skgraphkde.graphs.naming import shown
 from skgraphkde.persistence import State, check
 from skgraphkde.persistence.registry import is_registered
 
@@ -104,8 +105,7 @@ def read(path: str | os.PathLike) -> Contents:
         skgraphkde that wrote the file.
     """
     path = Path(path)
-    if path.exists() and not path.is_file():  # opening a pipe would wait forever
-        raise OSError(f"{path} is a folder or a device: give the path of a file")
+    persistence.check_regular(path)  # opening a pipe would wait forever
     with open(path, "rb"):  # or the usual OSError, which names the file
         pass
     try:
@@ -115,8 +115,8 @@ def read(path: str | os.PathLike) -> Contents:
     except Exception as error:  # one type, whatever a check or a constructor finds
         raise InvalidFileError(
             f"{path} is not a detector that skgraphkde {__version__} can read: "
-            f"{str(error).partition(chr(10))[0][:500]}. Use another copy of the file, or fit and "
-            "save again"
+            f"{shown(str(error).partition(chr(10))[0], 500)}. Use another copy of the file, or "
+            "fit and save again"
         ) from error
 
 

@@ -24,9 +24,6 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.training.checkpoint import Checkpoint
 from skgraphkde.training.trainer import Trainer
 
-# Parameters that change no result, and so may differ when a killed fit continues.
-RESULTLESS = ("n_jobs", "device", "verbose")
-
 
 class DensityFitter:
     """Fits the density of a detector.
@@ -141,14 +138,13 @@ class DensityFitter:
     def _checkpoint(self) -> Checkpoint:
         """The checkpoint of this fit, which can be written before anything takes long."""
         other = clone(self.detector).set_params(training__checkpoint=None)
-        options = other.get_params(deep=False)
-        parameters = {name: x for name, x in options.items() if name not in RESULTLESS}
-        values = {"parameters": joblib.hash(parameters)}  # to the last digit, unlike repr
-        graphs = self.featurized
-        arrays = {"attributes": np.asarray(graphs.attributes), "node_ptr": graphs.node_ptr}
+        # To the last digit, unlike repr.
+        values = {"parameters": joblib.hash(other.saved_params())}
+        graphs, featurized = self.graphs, self.featurized
+        arrays = {"features": np.asarray(featurized.attributes), "node_ptr": graphs.node_ptr}
         arrays |= {k: getattr(graphs.adjacency, k) for k in ("data", "indices", "indptr")}
-        if graphs.edge_labels is not None:
-            arrays["edge_labels"] = graphs.edge_labels
+        of_graphs = {"edge_labels": graphs.edge_labels, "edge_attributes": graphs.edge_attributes}
+        arrays |= {name: array for name, array in of_graphs.items() if array is not None}
         checkpoint = Checkpoint(Path(self.training.checkpoint), values, arrays)
         checkpoint.check()
         return checkpoint

@@ -30,6 +30,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import shorthand_options
 from skgraphkde.training.contrastive import Contrastive
+from skgraphkde.training.history import history_arrays, taken_history
 from skgraphkde.training.twins import Twins, swap_features
 
 __all__ = ["GraphKDEDetector"]
@@ -385,8 +386,8 @@ class GraphKDEDetector(
         self.density_ = state.take_instance("density_", GraphDensity)
         is_same = self.density_.references.schema == self.schema_
         state.check(is_same, "schema_ is not that of the references")
-        history = state.take("history_", dict)
-        self.history_ = {name: column.tolist() for name, column in history.items()}
+        history, shape = state.take("history_", dict), self.density_.bandwidths.shape
+        self.history_ = taken_history("history_", history, shape)
         correlation = state.take_number("untrained_rank_correlation_", -1.01, 1.01)
         self.untrained_rank_correlation_ = correlation
         self.twin_seed_ = state.take_count("twin_seed_", 2**32 - 1)
@@ -395,6 +396,5 @@ class GraphKDEDetector(
     def to_state(self) -> dict[str, Any]:
         """What a file keeps."""
         state = super().to_state()
-        history = {name: np.array(column, float) for name, column in self.history_.items()}
-        state["fitted"]["history_"] = history
+        state["fitted"]["history_"] = history_arrays(self.history_)
         return state

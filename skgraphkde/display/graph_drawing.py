@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from skgraphkde.display.common import VERMILION
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import printable
 from skgraphkde.graphs.readers import read_graphs
 
 # Largest graph that is drawn whole, if one of its nodes matters more than the others.
@@ -337,9 +338,10 @@ def _legible(background: np.ndarray) -> str:
 
 
 def _text(name: Hashable) -> str:
-    """A category in words; a missing one is "?"."""
+    """A category in words, without mathematics between dollars; a missing one is "?"."""
     values = name if isinstance(name, tuple) else (name,)
-    return " ".join("?" if value is None else str(value) for value in values)
+    text = printable(" ".join("?" if value is None else str(value) for value in values))
+    return text.replace("$", r"\$")
 
 
 def shortened(names: Sequence[str]) -> list[str]:

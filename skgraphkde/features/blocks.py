@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
 from skgraphkde.graphs.refinement import scrambled
-from skgraphkde.persistence import State, register
+from skgraphkde.persistence import State, check_distinct, register
 from skgraphkde.specification import LARGEST, SMALLEST
 
 # Values of labels that have a column each; of more, these are projected to so many.
@@ -129,12 +129,12 @@ class LabelBlock(Block):
             yield codes[np.asarray(batch.labels)]
             first += len(vocabulary)
 
-    def unseen(self, batch: GraphBatch) -> list[str]:
+    def unseen(self, batch: GraphBatch) -> list[Hashable]:
         """The values of a batch that `fit` did not see."""
         used = [batch.label_names[code] for code in np.unique(np.asarray(batch.labels))]
         values = zip(*used, strict=True) if len(self.categories) > 1 else (used,)
         return [
-            str(value)
+            value
             for of_category, known in zip(values, map(set, self.vocabularies), strict=True)
             for value in dict.fromkeys(of_category)
             if value not in known
@@ -152,8 +152,8 @@ class LabelBlock(Block):
         fits = categories and len(categories) == len(vocabularies) and are_tuples
         state.check(fits, "vocabularies do not fit categories")
         for of_category in vocabularies:
-            is_vocabulary = len(set(of_category)) == len(of_category) > 0
-            state.check(is_vocabulary, "a vocabulary is empty or has a value twice")
+            state.check(of_category, "a vocabulary is empty")
+            check_distinct(of_category, "LabelBlock: a vocabulary has a value twice")
         weights = None
         if "weights" in state:
             shape = (sum(map(len, vocabularies)),)

@@ -25,6 +25,7 @@ from skgraphkde.features.blocks import (
 )
 from skgraphkde.features.edges import EdgeBlock
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.relations import EdgeGroups
 from skgraphkde.persistence import State, register
@@ -202,10 +203,9 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         if labels is not None:
             batch.check_labels()
             unseen = labels.unseen(batch)
-            few = ", ".join([*unseen[:5], *[f"and {len(unseen) - 5} more"] * (len(unseen) > 5)])
             if unseen:
                 warnings.warn(
-                    f"node labels that fit did not see: {few}",
+                    f"node labels that fit did not see: {listed(unseen)}",
                     stacklevel=3,
                 )
         if numbers is not None:
@@ -256,13 +256,12 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         fitted = None
         if hasattr(self, "kinds_"):
             fitted = {"blocks_": self.blocks_, "edge_groups_": self.edge_groups_}
-        return {"parameters": self.get_params(deep=False), "fitted": fitted}
+        return {"parameters": self.saved_params(), "fitted": fitted}
 
     @classmethod
     def from_state(cls, state: State) -> NodeFeatures:
         """The features in a file."""
-        features = cls(**state.take("parameters", dict))
-        features.validate()
+        features = cls.from_saved(state.take("parameters", dict))
         fitted: Any = state.take("fitted", (dict, type(None)))
         if fitted is not None:
             features._take_fitted(State(cls.__name__, fitted))

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import LARGEST
 from skgraphkde.graphs.schema import FittedSchema
-from skgraphkde.persistence import State
+from skgraphkde.persistence import State, check_distinct
 
 
 def checked_parts(state: State) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def checked_parts(state: State) -> dict[str, Any]:
         labels = state.take_optional(f"{prefix}labels", np.ndarray)
         names = state.take(f"{prefix}label_names", tuple)
         state.check((labels is None) == (not categories), f"{prefix}labels are not as in schema")
-        state.check(len(set(names)) == len(names), f"{prefix}label_names has a label twice")
+        check_distinct(names, f"GraphBatch: {prefix}label_names has a label twice")
         if labels is not None:
             is_code = labels.dtype == np.int64 and labels.shape == (n_rows,)
             is_code = is_code and ((labels >= 0) & (labels < len(names))).all()

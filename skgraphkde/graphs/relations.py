@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import Messages, bits, mix
-from skgraphkde.persistence import State, register
+from skgraphkde.persistence import State, check_distinct, register
 
 # Categories that are told apart; the others are one.
 MOST_CATEGORIES = 16
@@ -83,8 +83,8 @@ class EdgeGroups:
         """The groups in a file."""
         directed, has_others = state.take("directed", bool), state.take("has_others", bool)
         categories = state.take("categories", tuple)
-        is_vocabulary = len(set(categories)) == len(categories) <= MOST_CATEGORIES
-        state.check(is_vocabulary, "categories has a value twice, or too many")
+        state.check(len(categories) <= MOST_CATEGORIES, "categories has too many values")
+        check_distinct(categories, "EdgeGroups: categories has a value twice")
         state.check(categories or not has_others, "there are others of no categories")
         return cls(directed, categories, has_others)
 

@@ -7,6 +7,7 @@ It takes the names that a user wrote, or the conventions. What was found is a
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -99,14 +100,14 @@ class GraphSchema(Specification):
             is_category = self.edge_weight in self.named("edge_categories")
             if part == "edge" and is_category:  # a number may be a weight, too
                 named.append((str(self.edge_weight), "edge_weight"))
-            names = [name for name, _ in named]
+            counts = Counter(name for name, _ in named if isinstance(name, str))
             for name, kind in named:
                 if not isinstance(name, str) or not name:
                     raise ValueError(
                         f"The {kind!r} parameter of GraphSchema must hold names of attributes. "
                         f"Got {name!r}."
                     )
-                if names.count(name) > 1:
+                if counts[name] > 1:
                     kinds = " and ".join(dict.fromkeys(k for x, k in named if x == name))
                     raise ValueError(
                         f"GraphSchema: the {part} attribute {name!r} is named twice, in {kinds}: "

@@ -14,10 +14,13 @@ from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.density.parts import Parts, means
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection.views import view_surprises
 
 # Names, nodes or edges that a reason lists.
 LISTED = 5
+# Characters of a reason.
+LONGEST_REASON = 500
 # Beyond this, strengths are not told apart.
 STRONGEST = 100.0
 
@@ -99,6 +102,7 @@ def explain(
         reasons = [x for x in reasons if x.strength > 0] or reasons[:1]
         for rank, reason in enumerate(reasons[:n_reasons], 1):
             kind, what, text, strength, nodes, edges = reason
+            text = shown(text, LONGEST_REASON)
             rows.append((i, rank, kind, what, text, strength, nodes, edges, tuple(nearest[i])))
     columns = ["graph", "rank", "kind", "what", "reason", "strength"]
     columns += ["nodes", "edges", "references"]

@@ -5,15 +5,25 @@ A file belongs to one fit: it contains a fingerprint of its parameters and its g
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from skgraphkde.persistence import digest, read, write
-
-Described = tuple[dict[str, Any], dict[str, np.ndarray]]
+from skgraphkde.graphs.naming import shown
+from skgraphkde.persistence import (
+    State,
+    check,
+    check_regular,
+    decode,
+    digest,
+    encode,
+    read,
+    write,
+)
 
 
 class Checkpoint:
@@ -27,35 +37,40 @@ class Checkpoint:
     """
 
     def __init__(self, path: Any, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        self.path = Path(path)
+        self.path = Path(os.path.realpath(path))
         self.fingerprint = digest(values, arrays)
 
-    def load(self) -> Described | None:
-        """The state in the file, or None if there is no file yet.
+    def resume(self, restore: Callable[[State], Any]) -> None:
+        """Pass the state in the file to `restore`, which takes all of it, if there is a file.
 
         Raises
         ------
         ValueError
-            If the file is damaged, or belongs to another fit.
+            If the file is damaged or forged, or belongs to another fit.
         OSError
-            If it cannot be opened.
+            If it cannot be opened, or is a folder or a device.
         """
-        if not self.path.exists():
-            return None
+        if check_regular(self.path) is None:
+            return
         cure = "delete the file to start again, or choose another path"
         try:
-            values, arrays = read(self.path)
+            state = State("checkpoint", _decoded(self.path))
+            is_of_this_fit = state.take("fingerprint", str) == self.fingerprint
+            if is_of_this_fit:
+                restore(state)
+                state.check_empty()
         except OSError:
             raise
         except Exception as error:  # whatever is wrong with it
-            raise ValueError(f"{self.path} is not a checkpoint ({error}): {cure}") from error
-        if values.pop("fingerprint", None) != self.fingerprint:
+            raise ValueError(
+                f"{self.path} is not a checkpoint ({shown(str(error), 300)}): {cure}"
+            ) from error
+        if not is_of_this_fit:
             raise ValueError(
                 f"{self.path} is the checkpoint of a fit with other parameters or graphs: {cure}"
             )
-        return values, arrays
 
-    def save(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
+    def save(self, state: dict[str, Any]) -> None:
         """Replace the file in one step.
 
         Raises
@@ -63,16 +78,24 @@ class Checkpoint:
         OSError
             If the folder cannot be written to, or its disk has no room.
         """
+        tree, arrays = encode({**state, "fingerprint": self.fingerprint})
         needed = 2 * sum(array.nbytes for array in arrays.values())
         if shutil.disk_usage(self.path.absolute().parent).free < needed:
             raise OSError(
                 f"there is no room for a checkpoint of {needed / 2**20:.1f} MiB at {self.path}: "
                 "free disk space, or choose another path"
             )
-        write(self.path, {**values, "fingerprint": self.fingerprint}, arrays)
+        write(self.path, tree, arrays)
 
     def check(self) -> None:
-        """Raise as :meth:`load` and :meth:`save` would, before the training starts."""
-        if self.load() is None:
-            self.save({}, {})
+        """Raise as :meth:`resume` and :meth:`save` would, before the training starts."""
+        self.resume(State.take_all)
+        if not self.path.exists():
+            self.save({})
             self.path.unlink()
+
+
+def _decoded(path: Path) -> dict[str, Any]:
+    items = decode(*read(path))
+    check(type(items) is dict, "it contains something else")
+    return items

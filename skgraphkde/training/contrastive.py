@@ -90,6 +90,8 @@ class Contrastive(Specification):
         "checkpoint": [str, os.PathLike, None],
     }
 
+    _of_machine = ("checkpoint",)
+
     def __init__(
         self,
         max_iter: int = 100,

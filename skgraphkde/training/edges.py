@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn import get_config
 from sklearn.utils import check_random_state
 
+from skgraphkde.computing.blocks import working_memory
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
 
@@ -126,7 +126,7 @@ def _bent_spectra(
 def _blocks(batch: GraphBatch) -> Iterator[Block]:
     """Graphs of one size together, as many as fit into working_memory six times."""
     sizes = batch.n_nodes_per_graph
-    limit = get_config()["working_memory"] * 2**20 / (6 * 8)
+    limit = working_memory() / (6 * 8)
     is_symmetric = _is_symmetric(batch)
     for n, symmetric in sorted(set(zip(sizes.tolist(), is_symmetric.tolist(), strict=True))):
         index = np.flatnonzero((sizes == n) & (is_symmetric == symmetric))

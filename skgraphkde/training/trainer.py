@@ -10,7 +10,6 @@ import copy
 import math
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -21,11 +20,11 @@ from skgraphkde.computing.threads import one_torch_thread
 from skgraphkde.density.kde import own_references
 from skgraphkde.density.model import DensityModel
 from skgraphkde.density.references import References, positions
-from skgraphkde.distances.joint import Distances
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.persistence import decode, encode
 from skgraphkde.training.checkpoint import Checkpoint
 from skgraphkde.training.contrastive import Contrastive, contrast
+from skgraphkde.training.history import NAMES
+from skgraphkde.training.resumption import restore, state_of
 from skgraphkde.training.twins import swap_features
 
 GRADIENT_NORM = 1.0  # gradients are clipped to this
@@ -67,8 +66,7 @@ class Trainer:
         self.model, self.graphs, self.options, self.rng = model, graphs, options, rng
         self.references, self.checkpoint, self.verbose = references, checkpoint, verbose
         self.swap_ratio = options.specification("twins").swap_ratio
-        names = ("loss", "validation_loss", "mixture_weights", "seconds")
-        self.history: dict[str, list] = {name: [] for name in names}
+        self.history: dict[str, list] = {name: [] for name in NAMES}
         self.best_state: dict[str, torch.Tensor] = {}
         self.best_epoch = 0
         self.n_flags = len(twins)
@@ -90,7 +88,8 @@ class Trainer:
         model.kde.mixture_logits.requires_grad_(options.learn_weights)
         learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.optimizer = torch.optim.Adam(learned, options.learning_rate)
-        n_steps = options.max_iter * len(_split(self.trained_on, options.batch_size))
+        self.n_batches = len(_split(self.trained_on, options.batch_size))  # of an epoch
+        n_steps = options.max_iter * self.n_batches
         self.schedule = torch.optim.lr_scheduler.LambdaLR(
             self.optimizer, lambda step: _learning_rate_factor(step / n_steps)
         )
@@ -109,8 +108,8 @@ class Trainer:
         ValueError
             If a loss is not finite.
         """
-        if self.checkpoint is not None and (state := self.checkpoint.load()) is not None:
-            self._restore(*state)
+        if self.checkpoint is not None:
+            self.checkpoint.resume(lambda state: restore(self, state))
         n_done, most = len(self.history["loss"]), self.options.max_iter + 1
         with tqdm(
             range(n_done, most), desc="training", unit="epoch", total=most, initial=n_done,
@@ -122,7 +121,7 @@ class Trainer:
                 self._train_epoch(epoch)
                 bar.set_postfix(held_out=f"{self.history['validation_loss'][-1]:.4f}")
                 if self.checkpoint is not None:
-                    self.checkpoint.save(*self._state())
+                    self.checkpoint.save(state_of(self))
         self.model.load_state_dict(self.best_state)
         return self.history
 
@@ -142,59 +141,6 @@ class Trainer:
             self.history[name].append(value)
         if not epoch or held_out < self.history["validation_loss"][self.best_epoch]:
             self.best_state, self.best_epoch = copy.deepcopy(self.model.state_dict()), epoch
-
-    # -- the state between two epochs, for a checkpoint --------------------------------------------
-
-    def _state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """All that the next epochs depend on, and that the first lines of a fit do not restore."""
-        distances, constants = encode(self.model.distances.members)
-        name, keys, position, has_gauss, gauss = self.rng.get_state()
-        values = {
-            "best_epoch": self.best_epoch,
-            "n_steps": self.schedule.last_epoch,
-            "scales": self.model.kde.scales.tolist(),
-            "distances": distances,
-            "random_state": [name, position, has_gauss, gauss],
-        }
-        tensors = {f"model.{key}": x for key, x in self.model.state_dict().items()}
-        tensors |= {f"best.{key}": x for key, x in self.best_state.items()}
-        for i, moments in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"optimizer.{i}.{key}": x for key, x in moments.items()}
-        arrays = {key: x.numpy(force=True) for key, x in tensors.items()}
-        arrays |= {f"history.{key}": np.array(x, float) for key, x in self.history.items()}
-        arrays |= {f"distances.{key}": x for key, x in constants.items()}
-        arrays |= {"random_state": keys, "last_log_density": self.last_log_density}
-        return values, arrays | {"generator": self.generator.get_state().numpy(force=True)}
-
-    def _restore(self, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
-        """The inverse of :meth:`_state`."""
-
-        def tensors(prefix: str) -> dict[str, torch.Tensor]:
-            return {
-                key.removeprefix(prefix): torch.tensor(array)
-                for key, array in arrays.items()
-                if key.startswith(prefix)
-            }
-
-        self.history = {key: arrays[f"history.{key}"].tolist() for key in self.history}
-        self.best_epoch, self.best_state = values["best_epoch"], tensors("best.")
-        self.model.load_state_dict(tensors("model."))
-        self.model.kde.scales = np.array(values["scales"])
-        prefix = "distances."
-        constants = {k.removeprefix(prefix): x for k, x in arrays.items() if k.startswith(prefix)}
-        self.model.distances = Distances(decode(values["distances"], constants))
-        optimizer = self.optimizer.state_dict()
-        for key, tensor in tensors("optimizer.").items():
-            i, name = key.split(".")
-            optimizer["state"].setdefault(int(i), {})[name] = tensor
-        self.optimizer.load_state_dict(optimizer)
-        self.schedule.last_epoch = n_steps = values["n_steps"]
-        for group, rate in zip(self.optimizer.param_groups, self.schedule.base_lrs, strict=True):
-            group["lr"] = rate * self.schedule.lr_lambdas[0](n_steps)
-        name, position, has_gauss, gauss = values["random_state"]
-        self.rng.set_state((name, arrays["random_state"], position, has_gauss, gauss))
-        self.last_log_density = arrays["last_log_density"]
-        self.generator.set_state(torch.tensor(arrays["generator"]))
 
     @torch.enable_grad()
     def _epoch(self) -> float:

@@ -92,7 +92,7 @@ def outcome(path, content, graphs):
     try:
         assert np.isfinite(detector.score_samples(graphs)).all()
     except ValueError as error:
-        if not re.search("is not a finite number|device=.* not supported|n_jobs == 0", str(error)):
+        if not re.search("is not a finite number", str(error)):
             raise
         return "useless"
     return "harmless"

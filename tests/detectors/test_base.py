@@ -370,7 +370,7 @@ def test_forged_files_of_own_detectors(path):
         (forged(tree, {name: np.zeros(0)}), "calibration_scores_ is empty"),
         (replaced(tree, arrays, find(tree, "offset_"), "low"), "offset_ is missing or not"),
         (replaced(tree, arrays, find(tree, "offset_"), float("inf")), "offset_ is out of range"),
-        (replaced(tree, arrays, find(tree, "verbose"), "x"), "'verbose' parameter of EdgeCount"),
+        (replaced(tree, arrays, find(tree, "schema"), "x"), "'schema' parameter of EdgeCount"),
         (replaced(tree, arrays, find(tree, "contamination"), 2), "'contamination' parameter"),
         (replaced(tree, arrays, (*items, "predict"), 1), "predict is not a fitted attribute"),
         (replaced(tree, arrays, (*items, "__class__"), 1), "__class__ is not a fitted"),

@@ -39,6 +39,7 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.datasets import load_mutag, make_barabasi_albert
+from skgraphkde.density.model import DensityModel
 from skgraphkde.detectors import files
 from tests.conftest import random_graphs
 from tests.detectors.conftest import ONE_VIEW, make_detector
@@ -232,19 +233,57 @@ def test_parameters_set_after_fit_do_not_change_what_was_fitted(path):
         detector.set_params(encoder__dropout=2).save(path)
 
 
-def test_random_streams_and_devices(fitted, path):
-    detector = GraphKDEDetector(random_state=np.random.RandomState(0), device=torch.device("cpu"))
+OF_MACHINE = {"n_jobs": 12, "device": "cuda:7", "verbose": 1, "training__checkpoint": "/tmp/state"}
+
+
+def test_random_streams_are_not_kept(path):
+    detector = GraphKDEDetector(random_state=np.random.RandomState(0))
     detector.fit(random_graphs(5)).save(path)
     loaded = skgraphkde.load(path)
-    assert (loaded.random_state, loaded.device) == (None, "cpu")
+    assert loaded.random_state is None
     new = random_graphs(5, seed=2)
     np.testing.assert_array_equal(loaded.score_samples(new), detector.score_samples(new))
-    elsewhere = pickle.loads(pickle.dumps(fitted)).set_params(device="cuda:7")
-    elsewhere.save(path)
-    loaded = skgraphkde.load(path)
-    assert loaded.device == "cuda:7"
-    if torch.cuda.device_count() < 8:
-        np.testing.assert_array_equal(loaded.score_samples(new), elsewhere.score_samples(new))
+
+
+def test_what_concerns_the_machine_is_not_kept(fitted, path):
+    detector = pickle.loads(pickle.dumps(fitted))
+    detector.set_params(training="contrastive").set_params(**OF_MACHINE).save(path)
+    loaded = skgraphkde.load(path).get_params()
+    defaults = GraphKDEDetector(training="contrastive").get_params()
+    assert {name: loaded[name] for name in OF_MACHINE} == {n: defaults[n] for n in OF_MACHINE}
+    assert not [word for word in (b"n_jobs", b"cuda", b"/tmp/state") if word in path.read_bytes()]
+
+
+def test_what_concerns_the_machine_is_not_taken_from_a_file(fitted, path):
+    detector = pickle.loads(pickle.dumps(fitted)).set_params(training="contrastive")
+    detector.set_params(training=detector.specification("training")).save(path)
+    tree, arrays = persistence.read(path)
+    parameters = tree["dict"]["detector"]["state"]["dict"]["parameters"]["dict"]
+    parameters |= {name: value for name, value in OF_MACHINE.items() if "__" not in name}
+    parameters["training"]["state"]["dict"]["checkpoint"] = OF_MACHINE["training__checkpoint"]
+    path.write_bytes(forged(tree, arrays))
+    loaded = skgraphkde.load(path).get_params()
+    defaults = detector.get_params()
+    assert {name: loaded[name] for name in OF_MACHINE} == {n: defaults[n] for n in OF_MACHINE}
+
+
+def test_references_are_embedded_once_and_not_by_load(fitted, path, monkeypatch):
+    fitted.save(path)
+    embedded, embed_all = [], DensityModel.embed_all
+
+    def count(model, graphs, *args):
+        embedded.append(len(graphs))
+        return embed_all(model, graphs, *args)
+
+    monkeypatch.setattr(DensityModel, "embed_all", count)
+    loaded, new = skgraphkde.load(path), random_graphs(3, seed=2)
+    assert embedded == []
+    for _ in range(2):
+        loaded.score_samples(new)
+    assert sorted(embedded) == [3, 3, 12]
+    worker = pickle.loads(pickle.dumps(skgraphkde.load(path)))  # with what it needs
+    worker.score_samples(new)
+    assert sorted(embedded) == [3, 3, 3, 12, 12]
 
 
 class Element(IntEnum):

@@ -28,6 +28,7 @@ from skgraphkde import (
     persistence,
 )
 from skgraphkde.distances.mmd import FittedMMD
+from skgraphkde.persistence import container
 from skgraphkde.persistence.registry import _classes
 from tests.conftest import random_graphs
 from tests.detectors.forging import (
@@ -203,9 +204,8 @@ def forged_arrays(tree, arrays):
         ]
         types = ("float16", "float32", "float64", "int8", "int64", "uint64", "bool")
         types = [np.nan_to_num(array).astype(dtype) for dtype in types if dtype != array.dtype]
-        kinds = [("shape", shapes), ("values", values := [np.full_like(array, -1), np.flip(array)])]
-        if "history_" not in name:  # whose values say nothing to the code
-            kinds.append(("type", types))
+        values = [np.full_like(array, -1), np.flip(array)]
+        kinds = [("shape", shapes), ("values", values), ("type", types)]
         if array.dtype == np.int64:
             values += [np.full_like(array, 2**62), np.full_like(array, -(2**63))]
             values += [array + 1, array - 1]
@@ -447,3 +447,64 @@ def test_many_gammas_and_frequencies(folder, path):
     at(tree, find(tree, "density_", "distances", 0))["state"]["dict"]["gammas"] = gammas
     [name] = [name for name in arrays if name.endswith("frequencies")]
     refused(path, forged(tree, arrays | {name: np.zeros((4, 20_000))}), "would take")
+
+
+# -- small files that ask for much -----------------------------------------------------------------
+
+EMPTY = 10**8
+ALIKE = [k * (2**61 - 1) for k in range(1, 5_000)]  # integers of one hash
+
+
+def bombs(tree, arrays):
+    """Files that took gigabytes or minutes, or would."""
+    state = "detector.fitted.density_."
+    for name in (f"{state}references.attributes", "detector.fitted.history_.loss"):
+        for shape in ((EMPTY, 0), (0, EMPTY)):
+            yield forged(tree, {**arrays, name: np.zeros(shape)}), "an empty array has"
+    notes = find(tree, "notes")
+    lists = {"dict": {"a": [[]] * 15_000}}
+    yield replaced(tree, arrays, notes, lists), r"it has 30\d* items and"
+    objects = {"dict": {"a": [{"class": "MMD", "state": {"dict": {}}}] * 1_001}}
+    yield replaced(tree, arrays, notes, objects), r"it has 1\d* objects, of at most 1000"
+    names = find(tree, "references", "label_names")
+    yield replaced(tree, arrays, names, {"tuple": ALIKE}), "label_names has a label twice"
+    vocabularies = {"tuple": [{"tuple": ALIKE}]}
+    yield (
+        replaced(tree, arrays, find(tree, "vocabularies"), vocabularies),
+        "a vocabulary has a value twice",
+    )
+
+
+def test_small_files_that_ask_for_much(folder, path, monkeypatch):
+    monkeypatch.setattr(container, "MOST_ITEMS", 30_000)  # of a million
+    tree, arrays = persistence.read(folder / "nested")
+    with limited_memory(200 * 2**20):
+        for content, message in bombs(tree, arrays):
+            assert len(content) < 4 * 2**20
+            refused(path, content, message)
+
+
+def test_many_names_in_a_schema(folder, path):
+    """They were compared with each other, one by one."""
+    tree, arrays = persistence.read(folder / "defaults")
+    names = {"tuple": [f"name {i}" for i in range(100_000)]}
+    schema = {"class": "GraphSchema", "state": {"dict": {"node_categories": names}}}
+    path.write_bytes(replaced(tree, arrays, find(tree, "parameters", "schema"), schema))
+    assert len(skgraphkde.load(path).schema.node_categories) == 100_000
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "message"),
+    [
+        ("loss", np.zeros(2), "losses of the history are not those of epochs"),
+        ("loss", np.array([np.nan, np.inf]), "losses of the history are not those of epochs"),
+        ("seconds", np.zeros(3), r"seconds is float64 \(3,\), expected float64 \(2,\)"),
+        ("mixture_weights", np.zeros((2, 0, 3)), r"mixture_weights is float64 \(2, 0, 3\)"),
+        ("more", np.zeros(2), "more"),
+    ],
+)
+def test_histories_that_no_training_has(folder, path, name, array, message):
+    tree, arrays = persistence.read(folder / "nested")
+    place = find(tree, "fitted", "history_")
+    history = {**at(tree, place)["dict"], name: {"array": name}}
+    refused(path, replaced(tree, arrays, place, {"dict": history}, {name: array}), message)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import save as to_bytes
 
 from skgraphkde import GraphKDEDetector
-from skgraphkde.persistence import atomic_file, digest, read, write
+from skgraphkde.persistence import atomic_file, container, digest, read, write
 from tests.conftest import random_graphs
 
 TREE = {"a": [1, 2.5, None, True, "Å\ud800"], "b": {"c": {}}}
@@ -161,6 +161,65 @@ def test_written_whole_before_it_has_its_name(fitted, path, monkeypatch):
     plain = path.with_name("plain")
     plain.touch()
     assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+
+
+def test_a_new_file_has_the_mode_of_the_old_one(path):
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    with atomic_file(path) as file:
+        (temporary,) = set(path.parent.iterdir()) - {path}
+        assert stat.S_IMODE(temporary.stat().st_mode) == 0o600  # and nobody reads it meanwhile
+        file.write(b"new")
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (b"new", 0o600)
+    path.chmod(0o644)
+    write(path, TREE, ARRAYS)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may")
+def test_a_new_file_has_the_owner_of_the_old_one(path):
+    path.touch()
+    os.chown(path, 1234, 1234)
+    write(path, TREE, ARRAYS)
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 1234)
+
+
+def test_symbolic_links_stay(path, tmp_path):
+    (tmp_path / "folder").mkdir()
+    target = tmp_path / "folder" / "target.skg"
+    path.symlink_to(target)
+    for _ in range(2):  # the link leads nowhere at first
+        write(path, TREE, ARRAYS)
+        assert path.is_symlink()
+        assert read(target)[0] == TREE
+    assert sorted(x.name for x in tmp_path.rglob("*")) == ["file.skg", "folder", "target.skg"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without pipes")
+def test_devices_and_pipes_are_left_alone(path, fitted):
+    os.mkfifo(path)
+    nodes = [path, Path(os.devnull), path.parent]
+    for node in nodes:
+        before = os.stat(node)
+        for function in (fitted.save, read, lambda x: write(x, TREE, ARRAYS)):
+            with pytest.raises(OSError, match="is a folder or a device: give the path of a file"):
+                function(node)
+        assert os.stat(node)[:6] == before[:6]
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_files_of_too_many_items_are_neither_written_nor_read(path, monkeypatch):
+    """What takes no space in a file but much in memory."""
+    tree = {"a": [[]] * 50, "b": ", [{" * 100, "c": '"' * 100 + "," * 100}
+    monkeypatch.setattr(container, "MOST_ITEMS", 110)
+    write(path, tree, ARRAYS)
+    assert read(path)[0] == tree
+    for name, limit in (("MOST_ITEMS", 100), ("MOST_ARRAYS", 3), ("LONGEST_EMPTY", 2)):
+        with monkeypatch.context() as patched:
+            patched.setattr(container, name, limit)
+            for function in (read, lambda path: write(path, tree, ARRAYS)):
+                with pytest.raises(ValueError, match=r"items and 4 arrays, and|empty array has 3"):
+                    function(path)
 
 
 def test_folders_that_do_not_exist_or_are_read_only(fitted, tmp_path):

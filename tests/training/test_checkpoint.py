@@ -1,6 +1,7 @@
 """A fit that was killed goes on from its checkpoint, to the bits of one that was not."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -10,9 +11,11 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from skgraphkde import GCN, MMD, Contrastive, GraphKDEDetector, read_graphs
+from skgraphkde import GCN, MMD, Contrastive, GraphKDEDetector, persistence, read_graphs
+from skgraphkde.detectors.fitting import DensityFitter
 from skgraphkde.training.trainer import Trainer
 from tests.conftest import random_graphs
+from tests.detectors.forging import changed, forged
 
 MAX_ITER = 6
 KILLED = """
@@ -125,7 +128,12 @@ def test_it_goes_on_where_it_was(path, monkeypatch):
 
 @pytest.mark.parametrize(
     "change",
-    [{"encoder__hidden_dim": 9}, {"random_state": 1}, {"training__twins__swap_ratio": 0.3}],
+    [
+        {"encoder__hidden_dim": 9},
+        {"random_state": 1},
+        {"training__twins__swap_ratio": 0.3},
+        {"training__learning_rate": 0.01 + 1e-12},
+    ],
 )
 def test_the_checkpoint_of_another_fit_is_refused(path, change, monkeypatch):
     interrupted(path, 2, monkeypatch)
@@ -142,6 +150,95 @@ def test_a_file_that_is_not_a_checkpoint_is_refused_and_left(path, content):
     with pytest.raises(ValueError, match=r"is not a checkpoint .* delete the file to start again"):
         fit(path)
     assert path.read_bytes() == content
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without pipes")
+def test_a_pipe_is_not_waited_for(path):
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="a folder or a device: give the path of a file"):
+        fit(path)
+
+
+def test_a_link_stays_and_leads_to_the_state(path, monkeypatch):
+    target = path.with_name("target.skg")
+    path.symlink_to(target)
+    interrupted(path, 2, monkeypatch)
+    assert path.is_symlink()
+    assert target.exists()
+    fit(path)
+    assert path.is_symlink()
+    assert not target.exists()
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    path = tmp_path_factory.mktemp("state") / "training.skg"
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        interrupted(path, 3, monkeypatch)
+    return persistence.read(path)
+
+
+def odd_states(tree, arrays):
+    """What no epoch leaves behind, and what is said of it."""
+    for name, array in arrays.items():
+        yield tree, {key: x for key, x in arrays.items() if key != name}, "is missing"
+        if array.size:
+            yield tree, {**arrays, name: np.zeros((*array.shape, 2), array.dtype)}, "expected"
+        if array.dtype.kind == "f":
+            wrong = np.full_like(array, np.inf)
+            yield tree, {**arrays, name: wrong}, "not finite|are not those of epochs"
+    keys, generator, squares = arrays["keys"], arrays["generator"], "optimizer.0.exp_avg_sq"
+    for name, array, message in (
+        ("keys", np.zeros_like(keys), "the keys of the random numbers are all 0"),
+        ("keys", keys + 2**32, "keys is out of range"),
+        ("generator", changed(generator, range(16, 24), [108, 2, 0, 0, 0, 0, 0, 0]), "position"),
+        ("generator", changed(generator, range(8, 12), [0, 0, 0, 128]), "Invalid mt19937 state"),
+        ("scales", -arrays["scales"], "scales is out of range"),
+        ("optimizer.0.step", np.float32(1e6), "moments that are out of range"),
+        (squares, arrays[squares] - 1, "moments that are out of range"),
+        ("more", np.zeros(3), "do not belong there"),
+    ):
+        yield tree, {**arrays, name: np.asarray(array)}, message
+    for key, value, message in (
+        ("position", 625, "position is out of range"),
+        ("position", 2**31 - 1, "position is out of range"),
+        ("position", -1, "position is out of range"),
+        ("position", None, "position is missing"),
+        ("gauss", "1", "gauss is missing or of another type"),
+        ("distances", {"tuple": []}, "distances are of other types"),
+        ("more", 1, "'more' does not belong there"),
+        ("optimizer", {"dict": {**tree["dict"]["optimizer"]["dict"], "99": {"dict": {}}}}, "there"),
+    ):
+        yield {"dict": {**tree["dict"], key: value}}, arrays, message
+    longer = {k: np.repeat(x, 4, axis=0) for k, x in arrays.items() if k.startswith("history.")}
+    longer["history.loss"] = np.append(np.nan, np.zeros(len(longer["history.loss"]) - 1))
+    yield tree, {**arrays, **longer}, "the history does not have 1 to 7 epochs"
+
+
+def test_forged_states_are_refused(path, state, monkeypatch):
+    monkeypatch.setattr(Trainer, "_epoch", lambda self: pytest.fail("the training goes on"))
+    detector, graphs = make_detector(path), read_graphs(random_graphs(40, seed=1))
+    rng = np.random.RandomState(0)
+    fitter = DensityFitter(detector, graphs, rng)
+    checkpoint = fitter._checkpoint()
+    twins = fitter.training.specification("twins").structural(graphs, rng)
+    twins = [fitter.features.transform_batch(twin) for twin in twins]
+
+    def resumed(tree, arrays):
+        path.write_bytes(forged(tree, arrays))
+        model = fitter._build_model()
+        Trainer(model, fitter.featurized, twins, fitter.training, None, rng, checkpoint).train()
+
+    tree, arrays = state
+    with pytest.raises(pytest.fail.Exception):  # the true one
+        resumed(tree, arrays)
+    n_forged = 0
+    for odd_tree, odd_arrays, message in odd_states(tree, arrays):
+        with pytest.raises(ValueError, match=r"is not a checkpoint \(.*delete the file") as error:
+            resumed(odd_tree, odd_arrays)
+        assert re.search(message, str(error.value)), (message, str(error.value))
+        n_forged += 1
+    assert n_forged > 100
 
 
 def test_errors_come_before_the_training(path, monkeypatch):

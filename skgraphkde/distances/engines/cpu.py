@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
-from sklearn import get_config
 from torch.autograd.function import once_differentiable
 
+from skgraphkde.computing.blocks import working_memory
 from skgraphkde.computing.threads import n_threads, one_blas_thread
 from skgraphkde.distances.engines import cpu_loops
 from skgraphkde.distances.engines.cpu_support import (
@@ -194,7 +194,7 @@ class _Tiling:
         self.shape = (len(gammas), x.weights.matrix.shape[0], y.weights.matrix.shape[0])
         # The sums of all row tiles in work may take a quarter of working_memory.
         bytes_per_point = len(gammas) * self.shape[2] * self.gammas.itemsize
-        fits = max(1, int(get_config()["working_memory"] * 2**18) // bytes_per_point)
+        fits = max(1, working_memory() // 4 // bytes_per_point)
         height = TALL_TILE if len(y.points) <= COLUMN_TILE * ROW_TILE // TALL_TILE else ROW_TILE
         self.height, self.width = min(height, fits), COLUMN_TILE
         if self.symmetric:  # a row tile consists of whole column tiles

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
-from sklearn import get_config
 from torch.autograd.function import once_differentiable
 
+from skgraphkde.computing.blocks import working_memory
 from skgraphkde.computing.sparse import CSRMatrix
 from skgraphkde.distances.engines.centers import center_of
 
@@ -241,7 +241,7 @@ def tile_width(points: torch.Tensor, n_sums: int = 0) -> int:
 
     Four squares of this width, and `n_sums` rows of it.
     """
-    numbers = int(get_config()["working_memory"] * 2**20) // points.element_size()
+    numbers = working_memory() // points.element_size()
     fits = (math.isqrt(n_sums**2 + 16 * numbers) - n_sums) // 8  # 4 w^2 + n_sums w = numbers
     return max(1, min(fits, 1024 if points.device.type == "cpu" else 8192))
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from skgraphkde.graphs.files.csv import is_node_table, node_table_of
-from skgraphkde.graphs.files.walk import FORMATS, PACKED, suffix_of
+from skgraphkde.graphs.files.walk import FORMATS, PACKED, OnError, suffix_of
 
 __all__ = ["find_files"]
 
 
-def find_files(paths: Iterable[str | os.PathLike]) -> list[Path]:
+def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> list[Path]:
     """Find the graph files among paths.
 
     Parameters
@@ -21,6 +21,9 @@ def find_files(paths: Iterable[str | os.PathLike]) -> list[Path]:
         Files, and folders that are searched with their subfolders. Hidden files and folders are
         skipped. A table of nodes, ``NAME.nodes.csv``, is no graph of its own: it is read with the
         edge list ``NAME.csv``.
+    on_error : callable, default=None
+        Called with the error of each subfolder that cannot be searched, and of each table of nodes
+        without an edge list, which are then left out. None: raise the error.
 
     Returns
     -------
@@ -49,7 +52,7 @@ def find_files(paths: Iterable[str | os.PathLike]) -> list[Path]:
     files: list[Path] = []
     for path in map(Path, paths):
         if path.is_dir():
-            found = list(_files_in(path))
+            found = list(_files_in(path, on_error))
             if not found:
                 raise ValueError(f"the folder {path} contains no graph file ({known})")
             files += found
@@ -61,22 +64,22 @@ def find_files(paths: Iterable[str | os.PathLike]) -> list[Path]:
             )
         else:
             files.append(path)
-    return _without_node_tables(files)
+    return _without_node_tables(files, on_error)
 
 
-def _files_in(folder: Path) -> Iterator[Path]:
-    for here, subfolders, names in os.walk(folder, onerror=_raise):
+def _files_in(folder: Path, on_error: OnError) -> Iterator[Path]:
+    for here, subfolders, names in os.walk(folder, onerror=on_error or _raise):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
         for name in sorted(names):
             if not name.startswith(".") and suffix_of(Path(name)) is not None:
                 yield Path(here, name)
 
 
-def _raise(error: OSError) -> None:
+def _raise(error: Exception) -> None:
     raise error
 
 
-def _without_node_tables(files: list[Path]) -> list[Path]:
+def _without_node_tables(files: list[Path], on_error: OnError) -> list[Path]:
     """Leave out the tables of nodes, each of which must have an edge list."""
     tables = [path for path in files if is_node_table(path)]
     if not tables:
@@ -85,8 +88,10 @@ def _without_node_tables(files: list[Path]) -> list[Path]:
     read = {node_table_of(path) for path in graphs if suffix_of(path) == ".csv"}
     for table in tables:
         if table not in read:
-            raise ValueError(
-                f"{table} is a table of nodes, and no edge list is given that has its name without "
-                '".nodes": give that as well, or leave the table out'
+            (on_error or _raise)(
+                ValueError(
+                    f"{table} is a table of nodes, and no edge list is given that has its name "
+                    'without ".nodes": give that as well, or leave the table out'
+                )
             )
     return graphs

@@ -179,10 +179,12 @@ def read_batch(files: Iterable[Path], schema: GraphSchema | str | None = None) -
 
 
 def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
-    """Call a function; if it raises a ValueError, pass the error to `on_error` and return None."""
+    """Call a function; if it raises an error, pass that to `on_error` and return None."""
     try:
         return function(*arguments)
-    except ValueError as error:
+    except ImportError:  # which is not about this file
+        raise
+    except Exception as error:  # whatever a broken file leads to: the others have to be read
         if on_error is None:
             raise
         on_error(error)
@@ -211,8 +213,10 @@ def read_file(path: Path, schema: GraphSchema) -> Graphs:
     title, read, cure = FORMATS[suffix_of(path) or ""]
     try:
         return read(path, schema)
-    except (DamagedError, MemoryError, ImportError):  # not about the format
+    except (DamagedError, ImportError):  # not about the format
         raise
+    except MemoryError as error:
+        raise ValueError(f"{path} takes more memory than there is: leave it out") from error
     except Exception as error:  # parsers raise many kinds of errors for broken files
         reason = _reason(error).removeprefix(f"{path}").strip(" ,:")[:300]
         raise ValueError(f"{path} cannot be read as {title} ({reason}): {cure}") from error
@@ -240,7 +244,7 @@ def _read(
         _note_missing(graphs, schema, found)
     try:
         return read_graphs(graphs, schema=schema)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, ArithmeticError) as error:
         raise ValueError(with_names(str(error), names)) from error
 
 

@@ -1,0 +1,33 @@
+"""Names that graphs and files bring, as people see them: on one line, legible and not too long.
+
+A name can be anything: a paragraph, a sequence that moves the cursor of a terminal, half a
+character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+# Characters of a name among others.
+LONGEST = 100
+
+
+def printable(text: str) -> str:
+    """The text with all that cannot be seen, such as the end of a line, written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(x if x.isprintable() else x.encode("unicode_escape").decode() for x in text)
+
+
+def shown(name: Any, most: int = LONGEST) -> str:
+    """A name in a message: printable, and cut where it is longer than `most` characters."""
+    text = name if isinstance(name, str) else str(name)
+    text = printable(text[: most + 1])
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def listed(names: Sequence[Any], most: int = 5) -> str:
+    """The first few of some names, and how many more there are."""
+    more = [f"and {len(names) - most} more"] if len(names) > most else []
+    return ", ".join([*map(shown, names[:most]), *more])

@@ -1,0 +1,30 @@
+"""Names from graphs and files: legible, on one line, and not too long."""
+
+import pytest
+
+from skgraphkde.graphs.naming import listed, printable, shown
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Å 3 = 4", "Å 3 = 4"),
+        ("a\nb\r\tc", r"a\nb\r\tc"),
+        ("\x1b[2J\x9b\0", r"\x1b[2J\x9b\x00"),
+        ("\ud800\udcff", r"\ud800\udcff"),
+        ("\u202efdp.exe\u2028", r"\u202efdp.exe\u2028"),
+    ],
+)
+def test_printable(text, expected):
+    assert printable(text) == shown(text) == expected
+    assert expected.isprintable()
+
+
+def test_long_names_are_cut():
+    assert shown("x" * 100) == "x" * 100
+    assert shown("x" * 10**6) == "x" * 100 + "..."
+    assert len(shown("\n" * 10**6)) == 103
+    assert shown(("C", 1)) == "('C', 1)"
+    assert listed(["a", 2]) == "a, 2"
+    assert listed(["x\n" * 10**5] * 1000).endswith(", and 995 more")
+    assert len(listed(["x\n" * 10**5] * 1000)) < 600
