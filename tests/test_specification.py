@@ -181,7 +181,8 @@ def test_nested_parameters_of_a_detector():
     assert params["training__twins__swap_ratio"] == 0.5
     assert params["training__twins__edges"] == "spectrum"
     assert params["training__twins__edges__max_ratio"] == 10.0
-    assert not [name for name in params if name.startswith(("references__", "calibration__"))]
+    assert params["calibration__copies"] == "auto"
+    assert not [name for name in params if name.startswith("references__")]
     several = GraphKDEDetector().get_params()
     assert several["distance"] == "auto"
     assert not [name for name in several if name.startswith("distance__")]
@@ -226,7 +227,7 @@ def test_a_specification_and_its_parameters_at_once():
         ({"encoder__depth": 1}, "Invalid parameter 'depth' for estimator Propagation"),
         ({"encoder__hidden_dim": 1}, "Invalid parameter 'hidden_dim' for estimator Propagation"),
         ({"training__max_iter": 1}, "training__max_iter cannot be set: training=None has no par"),
-        ({"calibration__fraction": 0.5}, "calibration='loo' has no parameters, set calibration"),
+        ({"references__ratio": 0.5}, "references=None has no parameters, set references"),
         ({"encoder": "lstm", "encoder__n_layers": 1}, "encoder='lstm' has no parameters"),
         ({"contamination__a": 1}, "contamination=0.1 has no parameters"),
         ({"distance__gammas": [1.0]}, r"distance=\(MMD\(.* has no parameters, set distance itself"),

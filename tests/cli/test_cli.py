@@ -85,7 +85,7 @@ def test_nested_parameters_of_strings(here):
         ("--set encoder__n_layer=1", "Invalid parameter 'n_layer' for .*Propagation.*'n_layers'"),
         ("--set encodr__n_layers=1", "Invalid parameter 'encodr' for .*'encoder'"),
         ("--set training__max_iter=1", "training__max_iter cannot be set: training=None has no"),
-        ("--set calibration__fraction=1", "calibration='loo' has no parameters, set calibration"),
+        ("--set references__ratio=1", "references=None has no parameters, set references"),
         ("--set n_layers", "'n_layers' is not NAME=VALUE"),
         ("--set =1", "'=1' is not NAME=VALUE"),
         ("--calibration none", "'none' is not one of 'loo', 'split', 'train'"),

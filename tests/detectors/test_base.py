@@ -365,9 +365,10 @@ def test_forged_files_of_own_detectors(path):
     fitted = find(tree, "detector", "fitted")
     items = (*fitted, "dict")
     for content, message in (
-        (forged(tree, {name: np.zeros((2, 2))}), "array calibration_scores_ is float64"),
-        (forged(tree, {name: np.full(3, np.nan)}), "calibration_scores_ is not finite"),
-        (forged(tree, {name: np.zeros(0)}), "calibration_scores_ is empty"),
+        (forged(tree, arrays | {name: np.zeros((2, 2))}), "array calibration_scores_ is float64"),
+        (forged(tree, arrays | {name: np.full(3, np.nan)}), "calibration_scores_ is not finite"),
+        (forged(tree, arrays | {name: np.zeros(0)}), "calibration_scores_ is empty"),
+        (forged(tree, arrays | {name: np.zeros(3)}), "array calibration_graphs_ is int64"),
         (replaced(tree, arrays, find(tree, "offset_"), "low"), "offset_ is missing or not"),
         (replaced(tree, arrays, find(tree, "offset_"), float("inf")), "offset_ is out of range"),
         (replaced(tree, arrays, find(tree, "schema"), "x"), "'schema' parameter of EdgeCount"),

@@ -96,6 +96,9 @@ def two_kinds_of_graphs():
     return rings + stars, np.repeat([1, -1], [30, 10])
 
 
+SMALL_GRAPHS_REPEAT = pytest.mark.filterwarnings("ignore:.*training graphs are copies of others")
+
+
 @pytest.fixture(params=["networkx", "GraphBatch"])
 def data(request):
     graphs, y = two_kinds_of_graphs()
@@ -125,6 +128,7 @@ def test_pipeline(data):
     assert np.isfinite(pipeline.score(normal))
 
 
+@SMALL_GRAPHS_REPEAT
 def test_grid_search_with_labels(data):
     graphs, y = data
     folds = StratifiedKFold(3)  # the default for an outlier detector is not stratified
@@ -134,6 +138,7 @@ def test_grid_search_with_labels(data):
     assert search.predict(graphs).shape == (40,)
 
 
+@SMALL_GRAPHS_REPEAT
 def test_grid_search_without_labels(data):
     graphs, _ = data
     search = GridSearchCV(
