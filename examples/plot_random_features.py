@@ -56,7 +56,7 @@ for n_components in numbers:
 
 # %%
 # The error of the distances falls with the square root of the number of features. The default of
-# 512 leaves the order of the scores almost unchanged. ``method="auto"`` is exact up to 100,000
+# 512 leaves the order of the scores almost unchanged. ``method="auto"`` is exact up to 40,000
 # training nodes and uses random features beyond that. On graphs like these, with many neighborhoods
 # that all look different, random features pay off earlier.
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")

@@ -41,10 +41,34 @@ def test_return_probabilities_of_graphs_wider_than_a_block_of_columns():
     )
 
 
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("n_steps", [2, 5, 8])
+def test_sparse_powers_equal_the_dense_ones(monkeypatch, directed, n_steps):
+    graphs = [nx.path_graph(30), nx.grid_2d_graph(5, 6), nx.empty_graph(3), nx.star_graph(40)]
+    if directed:
+        rng = np.random.RandomState(0)
+        for i, graph in enumerate(graphs):
+            kept = [edge if rng.rand() < 0.5 else edge[::-1] for edge in graph.edges]
+            graphs[i] = nx.DiGraph(kept) if kept else nx.DiGraph(graph)
+    batch = read_graphs(graphs)
+    expected = random_walks.return_probabilities(batch, n_steps, directed=directed)
+    monkeypatch.setattr(random_walks, "EXACT_WALK_COST", 0)
+    monkeypatch.setattr(random_walks, "_signs", None)
+    actual = random_walks.return_probabilities(batch, n_steps, directed=directed)
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-12)
+
+
+def test_powers_that_fill_are_not_computed():
+    star, path = (read_graphs([graph(3000)]) for graph in (nx.star_graph, nx.path_graph))
+    assert not random_walks._stays_sparse(star, 16)
+    assert random_walks._stays_sparse(path, 16)
+
+
 def test_large_graphs_are_probed_within_the_stated_error(monkeypatch):
     graph = nx.gnp_random_graph(200, 0.05, seed=0)
     exact = random_walks.return_probabilities(read_graphs([graph]), 8)
     monkeypatch.setattr(random_walks, "EXACT_WALK_COST", 0)
+    monkeypatch.setattr(random_walks, "PRODUCTS_PER_NODE", 0)
     batch = read_graphs([nx.path_graph(5), graph])
     probed = random_walks.return_probabilities(batch, 8)[5:]
     assert 0 < np.abs(probed - exact).max() < 5 / np.sqrt(random_walks.N_PROBES)

@@ -20,6 +20,7 @@ from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.distances.joint import Distances
 from skgraphkde.encoders.base import build_encoder
+from skgraphkde.encoders.message_flow import node_colors
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.training.checkpoint import Checkpoint
 from skgraphkde.training.trainer import Trainer
@@ -97,7 +98,8 @@ class DensityFitter:
         specifications = self.detector.specification("distance")
         if not isinstance(specifications, tuple):
             specifications = (specifications,)
-        distances = Distances.build(specifications, module.out_dim, self.graphs.n_nodes, self.rng)
+        n_points = len(np.unique(node_colors(self.featurized, module.n_layers)[-1]))
+        distances = Distances.build(specifications, module.out_dim, n_points, self.rng)
         size_kernel = SizeKernel.fit(self.graphs) if density.size_kernel else None
         kde = density.build(len(distances))
         model = DensityModel(module, distances, kde, size_kernel)

@@ -23,15 +23,16 @@ class Distance(Specification):
     Decorate both classes with :func:`skgraphkde.register` so that fitted detectors can be saved.
     """
 
-    def build(self, dim: int, n_nodes: int, rng: np.random.RandomState) -> FittedDistance:
+    def build(self, dim: int, n_points: int, rng: np.random.RandomState) -> FittedDistance:
         """Build the distance.
 
         Parameters
         ----------
         dim : int
             Number of coordinates of a point.
-        n_nodes : int
-            Number of nodes of the training graphs, by which a method can be chosen.
+        n_points : int
+            Number of training nodes that look different to the encoder, by which a method can be
+            chosen.
         rng : RandomState
             Draws what is random.
 
@@ -39,7 +40,7 @@ class Distance(Specification):
         -------
         FittedDistance
         """
-        raise NotImplementedError(f"{type(self).__name__} has no method build(dim, n_nodes, rng)")
+        raise NotImplementedError(f"{type(self).__name__} has no method build(dim, n_points, rng)")
 
 
 class FittedDistance:

@@ -44,12 +44,12 @@ class Distances:
 
     @classmethod
     def build(
-        cls, specifications: Sequence[Distance], dim: int, n_nodes: int, rng: np.random.RandomState
+        cls, specifications: Sequence[Distance], dim: int, n_points: int, rng: np.random.RandomState
     ) -> Distances:
         """Build each one, see :meth:`Distance.build`; random features are drawn once for all."""
         seed = rng.randint(2**31) if len(specifications) > 1 else None
         return cls(
-            x.build(dim, n_nodes, rng if seed is None else np.random.RandomState(seed))
+            x.build(dim, n_points, rng if seed is None else np.random.RandomState(seed))
             for x in specifications
         )
 

@@ -26,8 +26,9 @@ from skgraphkde.distances.random_features import check_angles, draw_frequencies
 from skgraphkde.persistence import State, check, register
 from skgraphkde.specification import LARGEST, SMALLEST, at_least, positive_numbers
 
-# Up to this number of training nodes method="auto" is exact: 10^10 pairs, minutes on two cores.
-EXACT_NODES = 100_000
+# Up to this number of training nodes that look different method="auto" is exact: 8 * 10^8 pairs,
+# some ten seconds on one core, and as many again to score as many nodes.
+EXACT_POINTS = 40_000
 # Random features per gamma, unless n_components says otherwise.
 N_COMPONENTS = 512
 # Squares of size 1 that are 0 up to rounding.
@@ -53,7 +54,7 @@ class MMD(Distance):
         training graphs determine (Notes).
     method : {"auto", "exact", "random_features"}, default="auto"
         Exact costs grow with the square of the number of distinct nodes; random features are linear
-        in it. "auto" is exact up to 100,000 training nodes.
+        in it. "auto" is exact up to 40,000 training nodes that look different to the encoder.
     n_components : int, default=None
         Number of random features for each of `gammas`, an even number; the error falls with its
         square root. None is 512. Not with ``method="exact"``.
@@ -108,9 +109,9 @@ class MMD(Distance):
                 f"{self.n_components} instead."
             )
 
-    def build(self, dim: int, n_nodes: int, rng: np.random.RandomState) -> FittedMMD:
+    def build(self, dim: int, n_points: int, rng: np.random.RandomState) -> FittedMMD:
         """Choose the method, and draw the random features if there are any."""
-        exact = self.method == "exact" or (self.method == "auto" and n_nodes <= EXACT_NODES)
+        exact = self.method == "exact" or (self.method == "auto" and n_points <= EXACT_POINTS)
         n_components = N_COMPONENTS if self.n_components is None else self.n_components
         return FittedMMD(
             gammas=positive_numbers(self, "gammas"),

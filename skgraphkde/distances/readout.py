@@ -38,7 +38,7 @@ class Readout(Distance):
     def __init__(self, readout: str = "mean") -> None:
         self.readout = readout
 
-    def build(self, dim: int, n_nodes: int, rng: np.random.RandomState) -> FittedReadout:
+    def build(self, dim: int, n_points: int, rng: np.random.RandomState) -> FittedReadout:
         """Build the distance."""
         return FittedReadout(self.readout)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,9 +13,12 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.schema import FittedSchema
 
 # Exact while nodes x (matrix entries, or nodes) of a graph stay below this: a second on one core.
-# Larger graphs are probed with so many random vectors, at a cost linear in the number of edges
-# (standard error at most sqrt(2 / 512) = 0.06 for a probability near 1, less below).
+# Larger graphs are exact where few nodes can be reached in n_steps / 2 steps, as in grids, chains
+# and molecules: where sparse powers of S take at most so many products for each node. Others are
+# probed with so many random vectors, at a cost linear in the number of edges (standard error at
+# most sqrt(2 / 512) = 0.06 for a probability near 1, less below).
 EXACT_WALK_COST = 5e8
+PRODUCTS_PER_NODE = 1_000
 N_PROBES = 512
 # Numbers that a matrix of some columns may have: 8 MiB, a cache full.
 NUMBERS = 2**20
@@ -26,7 +30,8 @@ def return_probabilities(batch: GraphBatch, n_steps: int, *, directed: bool = Fa
     With S = D^-1/2 A D^-1/2, which has the diagonal of (D^-1 A)^k for every power k, and any Q with
     Q Q' = I, the diagonal of S^(a+b) is the row sum of (S^a Q) * (S'^b Q). Q is the identity for
     graphs of moderate size, laid over each other in the columns because S is block-diagonal; for
-    large graphs it is a matrix of random signs, right in expectation.
+    large graphs it is a sparse identity, if powers of S stay sparse, or else a matrix of random
+    signs, right in expectation.
 
     Parameters
     ----------
@@ -50,7 +55,8 @@ def return_probabilities(batch: GraphBatch, n_steps: int, *, directed: bool = Fa
         nodes = ranges(batch.node_ptr[index], batch.node_ptr[index + 1])
         result[nodes] = _walk(batch[index], n_steps, _identity)
     for i in np.flatnonzero(~exact):  # one by one: probes must not depend on other graphs
-        result[batch.node_ptr[i] : batch.node_ptr[i + 1]] = _walk(batch[i], n_steps, _signs)
+        basis = _sparse_identity if _stays_sparse(batch[i], n_steps) else _signs
+        result[batch.node_ptr[i] : batch.node_ptr[i + 1]] = _walk(batch[i], n_steps, basis)
     return np.clip(result, 0.0, 1.0)
 
 
@@ -73,7 +79,7 @@ def _chunks(sizes: np.ndarray, index: np.ndarray) -> list[np.ndarray]:
     return np.split(by_size, np.flatnonzero(np.diff(octave) + np.diff(load)) + 1)
 
 
-def _walk(batch: GraphBatch, n_steps: int, basis: Callable) -> np.ndarray:
+def _walk(batch: GraphBatch, n_steps: int, basis: Callable[..., Iterator[Any]]) -> np.ndarray:
     """Row sums of (S^a Q) * (S'^b Q) for a + b = 2, ..., n_steps; `basis` gives Q in blocks."""
     S, back = _steps(batch)
     result = np.zeros((batch.n_nodes, n_steps - 1))
@@ -81,12 +87,36 @@ def _walk(batch: GraphBatch, n_steps: int, basis: Callable) -> np.ndarray:
         V = S @ Q
         W = V if back is S else back @ Q
         for k in range(2, n_steps + 1, 2):  # here V = S^(k/2) Q and W = S'^(k/2) Q
-            result[:, k - 2] += np.einsum("ij,ij->i", V, W)
+            result[:, k - 2] += _row_products(V, W)
             if k < n_steps:
                 V, V_before = S @ V, V
-                result[:, k - 1] += np.einsum("ij,ij->i", V, V_before if W is V_before else W)
+                result[:, k - 1] += _row_products(V, V_before if W is V_before else W)
                 W = V if back is S else back @ W
     return result
+
+
+def _row_products(V: Any, W: Any) -> np.ndarray:
+    """The row sums of V * W, of dense or of sparse matrices."""
+    if sp.issparse(V):
+        return np.asarray(V.multiply(W).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", V, W)
+
+
+def _stays_sparse(graph: GraphBatch, n_steps: int) -> bool:
+    """Whether the powers of S up to half the steps take few products."""
+    S, back = (
+        sp.csr_array((np.ones(x.nnz, bool), x.indices, x.indptr), x.shape) for x in _steps(graph)
+    )
+    limit = PRODUCTS_PER_NODE * graph.n_nodes
+    for step in (S, back):
+        power, n_products = step, 0
+        for _ in range(n_steps // 2 - 1):
+            # A product per entry of S and entry of the row of the power that it meets.
+            n_products += int(np.diff(power.indptr)[step.indices].sum())
+            if n_products > limit:
+                return False
+            power = step @ power
+    return True
 
 
 def _steps(batch: GraphBatch) -> tuple[sp.csr_array, sp.csr_array]:
@@ -107,6 +137,11 @@ def _identity(batch: GraphBatch, width: int = 128) -> Iterator[np.ndarray]:
     for first in range(0, total, width):
         columns = np.arange(first, min(first + width, total))
         yield (position[:, np.newaxis] == columns).astype(float)
+
+
+def _sparse_identity(batch: GraphBatch) -> Iterator[sp.csr_array]:
+    """The identity, in one block: powers of S have few entries in a row."""
+    yield sp.eye_array(batch.n_nodes, format="csr")
 
 
 def _signs(batch: GraphBatch) -> Iterator[np.ndarray]:

@@ -58,7 +58,7 @@ def test_mmd_method_auto_looks_at_the_number_of_nodes(train, monkeypatch):
         ]
 
     assert methods() == ["exact", "exact"]
-    monkeypatch.setattr("skgraphkde.distances.mmd.EXACT_NODES", 10)
+    monkeypatch.setattr("skgraphkde.distances.mmd.EXACT_POINTS", 10)
     assert methods() == ["random_features", "random_features"]
     detector = make_detector(distance=MMD(n_components=64)).fit(train)
     [distance] = detector.density_.fitted_distances

@@ -111,7 +111,7 @@ class FittedPower(FittedDistance):
 
 
 class Power(Distance):
-    def build(self, dim, n_nodes, rng):
+    def build(self, dim, n_points, rng):
         return FittedPower(3.0)
 
 

@@ -9,7 +9,7 @@ from sklearn import config_context
 
 from skgraphkde import MMD, GraphKDEDetector
 from skgraphkde.distances import DiscreteMeasures
-from skgraphkde.distances.mmd import EXACT_NODES, FittedMMD, MMDs
+from skgraphkde.distances.mmd import EXACT_POINTS, FittedMMD, MMDs
 from tests.conftest import GAMMAS, random_graphs
 from tests.distances.common import (
     TOLERANCE,
@@ -254,10 +254,10 @@ def test_bad_parameters(parameters, message):
 
 def test_what_the_parameters_build():
     rng = np.random.RandomState(0)
-    exact = MMD(gammas=[1, 10]).build(3, EXACT_NODES, rng)
+    exact = MMD(gammas=[1, 10]).build(3, EXACT_POINTS, rng)
     assert (exact.gammas, exact.method, exact.frequencies) == ((1.0, 10.0), "exact", None)
-    assert MMD().build(3, EXACT_NODES + 1, rng).method == "random_features"
-    assert MMD(method="exact").build(3, EXACT_NODES + 1, rng).method == "exact"
+    assert MMD().build(3, EXACT_POINTS + 1, rng).method == "random_features"
+    assert MMD(method="exact").build(3, EXACT_POINTS + 1, rng).method == "exact"
     for n_components, width in ((None, 256), (6, 3)):
         specification = MMD(method="random_features", n_components=n_components)
         specification.validate()
