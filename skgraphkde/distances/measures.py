@@ -86,6 +86,31 @@ class DiscreteMeasures:
             points = points[torch.as_tensor(first[order], device=points.device)]
         return cls(points, weights, sizes)
 
+    def thinned(self, most_points: int) -> DiscreteMeasures:
+        """The same with at most so many points in each measure.
+
+        A systematic sample stands for a measure of more: its points are sorted by their projection
+        on a fixed direction, so that the order of the nodes does not matter, and those at the
+        middle of `most_points` equal parts of the weight are taken. The squared MMD to the measure
+        itself is about 1 / most_points, or less.
+        """
+        weights = self.weights
+        large = np.flatnonzero(np.diff(weights.indptr) > most_points)
+        if not len(large):
+            return self
+        direction = np.random.default_rng(0).standard_normal(self.dim)  # part of the method
+        along = self.points.detach().numpy(force=True).astype(float) @ direction
+        middles = (np.arange(most_points) + 0.5) / most_points
+        kept = weights.copy()
+        for i in large.tolist():
+            row = slice(weights.indptr[i], weights.indptr[i + 1])
+            order = np.argsort(along[weights.indices[row]], kind="stable")
+            total = np.cumsum(weights.data[row][order])
+            taken = order[np.minimum(np.searchsorted(total, middles * total[-1]), len(order) - 1)]
+            kept.data[row] = np.bincount(taken, minlength=len(order)) / most_points
+        kept.eliminate_zeros()
+        return DiscreteMeasures(self.points, kept, self.sizes)[:]
+
     def __len__(self) -> int:
         return len(self.sizes)
 

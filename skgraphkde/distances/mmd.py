@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -11,8 +10,8 @@ import numpy as np
 import torch
 from sklearn.utils._param_validation import StrOptions
 
-from skgraphkde.computing.blocks import blocks
-from skgraphkde.distances.base import Distance, FittedDistance, fits_in_memory, nearest_other
+from skgraphkde.distances.base import Distance, FittedDistance, nearest_other
+from skgraphkde.distances.cross_means import CrossMeans
 from skgraphkde.distances.kernel_means import (
     EmbeddedMeasures,
     feature_means,
@@ -29,6 +28,10 @@ from skgraphkde.specification import LARGEST, SMALLEST, at_least, positive_numbe
 # Up to this number of training nodes that look different method="auto" is exact: 8 * 10^8 pairs,
 # some ten seconds on one core, and as many again to score as many nodes.
 EXACT_POINTS = 40_000
+# Of a graph with more points that differ, so many stand for all where the method is "auto": the
+# squared distance that this adds, about 1 / 8192, is far below that of a graph of such a size to
+# another. The time is no longer the square of its size.
+MOST_POINTS = 8_192
 # Random features per gamma, unless n_components says otherwise.
 N_COMPONENTS = 512
 # Squares of size 1 that are 0 up to rounding.
@@ -55,6 +58,7 @@ class MMD(Distance):
     method : {"auto", "exact", "random_features"}, default="auto"
         Exact costs grow with the square of the number of distinct nodes; random features are linear
         in it. "auto" is exact up to 40,000 training nodes that look different to the encoder.
+        Of a graph with more than 8,192 such nodes it takes 8,192.
     n_components : int, default=None
         Number of random features for each of `gammas`, an even number; the error falls with its
         square root. None is 512. Not with ``method="exact"``.
@@ -118,6 +122,7 @@ class MMD(Distance):
             correction=1.0 if self.estimator == "unbiased" else 0.0,
             adaptive=self.estimator == "adaptive",
             frequencies=None if exact else draw_frequencies(dim, n_components, rng),
+            most_points=MOST_POINTS if self.method == "auto" else None,
         )
 
 
@@ -137,12 +142,15 @@ class FittedMMD(FittedDistance):
         Whether :meth:`adapted` sets the correction.
     frequencies : Tensor of shape (d, n_components // 2) or None
         Of random features. None: exact.
+    most_points : int or None
+        Of a graph with more points, so many stand for all. None: never.
     """
 
     gammas: tuple[float, ...]
     correction: float = 0.0
     adaptive: bool = False
     frequencies: torch.Tensor | None = None
+    most_points: int | None = None
 
     @property
     def numbers_per_pair(self) -> int:  # type: ignore[override]
@@ -250,7 +258,9 @@ class FittedMMD(FittedDistance):
                 is_matrix and frequencies.dtype == torch.float64 and frequencies.isfinite().all(),
                 "frequencies is not a matrix of finite numbers in double precision",
             )
-        return cls(gammas, correction, adaptive, frequencies)
+        most_points = state.take_optional("most_points", int)
+        state.check(most_points is None or most_points > 0, "most_points is not positive")
+        return cls(gammas, correction, adaptive, frequencies, most_points)
 
 
 class MMDs:
@@ -273,6 +283,9 @@ class MMDs:
             return P
         features = P.points.new_empty(len(self.gammas), len(P), 0)
         if self.frequencies is None:
+            limits = [x.most_points for x in self.members if x.most_points is not None]
+            if len(limits) == len(self.members):
+                P = P.thinned(min(limits))
             norms = self_means(P, self.gammas)
         else:
             check_angles(P.points, self.gammas, self.frequencies)
@@ -326,7 +339,7 @@ class MMDs:
         squared : Tensor of shape (n_members, len(P), len(P)) or None
         """
         P = self.embed(P)
-        crosses = _CrossMeans(self, P, sample)
+        crosses = CrossMeans(self.cross, P, sample, len(self.gammas), len(self.members))
         adapted = self.members
         if any(x.adaptive for x in adapted):
             share = self._possible_share(P, crosses)
@@ -347,7 +360,7 @@ class MMDs:
                 nearest[i].append(nearest_other(mmds._combined(i, Q, P, cross), rows)[0])
         return mmds, torch.stack([torch.cat(parts) for parts in nearest]), None
 
-    def _possible_share(self, P: EmbeddedMeasures, crosses: _CrossMeans) -> float:
+    def _possible_share(self, P: EmbeddedMeasures, crosses: CrossMeans) -> float:
         """Share of the measures whose nearest neighbor is at no negative unbiased distance.
 
         It says how independent the samples of a measure are, whatever the kernel: all gammas of all
@@ -364,36 +377,3 @@ class MMDs:
             squared = unbiased._combined(0, Q, P, cross)
             possible.append(squared.gather(1, nearest[:, None])[:, 0] >= -ROUNDING)
         return torch.cat(possible).double().mean().item()
-
-
-class _CrossMeans:
-    """Mean kernels between a sample of measures and all, for several passes.
-
-    They are computed once if they fit in memory, of all pairs of measures if these do.
-    """
-
-    def __init__(self, mmds: MMDs, P: EmbeddedMeasures, sample: np.ndarray) -> None:
-        self.mmds, self.P = mmds, P
-        n = len(P)
-        # One number per gamma and pair, and a few more for what is made of them.
-        fits = fits_in_memory((len(mmds.gammas) + len(mmds.members) + 2.0) * n * n)
-        self.everything = mmds.cross(P, P) if fits else None
-        self.parts = self.blocks(sample)
-        self.of_sample: torch.Tensor | None = None
-        if self.everything is None and len(self.parts) == 1:
-            self.of_sample = mmds.cross(P[sample], P)
-
-    def blocks(self, rows: np.ndarray) -> list[np.ndarray]:
-        """Parts of `rows` whose squared distances to all can be computed at once."""
-        cost = 8.0 * 4 * len(self.mmds.gammas) * len(self.P)
-        return [rows[part] for part in blocks(np.full(len(rows), cost))]
-
-    def __iter__(self) -> Iterator[tuple[np.ndarray, torch.Tensor]]:
-        """Indices of measures, and their mean kernels with all, block by block."""
-        for rows in self.parts:
-            if self.everything is not None:
-                yield rows, self.everything[:, rows]
-            elif self.of_sample is not None:
-                yield rows, self.of_sample
-            else:
-                yield rows, self.mmds.cross(self.P[rows], self.P)

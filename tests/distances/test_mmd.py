@@ -275,3 +275,39 @@ def test_frequencies_must_fit_the_points():
     FittedMMD(GAMMAS, frequencies=frequencies(4, d=3)).check_dim(3)
     with pytest.raises(ValueError, match="the random frequencies do not fit the points"):
         FittedMMD(GAMMAS, frequencies=frequencies(4, d=3)).check_dim(2)
+
+
+def test_a_sample_stands_for_a_measure_of_very_many_points():
+    """Its squared MMD to the measure is about one by its size, whatever the order of the points."""
+    rng = np.random.RandomState(0)
+    points = torch.from_numpy(rng.standard_normal((3000, 4)))
+    small, large = points[:50], points[50:]
+    clouds = DiscreteMeasures.from_clouds(torch.cat([small, large]), np.array([0, 50, 3000]))
+    thinned = clouds.thinned(400)
+    assert np.diff(thinned.weights.indptr).tolist() == [50, 400]
+    assert len(thinned.points) == 450
+    np.testing.assert_allclose(thinned.weights.sum(axis=1), 1)
+    assert thinned.sizes.tolist() == [50, 2950]
+    exact = MMD(gammas=(0.1, 1.0), estimator="biased", method="exact").build(4, 1, rng)
+    between = exact.squared(thinned, clouds).numpy()
+    assert between[0, 0] < 1e-12
+    assert 0 < between[1, 1] < 1 / 400
+    order = np.append(np.arange(50), 50 + rng.permutation(2950))
+    shuffled = DiscreteMeasures.from_clouds(clouds.points[order], np.array([0, 50, 3000]))
+    np.testing.assert_allclose(
+        exact.squared(shuffled.thinned(400), clouds), between, rtol=0, atol=1e-12
+    )
+    assert clouds.thinned(2950) is clouds
+
+
+def test_only_the_automatic_method_thins(monkeypatch):
+    monkeypatch.setattr("skgraphkde.distances.mmd.MOST_POINTS", 20)
+    rng = np.random.RandomState(0)
+    clouds = DiscreteMeasures.from_clouds(torch.from_numpy(rng.rand(60, 2)), np.array([0, 10, 60]))
+    sizes = {}
+    for method in ("auto", "exact", "random_features"):
+        built = MMD(method=method).build(2, 60, rng)
+        sizes[method] = np.diff(built.embed(clouds).weights.indptr).tolist()
+    assert sizes == {"auto": [10, 20], "exact": [10, 50], "random_features": [10, 50]}
+    both = MMDs((MMD().build(2, 60, rng), MMD(method="exact").build(2, 60, rng)))
+    assert np.diff(both.embed(clouds).weights.indptr).tolist() == [10, 50]
