@@ -147,7 +147,7 @@ class Split(Calibration):
             raise ValueError(
                 f"calibration=Split(fraction={self.fraction}) sets {n} of {n_graphs} graphs "
                 f"aside, but contamination={contamination} needs at least {needed}, and 2 to train "
-                "on: raise fraction or contamination, or use calibration='loo'"
+                f"on: {'raise' if n < needed else 'lower'} fraction, or use calibration='loo'"
             )
         order = rng.permutation(n_graphs)
         return np.sort(order[:n]), np.sort(order[n:])

@@ -104,3 +104,22 @@ def test_counts_are_positive(options):
     graphs = random_graphs(5)
     with pytest.raises(ValueError, match="k and n_reasons must be at least 1"):
         explain(GraphKDEDetector().fit(graphs), graphs, **options)
+
+
+def ring(n, long=None):
+    """A ring whose nodes count from 1, with a length at each edge."""
+    graph = nx.relabel_nodes(nx.cycle_graph(n), {i: i + 1 for i in range(n)})
+    for u, v, data in graph.edges(data=True):
+        data["len"] = 50.0 if (u, v) == long else 1 + (u + v) % 3 / 10
+    return graph
+
+
+def test_nodes_are_called_by_their_ids():
+    schema = GraphSchema(edge_numbers="len")
+    detector = GraphKDEDetector(schema=schema).fit([ring(n) for n in range(8, 30)])
+    odd = ring(12, long=(3, 4))
+    text = explain(detector, [odd])["reason"].str.cat(sep="; ")
+    assert "len 50 of edge 3-4" in text
+    named = explain(detector, detector.read([odd]), node_names=[[f"atom {i}" for i in odd]])
+    assert "of edge atom 3-atom 4" in named["reason"].str.cat(sep="; ")
+    assert "of edge 2-3" in explain(detector, detector.read([odd]))["reason"].str.cat(sep="; ")

@@ -218,9 +218,12 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         some = batch[counted] if len(counted) < len(batch) else batch
         fitted._calibrate(some, counted, calibration)
         unsaid = (GraphSchema() if schema is None else schema).undecided(batch.schema.left_out)
-        if unsaid:
+        attributes = [text for text in unsaid if " attribute " in text]
+        if len(attributes) < len(unsaid):
+            warnings.warn(f"left out: {unsaid[-1]}, as no node is its own neighbor", stacklevel=4)
+        if attributes:
             warnings.warn(
-                f"not read: {listed(unsaid, 20)}; to use them, name them in "
+                f"not read: {listed(attributes, 20)}; to use them, name them in "
                 "schema=GraphSchema(...), and to leave them out without a word, name what is read",
                 stacklevel=4,
             )

@@ -7,6 +7,7 @@ would give.
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.stats import poisson
 
 from skgraphkde.graphs.batch import GraphBatch
@@ -18,6 +19,8 @@ from skgraphkde.graphs.relations import messages
 MOST_ROUNDS = 30
 # Steps of the walks that tell apart what refinement cannot, such as regular graphs.
 WALK_STEPS = 16
+# Numbers that differ by less, in standard deviations, are equal.
+GRID = 1e-3
 # Digits (binary) of the probabilities that are compared: sums in another order differ by less.
 WALK_BITS = 30
 # Copies exceed chance if graphs come k + 1 times as seldom as they do with less than this
@@ -31,7 +34,8 @@ def first_copies(batch: GraphBatch) -> np.ndarray:
 
     Two graphs look the same if refinement of colors (Weisfeiler and Leman, 1968), which begin with
     all data of nodes and edges, ends with the same colors, and random walks return to the nodes
-    with the same probabilities. No detector of this library tells such graphs apart.
+    with the same probabilities. Numbers are equal if they agree to a thousandth of a standard
+    deviation: a copy in single precision, or from a file with few digits, is a copy.
 
     Parameters
     ----------
@@ -42,6 +46,7 @@ def first_copies(batch: GraphBatch) -> np.ndarray:
     ndarray of shape (n_graphs,), int
         ``i`` itself for a graph that is the first of its kind.
     """
+    batch = _rounded(batch)
     kinds = _kinds(batch, _node_colors(batch))
     _, inverse, counts = np.unique(kinds, return_inverse=True, return_counts=True)
     repeated = np.flatnonzero(counts[inverse] > 1)
@@ -52,6 +57,30 @@ def first_copies(batch: GraphBatch) -> np.ndarray:
         kinds[repeated] += _kinds(some, mix(color_rows(rounded) + _node_colors(some)))
     _, first, inverse = np.unique(kinds, return_index=True, return_inverse=True)
     return first[inverse]
+
+
+def _rounded(batch: GraphBatch) -> GraphBatch:
+    """The same graphs, their numbers rounded."""
+    rounded = {
+        name: None if values is None else _to_grid(np.asarray(values))
+        for name, values in (
+            ("attributes", batch.attributes),
+            ("edge_attributes", batch.edge_attributes),
+        )
+    }
+    A = batch.adjacency
+    weights = _to_grid(A.data[:, np.newaxis])[:, 0]
+    # A weight of 0 would be no edge.
+    weights = np.where(weights > 0, weights, A.data)
+    adjacency = sp.csr_array((weights, A.indices, A.indptr), shape=A.shape)
+    return batch.replace(adjacency=adjacency, **rounded, schema=batch.schema)
+
+
+def _to_grid(columns: np.ndarray) -> np.ndarray:
+    """Columns rounded to multiples of a thousandth of their standard deviation."""
+    step = GRID * np.nanstd(columns, axis=0) if len(columns) else np.ones(columns.shape[1])
+    step = np.where((step > 0) & np.isfinite(step), step, 1.0)
+    return np.where(step == 1.0, columns, np.rint(columns / step) * step)
 
 
 def _node_colors(batch: GraphBatch) -> np.ndarray:
@@ -97,13 +126,15 @@ def exceed_chance(n_copies: np.ndarray) -> bool:
         E f_{k+1} >= k / (k + 1) (E f_k)^2 / E f_{k-1},
 
     however common each graph is: where many graphs come twice, some come three times. In a list
-    that contains another list twice, none does.
+    that contains another list twice, none does, and all graphs come equally often.
 
     Parameters
     ----------
     n_copies : ndarray of shape (n_distinct,), int
         How often each graph comes.
     """
+    if len(n_copies) > 1 and n_copies.min() == n_copies.max() > 1:
+        return True  # all equally often
     f = np.bincount(n_copies, minlength=max(LEVELS) + 2).astype(float)
     least = {k: k / (k + 1) * f[k] ** 2 / (f[k - 1] + 1) for k in LEVELS}
     return any(poisson.cdf(f[k + 1], least[k]) < level for k, level in LEVELS.items())

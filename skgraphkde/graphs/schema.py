@@ -126,7 +126,8 @@ class GraphSchema(Specification):
             decided = [kind for kind in kinds if getattr(self, kind) != "auto"]
             settled |= {f"{part} attribute {x!r}" for kind in decided for x in CONVENTIONS[kind]}
             if len(decided) == len(kinds):
-                settled |= {text for text in left_out if text.startswith(f"{part} attribute ")}
+                is_node = part == "node"  # self-loops are edges
+                settled |= {text for text in left_out if text.startswith("node ") == is_node}
         return [text for text in left_out if text not in settled]
 
     @classmethod

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -37,7 +38,12 @@ class Reason(NamedTuple):
 
 
 def explain(
-    detector: GraphKDEDetector, graphs: Any, k: int = 5, *, n_reasons: int = 5
+    detector: GraphKDEDetector,
+    graphs: Any,
+    k: int = 5,
+    *,
+    n_reasons: int = 5,
+    node_names: Sequence[Sequence[Any]] | None = None,
 ) -> pd.DataFrame:
     """What makes graphs unlike those that the detector knows, the strongest reason first.
 
@@ -57,6 +63,9 @@ def explain(
         Number of nearest references with which node features are compared, at least 1.
     n_reasons : int, default=5
         Rows for each graph, at most.
+    node_names : sequence of sequences, default=None
+        What the nodes of each graph are called in words. None is the ids of networkx graphs, and
+        the positions of other graphs' nodes.
 
     Returns
     -------
@@ -69,7 +78,7 @@ def explain(
         - what : the name of the category, the feature or the size;
         - reason : in words;
         - strength : see above;
-        - nodes : positions of the nodes that it concerns most, five at most;
+        - nodes : positions of the nodes that it concerns most, five at most, from 0 on;
         - edges : pairs of positions of nodes, five at most;
         - references : positions of the k nearest references, in the distance that is most
           surprised.
@@ -93,7 +102,8 @@ def explain(
     batch, density = detector.read(graphs), detector.density_
     of_views = view_surprises(detector, batch)[:, : len(density.fitted_distances)]
     nearest = _nearest(density, batch, of_views.argmax(axis=1), k)
-    profiles = _Profiles(density, batch, nearest)
+    names = _ids(graphs) if node_names is None else node_names
+    profiles = _Profiles(density, batch, nearest, names)
     rows = []
     for i in range(len(batch)):
         reasons = sorted(profiles.reasons(i), key=lambda reason: -reason.strength)
@@ -125,8 +135,11 @@ def _nearest(
 class _Profiles:
     """Properties of graphs beside those of the references."""
 
-    def __init__(self, density: GraphDensity, graphs: GraphBatch, nearest: list) -> None:
+    def __init__(
+        self, density: GraphDensity, graphs: GraphBatch, nearest: list, names: Any
+    ) -> None:
         self.density, self.graphs, self.nearest = density, graphs, nearest
+        self.node_names = names  # of each graph, or None
         references = density.references
         self.n = len(references)
         self.names = density.features.get_feature_names_out()
@@ -277,9 +290,12 @@ class _Profiles:
             row, column = np.unravel_index(deviations.argmax(), deviations.shape)
             z, value = deviations[row, column], np.asarray(values)[row, column]
             kind = "categories" if what == "nodes" else "edges"
-            where = f"node {row}"
+            called = range(graph.n_nodes) if self.node_names is None else self.node_names[i]
+            where = f"node {called[row]}" if what == "nodes" else ""
             if what == "edges":
-                where = f"edge {graph.source_of_arc[row]}-{graph.adjacency.indices[row]}"
+                ends = graph.source_of_arc[row], graph.adjacency.indices[row]
+                arrow = "->" if graph.directed else "-"
+                where = f"edge {arrow.join(str(called[end]) for end in ends)}"
             text = (
                 f"{names[column]} {value:.4g} of {where}, {z:.1f} standard deviations from its kind"
             )
@@ -306,6 +322,13 @@ class _Profiles:
             # It follows from any other reason, and says less.
             strength = min(self._strength(z), STRONGEST / 2)
             yield Reason(what, what, text, strength, tuple(first.tolist()))
+
+
+def _ids(graphs: Any) -> list[list] | None:
+    """The ids of the nodes of networkx graphs; None for others."""
+    if isinstance(graphs, GraphBatch) or not all(isinstance(x, nx.Graph) for x in graphs):
+        return None
+    return [list(graph) for graph in graphs]
 
 
 def _means(featurized: GraphBatch) -> np.ndarray:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skgraphkde import GraphBatch, GraphKDEDetector, LeaveOneOut, Split, read_graphs
+from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, LeaveOneOut, Split, read_graphs
 from skgraphkde.graphs.copies import exceed_chance, first_copies
 from tests.conftest import permuted, random_graphs
 
@@ -64,6 +64,24 @@ def test_data_of_nodes_and_edges_tell_graphs_apart():
     assert first_copies(read_graphs(graphs)).tolist() == [0, 1, 2, 3, 4, 0]
 
 
+def test_copies_with_fewer_digits():
+    """Single precision, or three digits of a file, in numbers of nodes and edges, and weights."""
+    rng = np.random.RandomState(0)
+    graphs, rounded = [], []
+    for seed in range(30):
+        graph = nx.gnp_random_graph(8, 0.5, seed=seed)
+        for *_, data in [*graph.nodes(data=True), *graph.edges(data=True)]:
+            data.update(x=rng.standard_normal(2), w=float(1 + rng.rand()))
+        copy = graph.copy()
+        for *_, data in [*copy.nodes(data=True), *copy.edges(data=True)]:
+            data.update(x=data["x"].astype(np.float32), w=round(data["w"], 6))
+        graphs.append(graph)
+        rounded.append(copy)
+    batch = read_graphs(graphs + rounded, schema=GraphSchema(edge_weight="w", node_numbers="x"))
+    assert (first_copies(batch) == [*range(30), *range(30)]).mean() > 0.9  # some are at a boundary
+    assert len(np.unique(first_copies(batch[:30]))) == 30
+
+
 def test_walks_tell_regular_graphs_apart():
     graphs = [nx.cycle_graph(12), nx.union(*map(nx.cycle_graph, (6, 6)), rename="ab")]
     assert first_copies(read_graphs(graphs)).tolist() == [0, 1]
@@ -75,6 +93,13 @@ def test_lists_that_repeat_another(n_times, share):
     n_copies = np.ones(50, dtype=int)
     n_copies[: round(50 * share)] = n_times
     assert exceed_chance(n_copies)
+
+
+@pytest.mark.parametrize("n_copies", [[5, 5], [2, 2], [7, 7, 7]])
+def test_few_graphs_all_equally_often(n_copies):
+    assert exceed_chance(np.array(n_copies))
+    assert not exceed_chance(np.array(n_copies[:1]))
+    assert not exceed_chance(np.array([41, 37]))
 
 
 @pytest.mark.parametrize("shape", [0.5, 1.0, np.inf], ids=str)

@@ -89,7 +89,7 @@ def test_what_numpy_would_make_a_number_is_none(kind):
     values = NO_NUMBERS[kind]
     check_refused({"edges": EDGES, "x": values}, "graph 0, node 0.*'x' is not a number")
     check_refused({"edges": EDGES, "x": [values] * 3}, "node 0.*'x' is not a number")
-    check_refused({"edges": EDGES, "edge_data": {"x": values[1:]}}, "edge.*is not a number")
+    check_refused({"edges": EDGES, "edge_data": {"x": values[1:]}}, "edge.*not a number|missing")
     weights = {"edges": EDGES, "edge_data": {"weight": values[::2]}}
     check_refused(
         weights, r"edge \(0, 1\) has the .* as 'weight': give every edge a number", WEIGHTED
@@ -146,7 +146,7 @@ def test_what_is_masked_is_missing():
             assert batch.label_names[batch.labels[1]] is None
         else:
             assert np.isnan(batch.attributes[1, 0])
-    check_refused(path(np.ma.masked), "node 0: the node attribute 'x' is nan")
+    check_refused(path(np.ma.masked), "node 0: the node attribute 'x' is --, a missing")
     check_refused(path(np.ma.masked, "label"), "node 0 has the label masked")
     check_refused(path(masked([1.0, 2.0], 1)), "number 1 of the node attribute 'x' is nan")
 

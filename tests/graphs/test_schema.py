@@ -510,3 +510,12 @@ def test_names_that_are_no_text_cannot_be_read():
     graph = nx.path_graph(3)
     nx.set_node_attributes(graph, {v: {7: 1.0, "temp": 2.0} for v in graph})
     assert read_graphs([graph], schema="all").schema.node_numbers == (("temp", 1),)
+
+
+def test_self_loops_are_said_apart_from_what_can_be_read():
+    graphs = [nx.cycle_graph(n) for n in range(10, 30)]
+    graphs[0].add_edge(0, 0)
+    with pytest.warns(UserWarning, match="^left out: 1 self-loop, as no node is its own neighbor$"):
+        GraphKDEDetector().fit(graphs)
+    schema = GraphSchema(edge_categories=None, edge_numbers=None)
+    assert GraphKDEDetector(schema=schema).fit(graphs).schema_.left_out == ("1 self-loop",)

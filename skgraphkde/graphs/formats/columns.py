@@ -165,8 +165,8 @@ def _category(elements: Elements, k: int, value: Any) -> Hashable:
     if not is_label(value):
         what = "label" if elements.kind == "node" else "category"
         raise ValueError(
-            f"{elements.where(k)} has the {what} {value!r}: a {what} must be hashable and not NaN "
-            f"(numbers belong in {elements.kind}_numbers, such as 'x')"
+            f"{elements.where(k)} has the {what} {value!r}: a {what} must be hashable and not "
+            f"missing (numbers belong in {elements.kind}_numbers, such as 'x'); {CURE}"
         )
     return value
 
@@ -215,6 +215,8 @@ def _rows(elements: Elements, values: Any, name: str, missing: str) -> np.ndarra
 
 def _row(elements: Elements, k: int, value: Any, name: str) -> np.ndarray:
     where = f"{elements.where(k)}: the {elements.kind} attribute {name!r}"
+    if is_missing(value):
+        raise ValueError(f"{where} is {value}, a missing value: impute or drop it, {CURE}")
     if isinstance(value, np.datetime64 | np.timedelta64 | datetime.date | datetime.timedelta):
         raise ValueError(
             f"{where} is not a number but the date {value!r}: make it a number first, such as days "

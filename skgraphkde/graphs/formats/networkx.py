@@ -15,6 +15,11 @@ from skgraphkde.graphs.formats.edges import pair_array
 def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...]) -> Graph:
     """Read a graph with any hashable node ids."""
     names = require_nodes(index, list(graph))
+    if any(name != name for name in names):  # NaN, of which each is a node of its own
+        raise ValueError(
+            f"graph {index} has a node whose id is NaN, as a missing end of an edge becomes: drop "
+            "or name such edges before the graph is built"
+        )
     number = {name: k for k, name in enumerate(names)}
     pairs = pair_array([(number[u], number[v]) for u, v in graph.edges()])
     return Graph(
