@@ -6,7 +6,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test docs smoke test-oldest clean
+.PHONY: demo test docs smoke gpu test-oldest clean
 
 demo: .venv/installed
 	mkdir -p build
@@ -28,6 +28,12 @@ smoke:
 	build/smoke/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	build/smoke/bin/python -m pip install --quiet -c constraints.txt dist/*.whl
 	cd build/smoke && bin/python -I ../../tests/smoke.py
+
+# What a GPU does: the tests of its kernels, and docs/benchmarks/gpu.md, in a few minutes.
+gpu: .venv/installed
+	$(BIN)/python -c "import torch; torch.cuda.is_available() or exit('torch sees no GPU: nothing was measured')"
+	$(BIN)/python -m pytest -q tests/distances/test_triton.py
+	$(BIN)/python -m benchmarks.gpu
 
 # The tests with the oldest versions that are supported; needs Python 3.11.
 test-oldest:

@@ -100,7 +100,7 @@ class _Means(torch.autograd.Function):
         n_columns = 1 if pairs.diagonal else len(Q)
         gammas = x.new_tensor(pairs.gammas)
         out = x.new_zeros((len(gammas), len(P), n_columns))
-        _mean_kernel[(len(P), n_columns)](
+        _mean_kernel[(len(P) * n_columns,)](  # other axes of a grid end at 65,535
             *(x, P.weights, P.points, P.ptr, y, Q.weights, Q.points, Q.ptr, gammas, out),
             *(x.shape[1], len(P), n_columns, len(gammas)),
             D_BLOCK=_power_of_2(x.shape[1]),
@@ -196,8 +196,8 @@ def _mean_kernel(
     DIAGONAL: tl.constexpr,
 ):
     """out[s, i, j] = sum_pq w_ip v_jq exp(-gamma_s |x_p - y_q|^2) for one i and j."""
-    i = tl.program_id(0).to(tl.int64)
-    column = tl.program_id(1).to(tl.int64)
+    pair = tl.program_id(0).to(tl.int64)
+    i, column = pair // m, pair % m
     j = column
     if DIAGONAL:
         j = i
