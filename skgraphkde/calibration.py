@@ -11,6 +11,7 @@ import numpy as np
 from scipy.stats import false_discovery_control
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from skgraphkde.features.blocks import positions
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import exceed_chance, first_copies
 from skgraphkde.persistence import register
@@ -42,7 +43,7 @@ class Calibration(Specification):
         """
         if self.copies == "apart":
             return np.arange(len(graphs))
-        first = first_copies(graphs)
+        first = first_copies(_without_positions(graphs))
         if self.copies == "together":
             return first
         n_copies = np.unique(first, return_counts=True)[1]
@@ -98,7 +99,7 @@ class Split(Calibration):
         Share of the training graphs to set aside, in (0, 1).
     copies : {"auto", "together", "apart"}, default="auto"
         What becomes of copies among the training graphs, as in :class:`LeaveOneOut`. Together, no
-        graph that is set aside has a copy that is trained on.
+        graph that is set aside has a copy that is trained on, and all its copies are set aside.
 
     Examples
     --------
@@ -151,6 +152,14 @@ class Split(Calibration):
             )
         order = rng.permutation(n_graphs)
         return np.sort(order[:n]), np.sort(order[n:])
+
+
+def _without_positions(graphs: GraphBatch) -> GraphBatch:
+    """The same graphs, without the numbers that features leave out as coordinates."""
+    if graphs.attributes is None:
+        return graphs
+    attributes = np.where(positions(graphs), 0.0, np.asarray(graphs.attributes))
+    return graphs.replace(attributes=attributes, schema=graphs.schema)
 
 
 def fewest_scores(contamination: float) -> int:

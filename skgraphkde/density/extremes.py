@@ -33,6 +33,9 @@ class Extremes:
         # By convention "x" can be anything, such as a position.
         self.of_nodes = np.flatnonzero([name in named for name in columns])
         self.of_edges = references.edge_attributes is not None
+        # Squares of numbers far from 0, such as times, lose the digits in which they differ.
+        self.centers = {"nodes": np.zeros(len(self.of_nodes)), "edges": np.zeros(1)}
+        self.centers |= {what: _center(values) for what, values, *_ in self._numbers(references)}
         self.known, self.missing = {}, {}
         for what, values, kinds, _ in self._numbers(references):
             known, position = np.unique(kinds, return_inverse=True)
@@ -47,14 +50,18 @@ class Extremes:
     ) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
         """Numbers of the nodes, and of the arcs, with the kind and the graph of each row."""
         if len(self.of_nodes):
-            values = np.asarray(graphs.attributes)[:, self.of_nodes]
+            values = self._centered("nodes", np.asarray(graphs.attributes)[:, self.of_nodes])
             kinds = np.zeros(graphs.n_nodes, dtype=np.uint64)
             if self.parts.by_label:
                 kinds = self.parts.node_keys(graphs)
             yield "nodes", values, kinds, graphs.graph_of_node
         if self.of_edges:
             kinds = self.parts.edge_keys(graphs)
-            yield "edges", np.asarray(graphs.edge_attributes), kinds, graphs.graph_of_arc
+            values = self._centered("edges", np.asarray(graphs.edge_attributes))
+            yield "edges", values, kinds, graphs.graph_of_arc
+
+    def _centered(self, what: str, values: np.ndarray) -> np.ndarray:
+        return values - self.centers[what]
 
     def deviations(
         self, graphs: GraphBatch, own: np.ndarray
@@ -90,7 +97,9 @@ class Extremes:
             count, total, squares = np.where(few[:, np.newaxis], of_all, of_kind)
             count = np.maximum(count, 1)
             mean = total / count
-            variance = np.maximum(squares / count - mean**2, 1e-18 + 1e-12 * mean**2)
+            # Equal numbers differ by rounding.
+            least = 1e-18 + 1e-28 * (mean + self.centers[what]) ** 2
+            variance = np.maximum(squares / count - mean**2, least)
             deviations = np.abs(values - mean) / np.sqrt(variance)
             # A missing number where none is missing is as odd as one such node or edge among all.
             n_known = np.maximum(everything[0], 1)
@@ -116,6 +125,12 @@ class Extremes:
         for _, deviations, graph in self.deviations(graphs, own):
             np.maximum.at(largest, graph, deviations.max(axis=1, initial=0))
         return -largest
+
+
+def _center(values: np.ndarray) -> np.ndarray:
+    """The mean of each column; 0 of a column without a number."""
+    n_given = np.maximum((~np.isnan(values)).sum(axis=0), 1)
+    return np.nansum(values, axis=0) / n_given
 
 
 def _sums(values: np.ndarray, group: np.ndarray) -> np.ndarray:

@@ -201,7 +201,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         """Fit, and return for each graph the position of its calibration score, if it has one."""
         self.validate()
         schema = self.specification("schema")
-        batch = without_identifiers(read_graphs(graphs, schema=schema), schema)
+        batch = read_graphs(graphs, schema=schema)
         calibration = self.specification("calibration")
         is_loose = calibration == "train"  # the paper's: nothing is promised
         first = np.arange(len(batch)) if is_loose else calibration.distinct(batch)
@@ -211,12 +211,12 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
                 f"there is one training graph{' and copies of it' * (len(batch) > 1)}, with no "
                 "others to compare it with: give at least 2"
             )
+        batch = without_identifiers(batch, schema, counted)
         fitted = copy.copy(self)  # whatever fails below, self stays as it was
         for name in [name for name in vars(fitted) if name.endswith("_")]:
             delattr(fitted, name)
         fitted.schema_ = batch.schema
-        some = batch[counted] if len(counted) < len(batch) else batch
-        fitted._calibrate(some, counted, calibration)
+        fitted._calibrate(batch, counted, position, calibration)
         unsaid = (GraphSchema() if schema is None else schema).undecided(batch.schema.left_out)
         attributes = [text for text in unsaid if " attribute " in text]
         if len(attributes) < len(unsaid):

@@ -39,26 +39,30 @@ class ConformalMixin:
     _checked_scores: Any
     _check_batch: Any
 
-    def _calibrate(self, batch: GraphBatch, counted: np.ndarray, calibration: Any) -> None:
-        """Fit to the graphs that count, which had the indices `counted`."""
+    def _calibrate(
+        self, batch: GraphBatch, counted: np.ndarray, position: np.ndarray, calibration: Any
+    ) -> None:
+        """Fit to the graphs that count, `counted`; `position` is which of them each graph is."""
+        graphs = batch[counted] if len(counted) < len(batch) else batch
         rng = check_random_state(self.random_state)
         self.is_calibrated_ = calibration != "train"
         if isinstance(calibration, LeaveOneOut):
-            scores = self._fit_batch(batch, rng)
-            if scores is None or np.shape(scores) != (len(batch),):
+            scores = self._fit_batch(graphs, rng)
+            if scores is None or np.shape(scores) != (len(graphs),):
                 raise ValueError(
                     f"{type(self).__name__}._fit_batch must return the scores of the "
-                    f"{len(batch)} training graphs, each by the others, and returned {scores!r}"
+                    f"{len(graphs)} training graphs, each by the others, and returned {scores!r}"
                 )
         elif isinstance(calibration, Split):
-            set_aside, known = calibration.split(len(batch), self.contamination, rng)
-            self._fit_batch(batch[known], rng)
-            self._check_batch(batch[set_aside])
-            scores = self._checked_scores(batch[set_aside])
-            counted = counted[set_aside]
+            set_aside, known = calibration.split(len(counted), self.contamination, rng)
+            self._fit_batch(graphs[known], rng)
+            # All copies of these: a graph that is set aside and common is as common among the new.
+            counted = np.flatnonzero(np.isin(position, set_aside))
+            self._check_batch(batch[counted])
+            scores = self._checked_scores(batch[counted])
         else:
-            self._fit_batch(batch, rng)
-            scores = self._checked_scores(batch)
+            self._fit_batch(graphs, rng)
+            scores = self._checked_scores(graphs)
         self.calibration_scores_ = scores = finite(scores)
         self.calibration_graphs_ = counted
         needed = fewest_scores(self.contamination)

@@ -47,7 +47,16 @@ def _label_order(label: Any) -> tuple[str, Any]:
     is_number = is_number and not isinstance(label, np.timedelta64)  # an integer to NumPy
     if is_number and abs(label) < 1e300:  # larger integers overflow a float
         return "", float(label)
-    return type(label).__name__, repr(label)
+    return type(label).__name__, _text_of(label)
+
+
+def _text_of(label: Any) -> str:
+    """The label in words, the same in every process: sets have an order of each their own."""
+    if isinstance(label, frozenset):
+        return repr(sorted(map(_text_of, label)))
+    if type(label) is tuple:
+        return repr(tuple(map(_text_of, label)))
+    return repr(label)
 
 
 def columns_by_name(

@@ -12,7 +12,7 @@ from scipy.stats import poisson
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
-from skgraphkde.graphs.refinement import color_rows, mix, refined
+from skgraphkde.graphs.refinement import bits, color_rows, mix, refined
 from skgraphkde.graphs.relations import messages
 
 # Colors that still split after so many rounds belong to paths and trees that differ far away.
@@ -24,9 +24,9 @@ GRID = 1e-3
 # Digits (binary) of the probabilities that are compared: sums in another order differ by less.
 WALK_BITS = 30
 # Copies exceed chance if graphs come k + 1 times as seldom as they do with less than this
-# probability. It is large for graphs given twice, as a mistake costs only p-values that are too
-# careful; small beyond, as numbers of common graphs (stars, cliques) have gaps by nature.
-LEVELS = {2: 0.2, 3: 1e-3, 4: 1e-3, 5: 1e-3}
+# probability, for k = 2 and for larger k, numbers of graphs being 1.5 standard errors too large or
+# too small. If all graphs are equally common, that is so by chance in one list of a hundred.
+LEVEL, LEVEL_BEYOND, ERRORS = 0.05, 1e-3, 1.5
 
 
 def first_copies(batch: GraphBatch) -> np.ndarray:
@@ -34,8 +34,9 @@ def first_copies(batch: GraphBatch) -> np.ndarray:
 
     Two graphs look the same if refinement of colors (Weisfeiler and Leman, 1968), which begin with
     all data of nodes and edges, ends with the same colors, and random walks return to the nodes
-    with the same probabilities. Numbers are equal if they agree to a thousandth of a standard
-    deviation: a copy in single precision, or from a file with few digits, is a copy.
+    with the same probabilities. Weights count relative to their mean in a graph. Numbers are equal
+    if they agree to a thousandth of a standard deviation: a copy in single precision, or from a
+    file with few digits, is a copy.
 
     Parameters
     ----------
@@ -47,9 +48,12 @@ def first_copies(batch: GraphBatch) -> np.ndarray:
         ``i`` itself for a graph that is the first of its kind.
     """
     batch = _rounded(batch)
-    kinds = _kinds(batch, _node_colors(batch))
+    kinds, given = _kinds(batch, _node_colors(batch)), _as_given(batch)
     _, inverse, counts = np.unique(kinds, return_inverse=True, return_counts=True)
-    repeated = np.flatnonzero(counts[inverse] > 1)
+    # Walks take time: copies in the same order of nodes need none.
+    n_given = np.unique(np.column_stack([inverse, given]), axis=0)[:, 0]
+    is_same = np.bincount(n_given.astype(np.int64), minlength=len(counts)) == 1
+    repeated = np.flatnonzero((counts > 1)[inverse] & ~is_same[inverse])
     if len(repeated):
         some = batch[repeated]
         walks = return_probabilities(some, WALK_STEPS)
@@ -69,9 +73,13 @@ def _rounded(batch: GraphBatch) -> GraphBatch:
         )
     }
     A = batch.adjacency
-    weights = _to_grid(A.data[:, np.newaxis])[:, 0]
+    # Weights are relative.
+    n_arcs = np.maximum(np.bincount(batch.graph_of_arc, minlength=len(batch)), 1)
+    mean = np.bincount(batch.graph_of_arc, A.data, len(batch)) / n_arcs
+    relative = A.data / mean[batch.graph_of_arc]
+    weights = _to_grid(relative[:, np.newaxis])[:, 0]
     # A weight of 0 would be no edge.
-    weights = np.where(weights > 0, weights, A.data)
+    weights = np.where(weights > 0, weights, relative)
     adjacency = sp.csr_array((weights, A.indices, A.indptr), shape=A.shape)
     return batch.replace(adjacency=adjacency, **rounded, schema=batch.schema)
 
@@ -83,13 +91,19 @@ def _to_grid(columns: np.ndarray) -> np.ndarray:
     return np.where(step == 1.0, columns, np.rint(columns / step) * step)
 
 
-def _node_colors(batch: GraphBatch) -> np.ndarray:
-    """Colors of all nodes once they no longer split, shape (n_nodes,)."""
+def _own_colors(batch: GraphBatch) -> np.ndarray:
+    """Colors by the data of each node, shape (n_nodes,)."""
     colors = mix(np.zeros(batch.n_nodes, dtype=np.uint64))
     if batch.labels is not None:
         colors = mix(colors + np.asarray(batch.labels).astype(np.uint64))
     if batch.attributes is not None:
         colors = mix(colors + color_rows(np.asarray(batch.attributes)))
+    return colors
+
+
+def _node_colors(batch: GraphBatch) -> np.ndarray:
+    """Colors of all nodes once they no longer split, shape (n_nodes,)."""
+    colors = _own_colors(batch)
     passed, before = messages(batch, _edge_codes(batch), weighted=True), 0
     for new in refined(colors, passed, MOST_ROUNDS):
         colors, n_colors = new, len(np.unique(new))
@@ -108,6 +122,18 @@ def _edge_codes(batch: GraphBatch) -> np.ndarray | None:
         numbers = color_rows(np.asarray(batch.edge_attributes))
         codes = numbers if codes is None else mix(codes + numbers)
     return codes
+
+
+def _as_given(batch: GraphBatch) -> np.ndarray:
+    """One color for each graph, by its arcs and data in their order; shape (n_graphs,)."""
+    first = batch.node_ptr[batch.graph_of_node]
+    position = (np.arange(batch.n_nodes) - first).astype(np.uint64)
+    source, target = position[batch.source_of_arc], position[batch.adjacency.indices]
+    total = np.zeros(len(batch), dtype=np.uint64)
+    arcs = mix(mix(mix(source) + target) + mix(bits(batch.adjacency.data)))
+    np.add.at(total, batch.graph_of_arc, arcs)
+    np.add.at(total, batch.graph_of_node, mix(mix(position) + _own_colors(batch)))
+    return mix(total)
 
 
 def _kinds(batch: GraphBatch, colors: np.ndarray) -> np.ndarray:
@@ -135,6 +161,11 @@ def exceed_chance(n_copies: np.ndarray) -> bool:
     """
     if len(n_copies) > 1 and n_copies.min() == n_copies.max() > 1:
         return True  # all equally often
-    f = np.bincount(n_copies, minlength=max(LEVELS) + 2).astype(float)
-    least = {k: k / (k + 1) * f[k] ** 2 / (f[k - 1] + 1) for k in LEVELS}
-    return any(poisson.cdf(f[k + 1], least[k]) < level for k, level in LEVELS.items())
+    f = np.bincount(n_copies, minlength=4).astype(float)
+    error = ERRORS * np.sqrt(f)
+    k = np.arange(2, len(f))
+    k = k[f[k] > 1]
+    most_before, least = (f + error)[k - 1] + 1, np.maximum(f - error, 0)[k]
+    expected = k / (k + 1) * least**2 / most_before
+    level = np.where(k == 2, LEVEL, LEVEL_BEYOND)
+    return bool((poisson.cdf(np.append(f, 0)[k + 1], expected) < level).any())

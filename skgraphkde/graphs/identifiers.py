@@ -20,7 +20,9 @@ from skgraphkde.graphs.selection import select_categories, without_repeated_arcs
 LEAST_VALUES, SHARED = 10, 0.5
 
 
-def without_identifiers(batch: GraphBatch, schema: GraphSchema | None) -> GraphBatch:
+def without_identifiers(
+    batch: GraphBatch, schema: GraphSchema | None, counted: np.ndarray | None = None
+) -> GraphBatch:
     """Leave out categories that are identifiers, unless the user named them: then warn.
 
     Parameters
@@ -29,7 +31,12 @@ def without_identifiers(batch: GraphBatch, schema: GraphSchema | None) -> GraphB
         The training graphs.
     schema : GraphSchema or None
         What the user wrote.
+    counted : ndarray of int, default=None
+        Graphs by which it is decided. None: all. Between copies of a graph any value repeats.
     """
+    is_counted = np.ones(len(batch), dtype=bool)
+    if counted is not None:
+        is_counted = np.isin(np.arange(len(batch)), counted)
     for prefix, kind, owner in (
         ("", "node_categories", batch.graph_of_node),
         ("edge_", "edge_categories", batch.graph_of_arc),
@@ -42,7 +49,8 @@ def without_identifiers(batch: GraphBatch, schema: GraphSchema | None) -> GraphB
         found = []
         for name in categories:
             own, values = select_categories(codes, names, categories, (name,))
-            if not _is_identifier(np.asarray(own), len(values), owner):
+            some = is_counted[owner]
+            if not _is_identifier(np.asarray(own)[some], len(values), owner[some]):
                 continue
             if name in named:
                 warnings.warn(

@@ -48,12 +48,16 @@ def scores_slow(graphs, references, own, fewest):
         largest = 0.0
         for part, repeated in ((0, 1), (1, 2)):  # an undirected edge is two arcs
             known = [x for of_graph in others for x in of_graph[part] if x[1] is not None]
+            n_missing = sum(x[1] is None for of_graph in others for x in of_graph[part])
+            n_given = sum(x[1] is not None for of in references for x in numbers_of(of)[part])
             for kind, value in numbers_of(graph)[part]:
                 alike = [x for k, x in known if k == kind]
                 alike = alike if repeated * len(alike) >= fewest else [x for _, x in known]
                 if value is not None:
                     away = abs(value - np.mean(alike)) / np.std(alike)
                     largest = max(largest, away)
+                elif not n_missing:  # the first that is missing
+                    largest = max(largest, np.sqrt(repeated * n_given))
         scores.append(-largest)
     return scores
 
@@ -109,3 +113,16 @@ def test_a_missing_number_where_none_was_missing():
     for graph in odd:
         graph.nodes[4]["temp"] = None
     assert (detector.predict(odd) == -1).mean() > 0.9
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e6, 1.7e9])
+def test_a_constant_makes_no_difference(shift):
+    """Squares of numbers far from 0, such as Unix times, lose the digits in which they differ."""
+    graphs = plants(30, 0) + plants(1, 1, odd=100.0)
+    for graph in graphs:
+        for data in graph.nodes.values():
+            data["temp"] = None if data["temp"] is None else data["temp"] + shift
+    batch = read_graphs(graphs, schema=SCHEMA)
+    known = Novelty().fit(batch[:30])
+    scores = known.scores(batch[30:])[-1]
+    assert -20 < scores[0] < -10

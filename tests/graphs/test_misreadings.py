@@ -232,3 +232,11 @@ def test_sets_have_no_order_that_data_could_follow():
     check_refused(edges, "no order for 'weight' to follow", WEIGHTED)
     by_edge = {"edges": set(EDGES), "edge_data": {"x": {(1, 2): 2.0, (0, 1): 1.0}}}
     assert read_graphs([by_edge]).edge_attributes.ravel().tolist() == [1, 1, 2, 2]
+
+
+def test_a_tuple_with_nan_is_no_label():
+    """A tuple is equal to itself, and in another process it is another tuple."""
+    check_refused(
+        {"edges": EDGES, "label": [(1, float("nan"))] * 3}, "graph 0, node 0 has the label"
+    )
+    read_graphs([{"edges": EDGES, "label": [(1, None)] * 3}])

@@ -1,5 +1,9 @@
 """GraphSchema: what is read, what is left out and said, and what is refused."""
 
+import os
+import subprocess
+import sys
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -519,3 +523,22 @@ def test_self_loops_are_said_apart_from_what_can_be_read():
         GraphKDEDetector().fit(graphs)
     schema = GraphSchema(edge_categories=None, edge_numbers=None)
     assert GraphKDEDetector(schema=schema).fit(graphs).schema_.left_out == ("1 self-loop",)
+
+
+def test_sets_as_labels_have_one_order_in_every_process():
+    """Their own order, and so their repr, depends on the process."""
+    program = (
+        "from skgraphkde.graphs.arrays import sorted_labels\n"
+        "labels = {frozenset({f'a{i}', f'b{i % 7}'}) for i in range(40)}\n"
+        "print([sorted(x) for x in sorted_labels(labels)])"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(printed) == 1

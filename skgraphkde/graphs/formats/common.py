@@ -122,6 +122,8 @@ def is_label(value: Any) -> bool:
     """Whether a value can be a category or a node id: it is hashable and not NaN or NaT."""
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
         return False  # a tensor is hashable, but equal tensors have different hashes
+    if type(value) is tuple:  # which is equal to itself, whatever it contains
+        return all(is_label(item) for item in value)
     try:
         hash(value)
         return bool(value == value)  # NaN is not equal to itself
