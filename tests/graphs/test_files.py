@@ -983,3 +983,28 @@ def test_a_zip_writes_nothing(tmp_path):
         archive.writestr("../../evil.txt", "x")
     assert len(read_batch(find_files([folder]))) == 3
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["TINY.zip", "folder"]
+
+
+def test_folders_behind_links_are_searched_once(tmp_path):
+    (tmp_path / "a" / "deep").mkdir(parents=True)
+    (tmp_path / "b").mkdir()
+    for name in ("a/1.gml", "a/deep/2.gml", "b/3.gml"):
+        nx.write_gml(nx.path_graph(3), tmp_path / name)
+    (tmp_path / "a" / "other").symlink_to(tmp_path / "b")
+    (tmp_path / "b" / "up").symlink_to(tmp_path / "a")
+    found = [path.name for path in find_files([tmp_path / "a"])]
+    assert found == ["1.gml", "2.gml", "3.gml"]
+
+
+def test_paths_that_cannot_be_used_are_skipped_if_asked(tmp_path):
+    nx.write_gml(nx.path_graph(3), tmp_path / "1.gml")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "README.txt").touch()
+    (tmp_path / "dangling.gml").symlink_to(tmp_path / "gone.gml")
+    errors = []
+    names = ["1.gml", "empty", "README.txt", "dangling.gml", "gone.gml"]
+    found = find_files([tmp_path / name for name in names], errors.append)
+    assert [path.name for path in found] == ["1.gml"]
+    assert [str(error).count(name) for error, name in zip(errors, names[1:], strict=True)] == [
+        1
+    ] * 4

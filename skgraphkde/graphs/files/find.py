@@ -18,12 +18,13 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     Parameters
     ----------
     paths : iterable of str or path-like
-        Files, and folders that are searched with their subfolders. Hidden files and folders are
-        skipped. A table of nodes, ``NAME.nodes.csv``, is no graph of its own: it is read with the
+        Files, and folders that are searched with their subfolders, each once, also behind symbolic
+        links. Hidden files and folders are skipped. A table of nodes, ``NAME.nodes.csv``, is no graph of its own: it is read with the
         edge list ``NAME.csv``.
     on_error : callable, default=None
-        Called with the error of each subfolder that cannot be searched, and of each table of nodes
-        without an edge list, which are then left out. None: raise the error.
+        Called with the error of each path that cannot be used, of each subfolder that cannot be
+        searched, and of each table of nodes without an edge list, which are then left out. None:
+        raise the error.
 
     Returns
     -------
@@ -48,27 +49,37 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     ...     [path.name for path in find_files([folder])]
     ['a.json.gz', 'b.gml']
     """
-    known = f"{', '.join(FORMATS)}; all but {PACKED} also as .gz"
     files: list[Path] = []
     for path in map(Path, paths):
-        if path.is_dir():
-            found = list(_files_in(path, on_error))
-            if not found:
-                raise ValueError(f"the folder {path} contains no graph file ({known})")
+        found = list(_files_in(path, on_error)) if path.is_dir() else [path]
+        wrong = _what_is_wrong(path, found)
+        if wrong is None:
             files += found
-        elif not path.exists():
-            raise ValueError(f"{path} does not exist: give a graph file or a folder of graph files")
-        elif suffix_of(path) is None:
-            raise ValueError(
-                f"{path} does not have the suffix of a graph file: give one of {known}"
-            )
         else:
-            files.append(path)
+            (on_error or _raise)(ValueError(wrong))
     return _without_node_tables(files, on_error)
 
 
+def _what_is_wrong(path: Path, found: list[Path]) -> str | None:
+    """Why a path cannot be used, and what to do; None if it can."""
+    known = f"{', '.join(FORMATS)}; all but {PACKED} also as .gz"
+    if path.is_dir():
+        return None if found else f"the folder {path} contains no graph file ({known})"
+    if not path.exists():
+        return f"{path} does not exist: give a graph file or a folder of graph files"
+    if suffix_of(path) is None:
+        return f"{path} does not have the suffix of a graph file: give one of {known}"
+    return None
+
+
 def _files_in(folder: Path, on_error: OnError) -> Iterator[Path]:
-    for here, subfolders, names in os.walk(folder, onerror=on_error or _raise):
+    searched = set()
+    for here, subfolders, names in os.walk(folder, onerror=on_error or _raise, followlinks=True):
+        real = os.path.realpath(here)
+        if real in searched:  # by a link to it, or to a folder above
+            subfolders.clear()
+            continue
+        searched.add(real)
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
         for name in sorted(names):
             if not name.startswith(".") and suffix_of(Path(name)) is not None:
