@@ -19,8 +19,8 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     ----------
     paths : iterable of str or path-like
         Files, and folders that are searched with their subfolders, each once, also behind symbolic
-        links. Hidden files and folders are skipped. A table of nodes, ``NAME.nodes.csv``, is no graph of its own: it is read with the
-        edge list ``NAME.csv``.
+        links. Hidden files and folders are skipped. A table of nodes, ``NAME.nodes.csv``, is no
+        graph of its own: it is read with the edge list ``NAME.csv``.
     on_error : callable, default=None
         Called with the error of each path that cannot be used, of each subfolder that cannot be
         searched, and of each table of nodes without an edge list, which are then left out. None:
