@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from skgraphkde.features import NodeFeatures
     from skgraphkde.graphs import FittedSchema, GraphBatch, GraphSchema, read_graphs
     from skgraphkde.persistence import register
+    from skgraphkde.reporting import report
     from skgraphkde.training import Contrastive, RandomEdges, SpectralEdges, Twins
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "paper_settings",
     "read_graphs",
     "register",
+    "report",
 ]
 
 # torch and numba take seconds to import. These are searched in this order.
@@ -68,6 +70,7 @@ _ROOMS = (
     "training",
     "calibration",
     "detectors",
+    "reporting",
 )
 _SUBMODULES = (*_ROOMS, "inspection", "evaluation", "display", "testing", "datasets")
 

@@ -39,6 +39,7 @@ NAMES = [
     "paper_settings",
     "read_graphs",
     "register",
+    "report",
 ]
 HEAVY = ("torch", "numba", "sklearn", "scipy", "dgl", "pandas", "matplotlib")
 

@@ -12,6 +12,7 @@ from skgraphkde._version import __version__
 from skgraphkde.cli.explain import explain
 from skgraphkde.cli.fit import fit
 from skgraphkde.cli.info import info
+from skgraphkde.cli.report import report
 from skgraphkde.cli.score import score
 from skgraphkde.cli.shell import Commands
 
@@ -26,5 +27,5 @@ def main() -> None:
     """
 
 
-for _command in (fit, score, explain, info):
+for _command in (fit, score, explain, report, info):
     main.add_command(_command)

@@ -11,6 +11,7 @@ from sklearn.manifold import TSNE, smacof
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from skgraphkde.display.common import (
+    GRAY,
     check_numbers,
     check_option,
     check_target_of,
@@ -38,6 +39,9 @@ class GraphMapDisplay:
         The threshold. Without it there are no verdicts.
     y : ndarray of shape (n_graphs,), default=None
         1 for normal, -1 for anomalies.
+    known : ndarray of shape (n_graphs,), bool, default=None
+        Graphs among which the others are shown, such as those of fit: small gray crosses, whatever
+        their verdicts.
 
     Attributes
     ----------
@@ -64,6 +68,7 @@ class GraphMapDisplay:
     scores: np.ndarray
     offset: float | None = None
     y: np.ndarray | None = None
+    known: np.ndarray | None = None
 
     @classmethod
     def from_estimator(cls, detector: Any, graphs: Any, y: Any = None, **options: Any) -> Self:
@@ -83,6 +88,7 @@ class GraphMapDisplay:
         *,
         offset: float | None = None,
         y: Any = None,
+        known: Any = None,
         method: str = "mds",
         random_state: Any = None,
         **options: Any,
@@ -92,7 +98,7 @@ class GraphMapDisplay:
         Parameters
         ----------
         distances : array-like of shape (n_graphs, n_graphs)
-        scores, offset, y
+        scores, offset, y, known
             As for the class.
         method : {"mds", "tsne"}, default="mds"
             Metric multidimensional scaling, which preserves distances as well as a plane can; or
@@ -116,9 +122,10 @@ class GraphMapDisplay:
         if len(D) < 3 or not D.any():
             raise ValueError(f"a map needs at least 3 graphs, not all alike, got {len(D)}")
         scores = check_numbers(scores, "scores")
-        check_consistent_length(D, scores)
+        check_consistent_length(D, scores, known)
         positions = _mds(D) if method == "mds" else _tsne(D, random_state)
-        return cls(positions, scores, offset, check_target_of(y, scores)).plot(**options)
+        known = None if known is None else np.asarray(known, dtype=bool)
+        return cls(positions, scores, offset, check_target_of(y, scores), known).plot(**options)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the map.
@@ -135,11 +142,17 @@ class GraphMapDisplay:
             flagged = self.scores < self.offset
             if self.y is None:
                 names, classes = ("not flagged", "flagged"), np.where(flagged, -1, 1)
+        shown = np.ones(len(self.positions), dtype=bool)
+        if self.known is not None:
+            style = {"s": 12, "color": GRAY, "marker": "x", "linewidth": 0.8, "label": "known"}
+            self.ax_.scatter(*self.positions[self.known].T, **style)
+            shown = ~self.known
         self.points_ = []
         for of_group, label, color, marker in groups(classes, names):
             style = {"s": 26, "color": color, "marker": marker, "label": label}
+            which = np.flatnonzero(shown)[of_group] if classes is None else of_group & shown
             points = self.ax_.scatter(
-                *self.positions[of_group].T, edgecolor="white", linewidth=0.5, **style
+                *self.positions[which].T, edgecolor="white", linewidth=0.5, **style
             )
             self.points_.append(points)
         self.rings_ = None

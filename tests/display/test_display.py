@@ -177,6 +177,18 @@ def test_a_map_of_the_plane_keeps_its_distances(dimension):
     assert width >= height
 
 
+def test_known_graphs_are_crosses_behind_the_others():
+    X = np.random.RandomState(0).rand(8, 2)
+    known, scores = np.arange(8) < 5, np.array([-1.0, 1, 1, 1, 1, 1, -1, -1])
+    display = GraphMapDisplay.from_predictions(cdist(X, X), scores, offset=0.0, known=known)
+    drawn = {points.get_label(): points.get_offsets() for points in display.ax_.collections}
+    np.testing.assert_array_equal(drawn["known"], display.positions[:5])
+    np.testing.assert_array_equal(drawn["flagged"], display.positions[6:])
+    np.testing.assert_array_equal(drawn["not flagged"], display.positions[5:6])
+    without = GraphMapDisplay.from_predictions(cdist(X, X), scores, known=known)
+    np.testing.assert_array_equal(without.points_[0].get_offsets(), display.positions[5:])
+
+
 def test_the_ground_is_the_density_of_the_graphs_around():
     """Two groups far apart, one of them below the threshold."""
     X = np.repeat([0.0, 10.0], [6, 4])[:, None] + np.linspace(0, 1, 10)[:, None]

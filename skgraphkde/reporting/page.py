@@ -1,0 +1,152 @@
+"""report: a fitted detector and graphs -> one HTML file with scores, reasons and pictures."""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import networkx as nx
+from sklearn.utils.validation import check_is_fitted
+
+from skgraphkde.calibration import check_alpha
+from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.persistence import atomic_file
+from skgraphkde.reporting.findings import Finding, findings
+from skgraphkde.reporting.rendering import Drawn, Listed, check_installed, render
+
+# The graphs that are drawn, at most: the oddest.
+PICTURED = 200
+# Graphs that are judged at a time.
+CHUNK = 1_000
+
+
+def report(
+    detector: BaseGraphDetector,
+    graphs: Any,
+    names: Sequence[Any] | None = None,
+    path: str | os.PathLike | None = None,
+    *,
+    alpha: float = 0.1,
+    known_names: Sequence[Any] | None = None,
+) -> str | None:
+    """A page that shows which graphs are odd, and why: one HTML file, which needs no network.
+
+    It says how many graphs are anomalies, and how many are selected at a false-discovery rate; it
+    shows the distribution of the scores, a table to sort and filter, and a map of known and new
+    graphs. A click on a row of the table, or Enter, shows the reasons in words, the nearest known
+    graphs, and, for the 200 lowest scores, a picture of the graph with its nodes colored by their
+    shares of the distance.
+
+    Parameters
+    ----------
+    detector : BaseGraphDetector
+        Fitted. Only a :class:`GraphKDEDetector` has reasons and a map.
+    graphs : sequence of graphs, or GraphBatch
+        Not those of `fit`.
+    names : sequence, default=None
+        One for each graph. None: "graph 0", "graph 1", ...
+    path : str or path-like, default=None
+        Where to write the page, in one step. None: return it.
+    alpha : float, default=0.1
+        Bound on the expected share of normal graphs among those selected, in (0, 1], see
+        :meth:`GraphKDEDetector.select`.
+    known_names : sequence, default=None
+        One for each of ``detector.density_.references``: the training graphs in their order, or
+        those that were chosen. None: their positions.
+
+    Returns
+    -------
+    str or None
+        The page, if `path` is None.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a graph cannot be used, the numbers of names and graphs differ, or `alpha` is not in
+        (0, 1].
+    ImportError
+        Without the packages of ``pip install "skgraphkde[report]"``.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import skgraphkde
+    >>> known = [nx.cycle_graph(n) for n in range(10, 30)]
+    >>> detector = skgraphkde.GraphKDEDetector().fit(known)
+    >>> page = skgraphkde.report(detector, [nx.cycle_graph(15), nx.star_graph(15)], ["a", "b"])
+    >>> "1 of 2 graphs is an anomaly" in page
+    True
+    """
+    page = Page(detector, alpha, known_names)
+    batch = detector.read(graphs)
+    if names is None:
+        names = [f"graph {i}" for i in range(len(batch))]
+    if len(names) != len(batch):
+        raise ValueError(f"got {len(names)} names for {len(batch)} graphs: give one for each")
+    ids: list | None = None
+    if not isinstance(graphs, GraphBatch) and all(isinstance(x, nx.Graph) for x in graphs):
+        ids = [list(graph) for graph in graphs]
+    for start in range(0, len(batch), CHUNK):
+        part = slice(start, start + CHUNK)
+        for i, finding in enumerate(page.judge(batch[part], ids and ids[part]), start):
+            page.add(names[i], batch[i], finding, ids and ids[i])
+    html = page.html()
+    if path is None:
+        return html
+    with atomic_file(path, "t", encoding="utf-8", newline="") as file:
+        file.write(html)
+    return None
+
+
+class Page:
+    """Collects graphs, of which it keeps those that it will draw; then makes the page.
+
+    Parameters
+    ----------
+    detector, alpha, known_names
+        As for :func:`report`.
+
+    Raises
+    ------
+    ValueError, ImportError
+        As for :func:`report`, before anything is read.
+    """
+
+    def __init__(
+        self, detector: BaseGraphDetector, alpha: float, known_names: Sequence[Any] | None = None
+    ) -> None:
+        check_is_fitted(detector)
+        check_alpha(alpha)
+        check_installed()
+        n_known = 0
+        if isinstance(detector, GraphKDEDetector):
+            n_known = len(detector.density_.references)
+        if known_names is not None and len(known_names) != n_known:
+            raise ValueError(
+                f"got {len(known_names)} known_names: give one for each of {n_known} references"
+            )
+        self.detector, self.alpha, self.known_names = detector, alpha, known_names
+        self.listed: list[Listed] = []
+        self.oddest: list[tuple[float, int, Drawn]] = []  # a heap, its top is the least odd
+
+    def judge(self, batch: GraphBatch, ids: list | None = None) -> list[Finding]:
+        """What the detector says of each graph; `ids` of the nodes of each, or None."""
+        return findings(self.detector, batch, ids)
+
+    def add(self, name: Any, graph: GraphBatch, finding: Finding, ids: list | None = None) -> None:
+        """Add one graph, with the ids of its nodes in their order; None: their positions."""
+        number = len(self.listed)
+        self.listed.append(Listed(number, str(name), finding))
+        # Of equally odd ones, the first remain; no two have the same number.
+        heapq.heappush(self.oddest, (-finding.decision, -number, Drawn(number, graph, ids)))
+        if len(self.oddest) > PICTURED:
+            heapq.heappop(self.oddest)
+
+    def html(self) -> str:
+        """The page."""
+        drawn = [graph for *_, graph in sorted(self.oddest, key=lambda x: x[:2], reverse=True)]
+        return render(self.detector, self.listed, drawn, self.alpha, self.known_names)

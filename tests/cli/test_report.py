@@ -1,0 +1,70 @@
+"""``skgraphkde report``: the page of the library, from files."""
+
+import numpy as np
+import pytest
+
+import skgraphkde
+from skgraphkde.reporting import page, rendering
+from tests.cli.conftest import NEW, run
+from tests.cli.test_own_detectors import own  # noqa: F401
+from tests.reporting.conftest import Parsed, skip_without_packages
+
+skip_without_packages()
+
+
+@pytest.fixture(autouse=True)
+def few_pictures(monkeypatch):
+    monkeypatch.setattr(page, "PICTURED", 2)
+
+
+def test_it_says_what_score_says(here):
+    result = run("report model.skg new -o page.html --alpha 0.3")
+    detector = skgraphkde.load("model.skg")
+    n = int((detector.predict(NEW) == -1).sum())
+    assert result.stdout == f"{n} of 7 graphs are anomalies: page.html\n"
+    parsed = Parsed((here / "page.html").read_text(encoding="utf-8"))
+    order = np.argsort(detector.score_samples(NEW), kind="stable")
+    assert parsed.texts["button"] == [f"new/{i:02d}.graphml" for i in order]
+    assert sum(row[3] == "yes" for row in parsed.rows) == detector.select(NEW, 0.3).sum()
+    assert parsed.texts["strong"][0].endswith("false-discovery rate of 30%")
+    assert "n1" in parsed.texts["td"]  # the ids in the files
+
+
+def test_it_goes_to_stdout(here):
+    result = run("report model.skg new/00.graphml -o -")
+    assert result.stdout.startswith("<!DOCTYPE html>")
+    assert result.stdout.endswith("</html>\n")
+    assert "of 1 graphs are anomalies: -" in result.stderr
+
+
+def test_bad_files_are_skipped_if_one_says_so(here):
+    (here / "bad.gml").write_text("graph [")
+    (here / "page.html").write_text("old")
+    result = run("report model.skg new/00.graphml bad.gml -o page.html", exit_code=1)
+    assert "bad.gml" in result.stderr
+    assert (here / "page.html").read_text() == "old"
+    result = run("report model.skg new/00.graphml bad.gml -o page.html --skip-errors", exit_code=3)
+    assert "Skipped: bad.gml" in result.stderr
+    assert len(Parsed((here / "page.html").read_text(encoding="utf-8")).rows) == 1
+    result = run("report model.skg bad.gml -o page.html --skip-errors", exit_code=1)
+    assert "no graph could be read" in result.stderr
+
+
+def test_wrong_usage(here, monkeypatch):
+    assert "Missing option '-o'" in run("report model.skg new", exit_code=2).stderr
+    run("report model.skg new -o page.html --alpha 0", exit_code=2)
+    run("report model.skg new -o nowhere/page.html", exit_code=2)
+
+    def missing(name):
+        raise rendering.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(rendering.metadata, "distribution", missing)
+    result = run("report model.skg new -o page.html", exit_code=1)
+    assert result.stderr.count("pip install") == 1
+    assert 'pip install "skgraphkde[report]"' in result.stderr
+
+
+def test_an_own_detector(here, own):  # noqa: F811
+    run(f"fit normal -o own.skg --detector {own}:EdgeCount")
+    run(f"report own.skg new -o page.html --detector {own}:EdgeCount")
+    assert len(Parsed((here / "page.html").read_text(encoding="utf-8")).rows) == 7

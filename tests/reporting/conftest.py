@@ -1,0 +1,77 @@
+"""A fitted detector, new graphs with hostile names, and the page about them."""
+
+import importlib.util
+from html.parser import HTMLParser
+
+import networkx as nx
+import pytest
+
+import skgraphkde
+from skgraphkde import GraphKDEDetector
+from tests.conftest import random_graphs
+
+NAMES = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(2)>',
+    "</script><script>alert(3)</script>",
+    "&lt;img src=//evil.test/x onerror=alert(4)&gt;",
+    "two\nlines \u202e{{ 7 * 7 }}",
+    "star",
+    "triangle",
+]
+
+
+def skip_without_packages():
+    """Skip a module if what a page is made with is not installed; itables need not be imported."""
+    for name in ("itables", "jinja2", "matplotlib"):
+        if importlib.util.find_spec(name) is None:
+            pytest.skip(f"there is no {name}", allow_module_level=True)
+
+
+@pytest.fixture(scope="package")
+def detector():
+    return GraphKDEDetector(random_state=0).fit(random_graphs(30, seed=1))
+
+
+@pytest.fixture(scope="package")
+def new():
+    star, triangle = nx.star_graph(40), nx.cycle_graph(3)
+    for graph in (star, triangle):
+        nx.set_node_attributes(graph, "<b>new</b>", "label")
+    return [*random_graphs(5, seed=2), star, nx.relabel_nodes(triangle, {0: "<i>node</i>"})]
+
+
+@pytest.fixture(scope="package")
+def html(detector, new):
+    return skgraphkde.report(detector, new, NAMES)
+
+
+class Parsed(HTMLParser):
+    """The elements of a page, and the texts in each kind, as a browser reads them."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.elements, self.texts, self.rows, self.open = [], {}, [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in ("meta", "link", "img", "br"):
+            self.open.append(tag)
+        if tag == "tr" and "data-details" in dict(attributes):
+            self.rows.append([])
+        if tag == "td" and self.open.count("table") == 1 and "article" not in self.open:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.setdefault(self.open[-1] if self.open else "", []).append(data)
+        if "td" in self.open and "article" not in self.open:
+            self.rows[-1][-1] += data
+
+    def addresses(self):
+        """All that the page could fetch."""
+        names = ("src", "href", "data", "action", "srcset", "poster")
+        return [value for _, x in self.elements for name, value in x.items() if name in names]
