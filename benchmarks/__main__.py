@@ -33,6 +33,7 @@ TABLES = (
     "two_stage",
     "contamination",
     "false_alarms",
+    "updates",
     "erdos_renyi",
     "families",
     "shift",

@@ -120,6 +120,11 @@ CHANGES = {
         "references__sampling",
         "uniform",
     ),
+    "References.max_references": (
+        {"references": "window"},
+        "references__max_references",
+        10,
+    ),
     "References.ratio": ({"references": References("uniform", 0.5)}, "references__ratio", 0.25),
     "LeaveOneOut.copies": (
         {"calibration": LeaveOneOut("apart")},

@@ -15,6 +15,7 @@ from skgraphkde.cli.info import info
 from skgraphkde.cli.report import report
 from skgraphkde.cli.score import score
 from skgraphkde.cli.shell import Commands
+from skgraphkde.cli.update import update
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -27,5 +28,5 @@ def main() -> None:
     """
 
 
-for _command in (fit, score, explain, report, info):
+for _command in (fit, update, score, explain, report, info):
     main.add_command(_command)

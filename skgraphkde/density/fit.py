@@ -57,9 +57,9 @@ def fit_density(
     """
     standardize(model, featurized)
     n, chosen = len(graphs), np.arange(len(graphs))
-    if references is not None and references.ratio < 1:
+    if references is not None and not references.keeps_all(n):
         log_density = np.zeros(n)
-        if references.sampling != "uniform":
+        if references.needs_density:
             log_density = _pilot_densities(features, model, graphs, featurized, rng)
         chosen = references.choose(log_density, rng)
     has_views = novelty is not None or len(model.distances) > 1

@@ -14,6 +14,7 @@ from skgraphkde.density.kde import MultiBandwidthKDE
 from skgraphkde.density.model import DensityModel, EmbeddedGraphs, carried_features
 from skgraphkde.density.novelty import FittedNovelty, Novelty
 from skgraphkde.density.ranges import check_range
+from skgraphkde.density.references import joined_references
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.density.surprise import LogPValues
 from skgraphkde.distances.base import FittedDistance
@@ -177,17 +178,50 @@ class GraphDensity:
         -------
         ndarray of shape (n_views, n_graphs)
         """
-        scores = self.view_scores(graphs, verbose=verbose)
+        return self.as_log_p_values(self.view_scores(graphs, verbose=verbose))
+
+    def as_log_p_values(self, scores: np.ndarray) -> np.ndarray:
+        """What :meth:`log_p_values` makes of `view_scores`; the shape is the same."""
         if len(scores) == 1:
             return scores
         pairs = zip(self._log_p_values, scores, strict=True)
         return np.array([log_p_values(of_view) for log_p_values, of_view in pairs])
 
     def with_views(
-        self, novelty: FittedNovelty | None, training_scores: np.ndarray
+        self, novelty: FittedNovelty | None, training_scores: np.ndarray | None
     ) -> GraphDensity:
         """The same with several views: those of the distances, and perhaps novelty."""
         return GraphDensity(self.features, self._model, self._references, novelty, training_scores)
+
+    def updated(
+        self, kept: np.ndarray, graphs: GraphBatch, training_scores: np.ndarray | None
+    ) -> GraphDensity:
+        """The same with other references; only new ones are embedded.
+
+        Parameters
+        ----------
+        kept : ndarray of int
+            Which of the references remain, ascending.
+        graphs : GraphBatch
+            New references, after these.
+        training_scores : ndarray of shape (n_views, n_scores) or None
+            With several views: the scores that p-values compare with.
+
+        Returns
+        -------
+        GraphDensity
+        """
+        if not len(graphs):
+            return self.with_views(self.novelty, training_scores)
+        references = self._references
+        if len(kept) < len(references):
+            references = references[kept]
+        new = self._model.embed_all(graphs, self.features.transform_batch)
+        measures = self._model.distances.concatenate([references.measures, new.measures])
+        joined = joined_references(references.graphs, graphs)
+        novelty = None if self.novelty is None else self.novelty.of(joined)
+        references = EmbeddedGraphs(joined, measures)
+        return GraphDensity(self.features, self._model, references, novelty, training_scores)
 
     def leave_one_out(self) -> np.ndarray:
         """Scores of the training graphs, each by the others, with several views."""
@@ -317,6 +351,7 @@ class GraphDensity:
             "size_kernel": model.size_kernel,
             "references": self.references,
             "novelty": None if self.novelty is None else self.novelty.specification,
+            "novelty_of_edges": self.novelty is not None and self.novelty.with_edges,
             "training_scores": self.training_scores,
         }
 
@@ -331,7 +366,7 @@ class GraphDensity:
         n_relations = features.edge_groups_.n_relations
         weights = state.take("weights", dict)
         encoder = restore_encoder(specification, in_dim, weights, n_relations)
-        features.check_batch(references)
+        features.check_columns(references)  # whoever updated it was told of new labels
         distances = _take_distances(state)
         needed = 8 * references.n_nodes * (in_dim + encoder.out_dim)
         needed += 8 * len(references) * distances.numbers_per_measure
@@ -343,7 +378,8 @@ class GraphDensity:
         state.check(len(kde.scales) == len(distances), "there are not as many scales as distances")
         size_kernel = state.take_optional("size_kernel", SizeKernel)
         novelty_of = state.take_optional("novelty", Novelty)
-        novelty = None if novelty_of is None else novelty_of.fit(references)
+        with_edges = state.take("novelty_of_edges", bool)
+        novelty = None if novelty_of is None else novelty_of.fit(references, with_edges)
         n_views = len(distances) + (0 if novelty is None else len(novelty.names))
         scores = None
         if n_views > 1:

@@ -79,8 +79,14 @@ class Novelty(Specification):
         self.radius = radius
         self.categories = categories
 
-    def fit(self, references: GraphBatch) -> FittedNovelty:
+    def fit(self, references: GraphBatch, with_edges: bool | None = None) -> FittedNovelty:
         """Learn the neighborhoods of the references.
+
+        Parameters
+        ----------
+        references : GraphBatch
+        with_edges : bool, default=None
+            Whether edges are parts. None: what suits the references.
 
         Raises
         ------
@@ -92,7 +98,14 @@ class Novelty(Specification):
                 "novelty=Novelty(categories='label') needs node labels, and the graphs carry none: "
                 "use categories='degree', or read them by GraphSchema(node_categories=...)"
             )
-        return FittedNovelty(self, references)
+        by_label = self.categories != "degree" and references.labels is not None
+        if with_edges is None:
+            # Edges of labeled graphs without directions and data are seen by the neighborhoods,
+            # unless these are all new, as with a name for each node.
+            with_edges = references.edge_labels is not None or (
+                by_label and (references.directed or _has_fixed_nodes(references))
+            )
+        return FittedNovelty(self, references, with_edges)
 
 
 class FittedNovelty:
@@ -102,6 +115,8 @@ class FittedNovelty:
     ----------
     specification : Novelty
     references : GraphBatch
+    with_edges : bool
+        Whether edges are parts. It stays as `fit` found it when the references change.
 
     Attributes
     ----------
@@ -109,14 +124,10 @@ class FittedNovelty:
         Whether nodes are told apart by labels, or by degrees.
     """
 
-    def __init__(self, specification: Novelty, references: GraphBatch) -> None:
+    def __init__(self, specification: Novelty, references: GraphBatch, with_edges: bool) -> None:
         self.specification, self._references = specification, references
+        self.with_edges = with_edges
         self.by_label = specification.categories != "degree" and references.labels is not None
-        # Edges of labeled graphs without directions and data are seen by the neighborhoods, unless
-        # these are all new, as with a name for each node.
-        with_edges = references.edge_labels is not None or (
-            self.by_label and (references.directed or _has_fixed_nodes(references))
-        )
         self.parts = Parts(references, by_label=self.by_label, with_edges=with_edges)
         self.extremes = Extremes(references, self.parts)
         self._has_rarity = with_edges or len(references.schema.node_categories) > 1
@@ -143,6 +154,10 @@ class FittedNovelty:
         if self.extremes:
             names.append("extremes of numbers")
         return tuple(names)
+
+    def of(self, references: GraphBatch) -> FittedNovelty:
+        """The same views of other references."""
+        return self.specification.fit(references, self.with_edges)
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels by which nodes are told apart."""
@@ -215,7 +230,7 @@ class FittedNovelty:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Colors mean nothing to another process.
-        return FittedNovelty, (self.specification, self._references)
+        return FittedNovelty, (self.specification, self._references, self.with_edges)
 
     def _last_colors(self, graphs: GraphBatch, n_rounds: int) -> np.ndarray:
         """Colors after the last round, shape (n_nodes,)."""

@@ -67,6 +67,8 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         The scores that `offset_` and p-values come from.
     calibration_graphs_ : ndarray of shape (n_scores,)
         The indices of the training graphs that have these scores, ascending.
+    n_graphs_seen_ : int
+        How many graphs `fit` got, and whatever updates the detector.
     is_calibrated_ : bool
         Whether these are comparable with scores of new graphs: not with ``calibration="train"``.
 
@@ -215,7 +217,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         fitted = copy.copy(self)  # whatever fails below, self stays as it was
         for name in [name for name in vars(fitted) if name.endswith("_")]:
             delattr(fitted, name)
-        fitted.schema_ = batch.schema
+        fitted.schema_, fitted.n_graphs_seen_ = batch.schema, len(batch)
         fitted._calibrate(batch, counted, position, calibration)
         unsaid = (GraphSchema() if schema is None else schema).undecided(batch.schema.left_out)
         attributes = [text for text in unsaid if " attribute " in text]
@@ -244,8 +246,14 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         ndarray of shape (n_graphs,), float64
             Higher is more normal. A graph's score does not depend on the other graphs.
         """
+        fitted = self._snapshot()
+        scores = in_parallel(fitted._checked_scores, fitted.read(graphs), fitted.n_jobs)
         # Finite after all: the error names a graph by its index among all, not in its part.
-        return finite(in_parallel(self._checked_scores, self.read(graphs), self.n_jobs))
+        return finite(scores)
+
+    def _snapshot(self) -> Self:
+        """The detector as it is now, whatever another thread fits or updates from here on."""
+        return copy.copy(self)
 
     def _checked_scores(self, graphs: GraphBatch) -> np.ndarray:
         scores = self._score_batch(graphs)
@@ -267,7 +275,8 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         -------
         ndarray of shape (n_graphs,)
         """
-        return self.score_samples(graphs) - self.offset_
+        fitted = self._snapshot()
+        return fitted.score_samples(graphs) - fitted.offset_
 
     def predict(self, graphs: Any) -> np.ndarray:
         """+1 for a normal graph, -1 for an anomaly.
@@ -376,6 +385,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         indices = fitted.take_array("calibration_graphs_", int, (n_scores,), low=0)
         detector.calibration_graphs_ = indices
         detector.is_calibrated_ = fitted.take("is_calibrated_", bool)
+        detector.n_graphs_seen_ = fitted.take_count("n_graphs_seen_", 2**62)
         detector._take_fitted(fitted)
         fitted.check_empty()
         return detector

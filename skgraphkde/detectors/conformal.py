@@ -37,6 +37,7 @@ class ConformalMixin:
     score_samples: Any
     _fit_batch: Any
     _checked_scores: Any
+    _snapshot: Any
     _check_batch: Any
 
     def _calibrate(
@@ -59,10 +60,18 @@ class ConformalMixin:
             # All copies of these: a graph that is set aside and common is as common among the new.
             counted = np.flatnonzero(np.isin(position, set_aside))
             self._check_batch(batch[counted])
-            scores = self._checked_scores(batch[counted])
+            scores = self._scores_set_aside(batch[counted])
         else:
             self._fit_batch(graphs, rng)
             scores = self._checked_scores(graphs)
+        self._set_calibration(scores, counted)
+
+    def _scores_set_aside(self, graphs: GraphBatch) -> np.ndarray:
+        """The scores of graphs that are set aside."""
+        return self._checked_scores(graphs)
+
+    def _set_calibration(self, scores: np.ndarray, counted: np.ndarray) -> None:
+        """Compare with these scores, of the graphs `counted`, from now on."""
         self.calibration_scores_ = scores = finite(scores)
         self.calibration_graphs_ = counted
         needed = fewest_scores(self.contamination)
@@ -71,7 +80,7 @@ class ConformalMixin:
                 f"{len(scores)} training graphs cannot place a threshold that flags "
                 f"{self.contamination:.3g} of normal graphs: it will flag about 1 in "
                 f"{len(scores) + 1}. Give at least {needed} graphs, or raise contamination",
-                stacklevel=5,
+                stacklevel=6,
             )
         interpolate = not self.is_calibrated_  # as the paper does
         self.offset_ = offset(scores, self.contamination, interpolate=interpolate)
@@ -123,13 +132,14 @@ class ConformalMixin:
         >>> int(detector.select(odd, alpha=0.1).sum())
         26
         """
-        check_is_fitted(self)
-        if not self.is_calibrated_:
+        fitted = self._snapshot()
+        check_is_fitted(fitted)
+        if not fitted.is_calibrated_:
             raise ValueError(
                 "calibration='train' uses scores in which each graph vouches for itself, as no new "
                 "graph does: use calibration='split', or 'loo'"
             )
-        return conformal_p_values(self.score_samples(graphs), self.calibration_scores_)
+        return conformal_p_values(fitted.score_samples(graphs), fitted.calibration_scores_)
 
     def select(self, graphs: Any, alpha: float = 0.1) -> np.ndarray:
         """Anomalies among the graphs, with a bounded share of false discoveries.

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from skgraphkde.distances.base import Distance, FittedDistance
+from skgraphkde.distances.kernel_means import EmbeddedMeasures
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import FittedMMD, MMDs
 
@@ -65,6 +66,17 @@ class Distances:
     def embed(self, P: DiscreteMeasures) -> Embedded:
         """Add to measures what distances need of each one alone."""
         return tuple(group.embed(P) for group, _ in self._groups)
+
+    def concatenate(self, parts: Sequence[Embedded]) -> Embedded:
+        """Embedded measures of several parts; only what MMDs add is not computed again."""
+        joined: list[DiscreteMeasures] = []
+        for (group, _), of_group in zip(self._groups, zip(*parts, strict=True), strict=True):
+            plain = DiscreteMeasures.concatenate(of_group)
+            if isinstance(group, MMDs):
+                joined.append(EmbeddedMeasures.with_embeddings(plain, of_group))
+            else:
+                joined.append(group.embed(plain))
+        return tuple(joined)
 
     def squared(self, P: Embedded, Q: Embedded | None = None) -> torch.Tensor:
         """Squared distances of all members.

@@ -33,6 +33,15 @@ class EmbeddedMeasures(DiscreteMeasures):
         norms, features = self.squared_norms[:, index], self.features[:, index]
         return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
 
+    @classmethod
+    def with_embeddings(
+        cls, plain: DiscreteMeasures, parts: Sequence[EmbeddedMeasures]
+    ) -> EmbeddedMeasures:
+        """Measures that are those of several parts, with what these have of each one."""
+        norms = torch.cat([part.squared_norms for part in parts], dim=1)
+        features = torch.cat([part.features for part in parts], dim=1)
+        return cls(plain.points, plain.weights, plain.sizes, norms, features)
+
     def of_gammas(self, index: slice | list[int]) -> EmbeddedMeasures:
         """The same for some of the gammas only."""
         norms, features = self.squared_norms[index], self.features[index]

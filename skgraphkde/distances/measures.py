@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,8 @@ import scipy.sparse as sp
 import torch
 
 from skgraphkde.computing.sparse import CSRMatrix
+from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.refinement import color_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +113,38 @@ class DiscreteMeasures:
             kept.data[row] = np.bincount(taken, minlength=len(order)) / most_points
         kept.eliminate_zeros()
         return DiscreteMeasures(self.points, kept, self.sizes)[:]
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[DiscreteMeasures]) -> DiscreteMeasures:
+        """All measures of several parts, with one point for points that are equal up to rounding.
+
+        Points that graphs of different parts share would otherwise count once in each of them.
+        """
+        points = torch.cat([part.points for part in parts])
+        colors = color_rows(points.numpy(force=True))
+        distinct, first = np.unique(colors, return_index=True)
+        order = np.argsort(first)  # keeps the points of a measure together
+        column = np.empty_like(order)
+        column[order] = np.arange(len(order))
+        column = column[np.searchsorted(distinct, colors)]
+        starts = offsets([len(part.points) for part in parts])
+        columns = [
+            column[part.weights.indices + start]
+            for part, start in zip(parts, starts[:-1], strict=True)
+        ]
+        weights = sp.csr_array(
+            (
+                np.concatenate([part.weights.data for part in parts]),
+                np.concatenate(columns),
+                offsets(np.concatenate([np.diff(part.weights.indptr) for part in parts])),
+            ),
+            shape=(sum(map(len, parts)), len(distinct)),
+        )
+        weights.sum_duplicates()
+        chosen = torch.as_tensor(first[order], device=points.device)
+        return DiscreteMeasures(
+            points[chosen], weights, np.concatenate([part.sizes for part in parts])
+        )
 
     def __len__(self) -> int:
         return len(self.sizes)

@@ -199,15 +199,17 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
 
     def check_batch(self, batch: GraphBatch) -> None:
         """Raise if the batch lacks what `fit` saw; warn once of labels that it did not see."""
+        self.check_columns(batch)
+        labels = self.block("label")
+        unseen = [] if labels is None else labels.unseen(batch)
+        if unseen:
+            warnings.warn(f"node labels that fit did not see: {listed(unseen)}", stacklevel=3)
+
+    def check_columns(self, batch: GraphBatch) -> None:
+        """Raise if the batch lacks what `fit` saw."""
         labels, numbers = self.block("label"), self.block("attribute")
         if labels is not None:
             batch.check_labels()
-            unseen = labels.unseen(batch)
-            if unseen:
-                warnings.warn(
-                    f"node labels that fit did not see: {listed(unseen)}",
-                    stacklevel=3,
-                )
         if numbers is not None:
             width = 0 if batch.attributes is None else batch.attributes.shape[1]
             if width != len(numbers.columns):

@@ -89,6 +89,14 @@ def filled_columns(
     return np.hstack([columns[name] for name in wanted])
 
 
+def used_codes(codes: np.ndarray | None, names: tuple[Hashable, ...]) -> tuple:
+    """Codes in a vocabulary without the names that none of them has, and these names."""
+    if codes is None:
+        return None, ()
+    used, codes = np.unique(codes, return_inverse=True)
+    return codes, tuple(names[code] for code in used)
+
+
 def merged_codes(codes: list[np.ndarray], names: list[tuple[Hashable, ...]]) -> tuple:
     """One vocabulary for codes in several: the codes, end to end, and the sorted names."""
     vocabulary = sorted_labels({name for of_part in names for name in of_part})

@@ -109,3 +109,27 @@ def test_a_distance_of_the_wrong_shape_is_named():
     distances, P = Distances([FittedMMD((1.0,)), Wrong("mean")]), measures(4, 6)
     with pytest.raises(TypeError, match=r"Wrong.squared must return a tensor of shape \(4, 4\)"):
         distances.squared(distances.embed(P))
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 3])
+def test_concatenated_measures_are_those_of_all_points(n_parts):
+    """Points that several parts share are one, up to rounding; means and masses are the same."""
+    rng = np.random.RandomState(0)
+    grid, parts = rng.standard_normal((6, 3)), []
+    for _ in range(n_parts):
+        sizes = rng.randint(1, 6, size=4)
+        cloud = grid[rng.randint(6, size=sizes.sum())] * (1 + 1e-15 * rng.randn())
+        parts.append(
+            DiscreteMeasures.from_clouds(torch.from_numpy(cloud), np.r_[0, np.cumsum(sizes)])
+        )
+    joined = DiscreteMeasures.concatenate(parts)
+    assert len(joined) == 4 * n_parts
+    assert len(joined.points) <= 6
+    assert joined.sizes.tolist() == np.concatenate([part.sizes for part in parts]).tolist()
+    expected = np.vstack([part.weights @ part.points.numpy() for part in parts])
+    np.testing.assert_allclose(joined.weights @ joined.points.numpy(), expected, atol=1e-12)
+    np.testing.assert_allclose(joined.weights.sum(axis=1), 1)
+    distances = build(["others", "sum", "features"])
+    together = distances.concatenate([distances.embed(part) for part in parts])
+    everything = distances.squared(distances.embed(joined))
+    np.testing.assert_allclose(distances.squared(together), everything, atol=1e-12)
