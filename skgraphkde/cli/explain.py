@@ -12,6 +12,7 @@ import numpy as np
 
 from skgraphkde.cli.options import (
     detector_option,
+    force_option,
     graphs_argument,
     load_model,
     model_argument,
@@ -79,6 +80,7 @@ class _Reasons(NamedTuple):
 @click.option(
     "-k", type=click.IntRange(1), default=5, show_default=True, help="Number of references."
 )
+@force_option
 @detector_option
 @skip_errors_option
 @quiet_option
@@ -88,6 +90,7 @@ def explain(
     output: str | None,
     picture: str | None,
     k: int,
+    force: bool,
     detector: type[BaseGraphDetector],
     skip_errors: bool,
     quiet: bool,
@@ -112,13 +115,13 @@ def explain(
         raise click.ClickException(f"{type(fitted).__name__} has no reasons, only GraphKDEDetector")
     skipped = Skipped(skip_errors)
 
-    def reasons_of(batch: GraphBatch) -> list[_Reasons]:
+    def reasons_of(batch: GraphBatch, ids: list) -> list[_Reasons]:
         surprises = view_surprises(fitted, batch)
         views = surprises[:, : len(fitted.density_.fitted_distances)].argmax(axis=1)
         new_from: list = [None] * len(batch)
         if fitted.density_.novelty is not None:
             new_from = novel_nodes(fitted, batch)
-        table = explained(fitted, batch, k, n_reasons=REASONS)
+        table = explained(fitted, batch, k, n_reasons=REASONS, node_names=ids)
         reasons = []
         for i, view in enumerate(views.tolist()):
             decision = float(-surprises[i].sum() - fitted.offset_)

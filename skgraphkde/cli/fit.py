@@ -13,12 +13,14 @@ import click
 from skgraphkde.cli.options import (
     detector_option,
     echo_schema,
+    force_option,
     graphs_argument,
     quiet_option,
     schema_of,
     schema_options,
+    skip_errors_option,
 )
-from skgraphkde.cli.shell import check_file, echo, examples, with_progress
+from skgraphkde.cli.shell import Progress, Skipped, check_file, echo, examples
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.settings import paper_settings
@@ -76,8 +78,10 @@ def _literal(text: str) -> Any:
     help="Any parameter of the detector, such as encoder__n_layers. The value is JSON or a Python "
     "literal; other text is a string. Takes precedence over other options.",
 )
+@force_option
 @detector_option
 @schema_options
+@skip_errors_option
 @quiet_option
 def fit(
     graphs: tuple[str, ...],
@@ -87,7 +91,9 @@ def fit(
     paper: bool,
     random_state: int,
     settings: dict[str, Any],
+    force: bool,
     detector: type[BaseGraphDetector],
+    skip_errors: bool,
     quiet: bool,
     **schema_settings: Any,
 ) -> None:
@@ -109,15 +115,21 @@ def fit(
     except ValueError as error:  # no such parameter
         raise click.UsageError(" ".join(str(error).split())) from error
     model.validate()  # before files are read
-    files = with_progress(find_files(graphs), quiet)
-    batch = read_batch(files, model.specification("schema"))
+    skipped = Skipped(skip_errors)
+    files = find_files(graphs, skipped.on_error)
+    progress = Progress(len(files), quiet)
+    batch = read_batch(progress.reading(files), model.specification("schema"), skipped.on_error)
+    progress.says("computing")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "not read: ")  # which is said below
         model.fit(batch)
+    progress.says("writing")
     model.save(output)
+    progress.close()
     echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
     echo_fitted(model)
     echo(f"saved           {output}, after {time.perf_counter() - start:.1f} seconds")
+    skipped.exit_if_any()
 
 
 def echo_fitted(detector: BaseGraphDetector) -> None:

@@ -1,7 +1,7 @@
 """The command ``skgraphkde``.
 
 Exit codes: 0 if all is well; 1 for bad input, after one line on stderr that says which and what to
-do; 2 for wrong usage; 3 if files were skipped, as requested.
+do; 2 for wrong usage; 3 if files were skipped, as requested; 130 if the user interrupted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def main() -> None:
     """Find the graphs that are not like the others.
 
     GRAPHS are files and folders: GraphML, GML, JSON (what networkx.node_link_data gives, or a list
-    of it) and zips of the TU collection. Folders are searched with their subfolders.
+    of it) and zips of the TU collection. Folders are searched with their subfolders. "-" stands for
+    the paths that standard input lists, one per line.
     """
 
 

@@ -21,7 +21,33 @@ from skgraphkde.graphs.schema import KINDS, FittedSchema, GraphSchema
 from skgraphkde.persistence.registry import is_registered
 
 model_argument = click.argument("model", type=click.Path())
-graphs_argument = click.argument("graphs", nargs=-1, required=True, type=click.Path())
+
+
+def _with_listed(
+    ctx: click.Context, parameter: click.Parameter, paths: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The paths, with those that standard input lists in place of "-"."""
+    if "-" not in paths:
+        return paths
+    content = sys.stdin.buffer.read()
+    lines = content.split(b"\0") if b"\0" in content else content.splitlines()
+    listed_there = [os.fsdecode(line) for line in lines if line]
+    if not listed_there:
+        raise click.BadParameter('"-" reads paths from standard input, which has none')
+    place = paths.index("-")
+    others = [path for path in paths[place:] if path != "-"]
+    return (*paths[:place], *listed_there, *others)
+
+
+graphs_argument = click.argument(
+    "graphs", nargs=-1, required=True, type=click.Path(), callback=_with_listed
+)
+force_option = click.option(
+    "--force",
+    is_flag=True,
+    is_eager=True,  # paths that are checked after it look it up
+    help="Replace files that exist.",
+)
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
 skip_errors_option = click.option(
     "--skip-errors",

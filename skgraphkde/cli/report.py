@@ -6,6 +6,7 @@ import click
 
 from skgraphkde.cli.options import (
     detector_option,
+    force_option,
     graphs_argument,
     load_model,
     model_argument,
@@ -34,6 +35,7 @@ from skgraphkde.reporting.page import Page
     show_default=True,
     help="Bound on the expected share of normal graphs among those selected.",
 )
+@force_option
 @detector_option
 @skip_errors_option
 @quiet_option
@@ -42,6 +44,7 @@ def report(
     graphs: tuple[str, ...],
     output: str,
     alpha: float,
+    force: bool,
     detector: type[BaseGraphDetector],
     skip_errors: bool,
     quiet: bool,

@@ -1,43 +1,65 @@
-"""``skgraphkde score``: a model file and graph files -> a row of a CSV for each graph."""
+"""``skgraphkde score``: a model file and graph files -> a row of a table for each graph."""
 
 from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
 from skgraphkde.calibration import conformal_p_values
 from skgraphkde.cli.options import (
     detector_option,
+    force_option,
     graphs_argument,
     load_model,
     model_argument,
     quiet_option,
     skip_errors_option,
 )
-from skgraphkde.cli.shell import (
-    Skipped,
-    check_text,
-    examples,
-    judged,
-    opened,
-    with_progress,
-    write_rows,
-)
+from skgraphkde.cli.rows import FORMATS, RowFile, check_form
+from skgraphkde.cli.shell import Progress, Skipped, check_text, examples, judge_all
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import find_files, read_files
+from skgraphkde.graphs.files import FileGraph, chunks, find_files, read_files
+
+COLUMNS = {"graph": str, "score": float, "decision": float, "verdict": str, "p_value": float}
+# Blocks of graphs begin at every so many files, wherever a run begins: the last digits of a score
+# depend on which graphs are computed together, and a run that goes on writes the same digits.
+FILES = 250
 
 
 @click.command(
     epilog=examples(
         "skgraphkde score model.skg new/ -o scores.csv",
+        "skgraphkde score model.skg new/ -o scores.csv --resume",
+        "skgraphkde score model.skg new/ -o scores.parquet --force",
         "skgraphkde score model.skg new/ --skip-errors | grep anomaly",
+        "find new/ -name '*.gml' -mtime -1 | skgraphkde score model.skg -",
     )
 )
 @model_argument
 @graphs_argument
 @click.option(
-    "-o", "--output", default="-", callback=check_text, help="A CSV file.  [default: stdout]"
+    "-o",
+    "--output",
+    default="-",
+    callback=check_text,
+    help="A file: .csv, .jsonl (JSON lines) or .parquet.  [default: stdout, as CSV]",
 )
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="Whatever the name of the file ends in."
+)
+@click.option(
+    "--resume",
+    is_flag=True,
+    is_eager=True,
+    help="Keep the rows that the file has, and score the graphs that have none.",
+)
+@force_option
 @detector_option
 @skip_errors_option
 @quiet_option
@@ -45,36 +67,135 @@ def score(
     model: str,
     graphs: tuple[str, ...],
     output: str,
+    form: str | None,
+    resume: bool,
+    force: bool,
     detector: type[BaseGraphDetector],
     skip_errors: bool,
     quiet: bool,
 ) -> None:
-    """Judge GRAPHS, one row of a CSV each.
+    """Judge GRAPHS, one row of a table each.
 
     The columns are graph, the name of the file; score, higher for normal graphs; decision, the
     score above the threshold; verdict, normal or anomaly; and p_value, the share of normal graphs
     that score as low (empty for a model fitted with --calibration train). In a name, what cannot
-    be printed is written as an escape, and a quote precedes what a spreadsheet would compute.
+    be printed is written as an escape, and in a CSV a quote precedes what a spreadsheet would
+    compute.
+
+    Rows are in the file as soon as they are finished. However a run ends, the same command with
+    --resume goes on, and the file is in the end what it would have been.
     """
+    if resume and (force or output == "-"):
+        cure = "without --force" if force else "with -o FILE"
+        raise click.UsageError(f"--resume goes on after the rows of a file: give it {cure}")
+    rows = RowFile(output, COLUMNS, check_form(output, form))
+    if not (resume or force):
+        rows.check_unfinished()
     contents = load_model(model, detector)
     skipped = Skipped(skip_errors)
-    files = with_progress(find_files(graphs, skipped.on_error), quiet)
-    read = read_files(files, contents.detector.schema_.to_schema(), skipped.on_error)
-    with opened(output) as file:
-        write_rows(file, [["graph", "score", "decision", "verdict", "p_value"]])
-        for graph, row in judged(lambda batch: _rows(contents.detector, batch), read, skipped):
-            write_rows(file, [[graph.name, *row]])
+    files = find_files(graphs, skipped.on_error)
+    earlier = _Earlier(rows, files, contents.detector) if resume else None
+    progress = Progress(len(files), quiet)
+    with rows.resumable():
+        for chunk in _blocks(files, contents.detector, earlier, progress, skipped):
+            lacking = {id(x) for x in chunk if earlier is None or not earlier.has(x.name)}
+            if lacking:
+                progress.says("computing")
+                judged = judge_all(lambda batch, _: _rows(contents.detector, batch), chunk, skipped)
+                progress.says("writing")
+                rows.add([[rows.name(x.name), *row] for x, row in judged if id(x) in lacking])
+        progress.says("writing")
+        rows.finish()
+    progress.close()
     skipped.exit_if_any()
+
+
+def _blocks(
+    files: list[Path],
+    detector: BaseGraphDetector,
+    earlier: _Earlier | None,
+    progress: Progress,
+    skipped: Skipped,
+) -> Iterator[list[FileGraph]]:
+    """Graphs that are computed together, without those of files that surely have all rows."""
+    schema = detector.schema_.to_schema()
+    for start in range(0, len(files), FILES):
+        some = files[start : start + FILES]
+        if earlier is not None and earlier.has_all_of(some):
+            progress.passes(len(some))
+        else:
+            yield from chunks(read_files(progress.reading(some), schema, skipped.on_error))
+
+
+class _Earlier:
+    """The rows that an earlier run has left.
+
+    Parameters
+    ----------
+    rows : RowFile
+    files : list of Path
+        Those of this run.
+    detector : BaseGraphDetector
+        Must give the last row its score: other rows of another model would go unnoticed.
+    """
+
+    def __init__(self, rows: RowFile, files: list[Path], detector: BaseGraphDetector) -> None:
+        there = rows.resume()
+        self._written = rows.name
+        self._names = Counter(row[0] for row in there)
+        self._files = {_file_of(name) for name in self._names}
+        self._repeated = {path for path, count in Counter(files).items() if count > 1}
+        self._last = _file_of(there[-1][0]) if there else None
+        if there:
+            self._check_last(there[-1], rows.place, files, detector)
+
+    def _check_last(
+        self, row: list, place: str, files: list[Path], detector: BaseGraphDetector
+    ) -> None:
+        """Raise a ValueError if another run would have written this row."""
+        name, score = row[:2]
+        path = next((x for x in files if self._written(str(x)) == self._last), None)
+        if path is None:
+            raise ValueError(
+                f"the last row of {place} is that of {name}, which is not among the graphs: give "
+                "the same graphs again, another -o, or --force to replace the file"
+            )
+        for graph in read_files([path], detector.schema_.to_schema()):
+            if self._written(graph.name) == name:
+                now = float(detector.score_samples(graph.batch)[0])
+                if not math.isclose(now, score, rel_tol=1e-6, abs_tol=1e-6):
+                    raise ValueError(
+                        f"{place} has the score {score:.6g} for {name}, which is {now:.6g} by "
+                        "this model: give the model and the graphs that the file is of, or "
+                        "--force to replace it"
+                    )
+
+    def has_all_of(self, files: list[Path]) -> bool:
+        """Whether all graphs of these files have rows; if that is not sure, False."""
+        names = [self._written(str(path)) for path in files]
+        is_sure = self._last not in names and self._repeated.isdisjoint(files)
+        return is_sure and self._files.issuperset(names)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a row for a graph; each row is that of one graph."""
+        written = self._written(name)
+        self._names[written] -= 1
+        return self._names[written] >= 0
+
+
+def _file_of(name: str) -> str:
+    """The file of a graph, which may be one of several there."""
+    return re.sub(r"#\d+$", "", name)
 
 
 def _rows(detector: BaseGraphDetector, batch: GraphBatch) -> list[tuple]:
     scores = detector.score_samples(batch)
-    decisions = scores - detector.offset_
-    p_values: list = [""] * len(scores)
+    decisions = (scores - detector.offset_).tolist()
+    p_values: list = [None] * len(scores)
     if detector.is_calibrated_:
         p_values = conformal_p_values(scores, detector.calibration_scores_).tolist()
     verdicts = map(verdict, decisions)
-    return list(zip(scores.tolist(), decisions.tolist(), verdicts, p_values, strict=True))
+    return list(zip(scores.tolist(), decisions, verdicts, p_values, strict=True))
 
 
 def verdict(decision: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
+import os
 import re
 import sys
 import unicodedata
@@ -16,12 +17,13 @@ from typing import IO, Any
 import click
 from tqdm import tqdm
 
+from skgraphkde.cli.words import in_shell
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import FileGraph, attempt, chunks
 from skgraphkde.graphs.naming import printable
 from skgraphkde.persistence import atomic_file
 
-SKIPPED = 3  # exit code
+SKIPPED, INTERRUPTED = 3, 130  # exit codes
 LONGEST_MESSAGE = 1_000  # characters
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -36,32 +38,53 @@ class Commands(click.Group):
                 stream.reconfigure(errors="backslashreplace")
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = _show_once()
             try:
                 return super().invoke(ctx)
             except BrokenPipeError:  # the reader of our output has stopped: click exits quietly
                 raise
-            except click.ClickException as error:
-                vars(error)["message"] = _one_line(error.message)
-                raise
-            except OSError as error:
-                what = error.strerror or str(error)
-                message = what if error.filename is None else f"{error.filename}: {what}"
-                raise click.ClickException(_one_line(message)) from error
-            except ImportError as error:
-                cure = 'pip install "skgraphkde[datasets,examples]"'
-                raise click.ClickException(f"{error}: {cure}") from error
-            except ValueError as error:
-                raise click.ClickException(_one_line(error)) from error
+            except KeyboardInterrupt:
+                note("Interrupted")
+                raise click.exceptions.Exit(INTERRUPTED) from None
+            except (click.ClickException, OSError, ImportError, ValueError) as error:
+                raise failure(error) from error
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    tqdm.write(f"Warning: {_one_line(message)}", file=sys.stderr)
+def failure(error: Exception, more: str = "") -> click.ClickException:
+    """An error about the input as one line, which may say more about what to do."""
+    if isinstance(error, click.ClickException):
+        vars(error)["message"] = _one_line(error.message) + more
+        return error
+    message = str(error)
+    if isinstance(error, OSError):
+        what = error.strerror or message
+        message = what if error.filename is None else f"{error.filename}: {what}"
+    elif isinstance(error, ImportError):
+        message = f'{error}: pip install "skgraphkde[datasets,examples]"'
+    return click.ClickException(_one_line(message or type(error).__name__) + more)
+
+
+def note(line: str) -> None:
+    """Print one line to stderr, above a progress bar."""
+    tqdm.write(printable(line), file=sys.stderr)
+
+
+def _show_once() -> Callable[..., None]:
+    """What shows a warning, once: Python forgets it when a package changes the filters."""
+    before: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        line = f"Warning: {_one_line(message)}"
+        if line not in before:
+            before.add(line)
+            note(line)
+
+    return show
 
 
 def _one_line(message: Exception | str) -> str:
     """A message, which may quote at length what a file says; its end says what to do."""
-    text = " ".join(str(message).split()) or type(message).__name__
+    text = " ".join(in_shell(str(message)).split()) or type(message).__name__
     if len(text) > LONGEST_MESSAGE:
         text = f"{text[: LONGEST_MESSAGE // 2]} ... {text[-LONGEST_MESSAGE // 2 :]}"
     return printable(text)
@@ -75,10 +98,11 @@ def echo(line: str, *, err: bool = False) -> None:
 def write_rows(file: IO[str], rows: Iterable[Iterable[Any]]) -> None:
     """Write rows of a CSV: text is printable, and never a formula that a spreadsheet computes."""
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerows([_cell(value) for value in row] for row in rows)
+    writer.writerows([cell(value) for value in row] for row in rows)
 
 
-def _cell(value: Any) -> Any:
+def cell(value: Any) -> Any:
+    """What a CSV says for a value."""
     if isinstance(value, int | float):
         return value
     text = printable(str(value))
@@ -88,15 +112,20 @@ def _cell(value: Any) -> Any:
 
 
 class Skipped:
-    """Errors that are reported and counted while the other files are processed."""
+    """Errors that are reported and counted while the other files are processed; or that end it."""
 
     def __init__(self, skip_errors: bool) -> None:
         self.count = 0
-        self.on_error = self._report if skip_errors else None
+        self.on_error = self._report if skip_errors else self._refuse
 
     def _report(self, error: Exception) -> None:
         self.count += 1
-        tqdm.write(f"Skipped: {_one_line(error)}", file=sys.stderr)
+        note(f"Skipped: {failure(error).message}")
+
+    def _refuse(self, error: Exception) -> None:
+        cure = "; --skip-errors leaves out what cannot be used"
+        is_of_all = str(error).startswith("none of")  # and nothing would be left
+        raise failure(error, "" if is_of_all else cure) from error
 
     def exit_if_any(self) -> None:
         """Exit with the code for skipped files, if there were any."""
@@ -110,14 +139,30 @@ def examples(*lines: str) -> str:
 
 
 def check_file(ctx: click.Context, parameter: click.Parameter, path: str | None) -> str | None:
-    """Check where a file will be written, before anything takes long."""
+    """Check where a file will be written, before anything takes long.
+
+    A file that exists is replaced only by a command that got ``--force``, if it has that option.
+    """
     if path == "-":
         raise click.BadParameter("a model is not text for stdout: give the path of a file")
     if path is not None and not Path(path).parent.is_dir():
         raise click.BadParameter(f"the folder {Path(path).parent} does not exist")
     if path is not None and Path(path).exists() and not Path(path).is_file():
         raise click.BadParameter(f"{path} is a folder or a device: give the path of a file")
+    if path is not None and os.path.lexists(path):
+        _check_replaced(ctx, path)
     return path
+
+
+def _check_replaced(ctx: click.Context, path: str) -> None:
+    """Check whether a file that exists may be replaced, or extended."""
+    options = ctx.params  # those that are eager: `force` and `resume`
+    if options.get("force", True) or options.get("resume"):
+        return
+    cures = "--force to replace it, "
+    if "resume" in options:
+        cures += "--resume to go on after its rows, "
+    raise click.BadParameter(f"{path} exists: give {cures}or another path")
 
 
 def check_text(ctx: click.Context, parameter: click.Parameter, path: str | None) -> str | None:
@@ -147,28 +192,78 @@ def opened(path: str) -> Iterator[IO[str]]:
         yield file
 
 
-def with_progress(files: list[Path], quiet: bool) -> Iterable[Path]:
-    """A progress bar on stderr, if that is a terminal."""
-    return tqdm(files, unit="file", file=sys.stderr, disable=True if quiet else None)
+class Progress:
+    """One bar for a whole run, on stderr if that is a terminal: the files, and what is being done.
+
+    Parameters
+    ----------
+    n_files : int
+        How many there are in all.
+    quiet : bool
+        Whether to show nothing.
+    """
+
+    def __init__(self, n_files: int, quiet: bool) -> None:
+        hidden = True if quiet else None
+        self._bar = tqdm(total=n_files, unit="file", file=sys.stderr, disable=hidden)
+        self._doing = ""
+
+    def says(self, doing: str) -> None:
+        """Show what is being done from now on."""
+        if doing != self._doing:
+            self._doing = doing
+            self._bar.set_description(doing)
+
+    def reading(self, files: Iterable[Path]) -> Iterator[Path]:
+        """The files, each counted when the next one is asked for."""
+        for file in files:
+            self.says("reading")
+            yield file
+            self.passes(1)
+
+    def passes(self, n_files: int) -> None:
+        """Count files."""
+        self._bar.update(n_files)
+
+    def close(self) -> None:
+        """Leave the bar as it is, on a line of its own."""
+        self._bar.close()
+
+
+def with_progress(files: list[Path], quiet: bool) -> Iterator[Path]:
+    """The files of a run that does nothing but read and judge, with a bar."""
+    progress = Progress(len(files), quiet)
+    yield from progress.reading(files)
+    progress.close()
 
 
 def judged(
-    judge: Callable[[GraphBatch], list], graphs: Iterable[FileGraph], skipped: Skipped
+    judge: Callable[[GraphBatch, list], list], graphs: Iterable[FileGraph], skipped: Skipped
 ) -> Iterator[tuple[FileGraph, Any]]:
-    """Each graph with what `judge` returns for it; it is called with many graphs at a time."""
+    """Each graph with what `judge` returns for it.
+
+    It is called with many graphs at a time, and the ids of their nodes.
+    """
     for chunk in chunks(graphs):
-        try:
-            judgments = judge(GraphBatch.concatenate([graph.batch for graph in chunk]))
-        except Exception:  # of which graph?
-            judgments = [attempt(skipped.on_error, _judge_one, judge, graph) for graph in chunk]
-        for graph, judgment in zip(chunk, judgments, strict=True):
-            if judgment is not None:
-                yield graph, judgment
+        yield from judge_all(judge, chunk, skipped)
 
 
-def _judge_one(judge: Callable[[GraphBatch], list], graph: FileGraph) -> Any:
+def judge_all(
+    judge: Callable[[GraphBatch, list], list], chunk: list[FileGraph], skipped: Skipped
+) -> list[tuple[FileGraph, Any]]:
+    """The graphs with what `judge` returns for them, without those that it fails at."""
     try:
-        return judge(graph.batch)[0]
+        batch = GraphBatch.concatenate([graph.batch for graph in chunk])
+        judgments = judge(batch, [graph.nodes for graph in chunk])
+    except Exception:  # of which graph?
+        judgments = [attempt(skipped.on_error, _judge_one, judge, graph) for graph in chunk]
+    pairs = zip(chunk, judgments, strict=True)
+    return [(graph, judgment) for graph, judgment in pairs if judgment is not None]
+
+
+def _judge_one(judge: Callable[[GraphBatch, list], list], graph: FileGraph) -> Any:
+    try:
+        return judge(graph.batch, [graph.nodes])[0]
     except Exception as error:  # a detector or an encoder of a user's own can raise anything
         reason = str(error) if isinstance(error, ValueError) else repr(error)
         raise ValueError(f"{graph.name}: {reason}") from error

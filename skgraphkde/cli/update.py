@@ -8,6 +8,7 @@ import click
 
 from skgraphkde.cli.options import (
     detector_option,
+    force_option,
     graphs_argument,
     load_model,
     model_argument,
@@ -30,6 +31,7 @@ from skgraphkde.graphs.files import find_files, read_files
 @model_argument
 @graphs_argument
 @click.option("-o", "--output", required=True, callback=check_file, help="The new model file.")
+@force_option
 @detector_option
 @skip_errors_option
 @quiet_option
@@ -37,6 +39,7 @@ def update(
     model: str,
     graphs: tuple[str, ...],
     output: str,
+    force: bool,
     detector: type[BaseGraphDetector],
     skip_errors: bool,
     quiet: bool,
@@ -61,7 +64,7 @@ def update(
     skipped = Skipped(skip_errors)
     files = with_progress(find_files(graphs, skipped.on_error), quiet)
     read = read_files(files, fitted.schema_.to_schema(), skipped.on_error)
-    n_read = sum(1 for _ in judged(lambda batch: _join(fitted, batch), read, skipped))
+    n_read = sum(1 for _ in judged(lambda batch, _: _join(fitted, batch), read, skipped))
     if n_read:
         fitted.save(output, contents.notes)
     echo(f"read            {n_read} graphs")

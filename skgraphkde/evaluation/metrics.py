@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
@@ -125,7 +126,12 @@ def fpr_at_tpr(y_true: Any, y_score: Any, *, tpr: float = 0.95, positive: str = 
 
 
 def detection_report(
-    y_true: Any, y_score: Any, *, offset: float | None = None, output_dict: bool = False
+    y_true: Any,
+    y_score: Any,
+    *,
+    offset: float | None = None,
+    output_dict: bool = False,
+    as_frame: bool = False,
 ) -> Any:
     """All metrics at a glance, beside the values that random scores would reach.
 
@@ -140,13 +146,22 @@ def detection_report(
         `decision_function`. None leaves false alarms and misses out.
     output_dict : bool, default=False
         Whether to return a dict instead of text.
+    as_frame : bool, default=False
+        Whether to return a pandas frame instead, with a row per metric and the columns "value" and
+        "chance", what random scores would reach (missing where that depends on the threshold).
 
     Returns
     -------
-    str, or dict of float
+    str, dict of float, or DataFrame
         "auroc", "auprc_anomaly", "auprc_normal", "fpr95" and "anomalies", the share of anomalies;
         with `offset` also "false_alarms", the share of normal graphs below it, and "misses", the
         share of anomalies at or above it.
+
+    Raises
+    ------
+    ValueError
+        If `y_true` contains values other than 1 and -1, or only one of them; or if both a dict and
+        a frame are asked for.
 
     Examples
     --------
@@ -160,6 +175,8 @@ def detection_report(
     False alarms         0.250
     Misses               0.500
     """
+    if output_dict and as_frame:
+        raise ValueError("output_dict=True and as_frame=True ask for two things: choose one")
     y_true, y_score = _check_target_and_scores(y_true, y_score)
     report = {
         "auroc": auroc(y_true, y_score),
@@ -171,22 +188,37 @@ def detection_report(
     if offset is not None:
         report["false_alarms"] = float(np.mean(y_score[y_true == 1] < offset))
         report["misses"] = float(np.mean(y_score[y_true == -1] >= offset))
-    return report if output_dict else _as_text(report)
+    if output_dict:
+        return report
+    return _as_frame(report) if as_frame else _as_text(report)
+
+
+def _by_chance(report: dict[str, float]) -> dict[str, float]:
+    """What random scores would reach."""
+    share = report["anomalies"]
+    return {"auroc": 0.5, "auprc_anomaly": share, "auprc_normal": 1 - share, "fpr95": 0.95}
+
+
+def _as_frame(report: dict[str, float]) -> pd.DataFrame:
+    chance = pd.Series(_by_chance(report))
+    frame = pd.DataFrame({"value": pd.Series(report)}).assign(chance=chance)
+    return frame.rename_axis("metric")
 
 
 def _as_text(report: dict[str, float]) -> str:
-    rows = [
-        ("AUROC", "auroc", 0.5),
-        ("AUPRC, anomaly", "auprc_anomaly", report["anomalies"]),
-        ("AUPRC, normal", "auprc_normal", 1 - report["anomalies"]),
-        ("FPR at 95% TPR", "fpr95", 0.95),
-        ("False alarms", "false_alarms", None),
-        ("Misses", "misses", None),
-    ]
+    titles = {
+        "auroc": "AUROC",
+        "auprc_anomaly": "AUPRC, anomaly",
+        "auprc_normal": "AUPRC, normal",
+        "fpr95": "FPR at 95% TPR",
+        "false_alarms": "False alarms",
+        "misses": "Misses",
+    }
+    chance = _by_chance(report)
     lines = [f"{'':<18}{'value':>8}{'chance':>8}"]
-    for title, key, chance in rows:
+    for key, title in titles.items():
         if key in report:
-            beside = "" if chance is None else f"{chance:8.3f}"
+            beside = f"{chance[key]:8.3f}" if key in chance else ""
             lines.append(f"{title:<18}{report[key]:8.3f}{beside}")
     return "\n".join(lines)
 

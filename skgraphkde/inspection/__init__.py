@@ -1,6 +1,7 @@
 """Reasons: the views, the data, the nodes and the references that a graph's score comes from."""
 
 from skgraphkde.inspection.reasons import explain
+from skgraphkde.inspection.results import results
 from skgraphkde.inspection.views import (
     mean_distances,
     nearest_references,
@@ -15,5 +16,6 @@ __all__ = [
     "nearest_references",
     "node_contributions",
     "novel_nodes",
+    "results",
     "view_surprises",
 ]

@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -17,6 +16,7 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection.views import view_surprises
+from skgraphkde.inspection.wording import node_ids, part_names
 
 # Names, nodes or edges that a reason lists.
 LISTED = 5
@@ -99,10 +99,23 @@ def explain(
     """
     if k < 1 or n_reasons < 1:
         raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
-    batch, density = detector.read(graphs), detector.density_
-    of_views = view_surprises(detector, batch)[:, : len(density.fitted_distances)]
+    batch = detector.read(graphs)
+    names = node_ids(graphs) if node_names is None else node_names
+    return strongest_reasons(detector, batch, view_surprises(detector, batch), k, n_reasons, names)
+
+
+def strongest_reasons(
+    detector: GraphKDEDetector,
+    batch: GraphBatch,
+    surprises: np.ndarray,
+    k: int = 5,
+    n_reasons: int = 5,
+    names: Sequence[Sequence[Any]] | None = None,
+) -> pd.DataFrame:
+    """What `explain` returns, of graphs that were read and whose views' surprises are known."""
+    density = detector.density_
+    of_views = surprises[:, : len(density.fitted_distances)]
     nearest = _nearest(density, batch, of_views.argmax(axis=1), k)
-    names = _ids(graphs) if node_names is None else node_names
     profiles = _Profiles(density, batch, nearest, names)
     rows = []
     for i in range(len(batch)):
@@ -113,6 +126,7 @@ def explain(
         for rank, reason in enumerate(reasons[:n_reasons], 1):
             kind, what, text, strength, nodes, edges = reason
             text = shown(text, LONGEST_REASON)
+            what = what.encode(errors="backslashreplace").decode()  # Arrow holds no half characters
             rows.append((i, rank, kind, what, text, strength, nodes, edges, tuple(nearest[i])))
     columns = ["graph", "rank", "kind", "what", "reason", "strength"]
     columns += ["nodes", "edges", "references"]
@@ -246,7 +260,7 @@ class _Profiles:
                 index = np.flatnonzero(once & known_node[ends[0]] & known_node[ends[1]])
             if not len(index):
                 continue
-            keys, texts = keys[index], _names(graph, kind)
+            keys, texts = keys[index], part_names(graph, kind)
             is_new = known.is_new(keys, -1)
             if kind == "categories":
                 known_node = ~is_new
@@ -324,13 +338,6 @@ class _Profiles:
             yield Reason(what, what, text, strength, tuple(first.tolist()))
 
 
-def _ids(graphs: Any) -> list[list] | None:
-    """The ids of the nodes of networkx graphs; None for others."""
-    if isinstance(graphs, GraphBatch) or not all(isinstance(x, nx.Graph) for x in graphs):
-        return None
-    return [list(graph) for graph in graphs]
-
-
 def _means(featurized: GraphBatch) -> np.ndarray:
     """Means of the features over the nodes of each graph."""
     sums = np.add.reduceat(np.asarray(featurized.attributes), featurized.node_ptr[:-1], axis=0)
@@ -345,46 +352,6 @@ def _least(known: np.ndarray, n_nodes: int) -> float:
     """The least spread of a share: that of a graph with one such node among all."""
     is_share = ((known >= 0) & (known <= 1)).all()
     return 0.3 / n_nodes if is_share else 0.0
-
-
-def _names(graph: GraphBatch, kind: str) -> list[str]:
-    """What each part is called."""
-    return _node_names(graph) if kind == "categories" else _edge_names(graph)
-
-
-def _node_names(graph: GraphBatch) -> list[str]:
-    """The categories of each node, in words."""
-    categories = graph.schema.node_categories
-    names = [_named(categories, value) for value in graph.label_names]
-    return [names[code] for code in np.asarray(graph.labels)]
-
-
-def _edge_names(graph: GraphBatch) -> list[str]:
-    """The categories of each arc and of its ends, in words."""
-    source, target = graph.source_of_arc, graph.adjacency.indices
-    ends = [""] * graph.n_nodes
-    if graph.labels is not None:
-        ends = [_value(graph.label_names[code]) for code in np.asarray(graph.labels)]
-    between = [""] * len(target)
-    if graph.edge_labels is not None:
-        between = [_value(graph.edge_label_names[code]) for code in graph.edge_labels]
-    arrow = "->" if graph.directed else "-"
-    texts = []
-    for u, v, what in zip(source, target, between, strict=True):
-        a, b = ends[u], ends[v]
-        if not graph.directed and b < a:
-            a, b = b, a
-        texts.append(" ".join(filter(None, (a, f"-{what}{arrow}" if what else arrow, b))))
-    return texts
-
-
-def _named(categories: tuple[str, ...], value: Any) -> str:
-    values = value if len(categories) > 1 else (value,)
-    return " with ".join(f"{name}={x}" for name, x in zip(categories, values, strict=True))
-
-
-def _value(value: Any) -> str:
-    return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _places(graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tuple]:

@@ -152,7 +152,7 @@ def test_no_p_values_where_the_library_gives_none(here):
 def test_a_broken_file_ends_the_scoring(here):
     (here / "old.csv").write_text("kept")
     (here / "b.json").write_text("{")
-    result = run("score model.skg new b.json -o old.csv", exit_code=1)
+    result = run("score model.skg new b.json -o old.csv --force", exit_code=1)
     assert re.fullmatch(r"Error: b\.json cannot be read as node-link JSON \(.*\n", result.stderr)
     assert (here / "old.csv").read_text() == "kept"
     assert not list(here.glob(".*"))  # nothing half written is left
@@ -180,7 +180,8 @@ def test_broken_files_are_skipped_where_the_user_says_so(here):
         "'px' (1), 'py' (2)"
     )
     alone = run("score model.skg c.json", exit_code=1)
-    assert alone.stderr == lines[1].replace("Skipped", "Error") + "\n"
+    cure = "; --skip-errors leaves out what cannot be used\n"
+    assert alone.stderr == lines[1].replace("Skipped", "Error") + cure
 
 
 def test_warnings_are_one_line(here):
@@ -362,8 +363,10 @@ def test_info(here):
 
 
 @pytest.mark.parametrize("name", main.commands)
-def test_examples_are_commands(here, name):
+def test_examples_are_commands(here, name, monkeypatch):
     command = main.commands[name]
+    (here / "model.skg").unlink()  # which `fit` would not replace
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"new\n")))
     (here / "mine.py").write_text(
         "import skgraphkde\n@skgraphkde.register\n"
         "class SizeDetector(skgraphkde.BaseGraphDetector): pass\n"
@@ -442,7 +445,7 @@ def test_what_is_not_read_is_said(tmp_path, monkeypatch):
     printed = run("fit . -o model.skg --undirected").stdout
     assert "reads           undirected graphs\n" in printed
     assert "left out        node attribute 'kind', node attribute 'temp', edge attr" in printed
-    assert "node numbers 'temp'" in run("fit . -o model.skg --schema all").stdout
+    assert "node numbers 'temp'" in run("fit . -o all.skg --schema all").stdout
 
 
 @pytest.mark.parametrize(

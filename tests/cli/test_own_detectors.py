@@ -121,13 +121,13 @@ def test_detectors_that_are_none(here, own, words, message):
 
 def test_values_are_json_or_python_literals_or_text(here):
     for value in ("None", "null"):
-        run(f"fit normal -o a.skg --set training={value}")
+        run(f"fit normal -o a.skg --force --set training={value}")
         assert skgraphkde.load("a.skg").training is None
-    run("fit normal -o a.skg --set features=given --set contamination=0.2")
+    run("fit normal -o a.skg --force --set features=given --set contamination=0.2")
     assert skgraphkde.load("a.skg").features == "given"
-    run("fit normal -o a.skg --set density__size_kernel=False --set random_state=3")
+    run("fit normal -o a.skg --force --set density__size_kernel=False --set random_state=3")
     loaded = skgraphkde.load("a.skg")
     assert (loaded.density.size_kernel, loaded.random_state) == (False, 3)
-    run("""fit normal -o a.skg --set distance="('mmd', 'sum')" --set novelty=null""")
+    run("""fit normal -o a.skg --force --set distance="('mmd', 'sum')" --set novelty=null""")
     loaded = skgraphkde.load("a.skg")
     assert (loaded.distance, loaded.novelty) == (("mmd", "sum"), None)

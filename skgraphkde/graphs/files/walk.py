@@ -148,13 +148,16 @@ def _grouped(items: Iterable[Item], n_nodes_of: Callable[[Item], int]) -> Iterat
         yield chunk
 
 
-def read_batch(files: Iterable[Path], schema: GraphSchema | str | None = None) -> GraphBatch:
+def read_batch(
+    files: Iterable[Path], schema: GraphSchema | str | None = None, on_error: OnError = None
+) -> GraphBatch:
     r"""Read all graphs of files into one batch; the parameters are those of :func:`iter_graphs`.
 
     Raises
     ------
     ValueError
-        If a file cannot be read, no graph has a name in the schema, or graphs differ in their data.
+        If a file cannot be read, no graph has a name in the schema, or graphs differ in their data,
+        which is about all of them and not for `on_error`; or if no graph can be read.
 
     Examples
     --------
@@ -170,12 +173,41 @@ def read_batch(files: Iterable[Path], schema: GraphSchema | str | None = None) -
     schema = validated(schema)
     found: dict[tuple[str, str], None] = {}
     parts = []
-    for chunk in _grouped(iter_graphs(files, schema), lambda item: len(item[1])):
-        names, graphs = [name for name, _ in chunk], [graph for _, graph in chunk]
-        parts.append(Part(names, _read(names, graphs, schema, found)))
+    for chunk in _grouped(iter_graphs(files, schema, on_error), lambda item: len(item[1])):
+        part = _read_part(chunk, schema, found, on_error)
+        parts += [] if part is None else [part]
+    if not parts:
+        raise ValueError("none of the files can be read as graphs")
     if schema.missing == "indicate":
         _check_named(parts, schema, found)
     return joined(parts, schema)
+
+
+def _read_part(
+    chunk: list[tuple[str, nx.Graph]],
+    schema: GraphSchema,
+    found: dict[tuple[str, str], None],
+    on_error: OnError,
+) -> Part | None:
+    """Graphs that are read together; those that cannot be read go to `on_error`."""
+    names, graphs = [name for name, _ in chunk], [graph for _, graph in chunk]
+    try:
+        return Part(names, _read(names, graphs, schema, found))
+    except ValueError as error:
+        if on_error is None:
+            raise
+        of_all = error
+    readable: list[tuple[str, nx.Graph]] = []
+    errors: list[Exception] = []
+    for name, graph in chunk:
+        if attempt(errors.append, _read, [name], [graph], schema, {}) is not None:
+            readable.append((name, graph))
+    if not readable and str(of_all).startswith("none of"):
+        errors = [of_all]
+    for of_one in errors:
+        on_error(of_one)
+    # What is wrong with none of them alone, such as data that only some have, is about all of them.
+    return _read_part(readable, schema, found, None) if readable else None
 
 
 def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:

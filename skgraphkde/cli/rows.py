@@ -1,0 +1,238 @@
+"""A table that grows by blocks of rows: CSV, JSON lines or Parquet, in a file that survives a kill.
+
+A block is in the file as soon as it is finished, and nothing before it is touched again. So what a
+run leaves behind, however it ends, is the beginning of what it would have written, but for a last
+line that may be cut off. A Parquet file cannot grow: its rows are collected as JSON lines beside
+it, and it appears when all are there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from skgraphkde.cli.shell import INTERRUPTED, cell, failure, note, write_rows
+from skgraphkde.graphs.naming import printable
+from skgraphkde.persistence import atomic_file, check_regular
+
+#: How the name of a file ends -> its format.
+ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+FORMATS = ("csv", "jsonl", "parquet")
+COLLECTED = ".rows.jsonl"  # after the name of a Parquet file: its rows, until all are there
+
+
+class RowFile:
+    """The rows of a run, in a file or on stdout.
+
+    Parameters
+    ----------
+    path : str
+        "-" is stdout.
+    columns : dict of str -> type
+        The names of the columns, and whether they hold text (`str`) or numbers (`float`). The first
+        column has the names of graphs. None is a missing value.
+    form : {"csv", "jsonl", "parquet"}
+    """
+
+    def __init__(self, path: str, columns: dict[str, type], form: str) -> None:
+        self.path, self.columns, self.form = path, columns, form
+        self.place = f"{path}{COLLECTED}" if form == "parquet" else path  # of the lines
+        self.size = self.count = 0  # bytes and rows that are finished
+        if form == "parquet":
+            _check_pyarrow()
+
+    # -- an earlier run ----------------------------------------------------------------------------
+
+    def check_unfinished(self) -> None:
+        """Raise an error if an interrupted run has left rows, which a new one would replace."""
+        if self.place != self.path and os.path.exists(self.place):
+            raise click.UsageError(
+                f"{self.place} has the rows of a run that was interrupted: give --resume to go on "
+                "after them, or --force to begin again"
+            )
+
+    def resume(self) -> list[list]:
+        """Keep the rows that are there, and return them; a last line that is cut off is not kept.
+
+        Raises
+        ------
+        ValueError
+            If the file is something else.
+        """
+        if self.form == "parquet" and not os.path.exists(self.place) and check_regular(self.path):
+            self._collect_again()
+        if self.place == "-" or check_regular(self.place) is None:
+            return []
+        rows: list[list] = []
+        has_header = self.form == "csv"
+        with open(self.place, "rb") as file:
+            for number, line in enumerate(file):
+                if not line.endswith(b"\n"):
+                    self._check(self._is_beginning(line, number), number)
+                    break
+                if has_header and number == 0:
+                    self._check(line == self._header(), number)
+                else:
+                    rows.append(self._parsed(line, number))
+                self.size += len(line)
+        self.count = len(rows)
+        return rows
+
+    def _is_beginning(self, line: bytes, number: int) -> bool:
+        """Whether it may be the beginning of a line, of which the first can be told."""
+        first = self._header() if self.form == "csv" else f'{{"{next(iter(self.columns))}": "'
+        first = first if isinstance(first, bytes) else first.encode()
+        return number > 0 or first[: len(line)] == line[: len(first)]
+
+    def _parsed(self, line: bytes, number: int) -> list:
+        """The values of a complete line."""
+        try:
+            text = line.decode()
+            if self.form == "csv":
+                (values,) = csv.reader([text], strict=True)
+            else:
+                record = json.loads(text)
+                values = [record[name] for name in self.columns]
+            pairs = zip(values, self.columns.values(), strict=True)
+            return [None if x is None or x == "" else kind(x) for x, kind in pairs]
+        except (ValueError, KeyError, TypeError, csv.Error):
+            self._check(False, number)
+            raise
+
+    def _check(self, is_ours: bool, number: int) -> None:
+        if not is_ours:
+            raise ValueError(
+                f"line {number + 1} of {self.place} is not what this command writes: give another "
+                "-o, or --force to replace the file"
+            )
+
+    def _collect_again(self) -> None:
+        """Write the rows of a finished Parquet file as lines."""
+        from pyarrow import parquet
+
+        table = parquet.read_table(self.path)
+        self._check(table.column_names == list(self.columns), 0)
+        rows = zip(*(table[name].to_pylist() for name in self.columns), strict=True)
+        with atomic_file(self.place) as file:
+            file.write(self._lines(list(rows)))
+
+    # -- this run ----------------------------------------------------------------------------------
+
+    def name(self, name: str) -> str:
+        """What a row says for the name of a graph."""
+        return cell(name) if self.form == "csv" else printable(name)
+
+    def add(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Add a block of rows, which is in the file when the call returns."""
+        self._write(self._lines(rows))
+        self.count += len(rows)
+
+    def finish(self) -> None:
+        """Say that all rows are there."""
+        self._write(b"")
+        if self.form == "parquet":
+            _write_parquet(self.place, self.path, self.columns)
+            os.unlink(self.place)
+
+    def _write(self, lines: bytes) -> None:
+        if self.size == 0 and self.form == "csv":
+            lines = self._header() + lines
+        if self.place == "-":
+            sys.stdout.write(lines.decode())
+            sys.stdout.flush()
+        elif self.size == 0:  # the old file goes when there is something to put in its place
+            with atomic_file(self.place) as file:
+                file.write(lines)
+        else:
+            with open(self.place, "r+b") as file:
+                file.seek(self.size)
+                file.truncate()
+                file.write(lines)
+                file.flush()
+                os.fsync(file.fileno())
+        self.size += len(lines)
+
+    def _header(self) -> bytes:
+        return (",".join(self.columns) + "\n").encode()
+
+    def _lines(self, rows: Sequence[Sequence[Any]]) -> bytes:
+        if self.form == "csv":
+            text = io.StringIO()
+            write_rows(text, (["" if x is None else x for x in row] for row in rows))
+            return text.getvalue().encode()
+        legible = ([printable(x) if isinstance(x, str) else x for x in row] for row in rows)
+        records = (dict(zip(self.columns, row, strict=True)) for row in legible)
+        return "".join(json.dumps(x, allow_nan=False) + "\n" for x in records).encode()
+
+    @contextlib.contextmanager
+    def resumable(self) -> Iterator[None]:
+        """Say in an error, and when the user interrupts, what is there and how to go on."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            note(f"Interrupted{self._state()}")
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        except (click.exceptions.Exit, BrokenPipeError):
+            raise
+        except (click.ClickException, OSError, ImportError, ValueError) as error:
+            raise failure(error, self._state()) from error
+
+    def _state(self) -> str:
+        if self.place == "-" or self.count == 0:
+            return ""
+        rows = f"{self.count} row{'s' * (self.count > 1)}"
+        return f"; {self.place} has {rows}, and the same command with --resume goes on after them"
+
+
+def check_form(path: str, form: str | None) -> str:
+    """The format that the user named, or that the ending of the path names; stdout has CSV.
+
+    Raises
+    ------
+    click.UsageError
+        If neither names one, or Parquet is to go to stdout.
+    """
+    if form is None and path == "-":
+        form = "csv"
+    form = form or ENDINGS.get(Path(path).suffix.lower())
+    if form is None:
+        raise click.UsageError(
+            f"the ending of {path} names no format: use one of {', '.join(ENDINGS)}, or --format"
+        )
+    if form == "parquet" and path == "-":
+        raise click.UsageError("a Parquet file is not text for stdout: give -o FILE.parquet")
+    return form
+
+
+def _check_pyarrow() -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise click.ClickException(
+            'Parquet needs pyarrow: pip install "skgraphkde[parquet]", or write .csv or .jsonl'
+        ) from error
+
+
+def _write_parquet(lines: str, path: str, columns: dict[str, type]) -> None:
+    """Write the rows that are in lines of JSON to a Parquet file, in one step."""
+    import pyarrow
+    from pyarrow import json as pyarrow_json
+    from pyarrow import parquet
+
+    types: dict[type, Callable] = {str: pyarrow.string, float: pyarrow.float64}
+    schema = pyarrow.schema([(name, types[kind]()) for name, kind in columns.items()])
+    table = schema.empty_table()
+    if os.path.getsize(lines):
+        options = pyarrow_json.ParseOptions(explicit_schema=schema)
+        table = pyarrow_json.read_json(lines, parse_options=options)
+    with atomic_file(path) as file:
+        parquet.write_table(table, file)

@@ -1,0 +1,23 @@
+"""What the library says in Python, in words of the shell: an error names the option that helps."""
+
+from __future__ import annotations
+
+import re
+
+#: A pattern of a message -> how the command line says it.
+OPTIONS = {
+    r"read with GraphSchema\(missing='indicate'\)": "fit with --missing indicate",
+    r"schema=GraphSchema\(directed=False\)": "--undirected",
+    r"calibration=\w+\(copies='apart'\)": "--set calibration__copies=apart",
+    r"copies='together'": "--set calibration__copies=together",
+    r"raise fraction": "raise --set calibration__fraction or --contamination",
+    r"raise contamination": "raise --contamination",
+    r"calibration='loo'": "--calibration loo",
+}
+
+
+def in_shell(message: str) -> str:
+    """A message with options in place of parameters."""
+    for pattern, option in OPTIONS.items():
+        message = re.sub(pattern, option, message)
+    return message

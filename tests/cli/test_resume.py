@@ -1,0 +1,368 @@
+"""A run of `score` that ends half-way, however it ends, is continued to the same bytes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import skgraphkde
+from skgraphkde import GraphKDEDetector
+from skgraphkde.cli.rows import RowFile
+from skgraphkde.graphs.files import walk
+from tests.cli.conftest import NORMAL, READ, run, table
+
+score_module = sys.modules["skgraphkde.cli.score"]
+COLUMNS = score_module.COLUMNS
+SCORE = "score model.skg new more"
+
+
+@pytest.fixture
+def many(here, monkeypatch):
+    """More files, in blocks of few; the last digits of a score tell which graphs are in a block."""
+    (here / "more").mkdir()
+    for i, graph in enumerate(NORMAL[:6]):
+        nx.write_graphml(graph, here / "more" / f"{i}.graphml")
+    graphs = []
+    for graph in NORMAL[6:10]:
+        graphs.append(nx.node_link_data(graph, edges="edges"))
+        for data in graphs[-1]["nodes"]:
+            data |= {"px": float(data["px"]), "py": float(data["py"])}
+    (here / "more" / "list.json").write_text(json.dumps(graphs))
+    scores = GraphKDEDetector.score_samples
+
+    def telling(detector, graphs):
+        batch = detector.read(graphs)
+        return scores(detector, batch) + 1e-9 * (1 + len(batch)) * batch.n_nodes
+
+    monkeypatch.setattr(GraphKDEDetector, "score_samples", telling)
+    monkeypatch.setattr(score_module, "FILES", 4)
+    monkeypatch.setattr(walk, "CHUNK_GRAPHS", 3)
+    return here
+
+
+@pytest.fixture
+def scored(monkeypatch):
+    """How many graphs were scored."""
+    sizes = []
+    scores = GraphKDEDetector.score_samples
+
+    def counting(detector, graphs):
+        sizes.append(len(graphs))
+        return scores(detector, graphs)
+
+    monkeypatch.setattr(GraphKDEDetector, "score_samples", counting)
+    return sizes
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_rows_from_any_byte_on(tmp_path, form, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda file: None)  # which takes long, so often
+    names = ["a", "=b,\"c'\n", "é#0", "d" * 9]
+    rows = [[name, -1.5 + i, 1e-300, "normal", None] for i, name in enumerate(names)]
+    all_rows = RowFile(str(tmp_path / "all"), COLUMNS, form)
+    all_rows.add([[all_rows.name(row[0]), *row[1:]] for row in rows])
+    all_rows.finish()
+    content = (tmp_path / "all").read_bytes()
+    lines = content.splitlines(keepends=True)
+    for cut in range(len(content) + 1):
+        (tmp_path / "cut").write_bytes(content[:cut])
+        some = RowFile(str(tmp_path / "cut"), COLUMNS, form)
+        there = some.resume()
+        assert len(there) == max(content[:cut].count(b"\n") - (form == "csv"), 0)
+        written = [[some.name(row[0]), *row[1:]] for row in rows]
+        assert there == written[: len(there)]
+        some.finish()  # as if the others were skipped
+        assert (tmp_path / "cut").read_bytes() == b"".join(lines[: len(there) + (form == "csv")])
+        some.add(written[len(there) :])
+        some.finish()
+        assert (tmp_path / "cut").read_bytes() == content
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_scores_from_any_row_on(many, ending):
+    run(f"{SCORE} -o all.{ending}")
+    content = (many / f"all.{ending}").read_bytes()
+    lines = content.splitlines(keepends=True)
+    assert len(lines) == 7 + 6 + 4 + (ending == "csv")
+    for cut in np.linspace(0, len(content), 7 if ending == "csv" else 3, dtype=int):
+        (many / f"cut.{ending}").write_bytes(content[:cut])
+        run(f"{SCORE} -o cut.{ending} --resume")
+        assert (many / f"cut.{ending}").read_bytes() == content, cut
+
+
+def test_what_is_there_is_not_computed_again(many, scored, monkeypatch):
+    read, read_file = [], walk.read_file
+    monkeypatch.setattr(walk, "read_file", lambda *x: read.append(x) or read_file(*x))
+    run(f"{SCORE} -o all.csv")
+    lines = (many / "all.csv").read_text().splitlines(keepends=True)
+    scored.clear()
+    read.clear()
+    (many / "cut.csv").write_text("".join(lines[:9]))  # eight of seventeen: to the end of a block
+    run(f"{SCORE} -o cut.csv --resume")
+    assert sum(scored) == 1 + 9  # the last row once more, for comparison
+    assert len(read) == 1 + 10  # of fourteen: not the four of the first blocks
+    scored.clear()
+    run(f"{SCORE} -o cut.csv --resume")
+    assert sum(scored) == 1
+    run(f"{SCORE} -o none.csv --resume")  # nothing to go on after
+    assert (many / "none.csv").read_bytes() == (many / "all.csv").read_bytes()
+
+
+DEADLY = """
+import os, signal, sys
+from skgraphkde import GraphKDEDetector
+
+scores, calls = GraphKDEDetector.score_samples, []
+
+def deadly(detector, graphs):
+    calls.append(len(graphs))
+    if len(calls) == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return scores(detector, graphs)
+
+GraphKDEDetector.score_samples = deadly
+sys.modules["skgraphkde.cli.score"].FILES = 2
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_killed_process(here, monkeypatch):
+    (here / "deadly.py").write_text(DEADLY)
+    monkeypatch.setattr(score_module, "FILES", 2)
+    expected = run("score model.skg new").stdout
+    environment = os.environ | {"PYTHONPATH": str(Path(skgraphkde.__file__).parents[1])}
+    words = ["score", "model.skg", "new", "--detector", "deadly", "-o", "rows.csv"]
+    done = subprocess.run(
+        [sys.executable, "-m", "skgraphkde", *words], env=environment, check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    rows = (here / "rows.csv").read_text()
+    assert expected.startswith(rows)
+    assert rows.count("\n") == 1 + 4
+    run("score model.skg new -o rows.csv --resume")
+    assert (here / "rows.csv").read_text() == expected
+
+
+def test_interrupts_and_errors_say_how_to_go_on(many, monkeypatch):
+    run(f"{SCORE} -o all.csv")
+    broken = many / "more" / "4.graphml"
+    good = broken.read_text()
+    broken.write_text("<")
+    result = run(f"{SCORE} -o rows.csv", exit_code=1)
+    assert result.stderr.startswith("Error: more/4.graphml cannot be read as GraphML")
+    assert result.stderr.endswith(
+        "; --skip-errors leaves out what cannot be used"
+        "; rows.csv has 11 rows, and the same command with --resume goes on after them\n"
+    )
+    broken.write_text(good)
+    run(f"{SCORE} -o rows.csv --resume")
+    assert (many / "rows.csv").read_bytes() == (many / "all.csv").read_bytes()
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(score_module, "judge_all", interrupt)
+    assert run(f"{SCORE} -o none.csv", exit_code=130).stderr == "Interrupted\n"
+    assert not (many / "none.csv").exists()
+    run("score model.skg new/00.graphml -o rows.csv --force", exit_code=130)
+    assert (many / "rows.csv").read_bytes() == (many / "all.csv").read_bytes()
+    lines = (many / "all.csv").read_text().splitlines(keepends=True)
+    (many / "rows.csv").write_text("".join(lines[:5]))
+    assert run(f"{SCORE} -o rows.csv --resume", exit_code=130).stderr == (
+        "Interrupted; rows.csv has 4 rows, and the same command with --resume goes on after them\n"
+    )
+
+
+def test_what_was_skipped_is_tried_again(many):
+    for name in ("new/02", "more/4"):
+        (many / f"{name}.json").write_text("{")
+    expected = run(f"{SCORE} --skip-errors -o all.csv", exit_code=3).stderr
+    content = (many / "all.csv").read_bytes()
+    for cut in range(0, len(content), 399):
+        (many / "cut.csv").write_bytes(content[:cut])
+        result = run(f"{SCORE} -o cut.csv --resume --skip-errors", exit_code=3)
+        assert (many / "cut.csv").read_bytes() == content
+        assert result.stderr == expected
+    (many / "more" / "4.json").write_text((many / "more" / "list.json").read_text())
+    (many / "new" / "02.json").unlink()
+    run(f"{SCORE} -o cut.csv --resume")
+    added = (many / "cut.csv").read_bytes().removeprefix(content).decode()
+    assert [row.partition(",")[0] for row in added.split()] == [
+        f"more/4.json#{i}" for i in range(4)
+    ]
+
+
+def test_new_and_repeated_files(many):
+    run("score model.skg new -o rows.csv")
+    run("score model.skg new more -o rows.csv --resume")
+    assert (many / "rows.csv").read_text() == run(SCORE).stdout
+    run("score model.skg new new/01.graphml new -o rows.csv --force")
+    content = (many / "rows.csv").read_bytes()
+    assert content.count(b"new/01") == 3
+    for cut in range(0, len(content), 301):
+        (many / "rows.csv").write_bytes(content[:cut])
+        run("score model.skg new new/01.graphml new -o rows.csv --resume")
+        assert (many / "rows.csv").read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("x", "line 1 of rows.csv is not what this command writes: give another -o, or --force"),
+        ("graph,node\n", "line 1 of rows.csv is not"),
+        ("graph,score,decision,verdict,p_value\na,b\n", "line 2 of rows.csv is not"),
+        ("graph,score,decision,verdict,p_value\na,1,1,normal,1\n", "is that of a, which is not"),
+        (
+            "graph,score,decision,verdict,p_value\nnew/00.graphml,1,1,normal,1\n",
+            "rows.csv has the score 1 for new/00.graphml, which is -",
+        ),
+    ],
+)
+def test_other_files_are_not_continued(here, content, message):
+    (here / "rows.csv").write_text(content)
+    result = run("score model.skg new -o rows.csv --resume", exit_code=1)
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert (here / "rows.csv").read_text() == content
+    (here / "rows.jsonl").write_text('{"graph": "a", "score": 1}\n')
+    assert (
+        "line 1 of rows.jsonl"
+        in run("score model.skg new -o rows.jsonl --resume", exit_code=1).stderr
+    )
+
+
+def test_rows_of_another_model_are_not_continued(here):
+    run("fit normal -o other.skg --set distance=mmd --set novelty=null " + " ".join(READ))
+    run("score model.skg new/00.graphml -o rows.csv")
+    result = run("score other.skg new -o rows.csv --resume", exit_code=1)
+    assert "by this model: give the model and the graphs that the file is of" in result.stderr
+    assert (here / "rows.csv").read_text().count("\n") == 2
+
+
+# -- what is there is not replaced -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("fit normal -o", "old.skg"),
+        ("score model.skg new -o", "old.csv"),
+        ("explain model.skg new/00.graphml -o", "old.csv"),
+        ("explain model.skg new/00.graphml --picture", "old.png"),
+    ],
+)
+def test_nothing_is_replaced_without_force(here, command, name):
+    if "--picture" in command:
+        pytest.importorskip("matplotlib")
+    (here / name).write_text("kept")
+    cure = f"{name} exists: give --force to replace it, "
+    cure += "--resume to go on after its rows, " * command.startswith("score")
+    assert f"{cure}or another path\n" in run(f"{command} {name}", exit_code=2).stderr
+    assert (here / name).read_text() == "kept"
+    run(f"{command} {name} --force")
+    assert (here / name).read_bytes() != b"kept"
+    (here / name).unlink()
+    run(f"{command} {name}")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--resume", "give it with -o FILE"),
+        ("-o a.csv --resume --force", "give it without --force"),
+        (
+            "-o a.json",
+            "the ending of a.json names no format: use one of .csv, .jsonl, .ndjson, .par",
+        ),
+        ("--format parquet", "a Parquet file is not text for stdout: give -o"),
+        ("--format json", "'json' is not one of 'csv', 'jsonl', 'parquet'"),
+    ],
+)
+def test_words_that_are_no_command(here, words, message):
+    assert message in run(f"score model.skg new {words}", exit_code=2).stderr
+
+
+# -- formats ---------------------------------------------------------------------------------------
+
+
+def test_lines_of_json(here):
+    expected = table(run("score model.skg new").stdout)
+    lines = run("score model.skg new --format jsonl").stdout.splitlines()
+    for line, row in zip(lines, expected, strict=True):
+        record = json.loads(line)
+        assert {name: str(value) for name, value in record.items()} == row
+    run("score model.skg new -o rows.txt --format jsonl")
+    assert (here / "rows.txt").read_text().splitlines() == lines
+    run("fit normal -o train.skg --calibration train")
+    record = json.loads(run("score train.skg new/00.graphml --format jsonl").stdout)
+    assert record["p_value"] is None
+
+
+def test_parquet(many):
+    pytest.importorskip("pyarrow")
+    import pandas as pd
+
+    run(f"{SCORE} -o rows.parquet")
+    content = (many / "rows.parquet").read_bytes()
+    frame = pd.read_parquet(many / "rows.parquet")
+    rows = table(run(SCORE).stdout)
+    assert list(frame) == list(rows[0])
+    for name in ("graph", "verdict"):
+        assert frame[name].tolist() == [row[name] for row in rows]
+    for name in ("score", "decision", "p_value"):
+        assert frame[name].tolist() == [float(row[name]) for row in rows]
+    broken = many / "more" / "list.json"
+    good = broken.read_text()
+    broken.write_text("{")
+    run(f"{SCORE} -o cut.parquet", exit_code=1)
+    lines = many / "cut.parquet.rows.jsonl"
+    assert not (many / "cut.parquet").exists()
+    lines.write_bytes(lines.read_bytes()[:-20])
+    message = run(f"{SCORE} -o cut.parquet", exit_code=2).stderr
+    assert "give --resume to go on after them, or --force to begin again" in message
+    broken.write_text(good)
+    run(f"{SCORE} -o cut.parquet --resume")
+    assert (many / "cut.parquet").read_bytes() == content
+    assert not lines.exists()
+    run("score model.skg new -o day.parquet")
+    run(f"{SCORE} -o day.parquet --resume")  # a finished file gets more rows
+    assert (many / "day.parquet").read_bytes() == content
+    run(f"{SCORE} -o cut.parquet --force")
+    assert (many / "cut.parquet").read_bytes() == content
+
+
+def test_parquet_without_graphs_and_without_p_values(here):
+    pytest.importorskip("pyarrow")
+    import pandas as pd
+
+    (here / "b.json").write_text("{")
+    run("score model.skg b.json -o none.parquet --skip-errors", exit_code=3)
+    assert pd.read_parquet(here / "none.parquet").shape == (0, 5)
+    run("fit normal -o train.skg --calibration train")
+    run("score train.skg new -o rows.parquet")
+    assert pd.read_parquet(here / "rows.parquet")["p_value"].isna().all()
+
+
+def test_parquet_needs_pyarrow(here, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    result = run("score model.skg new -o rows.parquet", exit_code=1)
+    assert result.stderr == (
+        'Error: Parquet needs pyarrow: pip install "skgraphkde[parquet]", or write .csv or .jsonl\n'
+    )
+
+
+def test_names_in_formats(here):
+    (here / "=1+1.json").write_text((here / "new" / "00.graphml").read_text())
+    os.rename(here / "=1+1.json", here / "=1+1.graphml")
+    for words, name in (("", "'=1+1.graphml"), ("--format jsonl", '{"graph": "=1+1.graphml"')):
+        lines = run(f"score model.skg =1+1.graphml {words}").stdout.splitlines()
+        assert lines[-1].startswith(name)
+    run("score model.skg =1+1.graphml -o rows.csv")
+    run("score model.skg =1+1.graphml new -o rows.csv --resume")
+    assert (here / "rows.csv").read_text().count("'=1+1") == 1

@@ -1,0 +1,88 @@
+"""results is what the methods of a detector say, in one frame."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from skgraphkde import BaseGraphDetector, GraphKDEDetector
+from skgraphkde.density.graph_density import GraphDensity
+from skgraphkde.inspection import explain, results
+from tests.conftest import random_graphs
+
+COLUMNS = ["name", "score", "decision", "verdict", "p_value", "selected", "reason"]
+NORMAL = random_graphs(40, seed=1)
+NEW = [*random_graphs(6, seed=2), *(nx.star_graph(n) for n in (30, 40))]
+for star in NEW[6:]:
+    nx.set_node_attributes(star, "C", "label")
+
+
+class EdgeCount(BaseGraphDetector):
+    def _fit_batch(self, graphs, rng):
+        return self._score_batch(graphs)
+
+    def _score_batch(self, graphs):
+        return -graphs.n_edges_per_graph.astype(float)
+
+
+def check(frame, detector, alpha):
+    assert list(frame) == COLUMNS
+    np.testing.assert_array_equal(frame["score"], detector.score_samples(NEW))
+    np.testing.assert_array_equal(frame["decision"], detector.decision_function(NEW))
+    np.testing.assert_array_equal(frame["verdict"], detector.predict(NEW))
+    np.testing.assert_array_equal(frame["p_value"], detector.p_values(NEW))
+    np.testing.assert_array_equal(frame["selected"].astype(bool), detector.select(NEW, alpha))
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.2, 1.0])
+def test_what_the_methods_say(alpha):
+    detector = GraphKDEDetector().fit(NORMAL)
+    frame = results(detector, NEW, alpha=alpha)
+    check(frame, detector, alpha)
+    assert frame["name"].tolist() == list(range(8))
+    reasons = explain(detector, NEW)
+    assert frame["reason"].tolist() == reasons[reasons["rank"] == 1]["reason"].tolist()
+    assert (frame["verdict"].iloc[6:] == -1).all()
+
+
+def test_other_detectors_have_no_reasons():
+    detector = EdgeCount().fit(NORMAL)
+    names = ["a\udcff", 1, ("b", 2), None, *"efgh"]
+    frame = results(detector, NEW, names=names)
+    check(frame, detector, 0.1)
+    assert frame["name"].tolist() == names
+    assert frame["reason"].isna().all()
+
+
+def test_no_p_values_where_there_are_none():
+    frame = results(GraphKDEDetector(calibration="train").fit(NORMAL), NEW)
+    assert frame[["p_value", "selected"]].isna().all(axis=None)
+    assert not frame[["score", "reason"]].isna().any(axis=None)
+    calibrated = results(GraphKDEDetector().fit(NORMAL), NEW)
+    assert (frame.dtypes == calibrated.dtypes).all()
+    assert len(frame[frame["selected"]]) == 0  # a missing value selects nothing
+
+
+def test_each_graph_is_scored_once(monkeypatch):
+    detector, scored = GraphKDEDetector().fit(NORMAL), []
+    log_p_values = GraphDensity.log_p_values
+
+    def counting(density, graphs, **options):
+        scored.append(len(graphs))
+        return log_p_values(density, graphs, **options)
+
+    monkeypatch.setattr(GraphDensity, "log_p_values", counting)
+    results(detector, NEW)
+    assert scored == [8]
+
+
+def test_arguments_are_checked():
+    detector = GraphKDEDetector().fit(NORMAL)
+    with pytest.raises(ValueError, match="names must have one name for each of 8 graphs, got 7"):
+        results(detector, NEW, names=range(7))
+    with pytest.raises(ValueError, match="got one text"):
+        results(detector, NEW, names="abcdefgh")
+    with pytest.raises(ValueError, match=r"alpha must be in \(0, 1\], got 0"):
+        results(detector, NEW, alpha=0)
+    with pytest.raises(NotFittedError):
+        results(GraphKDEDetector(), NEW)
