@@ -34,6 +34,7 @@ TABLES = (
     "contamination",
     "false_alarms",
     "updates",
+    "drift",
     "erdos_renyi",
     "families",
     "shift",

@@ -72,7 +72,7 @@ _ROOMS = (
     "detectors",
     "reporting",
 )
-_SUBMODULES = (*_ROOMS, "inspection", "evaluation", "display", "testing", "datasets")
+_SUBMODULES = (*_ROOMS, "inspection", "monitoring", "evaluation", "display", "testing", "datasets")
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,8 @@
 """The command ``skgraphkde``.
 
 Exit codes: 0 if all is well; 1 for bad input, after one line on stderr that says which and what to
-do; 2 for wrong usage; 3 if files were skipped, as requested; 130 if the user interrupted.
+do; 2 for wrong usage; 3 if files were skipped, as requested; 4 if the alarm of `watch` sounds; 130
+if the user interrupted.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from skgraphkde.cli.report import report
 from skgraphkde.cli.score import score
 from skgraphkde.cli.shell import Commands
 from skgraphkde.cli.update import update
+from skgraphkde.cli.watch import watch
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,5 +31,5 @@ def main() -> None:
     """
 
 
-for _command in (fit, update, score, explain, report, info):
+for _command in (fit, update, score, explain, report, watch, info):
     main.add_command(_command)

@@ -1,13 +1,14 @@
 """Pictures of a fitted detector and of its results: scikit-learn's Display objects.
 
-`from_estimator` takes a fitted detector, and `from_predictions` takes scores, distances,
-contributions, radii or p-values. Both pass their `options` on to `plot`, which draws on the axes
-that you pass or on new ones. Normal graphs are blue circles, anomalies are vermilion triangles.
-matplotlib is imported when something is drawn.
+`from_estimator` takes a fitted detector or a monitor, and `from_predictions` takes scores,
+distances, contributions, radii, p-values or the rows of a monitor. Both pass their `options` on to
+`plot`, which draws on the axes that you pass or on new ones. Normal graphs are blue circles,
+anomalies are vermilion triangles. matplotlib is imported when something is drawn.
 """
 
 from skgraphkde.display.density import DensityDisplay
 from skgraphkde.display.detection_curve import DetectionCurveDisplay
+from skgraphkde.display.drift import DriftDisplay
 from skgraphkde.display.graph_map import GraphMapDisplay
 from skgraphkde.display.node_contributions import NodeContributionsDisplay
 from skgraphkde.display.novel_nodes import NovelNodesDisplay
@@ -17,6 +18,7 @@ from skgraphkde.display.training import TrainingDisplay
 __all__ = [
     "DensityDisplay",
     "DetectionCurveDisplay",
+    "DriftDisplay",
     "GraphMapDisplay",
     "NodeContributionsDisplay",
     "NovelNodesDisplay",

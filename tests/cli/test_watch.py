@@ -1,0 +1,175 @@
+"""``skgraphkde watch``: the log is what the library gives, goes on, and survives a kill."""
+
+import json
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import skgraphkde
+from skgraphkde import GraphKDEDetector
+from skgraphkde.monitoring import DriftMonitor
+from tests.cli.conftest import column, run, table
+
+
+def cycles(n_graphs, n_nodes):
+    return [nx.cycle_graph(n_nodes + i % 7) for i in range(n_graphs)]
+
+
+DAYS = {"day1": cycles(9, 12), "day2": cycles(14, 12), "day3": cycles(21, 45)}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("days")
+    GraphKDEDetector().fit(cycles(42, 12)).save(folder / "model.skg")
+    for day, graphs in DAYS.items():
+        (folder / day).mkdir()
+        for i, graph in enumerate(graphs):
+            nx.write_graphml(graph, folder / day / f"{i:02d}.graphml")
+    return folder
+
+
+@pytest.fixture
+def here(shared, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("model.skg", *DAYS):
+        (tmp_path / name).symlink_to(shared / name)
+    return tmp_path
+
+
+WATCH = "watch model.skg {} -o log.csv --window 20"
+
+
+def watch(days, exit_code=0):
+    return run(WATCH.format(days), exit_code)
+
+
+def test_the_log_goes_on_as_the_library_does(here):
+    assert "watched         9 graphs; 9 in log.csv" in watch("day1").stdout
+    watch("day2")
+    result = watch("day3", exit_code=4)
+    rows = table((here / "log.csv").read_text())
+    monitor = DriftMonitor(skgraphkde.load("model.skg"), window=20, random_state=0)
+    expected = monitor.update([graph for graphs in DAYS.values() for graph in graphs])
+    assert [row["graph"] for row in rows] == [
+        f"{day}/{i:02d}.graphml" for day, graphs in DAYS.items() for i in range(len(graphs))
+    ]
+    for name in ("score", "p_value", "statistic", "mmd_p_value"):
+        np.testing.assert_allclose(column(rows, name), expected[name], rtol=1e-6)
+    assert [row["alarm"] for row in rows] == expected["alarm"].tolist()
+    alarm = monitor.alarms_[0]
+    at, since = (rows[i]["graph"] for i in (alarm.at, alarm.since))
+    assert f"ALARM           {alarm.test}: at {at}, row {alarm.at + 1}\n" in result.stdout
+    assert f"  since about   {since}, row {alarm.since + 1}\n" in result.stdout
+
+
+def test_graphs_that_the_log_has_are_left_out(here):
+    watch("day1 day2")
+    before = (here / "log.csv").read_bytes()
+    result = watch("day1 day2")
+    assert "watched         0 graphs; 23 in log.csv" in result.stdout
+    assert "left out        23 files that the log has" in result.stdout
+    assert (here / "log.csv").read_bytes() == before
+    (here / "many.json").write_text(
+        json.dumps([nx.node_link_data(graph, edges="edges") for graph in cycles(3, 12)])
+    )
+    assert "watched         3 graphs; 26 in log.csv" in watch("day1 many.json").stdout
+    assert "watched         0 graphs; 26 in log.csv" in watch("many.json").stdout
+
+
+@pytest.mark.parametrize("n_lost", [1, 40, 10**6])
+@pytest.mark.parametrize("days", [["day1"], ["day1", "day2"]])
+def test_a_killed_call_is_made_good(here, days, n_lost):
+    """The state is there, and some bytes of the rows that go with it are not, or all."""
+    sizes = [0]
+    for day in days:
+        watch(day)
+        sizes.append((here / "log.csv").stat().st_size)
+    whole = (here / "log.csv").read_bytes()
+    (here / "log.csv").write_bytes(whole[: max(len(whole) - n_lost, sizes[-2])])
+    if n_lost > len(whole) and len(days) == 1:
+        (here / "log.csv").unlink()
+    watch(" ".join(days))
+    assert (here / "log.csv").read_bytes() == whole
+    watch("day3", exit_code=4)
+    n_rows = sum(len(DAYS[day]) for day in [*days, "day3"])
+    assert len(table((here / "log.csv").read_text())) == n_rows
+
+
+def test_a_call_that_fails_writes_nothing(here):
+    watch("day1")
+    before = [(here / name).read_bytes() for name in ("log.csv", "log.csv.state")]
+    (here / "bad.graphml").write_text("no graph")
+    assert "bad.graphml" in watch("day2 bad.graphml", exit_code=1).stderr
+    assert [(here / name).read_bytes() for name in ("log.csv", "log.csv.state")] == before
+    result = run(f"{WATCH.format('day2 bad.graphml')} --skip-errors", exit_code=3)
+    assert "watched         14 graphs; 23 in log.csv" in result.stdout
+    assert "Skipped: bad.graphml" in result.stderr
+
+
+def test_an_option_that_contradicts_the_log(here):
+    watch("day1")
+    message = "log.csv was begun with --window 20: leave the option out"
+    assert message in run("watch model.skg day2 -o log.csv --window 0", 2).stderr
+    message = "log.csv was begun with --false-alarm-rate 0.001"
+    assert message in run("watch model.skg day2 -o log.csv --false-alarm-rate 0.01", 2).stderr
+    run("watch model.skg day2 -o log.csv")
+    run("watch model.skg day2 -o other.csv --window 0")
+    assert json.loads((here / "other.csv.state").read_text())["monitor"]["window"] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda log, state: state.unlink(), "log.csv was not written by watch, or log.csv.state"),
+        (lambda log, state: log.unlink(), "log.csv has 0 rows, and 23 were written"),
+        (lambda log, state: log.write_text("graph\nx\n"), "log.csv has 1 rows, and 23 were"),
+        (lambda log, state: state.write_text("{"), "log.csv.state is damaged: begin another log"),
+        (lambda log, state: state.write_text("[]"), "log.csv.state is damaged: begin another log"),
+        (
+            lambda log, state: state.write_text(state.read_text().replace('"scores": [', '"x": [')),
+            "log.csv cannot be continued: this state .* cannot be used: 'scores'",
+        ),
+    ],
+)
+def test_logs_that_cannot_be_continued(here, change, message):
+    watch("day1")
+    watch("day2")
+    change(here / "log.csv", here / "log.csv.state")
+    result = watch("day3", exit_code=1)
+    assert re.search(message, result.stderr)
+    assert "--output" in result.stderr
+
+
+def test_the_log_of_another_model(here):
+    watch("day1")
+    GraphKDEDetector().fit(cycles(40, 13)).save(here / "model.skg.new")
+    result = run("watch model.skg.new day2 -o log.csv", exit_code=1)
+    assert "it belongs to another detector" in result.stderr
+
+
+def test_wrong_usage(here):
+    assert "give its path" in run("watch model.skg day1 -o -", exit_code=2).stderr
+    assert "Missing option '-o'" in run("watch model.skg day1", exit_code=2).stderr
+    result = run("watch model.skg day1 -o log.csv --false-alarm-rate 2", exit_code=1)
+    assert "false_alarm_rate must be in" in result.stderr
+    assert not (here / "log.csv").exists()
+
+
+def test_names_are_text(here):
+    """What a spreadsheet would compute, or a terminal obey, is escaped, and known again."""
+    (here / "odd").mkdir()
+    names = ["=1+1.graphml", "a\nb.graphml", '\x1b[2J,".graphml']
+    for name in names:
+        nx.write_graphml(nx.cycle_graph(40), here / name)
+    text = " ".join(f"'{name}'" for name in names)
+    result = watch(text)
+    assert result.stdout.replace("\n", "").isprintable()
+    assert [row["graph"] for row in table((here / "log.csv").read_text())] == [
+        "'=1+1.graphml",
+        "a\\nb.graphml",
+        '\\x1b[2J,".graphml',
+    ]
+    assert "watched         0 graphs; 3 in log.csv" in watch(text).stdout

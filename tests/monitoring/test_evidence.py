@@ -1,0 +1,80 @@
+"""The statistic is the sum over all gamblers, and its false alarms are as few as it says."""
+
+import json
+
+import numpy as np
+from scipy.stats import beta
+
+from skgraphkde.monitoring import evidence
+from skgraphkde.monitoring.evidence import ShiryaevRoberts
+
+SHAPES = [(a, b) for a in (0.25, 0.5, 1, 2, 4) for b in (0.25, 0.5, 1, 2, 4) if (a, b) != (1, 1)]
+
+
+def slow_statistic(p_values):
+    """The capital of all gamblers, and when the most successful one of them began."""
+    ends = np.array([0.001, 0.999])
+    bets = []
+    for a, b in SHAPES:
+        bet = beta(a, b)
+        mean = np.diff(bet.cdf(ends))[0] + 0.001 * bet.pdf(ends).sum()
+        bets.append(bet.pdf(np.clip(p_values, *ends)) / mean)
+    bets = np.array(bets)
+    n = len(p_values)
+    capital = [[bets[k, j:].prod() for j in range(n)] for k in range(len(bets))]
+    return np.sum(capital) / len(bets), int(np.argmax(np.max(capital, axis=0)))
+
+
+def test_the_statistic_is_the_sum_over_gamblers_and_beginnings():
+    p_values = np.random.RandomState(0).rand(12)
+    p_values[7:] /= 20
+    statistic, alarms = ShiryaevRoberts(1e9).update(p_values)
+    expected = [slow_statistic(p_values[: n + 1])[0] for n in range(12)]
+    np.testing.assert_allclose(statistic, expected, rtol=1e-9)
+    assert alarms == []
+
+
+def test_an_alarm_says_since_when_and_all_begins_anew():
+    p_values = np.random.RandomState(0).rand(12)
+    p_values[7:] /= 20
+    known = ShiryaevRoberts(1e9).update(p_values)[0]
+    at = int(np.argmax(known > 30))
+    repeated = np.append(p_values[: at + 1], p_values)
+    statistic, alarms = ShiryaevRoberts(30.0).update(repeated)
+    assert alarms[0] == (at, slow_statistic(p_values[: at + 1])[1])
+    np.testing.assert_allclose(statistic[at + 1 : 2 * at + 2], known[: at + 1])
+    assert alarms[1] == (2 * at + 1, at + 1 + alarms[0][1])
+
+
+def test_bets_are_fair():
+    """On average over p-values, all the capital grows by 1 in a step: each bet's by its share."""
+    grid = (np.arange(400_000) + 0.5) / 400_000
+    means = (evidence._densities(grid) / evidence._MEANS).mean(axis=0)
+    np.testing.assert_allclose(means, 1, atol=1e-4)
+
+
+def test_no_two_p_values_sound_an_alarm_alone():
+    for p_value in (0.0, 1.0):
+        statistic, alarms = ShiryaevRoberts(2000.0).update(np.full(9, p_value))
+        assert alarms == [(2, 0), (5, 3), (8, 6)]
+        assert np.isfinite(statistic).all()
+
+
+def test_false_alarms_are_as_few_as_promised():
+    rng, threshold, n_steps = np.random.RandomState(0), 20.0, 200
+    counts = [len(ShiryaevRoberts(threshold).update(rng.rand(n_steps))[1]) for _ in range(100)]
+    promised = n_steps / threshold
+    assert 0.2 * promised < np.mean(counts) < promised + 3 * np.std(counts) / 100**0.5
+
+
+def test_the_state_goes_through_json():
+    p_values = np.random.RandomState(2).rand(60) ** 1.5
+    whole = ShiryaevRoberts(20.0)
+    expected, alarms = whole.update(p_values)
+    first = ShiryaevRoberts(20.0)
+    _, before = first.update(p_values[:33])
+    second = ShiryaevRoberts.from_dict(20.0, json.loads(json.dumps(first.to_dict())))
+    statistic, after = second.update(p_values[33:])
+    np.testing.assert_array_equal(statistic, expected[33:])
+    assert before + after == alarms
+    assert alarms
