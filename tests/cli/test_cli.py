@@ -376,7 +376,7 @@ def test_examples_are_commands(here, name, monkeypatch):
     for example in examples:
         if "--picture" in example:
             pytest.importorskip("matplotlib")
-        words = shlex.split(example.partition(" | ")[0])
+        words = shlex.split(re.split(r" \|+ ", example)[0])
         command.make_context(name, words)  # raises a UsageError otherwise
     help_text = run(f"{name} --help").stdout
     assert f"Examples:\n    skgraphkde {name}" in help_text

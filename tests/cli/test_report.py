@@ -40,13 +40,14 @@ def test_it_goes_to_stdout(here):
 def test_bad_files_are_skipped_if_one_says_so(here):
     (here / "bad.gml").write_text("graph [")
     (here / "page.html").write_text("old")
-    result = run("report model.skg new/00.graphml bad.gml -o page.html", exit_code=1)
+    assert "page.html exists" in run("report model.skg new -o page.html", exit_code=2).stderr
+    result = run("report model.skg new/00.graphml bad.gml -o page.html --force", exit_code=1)
     assert "bad.gml" in result.stderr
     assert (here / "page.html").read_text() == "old"
-    result = run("report model.skg new/00.graphml bad.gml -o page.html --skip-errors", exit_code=3)
+    result = run("report model.skg new/00.graphml bad.gml -o page.html --force --skip-errors", 3)
     assert "Skipped: bad.gml" in result.stderr
     assert len(Parsed((here / "page.html").read_text(encoding="utf-8")).rows) == 1
-    result = run("report model.skg bad.gml -o page.html --skip-errors", exit_code=1)
+    result = run("report model.skg bad.gml -o page.html --force --skip-errors", 1)
     assert "no graph could be read" in result.stderr
 
 

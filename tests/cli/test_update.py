@@ -51,14 +51,14 @@ def test_files_that_cannot_be_read(here, model):
     assert result.stderr.count("Skipped: ") == 2
     assert skgraphkde.load("own.skg").n_graphs_seen_ == 27
     before = (here / "own.skg").read_bytes()
-    result = run("update window.skg bad.json -o own.skg --skip-errors", 3)
+    result = run("update window.skg bad.json -o own.skg --force --skip-errors", 3)
     assert "read            0 graphs" in result.stdout
     assert (here / "own.skg").read_bytes() == before
 
 
 def test_a_model_can_be_updated_in_place(here, model):
     for _ in range(2):
-        run("update window.skg new/00.graphml -o window.skg")
+        run("update window.skg new/00.graphml -o window.skg --force")
     assert skgraphkde.load("window.skg").n_graphs_seen_ == 22
 
 
