@@ -7,17 +7,50 @@ if the user interrupted.
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 import click
 
 from skgraphkde._version import __version__
-from skgraphkde.cli.explain import explain
-from skgraphkde.cli.fit import fit
-from skgraphkde.cli.info import info
-from skgraphkde.cli.report import report
-from skgraphkde.cli.score import score
-from skgraphkde.cli.shell import Commands
-from skgraphkde.cli.update import update
-from skgraphkde.cli.watch import watch
+
+#: The commands in order, with what a list of them says, so that this imports nothing slow.
+COMMANDS = {
+    "fit": "Learn what normal GRAPHS look like, and write it to a file.",
+    "update": "Let new normal GRAPHS join a model, and write it to a file.",
+    "score": "Judge GRAPHS, one row of a table each.",
+    "explain": "Say why GRAPHS have their scores: what is odd about them, which nodes and which "
+    "references.",
+    "report": "Make a page that shows which GRAPHS are odd, and why.",
+    "watch": "Say whether GRAPHS are still like those that the model was fitted to.",
+    "info": "Say what is in a model file.",
+}
+
+
+class Commands(click.Group):
+    """Imports a command when it is asked for, and says in one line what is wrong with its input."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of a name; None if there is none."""
+        if name not in COMMANDS:
+            return None
+        return getattr(importlib.import_module(f"skgraphkde.cli.{name}"), name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        from skgraphkde.cli.shell import one_line_errors  # imports torch
+
+        with one_line_errors():
+            return super().invoke(ctx)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,7 +62,3 @@ def main() -> None:
     of it) and zips of the TU collection. Folders are searched with their subfolders. "-" stands for
     the paths that standard input lists, one per line.
     """
-
-
-for _command in (fit, update, score, explain, report, watch, info):
-    main.add_command(_command)

@@ -28,26 +28,24 @@ LONGEST_MESSAGE = 1_000  # characters
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-class Commands(click.Group):
-    """Turns errors about the input, and warnings, into one line each."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run a command."""
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):  # which may lack the letters of a name
-                stream.reconfigure(errors="backslashreplace")
-        with warnings.catch_warnings():
-            warnings.simplefilter("default", UserWarning)
-            warnings.showwarning = _show_once()
-            try:
-                return super().invoke(ctx)
-            except BrokenPipeError:  # the reader of our output has stopped: click exits quietly
-                raise
-            except KeyboardInterrupt:
-                note("Interrupted")
-                raise click.exceptions.Exit(INTERRUPTED) from None
-            except (click.ClickException, OSError, ImportError, ValueError) as error:
-                raise failure(error) from error
+@contextlib.contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Turn errors about the input, and warnings, into one line each."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # which may lack the letters of a name
+            stream.reconfigure(errors="backslashreplace")
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = _show_once()
+        try:
+            yield
+        except BrokenPipeError:  # the reader of our output has stopped: click exits quietly
+            raise
+        except KeyboardInterrupt:
+            note("Interrupted")
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        except (click.ClickException, OSError, ImportError, ValueError) as error:
+            raise failure(error) from error
 
 
 def failure(error: Exception, more: str = "") -> click.ClickException:

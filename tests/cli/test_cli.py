@@ -17,6 +17,7 @@ import pytest
 import skgraphkde
 from skgraphkde import GraphKDEDetector, GraphSchema, Propagation, Twins, paper_settings
 from skgraphkde.cli import main
+from skgraphkde.cli.main import COMMANDS
 from skgraphkde.graphs.files import walk
 from skgraphkde.inspection import (
     explain,
@@ -362,9 +363,10 @@ def test_info(here):
     assert run("info own.skg").stdout == expected
 
 
-@pytest.mark.parametrize("name", main.commands)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_examples_are_commands(here, name, monkeypatch):
-    command = main.commands[name]
+    command = main.get_command(None, name)
+    assert " ".join(command.help.partition("\n\n")[0].split()) == COMMANDS[name]
     (here / "model.skg").unlink()  # which `fit` would not replace
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"new\n")))
     (here / "mine.py").write_text(
@@ -459,3 +461,15 @@ def test_what_is_not_read_is_said(tmp_path, monkeypatch):
 def test_options_that_contradict_each_other(here, words, message):
     result = run(f"fit normal -o a.skg {words}", exit_code=2)
     assert message in result.stderr
+
+
+def test_help_imports_nothing_slow():
+    program = (
+        "import sys\nfrom skgraphkde.cli import main\n"
+        "main(['--help'], standalone_mode=False)\n"
+        "assert not {'torch', 'sklearn', 'pandas', 'numba', 'networkx'} & set(sys.modules)"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    for name, text in COMMANDS.items():
+        assert re.search(rf"{name} +{text[:20]}", result.stdout)

@@ -1,5 +1,6 @@
 """A run of `score` that ends half-way, however it ends, is continued to the same bytes."""
 
+import importlib
 import json
 import os
 import signal
@@ -17,7 +18,7 @@ from skgraphkde.cli.rows import RowFile
 from skgraphkde.graphs.files import walk
 from tests.cli.conftest import NORMAL, READ, run, table
 
-score_module = sys.modules["skgraphkde.cli.score"]
+score_module = importlib.import_module("skgraphkde.cli.score")
 COLUMNS = score_module.COLUMNS
 SCORE = "score model.skg new more"
 
@@ -115,7 +116,7 @@ def test_what_is_there_is_not_computed_again(many, scored, monkeypatch):
 
 
 DEADLY = """
-import os, signal, sys
+import importlib, os, signal, sys
 from skgraphkde import GraphKDEDetector
 
 scores, calls = GraphKDEDetector.score_samples, []
@@ -127,7 +128,7 @@ def deadly(detector, graphs):
     return scores(detector, graphs)
 
 GraphKDEDetector.score_samples = deadly
-sys.modules["skgraphkde.cli.score"].FILES = 2
+importlib.import_module("skgraphkde.cli.score").FILES = 2
 """
 
 

@@ -66,13 +66,13 @@ def test_models_that_cannot_be_updated(here):
     GraphKDEDetector(schema=SCHEMA, references="uniform").fit(NORMAL).save("uniform.skg")
     message = run("update uniform.skg new -o own.skg", exit_code=1).stderr
     assert message.startswith("Error: references='uniform' keeps a share")  # of no file
-    (here / "mine.py").write_text(
+    (here / "size_of.py").write_text(
         "import skgraphkde\n@skgraphkde.register\n"
         "class Size(skgraphkde.BaseGraphDetector):\n"
         "    def _fit_batch(self, graphs, rng): return self._score_batch(graphs)\n"
         "    def _score_batch(self, graphs): return -1.0 * graphs.n_nodes_per_graph\n"
     )
-    run("fit normal -o size.skg --detector mine:Size")
-    message = run("update size.skg new -o own.skg --detector mine:Size", exit_code=1).stderr
+    run("fit normal -o size.skg --detector size_of:Size")
+    message = run("update size.skg new -o own.skg --detector size_of:Size", exit_code=1).stderr
     assert "contains a Size, which cannot be updated: fit it again" in message
     assert not (here / "own.skg").exists()

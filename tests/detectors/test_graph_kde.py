@@ -429,17 +429,13 @@ def auroc_on_mutag(**parameters):
 
 @pytest.mark.filterwarnings("ignore:node labels that fit did not see")
 def test_detection_on_mutag(capsys):
-    trained, one_view, defaults = (
-        auroc_on_mutag(**parameters) for parameters in (paper_settings(), ONE_VIEW, {})
-    )
+    """The paper's settings take long: they are in the table of the benchmark."""
+    one_view, defaults = (auroc_on_mutag(**parameters) for parameters in (ONE_VIEW, {}))
     with capsys.disabled():
         print(
-            "\nAUROC on MUTAG, five folds: paper settings {:.1f} +- {:.1f}, paper's own "
-            "91.63; one view {:.1f} +- {:.1f}, defaults {:.1f} +- {:.1f}".format(
-                *trained, *one_view, *defaults
-            )
+            "\nAUROC on MUTAG, five folds: one view {:.1f} +- {:.1f}, defaults {:.1f} +- {:.1f}; "
+            "the paper 91.63".format(*one_view, *defaults)
         )
-    assert trained[0] >= 87
     assert one_view[0] >= 90
     assert defaults[0] >= 89  # joining three views costs a point here, and gains two in the mean
 

@@ -197,7 +197,7 @@ BAD = {
     "graph and target": ([(nx.path_graph(2), 1)], ValueError, "targets belong in y"),
     "no adjacency": ([(None, SQUARE)], ValueError, "graph 0 is not an"),
     "empty batch": (read_graphs([SQUARE_GRAPH])[:0], ValueError, "list of graphs is empty"),
-    "NaN label": ([with_nodes([NAN], "label")], ValueError, "not NaN"),
+    "NaN label": ([with_nodes([NAN], "label")], ValueError, "not missing"),
 }
 
 

@@ -11,7 +11,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from skgraphkde import GCN, MMD, Contrastive, GraphKDEDetector, persistence, read_graphs
+from skgraphkde import GCN, Contrastive, GraphKDEDetector, persistence, read_graphs
 from skgraphkde.detectors.fitting import DensityFitter
 from skgraphkde.training.trainer import Trainer
 from tests.conftest import random_graphs
@@ -73,19 +73,12 @@ def killed(path, after, **options):
             "encoder__batch_norm": False,
         },
         {
-            "encoder": "propagation",
-            "distance": (
-                MMD(estimator="biased", method="random_features"),
-                MMD(gammas=(1.0,), method="random_features"),
-            ),
-        },
-        {
             "training__n_iter_no_change": 1,
             "training__max_iter": 30,
             "training__learning_rate": 0.05,
         },
     ],
-    ids=["plain", "sampling", "weights alone", "early stopping"],
+    ids=["plain", "sampling", "early stopping"],
 )
 def test_a_killed_fit_goes_on_to_the_same_result(path, options):
     after = 2 if "training__n_iter_no_change" in options else 4
