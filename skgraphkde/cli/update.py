@@ -25,7 +25,7 @@ from skgraphkde.graphs.files import find_files, read_files
 @click.command(
     epilog=examples(
         "skgraphkde update model.skg day17/ -o model2.skg",
-        "skgraphkde update model.skg day17/ -o model.skg --skip-errors",
+        "skgraphkde update model.skg day17/ -o model.skg --force",
     )
 )
 @model_argument
@@ -49,7 +49,8 @@ def update(
     They become references, and the threshold and the p-values come to rest on them; features and
     bandwidths stay those of `fit`. A model fitted with --set references=window keeps the last 1,000
     graphs, one with references=reservoir 1,000 of all, and others all of them;
-    --set references__max_references sets another number. The output can be the model itself.
+    --set references__max_references sets another number. The output can be the model itself, with
+    --force.
     """
     start = time.perf_counter()
     contents = load_model(model, detector)

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from skgraphkde.cli.options import (
 )
 from skgraphkde.cli.shell import (
     Skipped,
+    cell,
     check_file,
     echo,
     examples,
@@ -106,9 +106,9 @@ def watch(
     known, n_alarms = set(log.names), len(monitor.alarms_)
     skipped = Skipped(skip_errors)
     found = find_files(graphs, skipped.on_error)
-    files = [x for x, name in zip(found, _as_written(found), strict=True) if name not in known]
+    files = [path for path in found if cell(path) not in known]
     read = read_files(with_progress(files, quiet), fitted.schema_.to_schema(), skipped.on_error)
-    new = (graph for graph in read if _as_written([graph.name])[0] not in known)
+    new = (graph for graph in read if cell(graph.name) not in known)
     rows = [[graph.name, *row] for graph, row in judged(_judge(monitor), new, skipped)]
     log.append(rows, monitor)
     echo(f"watched         {len(rows)} graphs; {len(log.names)} in {output}")
@@ -137,13 +137,6 @@ def _judge(monitor: DriftMonitor) -> Any:
         return list(monitor.update(batch)[COLUMNS[1:]].itertuples(index=False, name=None))
 
     return judge
-
-
-def _as_written(names: Iterable[Any]) -> list[str]:
-    """The names as a log has them."""
-    text = io.StringIO()
-    write_rows(text, ([name] for name in names))
-    return [row[0] for row in csv.reader(io.StringIO(text.getvalue()))]
 
 
 class _Log:
@@ -220,7 +213,7 @@ class _Log:
             json.dump(state, file, allow_nan=False)
         with self.path.open("ab") as file:
             _write(file, text.getvalue().encode())
-        self.names += _as_written(row[0] for row in rows)
+        self.names += [cell(row[0]) for row in rows]
 
 
 def _write(file: Any, content: bytes) -> None:

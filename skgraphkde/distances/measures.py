@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import torch
 
 from skgraphkde.computing.sparse import CSRMatrix
-from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.arrays import numbered, offsets
 from skgraphkde.graphs.refinement import color_rows
 
 
@@ -122,11 +122,7 @@ class DiscreteMeasures:
         """
         points = torch.cat([part.points for part in parts])
         colors = color_rows(points.numpy(force=True))
-        distinct, first = np.unique(colors, return_index=True)
-        order = np.argsort(first)  # keeps the points of a measure together
-        column = np.empty_like(order)
-        column[order] = np.arange(len(order))
-        column = column[np.searchsorted(distinct, colors)]
+        first, column = numbered(colors)  # which keeps the points of a measure together
         starts = offsets([len(part.points) for part in parts])
         columns = [
             column[part.weights.indices + start]
@@ -138,10 +134,10 @@ class DiscreteMeasures:
                 np.concatenate(columns),
                 offsets(np.concatenate([np.diff(part.weights.indptr) for part in parts])),
             ),
-            shape=(sum(map(len, parts)), len(distinct)),
+            shape=(sum(map(len, parts)), len(first)),
         )
         weights.sum_duplicates()
-        chosen = torch.as_tensor(first[order], device=points.device)
+        chosen = torch.as_tensor(first, device=points.device)
         return DiscreteMeasures(
             points[chosen], weights, np.concatenate([part.sizes for part in parts])
         )

@@ -18,7 +18,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import scaled
+from skgraphkde.graphs.arrays import numbered, scaled
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import color_rows, refined
 from skgraphkde.graphs.relations import messages, relations
@@ -151,10 +151,5 @@ def _in_order(colors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     Rows are in the order of the first nodes, which keeps those of one graph together.
     """
-    _, first, inverse, counts = np.unique(
-        colors, return_index=True, return_inverse=True, return_counts=True
-    )
-    order = np.argsort(first)
-    row = np.empty_like(order)
-    row[order] = np.arange(len(order))
-    return first[order], row[inverse], counts[order]
+    first, row = numbered(colors)
+    return first, row, np.bincount(row, minlength=len(first))

@@ -12,11 +12,13 @@ from scipy.stats import poisson
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
-from skgraphkde.graphs.refinement import bits, color_rows, mix, refined
+from skgraphkde.graphs.refinement import bits, color_rows, mix, refined, sums_of_runs
 from skgraphkde.graphs.relations import messages
 
 # Colors that still split after so many rounds belong to paths and trees that differ far away.
 MOST_ROUNDS = 30
+# After so many rounds few graphs are left that could be copies.
+FEW_ROUNDS = 3
 # Steps of the walks that tell apart what refinement cannot, such as regular graphs.
 WALK_STEPS = 16
 # Numbers that differ by less, in standard deviations, are equal.
@@ -48,19 +50,35 @@ def first_copies(batch: GraphBatch) -> np.ndarray:
         ``i`` itself for a graph that is the first of its kind.
     """
     batch = _rounded(batch)
-    kinds, given = _kinds(batch, _node_colors(batch)), _as_given(batch)
-    _, inverse, counts = np.unique(kinds, return_inverse=True, return_counts=True)
-    # Walks take time: copies in the same order of nodes need none.
-    n_given = np.unique(np.column_stack([inverse, given]), axis=0)[:, 0]
-    is_same = np.bincount(n_given.astype(np.int64), minlength=len(counts)) == 1
-    repeated = np.flatnonzero((counts > 1)[inverse] & ~is_same[inverse])
+    kinds = _kinds(batch, _node_colors(batch, FEW_ROUNDS))
+    repeated = _repeated(kinds)
     if len(repeated):
         some = batch[repeated]
-        walks = return_probabilities(some, WALK_STEPS)
-        rounded = np.rint(walks * 2.0**WALK_BITS)
-        kinds[repeated] += _kinds(some, mix(color_rows(rounded) + _node_colors(some)))
+        kinds[repeated] += _kinds(some, _node_colors(some, MOST_ROUNDS))
+        repeated = repeated[_are_reordered(kinds[repeated], _as_given(some))]
+    if len(repeated):
+        some = batch[repeated]
+        rounded = np.rint(return_probabilities(some, WALK_STEPS) * 2.0**WALK_BITS)
+        colors = mix(color_rows(rounded) + _node_colors(some, MOST_ROUNDS))
+        kinds[repeated] += _kinds(some, colors)
     _, first, inverse = np.unique(kinds, return_index=True, return_inverse=True)
     return first[inverse]
+
+
+def _repeated(kinds: np.ndarray) -> np.ndarray:
+    """The graphs of which there are others of their kind."""
+    _, inverse, counts = np.unique(kinds, return_inverse=True, return_counts=True)
+    return np.flatnonzero(counts[inverse] > 1)
+
+
+def _are_reordered(kinds: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """Which graphs are of a kind that was given in several orders of the nodes, bool.
+
+    Walks take time: copies in one order need none.
+    """
+    _, inverse = np.unique(kinds, return_inverse=True)
+    _, first = np.unique(mix(kinds + mix(given)), return_index=True)
+    return np.bincount(inverse[first])[inverse] > 1
 
 
 def _rounded(batch: GraphBatch) -> GraphBatch:
@@ -101,11 +119,11 @@ def _own_colors(batch: GraphBatch) -> np.ndarray:
     return colors
 
 
-def _node_colors(batch: GraphBatch) -> np.ndarray:
-    """Colors of all nodes once they no longer split, shape (n_nodes,)."""
+def _node_colors(batch: GraphBatch, n_rounds: int) -> np.ndarray:
+    """Colors of all nodes once they no longer split, or after so many rounds, shape (n_nodes,)."""
     colors = _own_colors(batch)
     passed, before = messages(batch, _edge_codes(batch), weighted=True), 0
-    for new in refined(colors, passed, MOST_ROUNDS):
+    for new in refined(colors, passed, n_rounds):
         colors, n_colors = new, len(np.unique(new))
         if n_colors == before:
             break
@@ -129,17 +147,15 @@ def _as_given(batch: GraphBatch) -> np.ndarray:
     first = batch.node_ptr[batch.graph_of_node]
     position = (np.arange(batch.n_nodes) - first).astype(np.uint64)
     source, target = position[batch.source_of_arc], position[batch.adjacency.indices]
-    total = np.zeros(len(batch), dtype=np.uint64)
     arcs = mix(mix(mix(source) + target) + mix(bits(batch.adjacency.data)))
-    np.add.at(total, batch.graph_of_arc, arcs)
-    np.add.at(total, batch.graph_of_node, mix(mix(position) + _own_colors(batch)))
-    return mix(total)
+    arc_ptr = batch.adjacency.indptr[batch.node_ptr]
+    nodes = mix(mix(position) + _own_colors(batch))
+    return mix(sums_of_runs(arcs, arc_ptr) + sums_of_runs(nodes, batch.node_ptr))
 
 
 def _kinds(batch: GraphBatch, colors: np.ndarray) -> np.ndarray:
     """One color for each graph, by those of its nodes, in any order; shape (n_graphs,)."""
-    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mix(colors))])  # modulo 2^64
-    of_graph = total[batch.node_ptr[1:]] - total[batch.node_ptr[:-1]]
+    of_graph = sums_of_runs(mix(colors), batch.node_ptr)
     return mix(of_graph + batch.n_nodes_per_graph.astype(np.uint64))
 
 

@@ -53,11 +53,15 @@ def refined(
     for _ in range(n_rounds):
         new = mix(colors)
         for indices, indptr, keys in messages:
-            passed = mix(colors[indices] + keys)
-            total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(passed)])  # modulo 2^64
-            new = new + (total[indptr[1:]] - total[indptr[:-1]])
+            new = new + sums_of_runs(mix(colors[indices] + keys), indptr)
         colors = mix(new)
         yield colors
+
+
+def sums_of_runs(colors: np.ndarray, ptr: np.ndarray) -> np.ndarray:
+    """The sums, modulo 2^64, of the colors from ptr[0] to ptr[1] - 1, from ptr[1] on, and so on."""
+    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(colors)])
+    return total[ptr[1:]] - total[ptr[:-1]]
 
 
 def color_rows(columns: np.ndarray) -> np.ndarray:
