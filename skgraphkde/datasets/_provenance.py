@@ -13,10 +13,10 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
-from skgraphkde.graphs.readers import read_graphs
+from skgraphkde.datasets._planting import planned, planted
 from skgraphkde.graphs.schema import GraphSchema
 
 # Median bytes of an arc. To fork moves nothing.
@@ -316,33 +316,20 @@ def make_provenance_graphs(
     >>> graph.nodes[0], graph.nodes[1], graph.edges[1, 0]["action"]
     ({'kind': 'process'}, {'kind': 'file'}, 'read')
     """
-    if n_normal + n_anomalies == 0:
-        raise ValueError("n_normal and n_anomalies are both 0: ask for at least one graph")
+    plan = planned(n_normal, n_anomalies, kind, _ATTACKS)
     rng = check_random_state(random_state)
-    kinds = list(_ATTACKS) if kind == "mixed" else [kind]
-    attacks = ["normal"] * n_normal + [kinds[i % len(kinds)] for i in range(n_anomalies)]
-    activities = rng.randint(len(_ACTIVITIES), size=len(attacks))
+    activities = rng.randint(len(_ACTIVITIES), size=len(plan))
     drawn, culprits = [], []
-    for attack, activity in zip(attacks, activities, strict=True):
+    for attack, activity in zip(plan, activities, strict=True):
         host = _Host(rng)
         _ACTIVITIES[activity](host)
         isolated = list(nx.isolates(host.graph))  # files that nothing used
         host.graph.remove_nodes_from(isolated)
         host.graph = nx.convert_node_labels_to_integers(host.graph)
-        involved = [] if attack == "normal" else _ATTACKS[attack](host)
+        culprits.append([] if attack == "normal" else _ATTACKS[attack](host))
         drawn.append(host.graph)
-        culprits.append(np.unique(np.array(involved, dtype=np.int64)))
     schema = GraphSchema(
         node_categories="kind", edge_categories="action", edge_numbers="bytes", directed=True
     )
-    graphs = read_graphs(drawn, schema=schema)
-    target = np.where(np.arange(len(attacks)) < n_normal, 1, -1)
-    if return_X_y:
-        return graphs, target
-    return Bunch(
-        graphs=graphs,
-        target=target,
-        kind=np.array(attacks),
-        activity=np.array([_ACTIVITIES[i].__name__[1:] for i in activities]),
-        culprits=culprits,
-    )
+    names = np.array([_ACTIVITIES[i].__name__[1:] for i in activities])
+    return planted(drawn, schema, plan, culprits, return_X_y, activity=names)

@@ -11,10 +11,10 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
-from skgraphkde.graphs.readers import read_graphs
+from skgraphkde.datasets._planting import planned, planted
 from skgraphkde.graphs.schema import GraphSchema
 
 # Which services each one calls.
@@ -190,22 +190,10 @@ def make_traces(
     >>> trace.nodes[1], trace.edges[0, 1]["status"], round(trace.edges[0, 1]["delay"], 1)
     ({'service': 'auth'}, 'ok', 24.9)
     """
-    if n_normal + n_anomalies == 0:
-        raise ValueError("n_normal and n_anomalies are both 0: ask for at least one graph")
+    plan = planned(n_normal, n_anomalies, kind, _FAULTS)
     rng = check_random_state(random_state)
-    kinds = list(_FAULTS) if kind == "mixed" else [kind]
-    faults = ["normal"] * n_normal + [kinds[i % len(kinds)] for i in range(n_anomalies)]
-    drawn, culprits = zip(*(_FAULTS.get(x, _normal)(rng) for x in faults), strict=True)
+    drawn, culprits = zip(*(_FAULTS.get(x, _normal)(rng) for x in plan), strict=True)
     schema = GraphSchema(
         node_categories="service", edge_categories="status", edge_numbers="delay", directed=True
     )
-    graphs = read_graphs(drawn, schema=schema)
-    target = np.where(np.arange(len(faults)) < n_normal, 1, -1)
-    if return_X_y:
-        return graphs, target
-    return Bunch(
-        graphs=graphs,
-        target=target,
-        kind=np.array(faults),
-        culprits=[np.unique(np.array(calls, dtype=np.int64)) for calls in culprits],
-    )
+    return planted(drawn, schema, plan, culprits, return_X_y)
