@@ -34,10 +34,13 @@ def selected(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
         )
     has_arcs = bool(batch.adjacency.nnz)
     wanted = {kind: _wanted(schema, kind, has, has_arcs) for kind in KINDS}
-    if all(wanted[kind] == _names(has, kind) for kind in KINDS) and not (
-        schema.directed is True and not has.directed
-    ):
-        return batch
+    named = tuple(dict.fromkeys([*has.named, *schema.named("node_numbers")]))
+    directed = has.directed or schema.directed is True
+    if all(wanted[kind] == _names(has, kind) for kind in KINDS):
+        as_read = (named, directed) == (has.named, has.directed)
+        return (
+            batch if as_read else batch.replace(schema=replace(has, named=named, directed=directed))
+        )
     labels, names = select_categories(
         batch.labels, batch.label_names, has.node_categories, wanted["node_categories"]
     )
@@ -63,8 +66,8 @@ def selected(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
             edge_categories=wanted["edge_categories"],
             node_numbers=node_widths,
             edge_numbers=edge_widths,
-            directed=has.directed or schema.directed is True,
-            named=tuple(dict.fromkeys([*has.named, *schema.named("node_numbers")])),
+            directed=directed,
+            named=named,
         ),
     )
     return without_repeated_arcs(chosen)

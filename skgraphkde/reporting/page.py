@@ -137,7 +137,9 @@ class Page:
         """What the detector says of each graph; `ids` of the nodes of each, or None."""
         return findings(self.detector, batch, ids)
 
-    def add(self, name: Any, graph: GraphBatch, finding: Finding, ids: list | None = None) -> None:
+    def add(
+        self, name: Any, graph: GraphBatch, finding: Finding, ids: Sequence[Any] | None = None
+    ) -> None:
         """Add one graph, with the ids of its nodes in their order; None: their positions."""
         number = len(self.listed)
         self.listed.append(Listed(number, str(name), finding))

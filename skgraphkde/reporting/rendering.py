@@ -48,7 +48,7 @@ class Drawn(NamedTuple):
 
     number: int
     graph: GraphBatch  # of this one graph
-    ids: list | None  # of its nodes
+    ids: Sequence[Any] | None  # of its nodes
 
 
 class Row(NamedTuple):
@@ -198,7 +198,7 @@ def _details(
 
 
 def _detail(
-    detector: BaseGraphDetector, graph: GraphBatch, ids: list | None, finding: Finding
+    detector: BaseGraphDetector, graph: GraphBatch, ids: Sequence[Any] | None, finding: Finding
 ) -> Detail:
     found = nodes(detector, graph)
     numbered = largest(found)

@@ -321,6 +321,35 @@ def test_a_zip_of_the_tu_collection(tmp_path, monkeypatch):
     assert [name for name, _ in iter_graphs([path])] == [f"{path}#{i}" for i in range(5)]
 
 
+@pytest.mark.parametrize("missing", ["error", "indicate"])
+def test_large_graphs_of_a_zip_are_read_alike(tmp_path, monkeypatch, missing):
+    # networkx graphs of three million nodes take more than a gigabyte
+    write_zip(tmp_path, tu_files(read_graphs(random_graphs(6, n_attributes=2))))
+    [path] = find_files([tmp_path])
+    schema = GraphSchema(node_numbers="x", missing=missing)
+    small = [
+        read_batch([path], schema),
+        list(read_files([path], schema)),
+        dict(iter_graphs([path])),
+    ]
+    monkeypatch.setattr("skgraphkde.graphs.files.tu.ZIP_BLOCK", 4)
+    sizes = small[0].n_nodes_per_graph
+    monkeypatch.setattr("skgraphkde.graphs.files.tu.LARGE", int(np.median(sizes)))
+    large = [
+        read_batch([path], schema),
+        list(read_files([path], schema)),
+        dict(iter_graphs([path])),
+    ]
+    assert_same(large[0], small[0])
+    for one, other in zip(large[1], small[1], strict=True):
+        assert (one.name, list(one.nodes)) == (other.name, list(other.nodes))
+        np.testing.assert_array_equal(one.batch.attributes, other.batch.attributes)
+        assert one.batch.schema == other.batch.schema
+        names = [[x.label_names[code] for code in x.labels] for x in (one.batch, other.batch)]
+        assert names[0] == names[1]  # one that was not read alone knows the names of all
+    assert [list(g.edges) for g in large[2].values()] == [list(g.edges) for g in small[2].values()]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_zip_with_edge_data(tmp_path, kind):
     schema = GraphSchema(edge_numbers="flow")

@@ -313,6 +313,15 @@ def test_data_of_some_graphs_only(part):
 # -- batches ---------------------------------------------------------------------------------------
 
 
+def test_numbers_of_a_batch_that_are_named_are_no_positions():
+    # all numbers are named, so nothing else of the batch changes
+    batch = read_graphs([plant(i) for i in range(3)], schema=GraphSchema(node_numbers="all"))
+    names = [name for name, _ in batch.schema.node_numbers]
+    named = read_graphs(batch, schema=GraphSchema(node_numbers=names))
+    assert (batch.schema.named, named.schema.named) == ((), tuple(names))
+    assert_same(named, batch)
+
+
 def test_a_batch_gives_what_is_named():
     batch = read_graphs(PLANTS, schema=EVERYTHING)
     schema = GraphSchema(node_categories="owner", node_numbers="position", edge_categories=None)

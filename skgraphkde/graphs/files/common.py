@@ -1,23 +1,24 @@
 """What all file formats share: contents of files, networkx graphs, and defaults of attributes.
 
-Each format has one function that takes a path and a GraphSchema. It returns networkx graphs, each
-with its position in the file ("" for a single graph, else "#0", "#1", ...), or raises any error
-that says what is wrong with the file.
+Each format has one function that takes a path and a GraphSchema. It returns networkx graphs (of
+large ones, it may return batches of one graph), each with its position in the file ("" for a single
+graph, else "#0", "#1", ...), or raises any error that says what is wrong with the file.
 """
 
 from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import networkx as nx
 
+from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.schema import CONVENTIONS, KINDS, GraphSchema
 
-Graphs = Iterable[tuple[str, nx.Graph]]
+Graphs = Iterable[tuple[str, nx.Graph | GraphBatch]]
 
 # How many times larger than a packed file its contents may be; graphs have a ratio of about 10.
 LARGEST_RATIO = 100
@@ -52,7 +53,7 @@ def read_content(path: Path) -> bytes:
     return content
 
 
-def numbered(graphs: Iterable[nx.Graph]) -> Iterator[tuple[str, nx.Graph]]:
+def numbered(graphs: Iterable[nx.Graph | GraphBatch]) -> Graphs:
     """The graphs of a file with their positions "#0", "#1", ..."""
     return ((f"#{i}", graph) for i, graph in enumerate(graphs))
 

@@ -16,10 +16,12 @@ import io
 import re
 import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 
@@ -39,6 +41,7 @@ NUMBER = re.compile(rb"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 # The errors of reading a damaged zip; RuntimeError if it is encrypted.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 ZIP_BLOCK = 1_000  # how many graphs of a zip are converted to networkx graphs at a time
+LARGE = 100_000  # nodes; a networkx graph takes half a kilobyte for each
 REQUIRED = ("A", "graph_indicator", "graph_labels")
 OF_NODES = ("node_labels", "node_attributes")
 OF_EDGES = ("edge_labels", "edge_attributes")
@@ -47,11 +50,18 @@ OF_EDGES = ("edge_labels", "edge_attributes")
 def read_tu(path: Path, _: GraphSchema) -> Graphs:
     """Read the graphs of a zip as networkx graphs, which are created block by block.
 
-    Labels of nodes and of edges have the name "label", attributes the name "x".
+    A graph of more than `LARGE` nodes stays a batch of one. Labels of nodes and of edges have the
+    name "label", attributes the name "x".
     """
-    batch = to_batch(read_arrays(path, path.stem), edge_data=True)
-    blocks = range(0, len(batch), ZIP_BLOCK)
-    return numbered(g for i in blocks for g in batch[i : i + ZIP_BLOCK].to_networkx())
+    return numbered(_graphs(to_batch(read_arrays(path, path.stem), edge_data=True)))
+
+
+def _graphs(batch: GraphBatch) -> Iterator[nx.Graph | GraphBatch]:
+    for i in range(0, len(batch), ZIP_BLOCK):
+        block = batch[i : i + ZIP_BLOCK]
+        is_large = block.n_nodes_per_graph > LARGE
+        small = iter(block[~is_large].to_networkx())
+        yield from (block[k] if large else next(small) for k, large in enumerate(is_large))
 
 
 def to_batch(arrays: dict[str, np.ndarray], *, edge_data: bool) -> GraphBatch:

@@ -8,7 +8,7 @@ and the cure. Nothing in a file is executed, fetched or unpacked to disk.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -60,7 +60,7 @@ class FileGraph(NamedTuple):
     """A graph from a file."""
 
     name: str  # the path of the file, and "#0", "#1", ... if the file can hold many graphs
-    nodes: list[Any]  # the file's node ids, in the order of the batch
+    nodes: Sequence[Any]  # the file's node ids, in the order of the batch
     batch: GraphBatch  # of this one graph
 
 
@@ -110,10 +110,21 @@ def iter_graphs(
     ...     [(name[-12:], len(graph)) for name, graph in iter_graphs(find_files([folder]))]
     [('path.graphml', 3)]
     """
-    schema = validated(schema)
+    for name, graph in _iter_graphs(files, validated(schema), on_error):
+        yield name, _to_networkx(graph)
+
+
+def _iter_graphs(
+    files: Iterable[Path], schema: GraphSchema, on_error: OnError
+) -> Iterator[tuple[str, nx.Graph | GraphBatch]]:
+    """Like :func:`iter_graphs`, but large graphs may be batches of one."""
     for path in files:
         for position, graph in attempt(on_error, read_file, path, schema) or ():
             yield f"{path}{position}", graph
+
+
+def _to_networkx(graph: nx.Graph | GraphBatch) -> nx.Graph:
+    return graph.to_networkx()[0] if isinstance(graph, GraphBatch) else graph
 
 
 def read_files(
@@ -124,10 +135,11 @@ def read_files(
     With ``missing="indicate"`` the data that the schema names may be missing in a whole graph.
     """
     schema = validated(schema)
-    for name, graph in iter_graphs(files, schema, on_error):
+    for name, graph in _iter_graphs(files, schema, on_error):
         batch = attempt(on_error, _read, [name], [graph], schema, {})
         if batch is not None:
-            yield FileGraph(name, list(graph), batch)
+            nodes = range(batch.n_nodes) if isinstance(graph, GraphBatch) else list(graph)
+            yield FileGraph(name, nodes, batch)
 
 
 def chunks(graphs: Iterable[FileGraph]) -> Iterator[list[FileGraph]]:
@@ -173,7 +185,7 @@ def read_batch(
     schema = validated(schema)
     found: dict[tuple[str, str], None] = {}
     parts = []
-    for chunk in _grouped(iter_graphs(files, schema, on_error), lambda item: len(item[1])):
+    for chunk in _grouped(_iter_graphs(files, schema, on_error), lambda item: _n_nodes(item[1])):
         part = _read_part(chunk, schema, found, on_error)
         parts += [] if part is None else [part]
     if not parts:
@@ -183,8 +195,12 @@ def read_batch(
     return joined(parts, schema)
 
 
+def _n_nodes(graph: nx.Graph | GraphBatch) -> int:
+    return graph.n_nodes if isinstance(graph, GraphBatch) else len(graph)
+
+
 def _read_part(
-    chunk: list[tuple[str, nx.Graph]],
+    chunk: list[tuple[str, nx.Graph | GraphBatch]],
     schema: GraphSchema,
     found: dict[tuple[str, str], None],
     on_error: OnError,
@@ -197,7 +213,7 @@ def _read_part(
         if on_error is None:
             raise
         of_all = error
-    readable: list[tuple[str, nx.Graph]] = []
+    readable: list[tuple[str, nx.Graph | GraphBatch]] = []
     errors: list[Exception] = []
     for name, graph in chunk:
         if attempt(errors.append, _read, [name], [graph], schema, {}) is not None:
@@ -267,12 +283,13 @@ def _reason(error: Exception) -> str:
 
 def _read(
     names: list[str],
-    graphs: list[nx.Graph],
+    graphs: list[nx.Graph | GraphBatch],
     schema: GraphSchema,
     found: dict[tuple[str, str], None],
 ) -> GraphBatch:
     """A batch of graphs, which may be changed; adds the names of their data to `found`."""
     if schema.missing == "indicate":
+        graphs = list(map(_to_networkx, graphs))
         _note_missing(graphs, schema, found)
     try:
         return read_graphs(graphs, schema=schema)
