@@ -12,8 +12,8 @@ import torch
 from benchmarks.protocol import load
 from benchmarks.render import markdown
 from skgraphkde import GCN, NodeFeatures, paper_settings
+from skgraphkde.distances.fitted_mmd import FittedMMD
 from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.distances.random_features import draw_frequencies
 from skgraphkde.encoders.message_flow import MessageFlow
 

@@ -17,8 +17,8 @@ from skgraphkde import GCN, GraphBatch, NodeFeatures, paper_settings
 from skgraphkde.distances.engines.cpu import COLUMN_TILE, ROW_TILE
 from skgraphkde.distances.engines.cpu_loops import _gaussian
 from skgraphkde.distances.engines.torch_tiles import lowest_exponent
+from skgraphkde.distances.fitted_mmd import FittedMMD
 from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.encoders.message_flow import MessageFlow, node_colors
 
 TITLE = "Speed of all pairs of distances"

@@ -116,10 +116,9 @@ def with_references(
 ) -> tuple[GraphDensity, np.ndarray | None]:
     """The density with these references, and their log densities, each by the others, if known.
 
-    They are known if they are of use, and all distances between the references fit in memory.
+    They are known if they are of use.
     """
     references = EmbeddedGraphs(graphs, model.embed_all(featurized).measures)
-    squared, scores = model.adapt(references, all_pairs=leave_one_out), None
-    if leave_one_out and squared is not None:
-        scores = model.log_densities_at(squared, graphs)
+    squared = model.adapt(references, all_pairs=leave_one_out)
+    scores = model.leave_one_out(references, squared) if leave_one_out else None
     return GraphDensity(features, model, references), scores

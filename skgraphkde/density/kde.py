@@ -14,6 +14,7 @@ import torch
 from sklearn.utils._param_validation import StrOptions
 from torch import nn
 
+from skgraphkde.density import kde_loops
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import LARGEST, SMALLEST, Specification, positive_numbers
 
@@ -159,6 +160,15 @@ class MultiBandwidthKDE(nn.Module):
             likelihoods.append(log_densities.detach().mean(1).numpy(force=True))
         self.scales = LIKELIHOOD_MULTIPLES[np.argmax(likelihoods, axis=0)] * medians
 
+    def log_scales(self, like: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """log(pi_k / (sqrt(2 pi) h_k)) and 2 h_k^2, each of shape (n_distances, M).
+
+        `like` has their precision and device.
+        """
+        h = torch.as_tensor(self.bandwidths).to(like)
+        log_pi = torch.log_softmax(self.mixture_logits.to(like), 1)
+        return log_pi - torch.log(math.sqrt(2 * math.pi) * h), 2 * h**2
+
     def forward(
         self,
         squared_distances: torch.Tensor,
@@ -180,19 +190,22 @@ class MultiBandwidthKDE(nn.Module):
         -------
         Tensor of shape (n_distances, n)
         """
-        h = torch.as_tensor(self.bandwidths).to(squared_distances)
-        log_scales = torch.log_softmax(self.mixture_logits.to(h.dtype), 1) - torch.log(
-            math.sqrt(2 * math.pi) * h
-        )
         n_references = torch.full((squared_distances.shape[1],), squared_distances.shape[2])
         if left_out is not None:
             n_references = (~left_out).sum(1)
-        log_n = torch.log(n_references.to(h))
+        log_n = torch.log(n_references.to(squared_distances))
+        if not torch.is_grad_enabled() and squared_distances.device.type == "cpu":
+            sums = squared_distances.new_empty(squared_distances.shape[:2])
+            kde_loops.log_sums(
+                *self._operands(squared_distances, log_weights, left_out), sums.numpy()
+            )
+            return sums - log_n
+        log_scales, widths = self.log_scales(squared_distances)
         log_densities = []
-        for squared, log_scale, width in zip(squared_distances, log_scales, h, strict=True):
+        for squared, log_scale, width in zip(squared_distances, log_scales, widths, strict=True):
             # The mixture is the same for every reference: sum over bandwidths, then references.
             log_kernel = torch.logsumexp(
-                log_scale[:, None, None] - squared / (2 * width**2)[:, None, None], dim=0
+                log_scale[:, None, None] - squared / width[:, None, None], dim=0
             )
             if log_weights is not None:
                 log_kernel = log_kernel + log_weights
@@ -200,6 +213,40 @@ class MultiBandwidthKDE(nn.Module):
                 log_kernel = log_kernel.masked_fill(left_out, -math.inf)
             log_densities.append(torch.logsumexp(log_kernel, 1) - log_n)
         return torch.stack(log_densities)
+
+    def log_kernels(
+        self,
+        squared_distances: torch.Tensor,
+        log_weights: torch.Tensor | None,
+        left_out: torch.Tensor | None,
+    ) -> torch.Tensor:
+        """Upper bounds of the logarithms of all terms, on the CPU; arguments are as above.
+
+        The sum over bandwidths counts as its largest term times their number.
+
+        Returns
+        -------
+        Tensor of shape (n_distances, n, N)
+        """
+        out = torch.empty_like(squared_distances)
+        operands = self._operands(squared_distances, log_weights, left_out)
+        kde_loops.all_log_kernels(*operands, out.numpy())
+        return out.add_(math.log(len(self.multiples)))
+
+    def _operands(
+        self,
+        squared_distances: torch.Tensor,
+        log_weights: torch.Tensor | None,
+        left_out: torch.Tensor | None,
+    ) -> tuple[np.ndarray, ...]:
+        """What the compiled loops take."""
+        if log_weights is None:
+            log_weights = squared_distances.new_empty(0, 0)
+        if left_out is None:
+            left_out = torch.empty((0, 0), dtype=torch.bool)
+        of_kde = (x.detach().numpy() for x in self.log_scales(squared_distances))
+        log_weights = log_weights.to(squared_distances)
+        return squared_distances.numpy(), *of_kde, log_weights.numpy(), left_out.numpy()
 
 
 def _median_distance(squared: torch.Tensor) -> float:

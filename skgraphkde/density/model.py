@@ -19,6 +19,7 @@ from tqdm.auto import tqdm
 from skgraphkde.computing.blocks import blocks
 from skgraphkde.computing.threads import one_torch_thread_in_forks
 from skgraphkde.density.kde import MultiBandwidthKDE, own_references
+from skgraphkde.density.near import near_squared
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.distances.joint import Distances, Embedded
 from skgraphkde.distances.measures import DiscreteMeasures
@@ -118,27 +119,19 @@ class DensityModel(nn.Module):
         `left_out` is as for MultiBandwidthKDE. If the references are the queries themselves, it
         costs half.
         """
-        others = None if references is queries else references.measures
-        squared = self.distances.squared(queries.measures, others)
-        return self.log_density_at(squared, queries.graphs, references.graphs, left_out)
+        log_weights = self._log_weights(queries.graphs, references.graphs)
+        P, Q = queries.measures, references.measures
+        if not torch.is_grad_enabled() and self.distances.has_bounds(Q):
+            squared = near_squared(self.distances, self.kde, P, Q, log_weights, left_out)
+        else:
+            squared = self.distances.squared(P, None if references is queries else Q)
+        return self.kde(squared, log_weights, left_out)
 
-    def log_density_at(
-        self,
-        squared: torch.Tensor,
-        graphs: GraphBatch,
-        references: GraphBatch,
-        left_out: torch.Tensor | None = None,
-    ) -> torch.Tensor:
-        """The same from squared distances, shape (n_distances, n_graphs, n_references)."""
-        return self.kde(squared, self._log_weights(squared, graphs, references), left_out)
-
-    def _log_weights(
-        self, squared: torch.Tensor, graphs: GraphBatch, references: GraphBatch
-    ) -> torch.Tensor | None:
-        """The size kernel's logarithms, shape (n_graphs, n_references), beside the distances."""
+    def _log_weights(self, graphs: GraphBatch, references: GraphBatch) -> torch.Tensor | None:
+        """The size kernel's logarithms, shape (n_graphs, n_references)."""
         if self.size_kernel is None:
             return None
-        return torch.as_tensor(self.size_kernel(graphs, references)).to(squared)
+        return torch.as_tensor(self.size_kernel(graphs, references)).to(self.kde.mixture_logits)
 
     # -- any number of graphs, block by block ------------------------------------------------------
 
@@ -202,13 +195,35 @@ class DensityModel(nn.Module):
         return scores
 
     @torch.no_grad()
-    def log_densities_at(self, squared: torch.Tensor, graphs: GraphBatch) -> np.ndarray:
-        """Log densities of references, each by the others, from all their squared distances."""
-        n = len(graphs)
+    def leave_one_out(
+        self, references: EmbeddedGraphs, squared: torch.Tensor | None = None
+    ) -> np.ndarray:
+        """Log densities of references, each by the others.
+
+        Parameters
+        ----------
+        references : EmbeddedGraphs
+        squared : Tensor of shape (n_distances, n_references, n_references), default=None
+            All their squared distances, if these are known.
+
+        Returns
+        -------
+        ndarray of shape (n_distances, n_references)
+        """
+        n, graphs = len(references), references.graphs
         scores = np.empty((len(self.distances), n))
-        for block in blocks(np.full(n, 8.0 * n * (4 + 3 * len(self.kde.multiples)))):
+        per_pair = self._bytes_per_pair
+        if squared is not None or self.distances.has_bounds(references.measures):
+            per_pair = 8 * (5 + 4 * len(self.distances))
+        for block in blocks(np.full(n, float(per_pair * n))):
             own = own_references(np.arange(n)[block], n, self.device)
-            of_block = self.log_density_at(squared[:, block], graphs[block], graphs, own)
+            if squared is None:
+                is_all = block == slice(0, n)
+                queries = references if is_all else references[block]
+                of_block = self.log_density(queries, references, own)
+            else:
+                log_weights = self._log_weights(graphs[block], graphs)
+                of_block = self.kde(squared[:, block], log_weights, own)
             scores[:, block] = of_block.cpu()
         return scores
 
@@ -248,7 +263,7 @@ class DensityModel(nn.Module):
             of_sample = self.distances.squared(some.measures, references.measures)
         else:
             of_sample = squared[:, sample]
-        log_weights = self._log_weights(of_sample, some.graphs, references.graphs)
+        log_weights = self._log_weights(some.graphs, references.graphs)
         own = own_references(sample, len(references), self.device)
         self.kde.scale_by_likelihood(of_sample, log_weights, own)
 

@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from skgraphkde.distances.base import Distance, FittedDistance
+from skgraphkde.distances.fitted_mmd import FittedMMD, MMDs
 from skgraphkde.distances.kernel_means import EmbeddedMeasures
 from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.distances.mmd import FittedMMD, MMDs
 
 # Measures as each group of distances embeds them.
 Embedded = tuple[DiscreteMeasures, ...]
@@ -95,6 +95,29 @@ class Distances:
             group.squared(p, q) for (group, _), p, q in zip(self._groups, P, others, strict=True)
         ]
         return self._in_order(parts)
+
+    def has_bounds(self, Q: Embedded) -> bool:
+        """Whether all members are MMDs, and lower bounds of distances to Q save time."""
+        group = self._groups[0][0]
+        return len(self._groups) == 1 and isinstance(group, MMDs) and group.has_bounds(Q[0])
+
+    def lower_bounds(self, P: Embedded, Q: Embedded) -> torch.Tensor:
+        """Lower bounds of :meth:`squared`, if it :meth:`has_bounds`."""
+        return self._groups[0][0].lower_bounds(P[0], Q[0])  # type: ignore[union-attr, arg-type]
+
+    def squared_at(self, P: Embedded, Q: Embedded, wanted: torch.Tensor) -> torch.Tensor:
+        """The entries of :meth:`squared` that are wanted, if it :meth:`has_bounds`.
+
+        Parameters
+        ----------
+        P, Q : tuple of DiscreteMeasures
+        wanted : bool Tensor of shape (n_measures_P, n_measures_Q)
+
+        Returns
+        -------
+        Tensor of shape (n_members, n_wanted)
+        """
+        return self._groups[0][0].squared_at(P[0], Q[0], wanted)  # type: ignore[union-attr, arg-type]
 
     def adapted(
         self, P: Embedded, sample: np.ndarray

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from skgraphkde.distances.engines import engine_for
+from skgraphkde.distances.engines import cpu, engine_for
 from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.graphs.arrays import offsets
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +70,27 @@ def kernel_means(
     if Q is None:
         return engine.kernel_means(P.points, P.weights, None, None, gammas)
     return engine.kernel_means(P.points, P.weights, Q.points, Q.weights, gammas, Q.memo)
+
+
+def pair_means(
+    P: DiscreteMeasures, Q: DiscreteMeasures, gammas: Sequence[float], wanted: torch.Tensor
+) -> torch.Tensor:
+    """Some entries of :func:`kernel_means`, on the CPU and without gradients.
+
+    Parameters
+    ----------
+    P, Q : DiscreteMeasures
+    gammas : sequence of float
+    wanted : bool Tensor of shape (len(P), len(Q))
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, n_wanted)
+        In the order of the rows of `wanted`.
+    """
+    indptr = offsets(wanted.sum(1).numpy())
+    pairs = indptr, wanted.nonzero()[:, 1].numpy()
+    return cpu.pair_means(P.points, P.weights, Q.points, Q.weights, gammas, pairs, Q.memo)
 
 
 def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> torch.Tensor:

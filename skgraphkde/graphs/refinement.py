@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from skgraphkde.computing.compiled import compiled
+
 # Known to this process and those that it forks.
 KEY = np.uint64(secrets.randbits(64))
 # Trailing bits of a float that are ignored: sums in another order differ by up to 2^-40.
@@ -53,9 +55,31 @@ def refined(
     for _ in range(n_rounds):
         new = mix(colors)
         for indices, indptr, keys in messages:
-            new = new + sums_of_runs(mix(colors[indices] + keys), indptr)
+            if len(keys) == 1:  # a node tells all its neighbors the same
+                _add_told(mix(colors + keys), indices, indptr, new)
+            else:
+                _add_told_by_arc(colors + KEY, indices, indptr, keys, new)
         colors = mix(new)
         yield colors
+
+
+@compiled(nogil=True)
+def _add_told(told, indices, indptr, out):
+    """out[v] += sum of told[u], modulo 2^64, over the arcs from u that reach v."""
+    for v in range(len(out)):
+        for arc in range(indptr[v], indptr[v + 1]):
+            out[v] += told[indices[arc]]
+
+
+@compiled(nogil=True)
+def _add_told_by_arc(colors, indices, indptr, keys, out):
+    """out[v] += sum of :func:`scrambled` (colors[u] + the key of the arc), as above."""
+    for v in range(len(out)):
+        for arc in range(indptr[v], indptr[v + 1]):
+            x = colors[indices[arc]] + keys[arc]
+            x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            out[v] += x ^ (x >> np.uint64(31))
 
 
 def sums_of_runs(colors: np.ndarray, ptr: np.ndarray) -> np.ndarray:

@@ -48,6 +48,31 @@ def in_one_distance(kde, squared, *arguments):
     return log_densities
 
 
+@pytest.mark.parametrize("second_kernel", [False, True])
+@pytest.mark.parametrize("leave_one_out", [False, True])
+def test_compiled_loops_equal_torch(second_kernel, leave_one_out):
+    rng = np.random.RandomState(0)
+    kde = make_kde(rng.standard_normal((2, 5)))
+    squared = torch.tensor(rng.rand(2, 6, 6) * 4 - 1)  # an unbiased estimate can be negative
+    squared[0, 2, 3] = squared[1, 4] = torch.inf  # far away, one and all
+    arguments = (
+        torch.tensor(rng.standard_normal((6, 6)) * 30) if second_kernel else None,
+        own_references(np.array([0, 1, 2, -1, 4, 5]), 6, CPU) if leave_one_out else None,
+    )
+    expected = kde(squared, *arguments)
+    with torch.no_grad():
+        log_densities = kde(squared, *arguments)
+        log_kernels = kde.log_kernels(squared, *arguments)
+    assert expected.requires_grad
+    torch.testing.assert_close(log_densities, expected.detach(), rtol=1e-13, atol=1e-12)
+    assert torch.isneginf(log_densities[1, 4])
+    # Each term is at most its bound, and the largest bound is near the sum.
+    total = log_densities + math.log(6)
+    near = log_kernels.amax(2)
+    assert (near[~torch.isneginf(near)] <= (total + math.log(5))[~torch.isneginf(near)]).all()
+    assert (torch.logsumexp(log_kernels, 2) >= total - math.log(6 / 5) - 1e-12).all()
+
+
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-5)])
 @pytest.mark.parametrize("second_kernel", [False, True])
 @pytest.mark.parametrize("leave_one_out", [False, True])

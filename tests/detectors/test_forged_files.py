@@ -27,7 +27,7 @@ from skgraphkde import (
     Twins,
     persistence,
 )
-from skgraphkde.distances.mmd import FittedMMD
+from skgraphkde.distances.fitted_mmd import FittedMMD
 from skgraphkde.persistence import container
 from skgraphkde.persistence.registry import _classes
 from tests.conftest import random_graphs

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from skgraphkde.distances.mmd import FittedMMD
+from skgraphkde.distances.fitted_mmd import FittedMMD
 from skgraphkde.distances.random_features import draw_frequencies
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}

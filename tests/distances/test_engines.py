@@ -10,8 +10,13 @@ from sklearn import config_context
 
 from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.distances import kernel_means as kernel_means_module
-from skgraphkde.distances.engines import cpu, engine_for, torch_tiles
-from skgraphkde.distances.kernel_means import feature_means, kernel_means, self_means
+from skgraphkde.distances.engines import cpu, cpu_pairs, cpu_threads, engine_for, torch_tiles
+from skgraphkde.distances.kernel_means import (
+    feature_means,
+    kernel_means,
+    pair_means,
+    self_means,
+)
 from tests.conftest import GAMMAS
 from tests.distances.common import (
     TOLERANCE,
@@ -167,7 +172,7 @@ def test_close_points_keep_their_digits_in_single_precision():
 
 @pytest.mark.parametrize("working_memory", [1024, 0.01])
 def test_results_do_not_depend_on_the_number_of_threads(working_memory, monkeypatch):
-    monkeypatch.setattr(cpu, "THREADS_FROM", 0)
+    monkeypatch.setattr(cpu_threads, "THREADS_FROM", 0)
     x, ptr = clouds(3, n=40, max_size=60)
     measures = DiscreteMeasures.from_clouds(x.requires_grad_(), ptr)
     n_threads, results = torch.get_num_threads(), []
@@ -183,6 +188,31 @@ def test_results_do_not_depend_on_the_number_of_threads(working_memory, monkeypa
     assert len(x) > 2 * cpu.ROW_TILE
     for one, three in zip(*results, strict=True):
         assert torch.equal(one, three)
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+@pytest.mark.parametrize("dtype", TOLERANCE)
+def test_some_pairs_equal_those_of_all(dtype, n_threads, monkeypatch):
+    monkeypatch.setattr(cpu_threads, "THREADS_FROM", 0)
+    monkeypatch.setattr(cpu_pairs, "POINTS", 7)
+    # Measures share points, as those of graphs do.
+    points, _ = clouds(0, n=12, dtype=dtype)
+    colors = np.random.RandomState(0).randint(len(points), size=90)
+    ptr = np.arange(0, 91, 6)
+    measures = [DiscreteMeasures.from_colors(points, np.arange(len(points)), colors, ptr)]
+    measures.append(measures[0][np.arange(4)])
+    everything = [kernel_means(P, measures[0], GAMMAS) for P in measures]
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(n_threads)
+        for P, expected in zip(measures, everything, strict=True):
+            wanted = torch.rand(expected.shape[1:], generator=torch.manual_seed(0)) < 0.4
+            wanted[1] = False  # a row of which nothing is wanted
+            some = pair_means(P, measures[0], GAMMAS, wanted)
+            assert (some - expected[:, wanted]).abs().max() < TOLERANCE[dtype]
+            assert pair_means(P, measures[0], GAMMAS, torch.zeros_like(wanted)).shape[1] == 0
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_the_engine_of_the_cpu():

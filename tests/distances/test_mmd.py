@@ -9,7 +9,8 @@ from sklearn import config_context
 
 from skgraphkde import MMD, GraphKDEDetector
 from skgraphkde.distances import DiscreteMeasures
-from skgraphkde.distances.mmd import EXACT_POINTS, FittedMMD, MMDs
+from skgraphkde.distances.fitted_mmd import FittedMMD, MMDs
+from skgraphkde.distances.mmd import EXACT_POINTS
 from tests.conftest import GAMMAS, random_graphs
 from tests.distances.common import (
     TOLERANCE,

@@ -8,7 +8,7 @@ import torch
 from sklearn import config_context
 
 from skgraphkde.distances import DiscreteMeasures, FittedDistance, Readout
-from skgraphkde.distances.mmd import FittedMMD
+from skgraphkde.distances.fitted_mmd import FittedMMD
 from tests.distances.common import clouds, squared_mmd
 
 POOLS = {"mean": lambda z: z.mean(0), "sum": lambda z: z.sum(0)}

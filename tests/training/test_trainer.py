@@ -18,8 +18,8 @@ from skgraphkde import (
 )
 from skgraphkde.density.model import DensityModel
 from skgraphkde.density.size_kernel import SizeKernel
+from skgraphkde.distances.fitted_mmd import FittedMMD
 from skgraphkde.distances.joint import Distances
-from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.encoders.base import build_encoder
 from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.training.edges import spectral_twins

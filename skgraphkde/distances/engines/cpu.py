@@ -8,12 +8,9 @@ tile is in the cache. The tiles do not depend on the number of threads, and neit
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache, partial
-from itertools import chain, pairwise, product
+from collections.abc import Sequence
+from functools import partial
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -22,13 +19,14 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from skgraphkde.computing.blocks import working_memory
-from skgraphkde.computing.threads import n_threads, one_blas_thread
-from skgraphkde.distances.engines import cpu_loops
+from skgraphkde.computing.threads import n_threads
+from skgraphkde.distances.engines import cpu_loops, cpu_pairs
 from skgraphkde.distances.engines.cpu_support import (
     Support,
     Weights,
     numpy_dtype,
 )
+from skgraphkde.distances.engines.cpu_threads import threads
 from skgraphkde.distances.engines.torch_tiles import lowest_exponent
 
 # Points of a row tile and of a column tile: what the loops keep of a tile fits into the cache.
@@ -41,10 +39,8 @@ SMALL_SUMS = 2**20
 FEW_COLUMNS = 32
 # Random features per job.
 FREQUENCIES = 64
-# Handing a job to a thread takes 30 microseconds.
-PARTS_PER_THREAD = 4
-# Kernel values, or features, from which threads save more than they cost (about a millisecond).
-THREADS_FROM = 500_000
+# Jobs in which some pairs of measures are shared among threads.
+PAIR_JOBS = 32
 
 
 def kernel_means(
@@ -82,6 +78,57 @@ def kernel_means(
     if len(x) <= ROW_TILE < len(y):  # the threads share the row tiles: these are to be many
         return _KernelMeans.apply(y, x, _Tiling(of_y, of_x, gammas)).mT
     return _KernelMeans.apply(x, y, _Tiling(of_x, of_y, gammas))
+
+
+def pair_means(
+    x: torch.Tensor,
+    W: sp.csr_array,
+    y: torch.Tensor,
+    V: sp.csr_array,
+    gammas: Sequence[float],
+    pairs: tuple[np.ndarray, np.ndarray],
+    memo: dict[str, Any],
+) -> torch.Tensor:
+    """Some entries of :func:`kernel_means`, without gradients.
+
+    Parameters
+    ----------
+    x, W, y, V, gammas, memo
+        As there.
+    pairs : (indptr, columns) of ndarrays of int
+        The columns of row i are ``columns[indptr[i] : indptr[i + 1]]``.
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, len(columns))
+    """
+    if "support" not in memo:
+        memo["support"] = Support(y, V)
+    of_y, (indptr, columns) = memo["support"], pairs
+    of_x = Support(x, W, of_y.center)
+    scales = np.array(gammas, of_y.points.dtype)
+    low = scales.dtype.type(lowest_exponent(of_y.points.dtype))
+    out = np.empty((len(scales), len(columns)), scales.dtype)
+    n_points = np.diff(V.indptr)
+    work = float(len(scales) * W.nnz / len(W.indptr[1:]) * n_points[columns].sum())
+    edges = np.searchsorted(indptr, np.linspace(0, len(columns), PAIR_JOBS + 1)[1:-1])
+    jobs = pairwise(np.unique([0, *edges, len(indptr) - 1]).tolist())
+
+    def of_rows(rows: tuple[int, int]) -> None:
+        cpu_pairs.pair_sums(
+            (of_x.points, of_y.points),
+            (of_x.norms, of_y.norms),
+            scales,
+            low,
+            (of_x.weights.by_row, of_y.weights.by_row),
+            (indptr, columns),
+            *rows,
+            out,
+        )
+
+    with threads(work) as run:
+        run(of_rows, jobs)
+    return torch.from_numpy(out)
 
 
 def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:
@@ -144,7 +191,7 @@ class _SelfMeans(torch.autograd.Function):
         out = np.empty((len(gammas), weights.matrix.shape[0]), gammas.dtype)
         points = np.ascontiguousarray(x.detach().numpy())
         low = points.dtype.type(lowest_exponent(points.dtype))
-        with _threads(len(gammas) * weights.pairs.sum()) as run:
+        with threads(len(gammas) * weights.pairs.sum()) as run:
             run(
                 lambda part: cpu_loops.own_sums(points, gammas, low, weights.by_row, *part, out),
                 weights.parts(),
@@ -159,7 +206,7 @@ class _SelfMeans(torch.autograd.Function):
         index = torch.from_numpy(weights.by_row[1])
         out = np.zeros((len(index), points.shape[1]), points.dtype)
         low = points.dtype.type(lowest_exponent(points.dtype))
-        with _threads(len(gammas) * weights.pairs.sum()) as run:
+        with threads(len(gammas) * weights.pairs.sum()) as run:
             run(
                 lambda part: cpu_loops.own_gradients(
                     points, gammas, low, weights.by_row, G, *part, out
@@ -227,7 +274,7 @@ class _Tiling:
             for tile, sums in jobs:
                 cpu_loops.add_row_sums(sums[some], self.row_runs, tile, *columns, out[some])
 
-        with _threads(self._work) as run:
+        with threads(self._work) as run:
             for group in self.groups:
                 jobs = [(t, np.empty((n_gammas, m, len(x[self._row(t)])), x.dtype)) for t in group]
                 run(sum_columns, jobs)
@@ -250,7 +297,7 @@ class _Tiling:
             runs, of_x = (self.row_runs, tile, by_point, grad), grad_x[self._row(tile)]
             cpu_loops.row_gradients(*operands, *runs, *met, of_x, of_y)
 
-        with _threads(self._work) as run:
+        with threads(self._work) as run:
             for group in self.groups:
                 run(of_row, zip(group, parts, strict=False))
                 for tile, of_y in zip(group, parts, strict=False):  # in order, for any threads
@@ -310,7 +357,7 @@ class _Features:
                 cpu_loops.add_feature_sums(projection, self.scales, self.by_point, first, sums)
             out[..., job] = self.norm * sums.reshape(*out.shape[:3], -1)
 
-        with _threads(self._work(x)) as run:
+        with threads(self._work(x)) as run:
             run(of_frequencies, self._jobs)
         return out.reshape(*out.shape[:2], 2 * n)
 
@@ -333,45 +380,5 @@ class _Features:
                 of_points[tile] = of_tile @ some.T
             return of_points
 
-        with _threads(self._work(x)) as run:
+        with threads(self._work(x)) as run:
             return sum(run(of_frequencies, self._jobs))
-
-
-# -- threads ---------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _threads(work: float) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]], list]]:
-    """A map over jobs in as many threads as torch uses; results are in the order of the jobs.
-
-    These are threads of our own, while BLAS is held to one thread per job: otherwise they would
-    compete for the cores. `work` is the number of kernel values, or features, of all jobs; a small
-    amount is done in the calling thread.
-    """
-    n_workers = n_threads() if work >= THREADS_FROM else 1
-    with one_blas_thread():
-        if n_workers < 2:
-            yield lambda function, jobs: [function(job) for job in jobs]
-        else:
-            yield partial(_in_pool, _pool(n_workers), PARTS_PER_THREAD * n_workers)
-
-
-@cache
-def _pool(n_workers: int) -> ThreadPoolExecutor:
-    """Threads that live on: a new one takes a millisecond until BLAS has its memory for it."""
-    return ThreadPoolExecutor(n_workers)
-
-
-# The child of a fork has none of these threads.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)
-
-
-def _in_pool(
-    pool: ThreadPoolExecutor, n_parts: int, function: Callable, jobs: Iterable[Any]
-) -> list:
-    """The results of jobs, in their order; many small jobs are handed over in a few parts."""
-    jobs = list(jobs)
-    edges = np.linspace(0, len(jobs), min(n_parts, len(jobs)) + 1).astype(int).tolist()
-    parts = [jobs[a:b] for a, b in pairwise(edges)]
-    return list(chain(*pool.map(lambda part: [function(job) for job in part], parts)))

@@ -1,0 +1,75 @@
+"""Compiled loops of the CPU engine over some pairs of measures, not all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skgraphkde.computing.compiled import compiled
+from skgraphkde.distances.engines.cpu_loops import add_scaled, gaussian, squared_distances
+
+# Points whose distances to those of a row are computed at once: they stay in the cache.
+POINTS = 256
+
+
+@compiled(nogil=True, error_model="numpy", fastmath={"contract"})
+def pair_sums(points, norms, gammas, lowest, measures, pairs, start, stop, out):
+    """out[s, e] = sum_pq w_ip v_jq exp(-gamma_s |x_p - y_q|^2) for the pairs e = (i, j) of rows.
+
+    `points` are x and y, `norms` their squared norms, `measures` are w and v as CSR, `pairs` the
+    columns j of each row i, as CSR without data, of which rows `start` to `stop` are computed. A
+    point of several measures of a row counts once: first sum_p w_ip exp(...) for each q, then what
+    each measure makes of it.
+    """
+    (x, y), (x_norms, y_norms) = points, norms
+    (w, x_index, x_ptr), (v, y_index, y_ptr) = measures
+    indptr, columns = pairs
+    slot = np.full(len(y), -1)  # where a point is among those of a row
+    used = np.empty(len(y), np.intp)
+    sums = np.empty((len(gammas), len(y)), x.dtype)
+    height = np.max(np.diff(x_ptr[start : stop + 1]))
+    X, of_X = np.empty((height, x.shape[1]), x.dtype), np.empty(height, x.dtype)
+    Y, of_Y = np.empty((POINTS, x.shape[1]), x.dtype), np.empty(POINTS, x.dtype)
+    D, K = np.empty(height * POINTS, x.dtype), np.empty(POINTS, x.dtype)
+    for i in range(start, stop):
+        n_used = _mark(columns[indptr[i] : indptr[i + 1]], y_index, y_ptr, slot, used)
+        n, weights = x_ptr[i + 1] - x_ptr[i], w[x_ptr[i] : x_ptr[i + 1]]
+        _gather(x, x_norms, x_index[x_ptr[i] : x_ptr[i + 1]], X, of_X)
+        for first in range(0, n_used, POINTS):
+            m = min(POINTS, n_used - first)
+            _gather(y, y_norms, used[first : first + m], Y, of_Y)
+            near = D[: n * m].reshape(n, m)
+            squared_distances(X[:n], Y[:m], of_X[:n], of_Y[:m], near)
+            for s in range(len(gammas)):
+                of_points = sums[s, first : first + m]
+                of_points[:] = 0
+                for p in range(n):
+                    gaussian(near[p], gammas[s], lowest, K)
+                    add_scaled(weights[p], K[:m], of_points)
+        for e in range(indptr[i], indptr[i + 1]):
+            for s in range(len(gammas)):
+                total = x.dtype.type(0)
+                for k in range(y_ptr[columns[e]], y_ptr[columns[e] + 1]):
+                    total += v[k] * sums[s, slot[y_index[k]]]
+                out[s, e] = total
+        for k in range(n_used):
+            slot[used[k]] = -1
+
+
+@compiled(nogil=True)
+def _mark(measures, index, ptr, slot, used):
+    """Number the points of some measures; returns how many there are."""
+    n = 0
+    for j in measures:
+        for k in range(ptr[j], ptr[j + 1]):
+            if slot[index[k]] < 0:
+                slot[index[k]] = n
+                used[n] = index[k]
+                n += 1
+    return n
+
+
+@compiled(nogil=True)
+def _gather(points, norms, index, out, of_out):
+    for k in range(len(index)):
+        out[k] = points[index[k]]
+        of_out[k] = norms[index[k]]

@@ -1,0 +1,374 @@
+"""Maximum mean discrepancies between the point clouds of graphs, one or several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from skgraphkde.distances.base import FittedDistance, nearest_other
+from skgraphkde.distances.cross_means import CrossMeans
+from skgraphkde.distances.kernel_means import (
+    EmbeddedMeasures,
+    feature_means,
+    kernel_means,
+    pair_means,
+    positions,
+    self_means,
+    without_own_pairs,
+)
+from skgraphkde.distances.landmarks import Landmarks
+from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.distances.random_features import check_angles
+from skgraphkde.persistence import State, check, register
+from skgraphkde.specification import LARGEST, SMALLEST
+
+# Squares of size 1 that are 0 up to rounding.
+ROUNDING = 1e-12
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class FittedMMD(FittedDistance):
+    """The distance that :class:`MMD` builds.
+
+    Parameters
+    ----------
+    gammas : tuple of float
+    correction : float
+        Share of the bias that is removed, in [0, 1]. 0 is the V-statistic, a squared metric. 1 is
+        the U-statistic, which leaves the pairs of a sample with itself out of the means within a
+        measure; a measure of one sample has no other pairs and keeps its biased mean, 1.
+    adaptive : bool
+        Whether :meth:`adapted` sets the correction.
+    frequencies : Tensor of shape (d, n_components // 2) or None
+        Of random features. None: exact.
+    most_points : int or None
+        Of a graph with more points, so many stand for all. None: never.
+    """
+
+    gammas: tuple[float, ...]
+    correction: float = 0.0
+    adaptive: bool = False
+    frequencies: torch.Tensor | None = None
+    most_points: int | None = None
+
+    @property
+    def numbers_per_pair(self) -> int:  # type: ignore[override]
+        """Numbers that a pair of measures takes: four for each gamma."""
+        return 4 * len(self.gammas)
+
+    @property
+    def numbers_per_measure(self) -> int:  # type: ignore[override]
+        """Numbers that embedding adds to a measure: a norm for each gamma, and its features."""
+        n_features = 0 if self.frequencies is None else 2 * self.frequencies.shape[1]
+        return len(self.gammas) * (1 + n_features)
+
+    @property
+    def largest_coordinate(self) -> float:  # type: ignore[override]
+        """Of random features less: they are sines and cosines, which need angles below 1e15."""
+        return FittedDistance.largest_coordinate if self.frequencies is None else 1e9
+
+    @property
+    def name(self) -> str:
+        """The range of the gammas, and the share of the bias that is removed."""
+        low, high = min(self.gammas), max(self.gammas)
+        gammas = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        removed = {0.0: "biased", 1.0: "unbiased"}.get(
+            self.correction, f"{self.correction:.0%} of the bias removed"
+        )
+        return f"MMD with gamma {gammas}, {removed}" + ", random features" * (
+            self.method != "exact"
+        )
+
+    @property
+    def method(self) -> str:
+        """How it is computed: "exact" or "random_features"."""
+        return "exact" if self.frequencies is None else "random_features"
+
+    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
+        """Squared distances, shape (len(P), len(Q)); None for `Q` means `P`, at half the cost."""
+        return MMDs((self,)).squared(P, Q)[0]
+
+    def embed(self, P: DiscreteMeasures) -> EmbeddedMeasures:
+        """Add the mean kernels within each measure, and the means of random features."""
+        return MMDs((self,)).embed(P)
+
+    def adapted(
+        self, P: DiscreteMeasures, sample: np.ndarray
+    ) -> tuple[FittedMMD, torch.Tensor, torch.Tensor | None]:
+        """Set the correction as the references suggest, and find the neighbors among them."""
+        mmds, nearest, squared = MMDs((self,)).adapted(P, sample)
+        return mmds.members[0], nearest[0], None if squared is None else squared[0]
+
+    def norms(self, P: EmbeddedMeasures) -> torch.Tensor:
+        """Mean kernels within each measure, less the share of their bias, shape (n_gammas, n)."""
+        if not self.correction:
+            return P.squared_norms
+        without_self = without_own_pairs(P.squared_norms, P.sizes)
+        return torch.lerp(P.squared_norms, without_self, self.correction)
+
+    def largest(self, of_gamma: torch.Tensor) -> torch.Tensor:
+        """The squared distance, given that of each gamma."""
+        squared = of_gamma.amax(0)
+        return squared if self.correction else squared.clamp_min(0)
+
+    def contributions(self, Z: torch.Tensor, Q: DiscreteMeasures) -> torch.Tensor:
+        """Shares of a graph's nodes in its squared distances, shape (n_nodes, len(Q)).
+
+        The squared MMD is a sum over the nodes p of a graph G of the witness function, which is the
+        difference between the mean kernels m_G and m_R to the nodes of G and of R (Gretton et al.,
+        JMLR 2012, section 2.3), and of the same of R, spread evenly over the nodes of G::
+
+            d^2(G, R) = sum_p  (m_G(p) - m_R(p) + mean_q (m_R(q) - m_G(q))) / n
+        """
+        n, mmds = len(Z), MMDs((self,))
+        nodes = self.embed(DiscreteMeasures.from_clouds(Z, np.arange(n + 1)))
+        graph = self.embed(DiscreteMeasures.from_clouds(Z, np.array([0, n])))
+        to_own = mmds.cross(nodes, graph)  # (n_gammas, n, 1)
+        if n > 1:  # as in without_own_pairs
+            to_own = torch.lerp(to_own, (n * to_own - 1) / (n - 1), self.correction)
+        Q = self.embed(Q)
+        to_references = mmds.cross(nodes, Q)  # (n_gammas, n, k)
+        of_references = self.norms(Q) - to_references.mean(1)  # (n_gammas, k)
+        shares = (to_own - to_references + of_references[:, None, :]) / n
+        largest = shares.sum(1).argmax(0)  # the MMD is that of the gamma for which it is largest
+        return shares[largest, :, torch.arange(len(Q), device=Z.device)].T
+
+    def check_dim(self, dim: int) -> None:
+        """Raise a ValueError if the frequencies are not for points of `dim` coordinates."""
+        fits = self.frequencies is None or len(self.frequencies) == dim
+        check(fits, "the random frequencies do not fit the points")
+
+    def to_state(self) -> dict[str, Any]:
+        """What a file keeps."""
+        return vars(self)
+
+    @classmethod
+    def from_state(cls, state: State) -> FittedMMD:
+        """The distance in a file."""
+        gammas = state.take("gammas", tuple)
+        are_numbers = gammas and all(type(x) is float and SMALLEST <= x <= LARGEST for x in gammas)
+        state.check(are_numbers, "gammas is out of range")
+        correction = state.take_number("correction", 0, 1)
+        adaptive = state.take("adaptive", bool)
+        frequencies = state.take_optional("frequencies", torch.Tensor)
+        if frequencies is not None:
+            is_matrix = frequencies.ndim == 2 and frequencies.numel() > 0
+            state.check(
+                is_matrix and frequencies.dtype == torch.float64 and frequencies.isfinite().all(),
+                "frequencies is not a matrix of finite numbers in double precision",
+            )
+        most_points = state.take_optional("most_points", int)
+        state.check(most_points is None or most_points > 0, "most_points is not positive")
+        return cls(gammas, correction, adaptive, frequencies, most_points)
+
+
+class MMDs:
+    """One or several MMDs between the same measures: the mean kernels are computed once for all.
+
+    Parameters
+    ----------
+    members : tuple of FittedMMD
+        All exact, or all with the same random features.
+    """
+
+    def __init__(self, members: tuple[FittedMMD, ...]) -> None:
+        self.members, self.frequencies = members, members[0].frequencies
+        self.gammas = tuple(dict.fromkeys(gamma for x in members for gamma in x.gammas))
+        self.of_member = [positions(x.gammas, self.gammas) for x in members]
+
+    def embed(self, P: DiscreteMeasures) -> EmbeddedMeasures:
+        """Add the mean kernels within each measure, and the means of random features."""
+        if isinstance(P, EmbeddedMeasures):
+            return P
+        features = P.points.new_empty(len(self.gammas), len(P), 0)
+        if self.frequencies is None:
+            limits = [x.most_points for x in self.members if x.most_points is not None]
+            if len(limits) == len(self.members):
+                P = P.thinned(min(limits))
+            norms = self_means(P, self.gammas)
+        else:
+            check_angles(P.points, self.gammas, self.frequencies)
+            features = feature_means(P, self.gammas, self.frequencies)
+            norms = torch.einsum("gnf,gnf->gn", features, features)
+        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
+
+    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
+        """Squared distances, shape (n_members, len(P), len(Q)); None for `Q` means `P`."""
+        P = self.embed(P)
+        Q = P if Q is None else self.embed(Q)
+        if self.frequencies is None:
+            cross = self.cross(P, Q)
+            return torch.stack([self._combined(i, P, Q, cross) for i in range(len(self.members))])
+        return torch.stack([self._from_features(i, P, Q) for i in range(len(self.members))])
+
+    def has_bounds(self, Q: DiscreteMeasures) -> bool:
+        """Whether lower bounds of distances to references save time, and no member is "exact"."""
+        by_choice = all(x.most_points is not None for x in self.members)
+        return by_choice and self.frequencies is None and Landmarks.save_time(Q)
+
+    def lower_bounds(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> torch.Tensor:
+        """Lower bounds of squared distances to references, shape (n_members, len(P), len(Q))."""
+        landmarks = self._landmarks(Q)
+        return self._bounds(landmarks, landmarks.references if P is Q else landmarks.project(P))
+
+    def _landmarks(self, Q: EmbeddedMeasures) -> Landmarks:
+        return Landmarks.of(Q, self.gammas, self.of_member)
+
+    def _bounds(self, landmarks: Landmarks, P: EmbeddedMeasures) -> torch.Tensor:
+        """The bounds for measures that are projected."""
+        gammas = landmarks.gammas
+        few = [replace(x, gammas=tuple(g for g in x.gammas if g in gammas)) for x in self.members]
+        mmds, Q = MMDs(tuple(few)), landmarks.references
+        return torch.stack([mmds._from_features(i, P, Q) for i in range(len(few))])
+
+    def squared_at(
+        self, P: EmbeddedMeasures, Q: EmbeddedMeasures, wanted: torch.Tensor
+    ) -> torch.Tensor:
+        """Squared distances of some pairs.
+
+        Parameters
+        ----------
+        P, Q : EmbeddedMeasures
+        wanted : bool Tensor of shape (len(P), len(Q))
+
+        Returns
+        -------
+        Tensor of shape (n_members, n_wanted)
+        """
+        if P is Q:  # each pair once
+            squared = P.points.new_zeros(len(self.members), *wanted.shape)
+            upper = (wanted | wanted.T).triu()
+            squared[:, upper] = self._squared_at(P, Q, upper)
+            return (squared + squared.triu(1).mT)[:, wanted]
+        return self._squared_at(P, Q, wanted)
+
+    def _squared_at(
+        self, P: EmbeddedMeasures, Q: EmbeddedMeasures, wanted: torch.Tensor
+    ) -> torch.Tensor:
+        rows, columns = wanted.nonzero(as_tuple=True)
+        cross = pair_means(P, Q, self.gammas, wanted)
+        squared = []
+        for member, index in zip(self.members, self.of_member, strict=True):
+            norms_P, norms_Q = (member.norms(x.of_gammas(index)) for x in (P, Q))
+            squared.append(
+                member.largest(norms_P[:, rows] + norms_Q[:, columns] - 2 * cross[index])
+            )
+        return torch.stack(squared)
+
+    def _nearest_other(
+        self, landmarks: Landmarks, P: EmbeddedMeasures, Q: EmbeddedMeasures, own: np.ndarray
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Squared distances to the nearest of the references, other than `own`, and which it is.
+
+        No reference is nearer whose bound is above the distance to the one of the lowest bound.
+        """
+        low, row = self._bounds(landmarks, landmarks.references[own]), torch.arange(len(P))
+        low[:, row, torch.as_tensor(own)] = torch.inf
+        squared = torch.full_like(low, torch.inf)
+        first = torch.zeros_like(low[0], dtype=torch.bool)
+        first[row, low.argmin(2)] = True
+        squared[:, first] = self.squared_at(P, Q, first)
+        others = (low <= squared.amin(2, keepdim=True)).any(0) & ~first
+        squared[:, others] = self.squared_at(P, Q, others)
+        nearest = squared.min(2)
+        return nearest.values, nearest.indices
+
+    def cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> torch.Tensor:
+        """Mean kernels between measures, shape (n_gammas, len(P), len(Q))."""
+        if self.frequencies is None:
+            return kernel_means(P, None if Q is P else Q, self.gammas)
+        return P.features @ Q.features.mT
+
+    def _combined(
+        self, i: int, P: EmbeddedMeasures, Q: EmbeddedMeasures, cross: torch.Tensor
+    ) -> torch.Tensor:
+        """Squared distances of a member, from the mean kernels."""
+        member, index = self.members[i], self.of_member[i]
+        norms_P, norms_Q = (member.norms(x.of_gammas(index)) for x in (P, Q))
+        return member.largest(norms_P[:, :, None] + norms_Q[:, None, :] - 2 * cross[index])
+
+    def _from_features(self, i: int, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> torch.Tensor:
+        """The same from random features: the sum in the matrix product, not slower after it."""
+        member = self.members[i]
+        P, Q = (x.of_gammas(self.of_member[i]) for x in (P, Q))
+        norms_P, norms_Q = member.norms(P)[:, :, None], member.norms(Q)[:, None, :]
+        products = torch.baddbmm(norms_Q, P.features, Q.features.mT, alpha=-2)
+        return member.largest(norms_P + products)
+
+    def adapted(
+        self, P: DiscreteMeasures, sample: np.ndarray
+    ) -> tuple[MMDs, torch.Tensor, torch.Tensor | None]:
+        """Set corrections as the references suggest, and find the neighbors among them.
+
+        The mean kernels, which take the time, are the same for any correction. If they fit in
+        memory they are computed once.
+
+        Returns
+        -------
+        MMDs
+        nearest : Tensor of shape (n_members, len(sample))
+        squared : Tensor of shape (n_members, len(P), len(P)) or None
+        """
+        P = self.embed(P)
+        if self.has_bounds(P):
+            return self._adapted_by_bounds(self._landmarks(P), P, sample)
+        crosses = CrossMeans(self.cross, P, sample, len(self.gammas), len(self.members))
+        adapted = self.members
+        if any(x.adaptive for x in adapted):
+            adapted = self._corrected(self._are_possible(P, crosses))
+        mmds, members = MMDs(adapted), range(len(adapted))
+        if crosses.everything is not None:
+            squared = P.points.new_empty(len(members), len(P), len(P))
+            for rows in crosses.blocks(np.arange(len(P))):
+                Q, cross = P[rows], crosses.everything[:, rows]
+                for i in members:
+                    squared[i, rows] = mmds._combined(i, Q, P, cross)
+            of_sample = (nearest_other(x[sample], sample)[0] for x in squared)
+            return mmds, torch.stack(list(of_sample)), squared
+        nearest: list[list[torch.Tensor]] = [[] for _ in members]
+        for rows, cross in crosses:
+            Q = P[rows]
+            for i in members:
+                nearest[i].append(nearest_other(mmds._combined(i, Q, P, cross), rows)[0])
+        return mmds, torch.stack([torch.cat(parts) for parts in nearest]), None
+
+    def _adapted_by_bounds(
+        self, landmarks: Landmarks, P: EmbeddedMeasures, sample: np.ndarray
+    ) -> tuple[MMDs, torch.Tensor, None]:
+        """The same without the distances to references that are far away."""
+        some, members = P[sample], self.members
+        if any(x.adaptive for x in members):
+            biased, unbiased = self._of_all_gammas(0.0), self._of_all_gammas(1.0)
+            _, nearest = biased._nearest_other(landmarks, some, P, sample)
+            wanted = torch.zeros((len(some), len(P)), dtype=torch.bool).scatter(1, nearest.T, True)
+            members = self._corrected(unbiased.squared_at(some, P, wanted) >= -ROUNDING)
+        mmds = MMDs(members)
+        return mmds, mmds._nearest_other(landmarks, some, P, sample)[0], None
+
+    def _of_all_gammas(self, correction: float) -> MMDs:
+        frequencies, most_points = self.frequencies, self.members[0].most_points
+        return MMDs((FittedMMD(self.gammas, correction, False, frequencies, most_points),))
+
+    def _corrected(self, possible: torch.Tensor) -> tuple[FittedMMD, ...]:
+        """The members without the share of the bias that the nearest neighbors suggest."""
+        share = possible.double().mean().item()
+        return tuple(replace(x, correction=share) if x.adaptive else x for x in self.members)
+
+    def _are_possible(self, P: EmbeddedMeasures, crosses: CrossMeans) -> torch.Tensor:
+        """Which measures have their nearest neighbor at no negative unbiased distance.
+
+        Their share says how independent the samples of a measure are, whatever the kernel: all
+        gammas of all members determine it.
+        """
+        biased, unbiased = self._of_all_gammas(0.0), self._of_all_gammas(1.0)
+        possible = []
+        for rows, cross in crosses:
+            Q = P[rows]
+            _, nearest = nearest_other(biased._combined(0, Q, P, cross), rows)
+            squared = unbiased._combined(0, Q, P, cross)
+            possible.append(squared.gather(1, nearest[:, None])[:, 0] >= -ROUNDING)
+        return torch.cat(possible)

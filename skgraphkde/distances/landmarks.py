@@ -1,0 +1,123 @@
+"""Landmarks: bounds of mean kernels, so that graphs that are far away need no exact distance.
+
+Mean embeddings are projected on the span of the kernels at a few points, the landmarks (Williams
+and Seeger, NeurIPS 2000). With the projections z and the lengths r of what is left,
+
+    <mu_P, mu_Q> <= z_P'z_Q + r_P r_Q
+
+by Cauchy and Schwarz, and so the squared MMD is not below |mu_P|^2 + |mu_Q|^2 - 2 (z_P'z_Q + r_P
+r_Q). All pairs take one matrix product, and those that are close are computed exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from skgraphkde.distances.engines import engine_for
+from skgraphkde.distances.kernel_means import EmbeddedMeasures
+from skgraphkde.distances.measures import DiscreteMeasures
+
+# Landmarks: with fewer the bounds are looser, with more they take longer.
+LANDMARKS = 256
+# From this number of reference points bounds save time: all pairs take half a second then.
+POINTS_FROM = 5_000
+# Added to the diagonal of the kernel matrix, which keeps the bounds valid: the kernel that is left
+# stays positive semidefinite.
+JITTER = 1e-7
+# Squares of size 1 that are 0 up to rounding, after the jitter has amplified it.
+ROUNDING = 1e-9
+# References among which the gammas that decide are looked for, and the share of the pairs from
+# which one does.
+SAMPLE, DECIDING = 100, 0.05
+
+
+class Landmarks:
+    """The landmarks of some references.
+
+    Parameters
+    ----------
+    Q : EmbeddedMeasures
+        The references.
+    gammas : tuple of float
+        Of Q.
+    of_member : sequence of (slice or list of int)
+        The gammas of each MMD of which bounds are needed.
+
+    Attributes
+    ----------
+    gammas : tuple of float
+        Those that decide a bound for more than a few pairs. The others are left out: the largest
+        of fewer is a bound, too.
+    references : EmbeddedMeasures
+        The references of these gammas, projected.
+    """
+
+    def __init__(
+        self,
+        Q: EmbeddedMeasures,
+        gammas: tuple[float, ...],
+        of_member: Sequence[slice | list[int]],
+    ) -> None:
+        total = sp.csr_array(np.asarray(Q.weights.sum(axis=0)).reshape(1, -1) / len(Q))
+        everything = DiscreteMeasures(Q.points, total, np.array([Q.sizes.sum()]))
+        self.points = everything.thinned(LANDMARKS).points
+        self.gammas, self._kept = gammas, list(range(len(gammas)))
+        self._kept = self._deciding(Q, of_member)
+        self.gammas = tuple(gammas[s] for s in self._kept)
+        del self._factors  # of all gammas
+        self.references = self.project(Q)
+
+    @staticmethod
+    def save_time(Q: DiscreteMeasures) -> bool:
+        """Whether there are many references; bounds need the CPU and double precision."""
+        on_cpu = Q.points.device.type == "cpu" and Q.points.dtype == torch.float64
+        return on_cpu and len(Q.points) >= POINTS_FROM
+
+    @classmethod
+    def of(
+        cls,
+        Q: EmbeddedMeasures,
+        gammas: tuple[float, ...],
+        of_member: Sequence[slice | list[int]],
+    ) -> Landmarks:
+        """The landmarks of references, computed once."""
+        if "landmarks" not in Q.memo:
+            Q.memo["landmarks"] = cls(Q, gammas, of_member)
+        return Q.memo["landmarks"]
+
+    def _deciding(self, Q: EmbeddedMeasures, of_member: Sequence[slice | list[int]]) -> list[int]:
+        """The gammas of the largest bounds, among all and among those of each member."""
+        some = Q[np.unique(np.linspace(0, len(Q) - 1, min(len(Q), SAMPLE)).astype(int))]
+        norms, projected = some.squared_norms, self.project(some).features
+        bounds = norms[:, :, None] + norms[:, None, :] - 2 * (projected @ projected.mT)
+        kept: set[int] = set()
+        for members in (slice(None), *of_member):
+            own = np.array(self._kept)[members]
+            wins = np.bincount(bounds[own].argmax(0).numpy().ravel(), minlength=len(own))
+            kept.update(own[wins >= DECIDING * wins.sum()].tolist())
+        return sorted(kept)
+
+    @cached_property
+    def _factors(self) -> torch.Tensor:
+        """Cholesky factors of the kernel matrices, shape (n_gammas, n_landmarks, n_landmarks)."""
+        identity = sp.eye_array(len(self.points), format="csr")
+        K = engine_for(self.points).kernel_means(self.points, identity, None, None, self.gammas)
+        return torch.linalg.cholesky(K + JITTER * torch.eye(len(self.points), dtype=K.dtype))
+
+    def project(self, P: EmbeddedMeasures) -> EmbeddedMeasures:
+        """The measures with their projections, and the residuals behind them, as features.
+
+        Inner products of the features are upper bounds of mean kernels.
+        """
+        identity, engine = sp.eye_array(len(self.points), format="csr"), engine_for(P.points)
+        means = engine.kernel_means(P.points, P.weights, self.points, identity, self.gammas)
+        Z = torch.linalg.solve_triangular(self._factors, means.mT, upper=False).mT
+        norms = P.squared_norms[self._kept]
+        left = (norms - torch.einsum("gnm,gnm->gn", Z, Z)).clamp_min(0) + ROUNDING
+        features = torch.cat([Z, left.sqrt()[:, :, None]], dim=2)
+        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
