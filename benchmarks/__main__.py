@@ -42,6 +42,7 @@ TABLES = (
     "mmd_time",
     "sampling",
     "speed",
+    "end_to_end",
     "scale",
     "processes",
 )

@@ -15,7 +15,7 @@ from benchmarks.protocol import DATASETS, load
 from benchmarks.render import markdown
 from skgraphkde import GCN, GraphBatch, NodeFeatures, paper_settings
 from skgraphkde.distances.engines.cpu import COLUMN_TILE, ROW_TILE
-from skgraphkde.distances.engines.cpu_loops import _gaussian
+from skgraphkde.distances.engines.cpu_loops import gaussian
 from skgraphkde.distances.engines.torch_tiles import lowest_exponent
 from skgraphkde.distances.fitted_mmd import FittedMMD
 from skgraphkde.distances.measures import DiscreteMeasures
@@ -172,7 +172,7 @@ def _limits() -> tuple[float, float]:
         product, _ = _median(lambda: [np.matmul(y, x.T, out=D) for _ in range(100)][-1])
     t, out, gamma = D[:16].ravel() ** 2, np.empty(16 * ROW_TILE, np.float32), np.float32(0.1)
     lowest = np.float32(lowest_exponent(torch.float32))
-    kernel, _ = _median(lambda: [_gaussian(t, gamma, lowest, out) for _ in range(100)][-1])
+    kernel, _ = _median(lambda: [gaussian(t, gamma, lowest, out) for _ in range(100)][-1])
     return product / (100 * D.size * n_threads), kernel / (100 * t.size * n_threads)
 
 
