@@ -153,9 +153,15 @@ def _by_name(elements: Elements, values: Mapping, name: str) -> list:
     return [values.get(node) for node in names]
 
 
+# Whose values can all be categories.
+PLAIN_LABELS = {str, int, bool}
+
+
 def categories(elements: Elements, values: Any, name: str, missing: str) -> list[Hashable]:
     """The category of each element, checked; None for one that is missing."""
     values = values.tolist() if isinstance(values, np.ndarray) else values
+    if set(map(type, values)) <= PLAIN_LABELS:
+        return list(values)
     if missing == "indicate":
         return [None if is_missing(x) else _category(elements, k, x) for k, x in enumerate(values)]
     return [_category(elements, k, value) for k, value in enumerate(values)]
