@@ -193,7 +193,7 @@ class MMDs:
         else:
             check_angles(P.points, self.gammas, self.frequencies)
             features = feature_means(P, self.gammas, self.frequencies)
-            norms = torch.einsum("gnf,gnf->gn", features, features)
+            norms = torch.linalg.vector_norm(features, dim=2).square()
         return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
 
     def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
@@ -297,7 +297,7 @@ class MMDs:
         P, Q = (x.of_gammas(self.of_member[i]) for x in (P, Q))
         norms_P, norms_Q = member.norms(P)[:, :, None], member.norms(Q)[:, None, :]
         products = torch.baddbmm(norms_Q, P.features, Q.features.mT, alpha=-2)
-        return member.largest(norms_P + products)
+        return member.largest(products.add_(norms_P))
 
     def adapted(
         self, P: DiscreteMeasures, sample: np.ndarray

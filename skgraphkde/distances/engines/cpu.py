@@ -352,10 +352,11 @@ class _Features:
         def of_frequencies(job: slice) -> None:
             some = np.ascontiguousarray(self.frequencies[:, job])
             sums = np.zeros((*out.shape[:2], 2 * some.shape[1]), x.dtype)
+            by_point = (self.norm * self.by_point[0], *self.by_point[1:])
             for first in range(0, len(x), COLUMN_TILE):
                 projection = x[first : first + COLUMN_TILE] @ some
-                cpu_loops.add_feature_sums(projection, self.scales, self.by_point, first, sums)
-            out[..., job] = self.norm * sums.reshape(*out.shape[:3], -1)
+                cpu_loops.add_feature_sums(projection, self.scales, by_point, first, sums)
+            out[..., job] = sums.reshape(*out.shape[:3], -1)
 
         with threads(self._work(x)) as run:
             run(of_frequencies, self._jobs)
