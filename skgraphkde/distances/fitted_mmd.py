@@ -193,7 +193,7 @@ class MMDs:
         else:
             check_angles(P.points, self.gammas, self.frequencies)
             features = feature_means(P, self.gammas, self.frequencies)
-            norms = torch.linalg.vector_norm(features, dim=2).square()
+            norms = torch.einsum("gnf,gnf->gn", features, features)
         return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
 
     def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:

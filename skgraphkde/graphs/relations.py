@@ -162,14 +162,17 @@ def messages(batch: GraphBatch, groups: np.ndarray | None, *, weighted: bool) ->
         Whether weights tell arcs apart.
     """
     A = batch.adjacency
+    weights = A.data if weighted else np.ones(1)
+    if (weights == weights[:1]).all():
+        weights = weights[:1]
     # Never 0: a node's own color must not count as that of a neighbor.
-    keys = mix(bits(A.data if weighted else np.ones(1)))
+    keys = mix(bits(weights))
     if groups is not None:
         keys = mix(keys + mix(groups.astype(np.uint64) + np.uint64(1)))
     passed = [Messages(A.indices, A.indptr, keys)]
     if batch.directed:
         back = transposed(batch)
-        keys = np.broadcast_to(keys, len(back.arcs))[back.arcs]
+        keys = keys if len(keys) == 1 else keys[back.arcs]
         passed.append(Messages(back.indices, back.indptr, mix(keys + np.uint64(1))))
     if weighted and batch.underlying is not A:  # which encoders see as well
         U = batch.underlying
