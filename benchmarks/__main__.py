@@ -46,6 +46,7 @@ TABLES = (
     "calls",
     "scale",
     "processes",
+    "service",
 )
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 

@@ -103,7 +103,14 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "quickstart": [], "shell": [], "changelog": [], "contributing": []}
+html_sidebars = {
+    "index": [],
+    "quickstart": [],
+    "shell": [],
+    "service": [],
+    "changelog": [],
+    "contributing": [],
+}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

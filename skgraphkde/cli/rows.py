@@ -4,6 +4,9 @@ A block is in the file as soon as it is finished, and nothing before it is touch
 run leaves behind, however it ends, is the beginning of what it would have written, but for a last
 line that may be cut off. A Parquet file cannot grow: its rows are collected as JSON lines beside
 it, and it appears when all are there.
+
+A column can depend on all rows. It is empty until they are there, and then the file is replaced, in
+one step, by one that has it.
 """
 
 from __future__ import annotations
@@ -14,8 +17,10 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -27,6 +32,12 @@ from skgraphkde.persistence import atomic_file, check_regular
 #: How the name of a file ends -> its format.
 ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 FORMATS = ("csv", "jsonl", "parquet")
+#: How the values of a column are read.
+VALUES: dict[type, Callable[[Any], Any]] = {
+    str: str,
+    float: float,
+    bool: lambda x: {"True": True, "False": False}[str(x)],
+}
 COLLECTED = ".rows.jsonl"  # after the name of a Parquet file: its rows, until all are there
 
 
@@ -38,15 +49,25 @@ class RowFile:
     path : str
         "-" is stdout.
     columns : dict of str -> type
-        The names of the columns, and whether they hold text (`str`) or numbers (`float`). The first
-        column has the names of graphs. None is a missing value.
+        The names of the columns, and whether they hold text (`str`), numbers (`float`) or truths
+        (`bool`). The first column has the names of graphs. None is a missing value.
     form : {"csv", "jsonl", "parquet"}
+    of_all : dict of str -> callable, default={}
+        Columns that depend on all rows, and functions of these that return the values. Rows have
+        None there.
     """
 
-    def __init__(self, path: str, columns: dict[str, type], form: str) -> None:
-        self.path, self.columns, self.form = path, columns, form
+    def __init__(
+        self,
+        path: str,
+        columns: dict[str, type],
+        form: str,
+        of_all: Mapping[str, Callable[[list[list]], list]] = MappingProxyType({}),
+    ) -> None:
+        self.path, self.columns, self.form, self.of_all = path, columns, form, of_all
         self.place = f"{path}{COLLECTED}" if form == "parquet" else path  # of the lines
         self.size = self.count = 0  # bytes and rows that are finished
+        self._again = b""  # lines to write again, before any others
         if form == "parquet":
             _check_pyarrow()
 
@@ -85,7 +106,17 @@ class RowFile:
                     rows.append(self._parsed(line, number))
                 self.size += len(line)
         self.count = len(rows)
+        self._empty(rows)
         return rows
+
+    def _empty(self, rows: list[list]) -> None:
+        """Empty the columns that depend on all rows, of which there will be more."""
+        places = [list(self.columns).index(name) for name in self.of_all]
+        if any(row[i] is not None for row in rows for i in places):
+            for row in rows:
+                for i in places:
+                    row[i] = None
+            self.size, self._again = 0, self._lines(rows)
 
     def _is_beginning(self, line: bytes, number: int) -> bool:
         """Whether it may be the beginning of a line, of which the first can be told."""
@@ -100,19 +131,24 @@ class RowFile:
             if self.form == "csv":
                 (values,) = csv.reader([text], strict=True)
             else:
-                record = json.loads(text)
-                values = [record[name] for name in self.columns]
+                values = json.loads(text, object_pairs_hook=self._values)
             pairs = zip(values, self.columns.values(), strict=True)
-            return [None if x is None or x == "" else kind(x) for x, kind in pairs]
+            return [None if x is None or x == "" else VALUES[kind](x) for x, kind in pairs]
         except (ValueError, KeyError, TypeError, csv.Error):
             self._check(False, number)
             raise
+
+    def _values(self, pairs: list[tuple[str, Any]]) -> list:
+        """The values of a record that has all columns, and no others."""
+        if [name for name, _ in pairs] != list(self.columns):
+            raise ValueError("other columns")
+        return [value for _, value in pairs]
 
     def _check(self, is_ours: bool, number: int) -> None:
         if not is_ours:
             raise ValueError(
                 f"line {number + 1} of {self.place} is not what this command writes: give another "
-                "-o, or --force to replace the file"
+                "-o, or --force to replace the file, or the options of the run that wrote it"
             )
 
     def _collect_again(self) -> None:
@@ -139,11 +175,26 @@ class RowFile:
     def finish(self) -> None:
         """Say that all rows are there."""
         self._write(b"")
+        if self.of_all:
+            self._fill()
         if self.form == "parquet":
             _write_parquet(self.place, self.path, self.columns)
             os.unlink(self.place)
 
+    def _fill(self) -> None:
+        """Fill the columns that depend on all rows."""
+        first = int(self.form == "csv")
+        with open(self.place, "rb") as file:
+            rows = [self._parsed(line, i) for i, line in islice(enumerate(file), first, None)]
+        for name, values_of in self.of_all.items():
+            place = list(self.columns).index(name)
+            for row, value in zip(rows, values_of(rows), strict=True):
+                row[place] = value
+        with atomic_file(self.place) as file:
+            file.write((self._header() if self.form == "csv" else b"") + self._lines(rows))
+
     def _write(self, lines: bytes) -> None:
+        lines, self._again = self._again + lines, b""
         if self.size == 0 and self.form == "csv":
             lines = self._header() + lines
         if self.place == "-":
@@ -228,7 +279,11 @@ def _write_parquet(lines: str, path: str, columns: dict[str, type]) -> None:
     from pyarrow import json as pyarrow_json
     from pyarrow import parquet
 
-    types: dict[type, Callable] = {str: pyarrow.string, float: pyarrow.float64}
+    types: dict[type, Callable] = {
+        str: pyarrow.string,
+        float: pyarrow.float64,
+        bool: pyarrow.bool_,
+    }
     schema = pyarrow.schema([(name, types[kind]()) for name, kind in columns.items()])
     table = schema.empty_table()
     if os.path.getsize(lines):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
+import numpy as np
 
-from skgraphkde.calibration import conformal_p_values
+from skgraphkde.calibration import conformal_p_values, discoveries
 from skgraphkde.cli.options import (
     detector_option,
     force_option,
@@ -23,8 +25,10 @@ from skgraphkde.cli.options import (
 from skgraphkde.cli.rows import FORMATS, RowFile, check_form
 from skgraphkde.cli.shell import Progress, Skipped, check_text, examples, judge_all
 from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import FileGraph, chunks, find_files, read_files
+from skgraphkde.inspection import explain
 
 COLUMNS = {"graph": str, "score": float, "decision": float, "verdict": str, "p_value": float}
 # Blocks of graphs begin at every so many files, wherever a run begins: the last digits of a score
@@ -36,6 +40,7 @@ FILES = 250
     epilog=examples(
         "skgraphkde score model.skg new/ -o scores.csv",
         "skgraphkde score model.skg new/ -o scores.csv --resume",
+        "skgraphkde score model.skg new/ -o scores.csv --alpha 0.1 --reasons",
         "skgraphkde score model.skg new/ -o scores.parquet --force",
         "skgraphkde score model.skg new/ --skip-errors | grep anomaly",
         "find new/ -name '*.gml' -mtime -1 | skgraphkde score model.skg -",
@@ -54,6 +59,13 @@ FILES = 250
     "--format", "form", type=click.Choice(FORMATS), help="Whatever the name of the file ends in."
 )
 @click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Add the column selected: bound on the expected share of normal graphs among those "
+    "selected.",
+)
+@click.option("--reasons", is_flag=True, help="Add the column reason, for anomalies.")
+@click.option(
     "--resume",
     is_flag=True,
     is_eager=True,
@@ -68,6 +80,8 @@ def score(
     graphs: tuple[str, ...],
     output: str,
     form: str | None,
+    alpha: float | None,
+    reasons: bool,
     resume: bool,
     force: bool,
     detector: type[BaseGraphDetector],
@@ -82,32 +96,70 @@ def score(
     be printed is written as an escape, and in a CSV a quote precedes what a spreadsheet would
     compute.
 
+    With --alpha, selected is True for the graphs that are anomalies at that false-discovery rate.
+    It depends on all rows: it is empty until they are there, and filled in at the end. With
+    --reasons, reason is what is most odd about each anomaly, in words, and empty for normal graphs.
+
     Rows are in the file as soon as they are finished. However a run ends, the same command with
     --resume goes on, and the file is in the end what it would have been.
     """
     if resume and (force or output == "-"):
         cure = "without --force" if force else "with -o FILE"
         raise click.UsageError(f"--resume goes on after the rows of a file: give it {cure}")
-    rows = RowFile(output, COLUMNS, check_form(output, form))
+    if alpha is not None and output == "-":
+        raise click.UsageError("--alpha fills in a column when all rows are there: give -o FILE")
+    rows = _row_file(output, check_form(output, form), alpha, reasons)
     if not (resume or force):
         rows.check_unfinished()
     contents = load_model(model, detector)
+    _check_can(contents.detector, alpha, reasons)
     skipped = Skipped(skip_errors)
     files = find_files(graphs, skipped.on_error)
     earlier = _Earlier(rows, files, contents.detector) if resume else None
+    judge = partial(_rows, contents.detector, list(rows.columns)[1:])
     progress = Progress(len(files), quiet)
     with rows.resumable():
         for chunk in _blocks(files, contents.detector, earlier, progress, skipped):
             lacking = {id(x) for x in chunk if earlier is None or not earlier.has(x.name)}
             if lacking:
                 progress.says("computing")
-                judged = judge_all(lambda batch, _: _rows(contents.detector, batch), chunk, skipped)
+                judged = judge_all(judge, chunk, skipped)
                 progress.says("writing")
                 rows.add([[rows.name(x.name), *row] for x, row in judged if id(x) in lacking])
         progress.says("writing")
         rows.finish()
     progress.close()
     skipped.exit_if_any()
+
+
+def _row_file(output: str, form: str, alpha: float | None, reasons: bool) -> RowFile:
+    """The table of a run, with the columns that were asked for."""
+    columns, of_all = dict(COLUMNS), {}
+    if alpha is not None:
+        columns["selected"] = bool
+        of_all["selected"] = partial(_selected, list(columns).index("p_value"), alpha)
+    if reasons:
+        columns["reason"] = str
+    return RowFile(output, columns, form, of_all)
+
+
+def _selected(place: int, alpha: float, rows: list[list]) -> list[bool]:
+    """Whether each row is a discovery among all; `place` is that of the p-value."""
+    p_values = np.array([row[place] for row in rows], dtype=float)
+    return discoveries(p_values, alpha).tolist()
+
+
+def _check_can(detector: BaseGraphDetector, alpha: float | None, reasons: bool) -> None:
+    """Check that a detector has what the columns need."""
+    if alpha is not None and not detector.is_calibrated_:
+        raise click.ClickException(
+            "a model that was fitted with --calibration train has no p-values, which --alpha "
+            "needs: leave it out, or fit the model with another --calibration"
+        )
+    if reasons and not isinstance(detector, GraphKDEDetector):
+        raise click.ClickException(
+            f"{type(detector).__name__} has no reasons, only GraphKDEDetector: leave out --reasons"
+        )
 
 
 def _blocks(
@@ -188,14 +240,35 @@ def _file_of(name: str) -> str:
     return re.sub(r"#\d+$", "", name)
 
 
-def _rows(detector: BaseGraphDetector, batch: GraphBatch) -> list[tuple]:
+def _rows(
+    detector: BaseGraphDetector, columns: Sequence[str], batch: GraphBatch, ids: list
+) -> list[tuple]:
+    """The values of some columns for each graph."""
     scores = detector.score_samples(batch)
-    decisions = (scores - detector.offset_).tolist()
-    p_values: list = [None] * len(scores)
+    decisions = scores - detector.offset_
+    values: dict[str, list] = {"score": scores.tolist(), "decision": decisions.tolist()}
+    values["verdict"] = [verdict(x) for x in values["decision"]]
     if detector.is_calibrated_:
-        p_values = conformal_p_values(scores, detector.calibration_scores_).tolist()
-    verdicts = map(verdict, decisions)
-    return list(zip(scores.tolist(), decisions, verdicts, p_values, strict=True))
+        p_values = conformal_p_values(scores, detector.calibration_scores_)
+        values["p_value"] = p_values.tolist()
+    if "reason" in columns:
+        values["reason"] = _reasons(detector, batch, ids, np.flatnonzero(decisions < 0))
+    nothing = [None] * len(scores)
+    return list(zip(*(values.get(name, nothing) for name in columns), strict=True))
+
+
+def _reasons(
+    detector: BaseGraphDetector, batch: GraphBatch, ids: list, index: np.ndarray
+) -> list[str | None]:
+    """What is most odd about some of the graphs, in words, and None for the others."""
+    reasons: list[str | None] = [None] * len(batch)
+    if isinstance(detector, GraphKDEDetector) and len(index):
+        table = explain(
+            detector, batch[index], n_reasons=1, node_names=[ids[i] for i in index.tolist()]
+        )
+        for i, reason in zip(index[table["graph"]].tolist(), table["reason"], strict=True):
+            reasons[i] = reason
+    return reasons
 
 
 def verdict(decision: float) -> str:

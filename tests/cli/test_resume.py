@@ -6,21 +6,25 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 import skgraphkde
 from skgraphkde import GraphKDEDetector
 from skgraphkde.cli.rows import RowFile
 from skgraphkde.graphs.files import walk
+from skgraphkde.inspection import results
 from tests.cli.conftest import NORMAL, READ, run, table
 
 score_module = importlib.import_module("skgraphkde.cli.score")
 COLUMNS = score_module.COLUMNS
 SCORE = "score model.skg new more"
+ALL = "--alpha 0.5 --reasons"
 
 
 @pytest.fixture
@@ -85,15 +89,16 @@ def test_rows_from_any_byte_on(tmp_path, form, monkeypatch):
         assert (tmp_path / "cut").read_bytes() == content
 
 
+@pytest.mark.parametrize("words", ["", ALL])
 @pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_scores_from_any_row_on(many, ending):
-    run(f"{SCORE} -o all.{ending}")
+def test_scores_from_any_row_on(many, ending, words):
+    run(f"{SCORE} {words} -o all.{ending}")
     content = (many / f"all.{ending}").read_bytes()
     lines = content.splitlines(keepends=True)
     assert len(lines) == 7 + 6 + 4 + (ending == "csv")
     for cut in np.linspace(0, len(content), 7 if ending == "csv" else 3, dtype=int):
         (many / f"cut.{ending}").write_bytes(content[:cut])
-        run(f"{SCORE} -o cut.{ending} --resume")
+        run(f"{SCORE} {words} -o cut.{ending} --resume")
         assert (many / f"cut.{ending}").read_bytes() == content, cut
 
 
@@ -244,6 +249,117 @@ def test_rows_of_another_model_are_not_continued(here):
     result = run("score other.skg new -o rows.csv --resume", exit_code=1)
     assert "by this model: give the model and the graphs that the file is of" in result.stderr
     assert (here / "rows.csv").read_text().count("\n") == 2
+
+
+# -- selected and reason ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def odd(here):
+    """Two graphs that are anomalies, one before and one after the others."""
+    for name, n_leaves in (("new0", 40), ("newer", 60)):
+        star = nx.star_graph(n_leaves)
+        for data in star.nodes.values():
+            data |= {"element": "C", "px": 0.5, "py": -1.0}
+        nx.set_edge_attributes(star, 1.0, "order")
+        nx.write_graphml(star, here / f"{name}.graphml")
+    return here
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_all_columns(odd, ending):
+    pytest.importorskip("pyarrow")
+    paths = ["new0.graphml", *sorted(map(str, Path("new").iterdir())), "newer.graphml"]
+    frame = results(
+        skgraphkde.load("model.skg"),
+        [nx.read_graphml(path) for path in paths],
+        names=paths,
+        alpha=0.3,
+    )
+    run(f"score model.skg {' '.join(paths)} --alpha 0.3 --reasons -o rows.{ending}")
+    reader = {"csv": pd.read_csv, "jsonl": partial(pd.read_json, lines=True)}
+    found = reader.get(ending, pd.read_parquet)(f"rows.{ending}")
+    assert list(found) == [*COLUMNS, "selected", "reason"]
+    assert found["graph"].tolist() == paths
+    assert found["selected"].dtype == bool
+    assert found["selected"].tolist() == frame["selected"].tolist()
+    assert 0 < found["selected"].sum() < len(paths)
+    flagged = frame["verdict"] == -1
+    assert found["reason"][flagged].tolist() == frame["reason"][flagged].tolist()
+    assert found["reason"][~flagged].isna().all()
+    assert 0 < flagged.sum() < len(paths)
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_what_depends_on_all_rows_waits_for_them(odd, monkeypatch, ending):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(score_module, "FILES", 4)
+    few = f"score model.skg new0.graphml new {ALL} -o rows.{ending}"
+    more = f"score model.skg new0.graphml new newer.graphml {ALL} -o rows.{ending}"
+    run(more)
+    rows = odd / f"rows.{ending}"
+    lines = odd / f"rows.{ending}{'.rows.jsonl' if ending == 'parquet' else ''}"
+    content = rows.read_bytes()
+    rows.unlink()
+    run(few)
+    before, add = rows.read_bytes(), RowFile.add
+
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    def add_and_interrupt(*arguments):
+        add(*arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RowFile, "add", interrupt)
+    run(f"{more} --resume", exit_code=130)
+    assert rows.read_bytes() == before
+    monkeypatch.setattr(RowFile, "add", add_and_interrupt)
+    run(f"{more} --resume", exit_code=130)
+    assert not any(x in lines.read_text().lower() for x in ("true", "false"))
+    assert lines.read_text().count("\n") == 9 + (ending == "csv")
+    monkeypatch.setattr(RowFile, "add", add)
+    fill = RowFile._fill
+    monkeypatch.setattr(RowFile, "_fill", interrupt)
+    run(f"{more} --resume", exit_code=130)
+    monkeypatch.setattr(RowFile, "_fill", fill)
+    run(f"{more} --resume")
+    assert rows.read_bytes() == content
+    run(f"{more} --resume".replace("0.5", "0.000001"))  # another bound: nothing is computed again
+    assert rows.read_bytes() != content
+    run(f"{more} --resume")
+    assert rows.read_bytes() == content
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_other_columns_are_not_continued(here, ending):
+    run(f"score model.skg new/00.graphml --reasons -o rows.{ending}")
+    content = (here / f"rows.{ending}").read_bytes()
+    for words in ("", "--alpha 0.5", ALL):
+        result = run(f"score model.skg new {words} -o rows.{ending} --resume", exit_code=1)
+        assert result.stderr.endswith("or the options of the run that wrote it\n")
+    assert (here / f"rows.{ending}").read_bytes() == content
+
+
+def test_columns_that_a_run_cannot_have(here):
+    assert "give -o FILE" in run("score model.skg new --alpha 0.1", exit_code=2).stderr
+    run("fit normal -o train.skg --calibration train")
+    result = run("score train.skg new --alpha 0.1 -o rows.csv", exit_code=1)
+    assert "has no p-values, which --alpha needs" in result.stderr
+    (here / "own.py").write_text(
+        "import skgraphkde\n@skgraphkde.register\nclass Own(skgraphkde.BaseGraphDetector):\n"
+        "    def _fit_batch(self, graphs, rng):\n        return self._score_batch(graphs)\n"
+        "    def _score_batch(self, graphs):\n        return 1.0 * graphs.n_nodes_per_graph\n"
+    )
+    run("fit normal -o own.skg --detector own:Own")
+    result = run("score own.skg new --detector own:Own --reasons", exit_code=1)
+    assert result.stderr == (
+        "Error: Own has no reasons, only GraphKDEDetector: leave out --reasons\n"
+    )
+    run("score own.skg new --detector own:Own --alpha 0.1 -o rows.csv")
+    (here / "b.json").write_text("{")
+    run(f"score model.skg b.json {ALL} --skip-errors -o none.csv", exit_code=3)
+    assert (here / "none.csv").read_text() == ",".join([*COLUMNS, "selected", "reason"]) + "\n"
 
 
 # -- what is there is not replaced -----------------------------------------------------------------

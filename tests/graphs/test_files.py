@@ -17,6 +17,7 @@ from skgraphkde.graphs.files import (
     chunks,
     find_files,
     iter_graphs,
+    node_link_graphs,
     read_batch,
     read_files,
     walk,
@@ -101,6 +102,38 @@ def test_json_there_and_back(tmp_path, key, n_attributes):
     assert_same(read_batch(files), read_graphs(graphs))
     names = [os.path.basename(name) for name, _ in iter_graphs(files)]
     assert names == [*(f"all.json#{i}" for i in range(4)), "one.json", "two.json#0"]
+
+
+def test_texts_in_node_link_json():
+    graphs = random_graphs(3, seed=3)
+    graphs[0].name = "first"
+    documents = [nx.node_link_data(graph, edges="edges") for graph in graphs]
+    for text in (json.dumps(documents), json.dumps(documents).encode()):
+        assert_same(read_graphs(node_link_graphs(text)), read_graphs(graphs))
+    (alone,) = node_link_graphs(json.dumps(documents[0]))
+    assert nx.utils.graphs_equal(alone, graphs[0])
+    assert alone.name == "first"
+    (nameless,) = node_link_graphs('{"graph": [["name", 1]], "nodes": [{}], "edges": []}')
+    assert nameless.name == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (b"", "Expecting value"),
+        (b"\xff", "'utf-8' codec"),
+        ("[]", "it contains no graph"),
+        ("3", 'a graph has no list "nodes"'),
+        ("[" * 100_000, "it is nested too deeply"),
+        ("[OK, {}]", 'graph 1: a graph has no list "nodes"'),
+        ('[OK, OK, {"nodes": [{"id": {}}], "edges": []}]', "graph 2: .*unhashable"),
+        ('[OK, {"nodes": [], "edges": [{"source": 1}]}]', "graph 1: 'target' is missing"),
+    ],
+)
+def test_texts_that_are_no_graphs(text, why):
+    text = text if isinstance(text, bytes) else text.replace("OK", '{"nodes": [{}], "edges": []}')
+    with pytest.raises(ValueError, match=rf"^the text cannot be read as node-link JSON \({why}"):
+        node_link_graphs(text)
 
 
 def measured_graphs(kind, seed=0, n_graphs=5):

@@ -11,6 +11,7 @@ from skgraphkde.graphs.files.walk import (
     attempt,
     chunks,
     iter_graphs,
+    node_link_graphs,
     read_batch,
     read_files,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "find_files",
     "iter_graphs",
     "joined",
+    "node_link_graphs",
     "read_batch",
     "read_files",
 ]

@@ -28,6 +28,15 @@ class DamagedError(ValueError):
     """A file whose packing is broken; the message names the file and the cure."""
 
 
+def reason(error: Exception) -> str:
+    """What is wrong, by an error of any kind that a parser has raised."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, KeyError):
+        return f"{error} is missing"
+    return str(error) or type(error).__name__
+
+
 def largest_size(path: Path) -> int:
     """How many bytes a packed file may expand to, so that a small one cannot fill the memory."""
     return LARGEST_RATIO * path.stat().st_size + 2**20

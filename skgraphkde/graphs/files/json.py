@@ -15,6 +15,7 @@ from skgraphkde.graphs.files.common import (
     first_repeated,
     numbered,
     read_content,
+    reason,
     to_graph,
 )
 from skgraphkde.graphs.schema import GraphSchema
@@ -22,12 +23,25 @@ from skgraphkde.graphs.schema import GraphSchema
 
 def read_json(path: Path, _: GraphSchema) -> Graphs:
     """Read a file that holds a graph or a list of graphs."""
-    content = json.loads(read_content(path), object_pairs_hook=_object)
+    return parse_json(read_content(path))
+
+
+def parse_json(text: str | bytes) -> Graphs:
+    """The graphs of a text, which is one graph or a list of graphs."""
+    content = json.loads(text, object_pairs_hook=_object)
     if content == []:
         raise ValueError("it contains no graph")
     if isinstance(content, list):
-        return numbered([_from_node_link(document) for document in content])
+        return numbered([_of_list(i, document) for i, document in enumerate(content)])
     return [("", _from_node_link(content))]
+
+
+def _of_list(position: int, document: Any) -> nx.Graph:
+    """A graph of a list; an error says which one."""
+    try:
+        return _from_node_link(document)
+    except Exception as error:  # whatever a broken graph leads to
+        raise ValueError(f"graph {position}: {reason(error)}") from error
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -65,7 +79,10 @@ def _from_node_link(document: Any) -> nx.Graph:
         data = {name: value for name, value in record.items() if name not in ends}
         source, target = _hashable(record["source"]), _hashable(record["target"])
         edges.append(Edge(source, target, data, is_directed))
-    return to_graph(nodes, edges, is_directed)
+    graph = to_graph(nodes, edges, is_directed)
+    if isinstance(document.get("graph"), dict):  # what it says of itself, such as its name
+        graph.graph.update(document["graph"])
+    return graph
 
 
 def _hashable(node: Any) -> Any:

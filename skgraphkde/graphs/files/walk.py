@@ -15,18 +15,26 @@ from typing import Any, NamedTuple, TypeVar
 import networkx as nx
 
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import DamagedError, Graphs, named
+from skgraphkde.graphs.files.common import DamagedError, Graphs, named, reason
 from skgraphkde.graphs.files.csv import read_csv
 from skgraphkde.graphs.files.gexf import read_gexf
 from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.graphml import read_graphml
 from skgraphkde.graphs.files.joining import Part, joined, with_names
-from skgraphkde.graphs.files.json import read_json
+from skgraphkde.graphs.files.json import parse_json, read_json
 from skgraphkde.graphs.files.tu import read_tu
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.schema import GraphSchema, closest_names, validated
 
-__all__ = ["FileGraph", "attempt", "chunks", "iter_graphs", "read_batch", "read_files"]
+__all__ = [
+    "FileGraph",
+    "attempt",
+    "chunks",
+    "iter_graphs",
+    "node_link_graphs",
+    "read_batch",
+    "read_files",
+]
 
 #: Suffix -> the name of the format, its reader, and what to do if a file cannot be read.
 FORMATS: dict[str, tuple[str, Callable[[Path, GraphSchema], Graphs], str]] = {
@@ -266,16 +274,44 @@ def read_file(path: Path, schema: GraphSchema) -> Graphs:
     except MemoryError as error:
         raise ValueError(f"{path} takes more memory than there is: leave it out") from error
     except Exception as error:  # parsers raise many kinds of errors for broken files
-        reason = _reason(error).removeprefix(f"{path}").strip(" ,:")[:300]
-        raise ValueError(f"{path} cannot be read as {title} ({reason}): {cure}") from error
+        raise _unreadable(str(path), title, error, cure) from error
 
 
-def _reason(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "it is nested too deeply"
-    if isinstance(error, KeyError):
-        return f"{error} is missing"
-    return str(error) or type(error).__name__
+def node_link_graphs(text: str | bytes) -> list[nx.Graph]:
+    """The graphs of a text in node-link JSON, such as a request to a web service.
+
+    Parameters
+    ----------
+    text : str or bytes
+        What a file would contain: what ``networkx.node_link_data`` returns, or a list of that.
+
+    Returns
+    -------
+    list of networkx.Graph
+        As :func:`iter_graphs` reads them.
+
+    Raises
+    ------
+    ValueError
+        If the text is something else. The message names the graph by its position.
+
+    Examples
+    --------
+    >>> from skgraphkde.graphs.files import node_link_graphs
+    >>> node_link_graphs('{"nodes": [{"id": "a"}, {"id": "b"}], "edges": []}')[0].nodes
+    NodeView(('a', 'b'))
+    """
+    title, _, cure = FORMATS[".json"]
+    try:
+        return [graph for _, graph in parse_json(text)]
+    except Exception as error:  # json and networkx raise many kinds of errors
+        raise _unreadable("the text", title, error, cure) from error
+
+
+def _unreadable(what: str, title: str, error: Exception, cure: str) -> ValueError:
+    """What cannot be read, why, and what to do."""
+    why = reason(error).removeprefix(what).strip(" ,:")[:300]
+    return ValueError(f"{what} cannot be read as {title} ({why}): {cure}")
 
 
 # -- networkx -> GraphBatch ------------------------------------------------------------------------
