@@ -239,24 +239,24 @@ class MMDs:
         -------
         Tensor of shape (n_members, n_wanted)
         """
-        if P is Q:  # each pair once
-            squared = P.points.new_zeros(len(self.members), *wanted.shape)
-            upper = (wanted | wanted.T).triu()
-            squared[:, upper] = self._squared_at(P, Q, upper)
-            return (squared + squared.triu(1).mT)[:, wanted]
-        return self._squared_at(P, Q, wanted)
+        rows, columns = (x.numpy() for x in wanted.nonzero(as_tuple=True))
+        if P is not Q:
+            return self._squared_of_pairs(P, Q, rows, columns)
+        n = len(P)  # each pair once
+        first, second = np.minimum(rows, columns), np.maximum(rows, columns)
+        pairs, position = np.unique(first * n + second, return_inverse=True)
+        return self._squared_of_pairs(P, Q, pairs // n, pairs % n)[:, position]
 
-    def _squared_at(
-        self, P: EmbeddedMeasures, Q: EmbeddedMeasures, wanted: torch.Tensor
+    def _squared_of_pairs(
+        self, P: EmbeddedMeasures, Q: EmbeddedMeasures, rows: np.ndarray, columns: np.ndarray
     ) -> torch.Tensor:
-        rows, columns = wanted.nonzero(as_tuple=True)
-        cross = pair_means(P, Q, self.gammas, wanted)
+        """The squared distances of measures of P, ascending, to measures of Q."""
+        cross = pair_means(P, Q, self.gammas, rows, columns)
         squared = []
         for member, index in zip(self.members, self.of_member, strict=True):
             norms_P, norms_Q = (member.norms(x.of_gammas(index)) for x in (P, Q))
-            squared.append(
-                member.largest(norms_P[:, rows] + norms_Q[:, columns] - 2 * cross[index])
-            )
+            norms = norms_P[:, rows] + norms_Q[:, columns]
+            squared.append(member.largest(norms - 2 * cross[index]))
         return torch.stack(squared)
 
     def _nearest_other(

@@ -11,7 +11,6 @@ import torch
 
 from skgraphkde.distances.engines import cpu, engine_for
 from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.graphs.arrays import offsets
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +72,11 @@ def kernel_means(
 
 
 def pair_means(
-    P: DiscreteMeasures, Q: DiscreteMeasures, gammas: Sequence[float], wanted: torch.Tensor
+    P: DiscreteMeasures,
+    Q: DiscreteMeasures,
+    gammas: Sequence[float],
+    rows: np.ndarray,
+    columns: np.ndarray,
 ) -> torch.Tensor:
     """Some entries of :func:`kernel_means`, on the CPU and without gradients.
 
@@ -81,15 +84,15 @@ def pair_means(
     ----------
     P, Q : DiscreteMeasures
     gammas : sequence of float
-    wanted : bool Tensor of shape (len(P), len(Q))
+    rows, columns : ndarray of shape (n_pairs,), int
+        Measures of P, ascending, and of Q.
 
     Returns
     -------
-    Tensor of shape (n_gammas, n_wanted)
-        In the order of the rows of `wanted`.
+    Tensor of shape (n_gammas, n_pairs)
     """
-    indptr = offsets(wanted.sum(1).numpy())
-    pairs = indptr, wanted.nonzero()[:, 1].numpy()
+    indptr = np.searchsorted(rows, np.arange(len(P) + 1))
+    pairs = indptr, columns
     return cpu.pair_means(P.points, P.weights, Q.points, Q.weights, gammas, pairs, Q.memo)
 
 
