@@ -219,10 +219,11 @@ class MMDs:
         return Landmarks.of(Q, self.gammas, self.of_member)
 
     def _bounds(self, landmarks: Landmarks, P: EmbeddedMeasures) -> torch.Tensor:
-        """The bounds for measures that are projected."""
+        """The bounds for measures that are projected, by those of the gammas that decide."""
         gammas = landmarks.gammas
         few = [replace(x, gammas=tuple(g for g in x.gammas if g in gammas)) for x in self.members]
-        mmds, Q = MMDs(tuple(few)), landmarks.references
+        mmds = MMDs(tuple(few))
+        P, Q = (x.of_gammas(positions(mmds.gammas, gammas)) for x in (P, landmarks.references))
         return torch.stack([mmds._from_features(i, P, Q) for i in range(len(few))])
 
     def squared_at(
@@ -341,13 +342,20 @@ class MMDs:
     ) -> tuple[MMDs, torch.Tensor, None]:
         """The same without the distances to references that are far away."""
         some, members = P[sample], self.members
+        known: dict[tuple, torch.Tensor] = {}
         if any(x.adaptive for x in members):
             biased, unbiased = self._of_all_gammas(0.0), self._of_all_gammas(1.0)
-            _, nearest = biased._nearest_other(landmarks, some, P, sample)
+            values, nearest = biased._nearest_other(landmarks, some, P, sample)
+            known[self.gammas, 0.0] = values[0]
             wanted = torch.zeros((len(some), len(P)), dtype=torch.bool).scatter(1, nearest.T, True)
             members = self._corrected(unbiased.squared_at(some, P, wanted) >= -ROUNDING)
-        mmds = MMDs(members)
-        return mmds, mmds._nearest_other(landmarks, some, P, sample)[0], None
+        for x in members:
+            if (x.gammas, x.correction) not in known:
+                index = positions(x.gammas, self.gammas)
+                Q, of_sample = P.of_gammas(index), some.of_gammas(index)
+                values, _ = MMDs((x,))._nearest_other(landmarks, of_sample, Q, sample)
+                known[x.gammas, x.correction] = values[0]
+        return MMDs(members), torch.stack([known[x.gammas, x.correction] for x in members]), None
 
     def _of_all_gammas(self, correction: float) -> MMDs:
         frequencies, most_points = self.frequencies, self.members[0].most_points

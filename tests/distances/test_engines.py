@@ -216,6 +216,21 @@ def test_some_pairs_equal_those_of_all(dtype, n_threads, monkeypatch):
         torch.set_num_threads(before)
 
 
+def test_kernels_of_decades_are_powers():
+    gammas = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1.5, 15.0)
+    assert cpu._are_powers(gammas).tolist() == [False, True, True, False, True, False, True]
+    assert not cpu._are_powers((1e2, 1e1, 1e-1)).any()
+    x, ptr = clouds(0)
+    P = DiscreteMeasures.from_clouds(x, ptr)
+    Q = DiscreteMeasures.from_clouds(
+        torch.cat([x, x + 1e-4, 5 + x, 40 + x]), np.arange(4 * len(x) + 1)
+    )
+    rows, columns = np.divmod(np.arange(len(P) * len(Q)), len(Q))
+    some = pair_means(P, Q, gammas, rows, columns).reshape(len(gammas), len(P), len(Q))
+    expected = kernel_means(P, Q, gammas)
+    torch.testing.assert_close(some, expected, rtol=1e-12, atol=1e-30)
+
+
 def test_the_engine_of_the_cpu():
     assert engine_for(torch.zeros(1, 1)) is cpu
 

@@ -119,6 +119,7 @@ def pair_means(
             (of_x.points, of_y.points),
             (of_x.norms, of_y.norms),
             scales,
+            _are_powers(gammas),
             low,
             (of_x.weights.by_row, of_y.weights.by_row),
             (indptr, columns),
@@ -129,6 +130,18 @@ def pair_means(
     with threads(work) as run:
         run(of_rows, jobs)
     return torch.from_numpy(out)
+
+
+def _are_powers(gammas: Sequence[float]) -> np.ndarray:
+    """Whether the kernel of each gamma is taken as the tenth power of the one before.
+
+    Twice in a row at most, as rounding grows tenfold.
+    """
+    are_powers = np.zeros(len(gammas), dtype=bool)
+    for s in range(1, len(gammas)):
+        is_decade = math.isclose(gammas[s], 10 * gammas[s - 1], rel_tol=1e-12)
+        are_powers[s] = is_decade and are_powers[max(s - 2, 0) : s].sum() < 2
+    return are_powers
 
 
 def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:
