@@ -52,7 +52,7 @@ class Calibration(Specification):
         warnings.warn(
             f"{len(graphs) - len(n_copies)} of {len(graphs)} training graphs are copies of others, "
             "more than chance gives: each graph counts once. If graphs really repeat like that, "
-            f"also new ones, use calibration={type(self).__name__}(copies='apart'); "
+            f"also new ones, fit with calibration={type(self).__name__}(copies='apart'); "
             "copies='together' is the same without a warning",
             stacklevel=5,
         )

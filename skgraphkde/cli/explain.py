@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -35,7 +36,7 @@ from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import FileGraph, find_files, read_files
+from skgraphkde.graphs.files import FileGraph, read_files
 from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection import explain as explained
 from skgraphkde.inspection import (
@@ -109,6 +110,8 @@ def explain(
     squared distance; rank, 1 for the largest share; view, the number of that distance; and
     new_from, the smallest radius at which the node's neighborhood is new, empty if it is known.
     """
+    if output and picture and os.path.realpath(output) == os.path.realpath(picture):
+        raise click.UsageError(f"{picture} cannot be the table and the picture: name two files")
     contents = load_model(model, detector)
     fitted = contents.detector
     if not isinstance(fitted, GraphKDEDetector):
@@ -134,7 +137,7 @@ def explain(
             reasons.append(_Reasons(decision, surprises[i], *of_view, new_from[i], texts))
         return reasons
 
-    files = with_progress(find_files(graphs, skipped.on_error), quiet)
+    files = with_progress(skipped.find_files(graphs, output, picture), quiet)
     read = read_files(files, fitted.schema_.to_schema(), skipped.on_error)
     lowest: list[tuple[FileGraph, _Reasons]] = []
     with opened(output) if output else contextlib.nullcontext() as file:

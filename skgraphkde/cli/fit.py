@@ -14,17 +14,17 @@ from skgraphkde.cli.options import (
     detector_option,
     echo_schema,
     force_option,
-    graphs_argument,
     quiet_option,
     schema_of,
     schema_options,
     skip_errors_option,
+    training_graphs_argument,
 )
 from skgraphkde.cli.shell import Progress, Skipped, check_file, echo, examples
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.settings import paper_settings
-from skgraphkde.graphs.files import find_files, read_batch
+from skgraphkde.graphs.files import read_batch
 
 
 def _parse_settings(
@@ -59,7 +59,7 @@ def _literal(text: str) -> Any:
         "skgraphkde fit normal/ -o model.skg --detector mine:SizeDetector",
     )
 )
-@graphs_argument
+@training_graphs_argument
 @click.option("-o", "--output", required=True, callback=check_file, help="The model file.")
 @click.option("--contamination", type=float, help="Share of normal graphs below the threshold.")
 @click.option(
@@ -116,7 +116,7 @@ def fit(
         raise click.UsageError(" ".join(str(error).split())) from error
     model.validate()  # before files are read
     skipped = Skipped(skip_errors)
-    files = find_files(graphs, skipped.on_error)
+    files = skipped.find_files(graphs, output)
     progress = Progress(len(files), quiet)
     batch = read_batch(progress.reading(files), model.specification("schema"), skipped.on_error)
     progress.says("computing")
@@ -148,5 +148,5 @@ def echo_fitted(detector: BaseGraphDetector) -> None:
                 echo(f"  bandwidths    {bandwidths}")
     echo(
         f"threshold       {detector.offset_:.6g} (calibration {detector.calibration!r}, "
-        f"contamination {detector.contamination:g})"
+        f"contamination {detector.contamination_:g})"
     )

@@ -1,8 +1,8 @@
 """The command ``skgraphkde``.
 
 Exit codes: 0 if all is well; 1 for bad input, after one line on stderr that says which and what to
-do; 2 for wrong usage; 3 if files were skipped, as requested; 4 if the alarm of `watch` sounds; 130
-if the user interrupted.
+do; 2 for wrong usage; 3 if files were skipped, as requested; 4 if the alarm of `watch` sounds,
+whether or not files were skipped; 130 if the user interrupted.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from skgraphkde._version import __version__
+from skgraphkde.cli.codes import INTERRUPTED
 
 #: The commands in order, with what a list of them says, so that this imports nothing slow.
 COMMANDS = {
@@ -47,10 +48,14 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
-        from skgraphkde.cli.shell import one_line_errors  # imports torch
+        try:
+            from skgraphkde.cli.shell import one_line_errors  # imports torch
 
-        with one_line_errors():
-            return super().invoke(ctx)
+            with one_line_errors():
+                return super().invoke(ctx)
+        except KeyboardInterrupt:  # while something is imported, or an error is told
+            click.echo("Interrupted", err=True)
+            raise click.exceptions.Exit(INTERRUPTED) from None
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -58,7 +63,8 @@ class Commands(click.Group):
 def main() -> None:
     """Find the graphs that are not like the others.
 
-    GRAPHS are files and folders: GraphML, GML, JSON (what networkx.node_link_data gives, or a list
-    of it) and zips of the TU collection. Folders are searched with their subfolders. "-" stands for
-    the paths that standard input lists, one per line.
+    GRAPHS are files and folders: GraphML, GML, GEXF, JSON (what networkx.node_link_data gives, or a
+    list of it), edge lists as CSV, all of these also gzipped, and zips of the TU collection.
+    Folders are searched with their subfolders. "-" stands for the paths that standard input lists,
+    one per line.
     """

@@ -8,6 +8,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import click
@@ -24,24 +25,37 @@ model_argument = click.argument("model", type=click.Path())
 
 
 def _with_listed(
-    ctx: click.Context, parameter: click.Parameter, paths: tuple[str, ...]
+    ctx: click.Context, parameter: click.Parameter, paths: tuple[str, ...], none: str = "exit"
 ) -> tuple[str, ...]:
-    """The paths, with those that standard input lists in place of "-"."""
+    """The paths, with those that standard input lists in place of "-".
+
+    A list without paths, such as that of the files of a quiet day, leaves nothing to do, unless
+    `none` says that the command can do without ("keep"), or cannot ("error").
+    """
     if "-" not in paths:
         return paths
     content = sys.stdin.buffer.read()
     lines = content.split(b"\0") if b"\0" in content else content.splitlines()
     listed_there = [os.fsdecode(line) for line in lines if line]
-    if not listed_there:
-        raise click.BadParameter('"-" reads paths from standard input, which has none')
     place = paths.index("-")
     others = [path for path in paths[place:] if path != "-"]
-    return (*paths[:place], *listed_there, *others)
+    paths = (*paths[:place], *listed_there, *others)
+    if not paths and none == "error":
+        raise click.BadParameter('"-" reads paths from standard input, which has none')
+    if not paths:
+        echo("Nothing to do: standard input lists no files", err=True)
+    if not paths and none == "exit":
+        ctx.exit(0)
+    return paths
 
 
-graphs_argument = click.argument(
-    "graphs", nargs=-1, required=True, type=click.Path(), callback=_with_listed
-)
+def _graphs_argument(none: str) -> Callable:
+    callback = partial(_with_listed, none=none)
+    return click.argument("graphs", nargs=-1, required=True, type=click.Path(), callback=callback)
+
+
+graphs_argument, any_graphs_argument = _graphs_argument("exit"), _graphs_argument("keep")
+training_graphs_argument = _graphs_argument("error")
 force_option = click.option(
     "--force",
     is_flag=True,

@@ -15,7 +15,7 @@ from skgraphkde.cli.options import (
 )
 from skgraphkde.cli.shell import Skipped, check_text, echo, examples, judged, opened, with_progress
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.graphs.files import find_files, read_files
+from skgraphkde.graphs.files import read_files
 from skgraphkde.reporting.page import Page
 
 
@@ -61,7 +61,7 @@ def report(
         page = Page(contents.detector, alpha)
     except ImportError as error:  # which says what to install
         raise click.ClickException(str(error)) from error
-    files = with_progress(find_files(graphs, skipped.on_error), quiet)
+    files = with_progress(skipped.find_files(graphs, output), quiet)
     read = read_files(files, contents.detector.schema_.to_schema(), skipped.on_error)
     for graph, finding in judged(page.judge, read, skipped):
         page.add(graph.name, graph.batch, finding, graph.nodes)

@@ -25,8 +25,9 @@ from typing import Any
 
 import click
 
-from skgraphkde.cli.shell import INTERRUPTED, cell, failure, note, write_rows
-from skgraphkde.graphs.naming import printable
+from skgraphkde.cli.codes import INTERRUPTED
+from skgraphkde.cli.shell import cell, failure, note
+from skgraphkde.graphs.naming import escaped
 from skgraphkde.persistence import atomic_file, check_regular
 
 #: How the name of a file ends -> its format.
@@ -73,8 +74,12 @@ class RowFile:
 
     # -- an earlier run ----------------------------------------------------------------------------
 
-    def check_unfinished(self) -> None:
-        """Raise an error if an interrupted run has left rows, which a new one would replace."""
+    def check_new(self) -> None:
+        """Raise an error if another run has left rows, which this one would replace."""
+        if self.place != "-" and os.path.exists(self.path):  # since the options were checked
+            raise click.UsageError(
+                f"{self.path} exists: give --force to replace it, or --resume to go on"
+            )
         if self.place != self.path and os.path.exists(self.place):
             raise click.UsageError(
                 f"{self.place} has the rows of a run that was interrupted: give --resume to go on "
@@ -164,12 +169,13 @@ class RowFile:
     # -- this run ----------------------------------------------------------------------------------
 
     def name(self, name: str) -> str:
-        """What a row says for the name of a graph."""
-        return cell(name) if self.form == "csv" else printable(name)
+        """What a row says for a text, such as the name of a graph."""
+        return cell(name) if self.form == "csv" else escaped(name)
 
     def add(self, rows: Sequence[Sequence[Any]]) -> None:
         """Add a block of rows, which is in the file when the call returns."""
-        self._write(self._lines(rows))
+        texts = [[self.name(x) if isinstance(x, str) else x for x in row] for row in rows]
+        self._write(self._lines(texts))
         self.count += len(rows)
 
     def finish(self) -> None:
@@ -216,32 +222,32 @@ class RowFile:
         return (",".join(self.columns) + "\n").encode()
 
     def _lines(self, rows: Sequence[Sequence[Any]]) -> bytes:
+        """Rows, whose texts are as the file says them."""
         if self.form == "csv":
             text = io.StringIO()
-            write_rows(text, (["" if x is None else x for x in row] for row in rows))
+            csv.writer(text, lineterminator="\n").writerows(rows)
             return text.getvalue().encode()
-        legible = ([printable(x) if isinstance(x, str) else x for x in row] for row in rows)
-        records = (dict(zip(self.columns, row, strict=True)) for row in legible)
+        records = (dict(zip(self.columns, row, strict=True)) for row in rows)
         return "".join(json.dumps(x, allow_nan=False) + "\n" for x in records).encode()
 
     @contextlib.contextmanager
-    def resumable(self) -> Iterator[None]:
+    def resumable(self, option: str = "--resume") -> Iterator[None]:
         """Say in an error, and when the user interrupts, what is there and how to go on."""
         try:
             yield
         except KeyboardInterrupt:
-            note(f"Interrupted{self._state()}")
+            note(f"Interrupted{self._state(option)}")
             raise click.exceptions.Exit(INTERRUPTED) from None
         except (click.exceptions.Exit, BrokenPipeError):
             raise
         except (click.ClickException, OSError, ImportError, ValueError) as error:
-            raise failure(error, self._state()) from error
+            raise failure(error, self._state(option)) from error
 
-    def _state(self) -> str:
+    def _state(self, option: str) -> str:
         if self.place == "-" or self.count == 0:
             return ""
         rows = f"{self.count} row{'s' * (self.count > 1)}"
-        return f"; {self.place} has {rows}, and the same command with --resume goes on after them"
+        return f"; {self.place} has {rows}, and the same command with {option} goes on after them"
 
 
 def check_form(path: str, form: str | None) -> str:

@@ -13,6 +13,7 @@ import click
 import numpy as np
 
 from skgraphkde.calibration import conformal_p_values, discoveries
+from skgraphkde.cli.lock import only_writer
 from skgraphkde.cli.options import (
     detector_option,
     force_option,
@@ -27,13 +28,14 @@ from skgraphkde.cli.shell import Progress, Skipped, check_text, examples, judge_
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import FileGraph, chunks, find_files, read_files
+from skgraphkde.graphs.files import FileGraph, chunks, read_files
 from skgraphkde.inspection import explain
 
 COLUMNS = {"graph": str, "score": float, "decision": float, "verdict": str, "p_value": float}
 # Blocks of graphs begin at every so many files, wherever a run begins: the last digits of a score
 # depend on which graphs are computed together, and a run that goes on writes the same digits.
 FILES = 250
+NUMBERS = ("score", "decision", "p_value")  # columns that tell one model from another
 
 
 @click.command(
@@ -109,23 +111,24 @@ def score(
     if alpha is not None and output == "-":
         raise click.UsageError("--alpha fills in a column when all rows are there: give -o FILE")
     rows = _row_file(output, check_form(output, form), alpha, reasons)
+    click.get_current_context().with_resource(only_writer(output))
     if not (resume or force):
-        rows.check_unfinished()
+        rows.check_new()
     contents = load_model(model, detector)
     _check_can(contents.detector, alpha, reasons)
     skipped = Skipped(skip_errors)
-    files = find_files(graphs, skipped.on_error)
+    files = skipped.find_files(graphs, output)
     earlier = _Earlier(rows, files, contents.detector) if resume else None
     judge = partial(_rows, contents.detector, list(rows.columns)[1:])
     progress = Progress(len(files), quiet)
-    with rows.resumable():
+    with rows.resumable("--resume in place of --force" if force else "--resume"):
         for chunk in _blocks(files, contents.detector, earlier, progress, skipped):
             lacking = {id(x) for x in chunk if earlier is None or not earlier.has(x.name)}
             if lacking:
                 progress.says("computing")
                 judged = judge_all(judge, chunk, skipped)
                 progress.says("writing")
-                rows.add([[rows.name(x.name), *row] for x, row in judged if id(x) in lacking])
+                rows.add([[x.name, *row] for x, row in judged if id(x) in lacking])
         progress.says("writing")
         rows.finish()
     progress.close()
@@ -169,7 +172,7 @@ def _blocks(
     progress: Progress,
     skipped: Skipped,
 ) -> Iterator[list[FileGraph]]:
-    """Graphs that are computed together, without those of files that surely have all rows."""
+    """Graphs that are computed together, without files that need not be read again."""
     schema = detector.schema_.to_schema()
     for start in range(0, len(files), FILES):
         some = files[start : start + FILES]
@@ -188,25 +191,23 @@ class _Earlier:
     files : list of Path
         Those of this run.
     detector : BaseGraphDetector
-        Must give the last row its score: other rows of another model would go unnoticed.
+        Must give the last row its numbers: other rows of another model would go unnoticed.
     """
 
     def __init__(self, rows: RowFile, files: list[Path], detector: BaseGraphDetector) -> None:
         there = rows.resume()
         self._written = rows.name
         self._names = Counter(row[0] for row in there)
-        self._files = {_file_of(name) for name in self._names}
         self._repeated = {path for path, count in Counter(files).items() if count > 1}
-        self._last = _file_of(there[-1][0]) if there else None
         if there:
-            self._check_last(there[-1], rows.place, files, detector)
+            self._check_last(there[-1], rows, files, detector)
 
     def _check_last(
-        self, row: list, place: str, files: list[Path], detector: BaseGraphDetector
+        self, row: list, rows: RowFile, files: list[Path], detector: BaseGraphDetector
     ) -> None:
         """Raise a ValueError if another run would have written this row."""
-        name, score = row[:2]
-        path = next((x for x in files if self._written(str(x)) == self._last), None)
+        name, place, file = row[0], rows.place, _file_of(row[0])
+        path = next((x for x in files if self._written(str(x)) == file), None)
         if path is None:
             raise ValueError(
                 f"the last row of {place} is that of {name}, which is not among the graphs: give "
@@ -214,25 +215,40 @@ class _Earlier:
             )
         for graph in read_files([path], detector.schema_.to_schema()):
             if self._written(graph.name) == name:
-                now = float(detector.score_samples(graph.batch)[0])
-                if not math.isclose(now, score, rel_tol=1e-6, abs_tol=1e-6):
-                    raise ValueError(
-                        f"{place} has the score {score:.6g} for {name}, which is {now:.6g} by "
-                        "this model: give the model and the graphs that the file is of, or "
-                        "--force to replace it"
-                    )
+                (now,) = _rows(detector, NUMBERS, graph.batch, [graph.nodes])
+                there = [row[list(rows.columns).index(column)] for column in NUMBERS]
+                for column, old, new in zip(NUMBERS, there, now, strict=True):
+                    if not _is_close(old, new):
+                        raise ValueError(
+                            f"{place} has the {column} {_shown(old)} for {name}, which is "
+                            f"{_shown(new)} by this model: give the model and the graphs that the "
+                            "file is of, or --force to replace it"
+                        )
 
     def has_all_of(self, files: list[Path]) -> bool:
-        """Whether all graphs of these files have rows; if that is not sure, False."""
-        names = [self._written(str(path)) for path in files]
-        is_sure = self._last not in names and self._repeated.isdisjoint(files)
-        return is_sure and self._files.issuperset(names)
+        """Whether all graphs of these files have rows, as far as the names of the files say.
+
+        A file with the row of a graph that has no number, "#0", holds one graph. How many there
+        are in another one, only reading it says.
+        """
+        names = (self._written(str(path)) for path in files)
+        return self._repeated.isdisjoint(files) and all(self._names[name] for name in names)
 
     def has(self, name: str) -> bool:
         """Whether there is a row for a graph; each row is that of one graph."""
         written = self._written(name)
         self._names[written] -= 1
         return self._names[written] >= 0
+
+
+def _is_close(old: float | None, new: float | None) -> bool:
+    if old is None or new is None:
+        return old is new
+    return math.isclose(old, new, rel_tol=1e-6, abs_tol=1e-6)
+
+
+def _shown(number: float | None) -> str:
+    return "nothing" if number is None else f"{number:.6g}"
 
 
 def _file_of(name: str) -> str:

@@ -10,20 +10,20 @@ import re
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import click
 from tqdm import tqdm
 
+from skgraphkde.cli.codes import INTERRUPTED, SKIPPED
 from skgraphkde.cli.words import in_shell
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import FileGraph, attempt, chunks
-from skgraphkde.graphs.naming import printable
+from skgraphkde.graphs.files import FileGraph, attempt, chunks, find_files
+from skgraphkde.graphs.naming import escaped, printable
 from skgraphkde.persistence import atomic_file
 
-SKIPPED, INTERRUPTED = 3, 130  # exit codes
 LONGEST_MESSAGE = 1_000  # characters
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -94,19 +94,28 @@ def echo(line: str, *, err: bool = False) -> None:
 
 
 def write_rows(file: IO[str], rows: Iterable[Iterable[Any]]) -> None:
-    """Write rows of a CSV: text is printable, and never a formula that a spreadsheet computes."""
+    """Write rows of a CSV: text is escaped, and never a formula that a spreadsheet computes."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerows([cell(value) for value in row] for row in rows)
 
 
 def cell(value: Any) -> Any:
-    """What a CSV says for a value."""
+    """What a CSV says for a value, and for no other: so rows can be known by their names."""
     if isinstance(value, int | float):
         return value
-    text = printable(str(value))
+    text = escaped(str(value))
+    return f"'{text}" if _is_formula(text) and not NUMBER.fullmatch(text) else text
+
+
+def text_of(written: str) -> str:
+    """The escaped text for which a CSV says this."""
+    return written[1:] if written.startswith("'") and _is_formula(written) else written
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a spreadsheet computes it, or would without quotes before it, which tell texts."""
     # Some spreadsheets take the wide forms of these characters for the same.
-    is_formula = unicodedata.normalize("NFKC", text[:1]) in {"=", "+", "-", "@"}
-    return f"'{text}" if is_formula and not NUMBER.fullmatch(text) else text
+    return unicodedata.normalize("NFKC", text.lstrip("'")[:1]) in {"=", "+", "-", "@"}
 
 
 class Skipped:
@@ -114,6 +123,7 @@ class Skipped:
 
     def __init__(self, skip_errors: bool) -> None:
         self.count = 0
+        self.only: str | None = None  # the path without which nothing is left
         self.on_error = self._report if skip_errors else self._refuse
 
     def _report(self, error: Exception) -> None:
@@ -121,9 +131,29 @@ class Skipped:
         note(f"Skipped: {failure(error).message}")
 
     def _refuse(self, error: Exception) -> None:
-        cure = "; --skip-errors leaves out what cannot be used"
-        is_of_all = str(error).startswith("none of")  # and nothing would be left
+        message, cure = str(error), "; --skip-errors leaves out what cannot be used"
+        is_of_all = message.startswith("none of")  # and nothing would be left
+        if self.only is not None:
+            start = message.removeprefix("the folder ")
+            is_of_all |= start.startswith((f"{self.only} ", f"{self.only}: "))
         raise failure(error, "" if is_of_all else cure) from error
+
+    def find_files(self, paths: Sequence[str], *outputs: str | None) -> list[Path]:
+        """The graph files among paths, without what the command itself writes there.
+
+        Raises
+        ------
+        click.UsageError
+            If a path is that of an output, which would replace a graph.
+        """
+        own = {os.path.realpath(x) for x in outputs if x is not None and x != "-"}
+        for path in paths:
+            if os.path.realpath(path) in own:
+                raise click.UsageError(f"{path} is a graph and the output: give another output")
+        self.only = str(Path(paths[0])) if len(paths) == 1 else None
+        files = [x for x in find_files(paths, self.on_error) if os.path.realpath(x) not in own]
+        self.only = str(files[0]) if len(files) == 1 else None
+        return files
 
     def exit_if_any(self) -> None:
         """Exit with the code for skipped files, if there were any."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import time
+import warnings
+from functools import partial
 
 import click
 
@@ -15,11 +18,11 @@ from skgraphkde.cli.options import (
     quiet_option,
     skip_errors_option,
 )
-from skgraphkde.cli.shell import Skipped, check_file, echo, examples, judged, with_progress
+from skgraphkde.cli.shell import Skipped, check_file, echo, examples, judge_all, with_progress
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.updating import UpdatableDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import find_files, read_files
+from skgraphkde.graphs.files import FileGraph, chunks, read_files
 
 
 @click.command(
@@ -63,9 +66,9 @@ def update(
     fitted.check_updatable()  # before files are read
     before = Before(fitted)
     skipped = Skipped(skip_errors)
-    files = with_progress(find_files(graphs, skipped.on_error), quiet)
-    read = read_files(files, fitted.schema_.to_schema(), skipped.on_error)
-    n_read = sum(1 for _ in judged(lambda batch, _: _join(fitted, batch), read, skipped))
+    files = with_progress(skipped.find_files(graphs), quiet)
+    read = list(read_files(files, fitted.schema_.to_schema(), skipped.on_error))
+    n_read = _join(fitted, read, skipped)
     if n_read:
         fitted.save(output, contents.notes)
     echo(f"read            {n_read} graphs")
@@ -75,8 +78,32 @@ def update(
     skipped.exit_if_any()
 
 
-def _join(detector: UpdatableDetector, batch: GraphBatch) -> list[bool]:
-    detector.partial_fit(batch)
+def _join(detector: UpdatableDetector, graphs: list[FileGraph], skipped: Skipped) -> int:
+    """Let all graphs join that can be used, in one update, and return how many these are.
+
+    One after the other, each would be scored by those before it, and copies among them would
+    not be seen.
+    """
+    try:
+        if graphs:
+            detector.partial_fit(GraphBatch.concatenate([graph.batch for graph in graphs]))
+        return len(graphs)
+    except Exception:  # of which graphs?
+        usable = [
+            graph
+            for chunk in chunks(graphs)
+            for graph, _ in judge_all(partial(_try, detector), chunk, skipped)
+        ]
+        if len(usable) == len(graphs):
+            raise
+    return _join(detector, usable, skipped)
+
+
+def _try(detector: UpdatableDetector, batch: GraphBatch, _: list) -> list[bool]:
+    """Let graphs join a copy, which raises what it raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        copy.copy(detector).partial_fit(batch)
     return [True] * len(batch)
 
 

@@ -11,9 +11,11 @@ from typing import Any
 
 import click
 
+from skgraphkde.cli.codes import ALARM
+from skgraphkde.cli.lock import only_writer
 from skgraphkde.cli.options import (
+    any_graphs_argument,
     detector_option,
-    graphs_argument,
     load_model,
     model_argument,
     quiet_option,
@@ -26,16 +28,17 @@ from skgraphkde.cli.shell import (
     echo,
     examples,
     judged,
+    text_of,
     with_progress,
     write_rows,
 )
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import find_files, read_files
+from skgraphkde.graphs.files import read_files
+from skgraphkde.graphs.naming import escaped
 from skgraphkde.monitoring import DriftMonitor
 from skgraphkde.persistence import atomic_file, check_regular
 
-ALARM = 4  # exit code
 COLUMNS = ["graph", "score", "p_value", "statistic", "mmd_p_value", "alarm"]
 LISTED = 3  # alarms on stdout, at most
 
@@ -53,7 +56,7 @@ def _check_log(ctx: click.Context, parameter: click.Parameter, path: str) -> str
     )
 )
 @model_argument
-@graphs_argument
+@any_graphs_argument
 @click.option(
     "-o",
     "--output",
@@ -99,22 +102,24 @@ def watch(
     or both.
     """
     fitted = load_model(model, detector).detector
+    click.get_current_context().with_resource(only_writer(output))
     log = _Log(output)
     given = {"false_alarm_rate": false_alarm_rate, "window": window}
     given = {name: value for name, value in given.items() if value is not None}
     monitor = log.resumed(fitted, given) or _begun(fitted, given, random_state)
-    known, n_alarms = set(log.names), len(monitor.alarms_)
+    known = set(map(_place, log.names))
     skipped = Skipped(skip_errors)
-    found = find_files(graphs, skipped.on_error)
-    files = [path for path in found if cell(path) not in known]
+    found = skipped.find_files(graphs, output) if graphs else []
+    once = list({os.path.abspath(path): path for path in reversed(found)}.values())[::-1]
+    files = [path for path in once if _place(cell(path)) not in known]
     read = read_files(with_progress(files, quiet), fitted.schema_.to_schema(), skipped.on_error)
-    new = (graph for graph in read if cell(graph.name) not in known)
+    new = (graph for graph in read if _place(cell(graph.name)) not in known)
     rows = [[graph.name, *row] for graph, row in judged(_judge(monitor), new, skipped)]
     log.append(rows, monitor)
     echo(f"watched         {len(rows)} graphs; {len(log.names)} in {output}")
-    if len(files) < len(found):
-        echo(f"left out        {len(found) - len(files)} files that the log has")
-    alarms = monitor.alarms_[n_alarms:]
+    if len(files) < len(once):
+        echo(f"left out        {len(once) - len(files)} files that the log has")
+    alarms = monitor.alarms_[log.n_reported :]
     for alarm in alarms[:LISTED]:
         at, since = log.names[alarm.at], log.names[alarm.since]
         echo(f"ALARM           {alarm.test}: at {at}, row {alarm.at + 1}")
@@ -122,6 +127,7 @@ def watch(
     if len(alarms) > LISTED:
         echo(f"                and {len(alarms) - LISTED} more, see {output}")
     if alarms:
+        log.keep_reported(len(monitor.alarms_))
         raise click.exceptions.Exit(ALARM)
     skipped.exit_if_any()
 
@@ -139,16 +145,23 @@ def _judge(monitor: DriftMonitor) -> Any:
     return judge
 
 
+def _place(written: str) -> str:
+    """Where the graph with this name in a log is: one name for all paths that lead there."""
+    return os.path.normpath(os.path.join(escaped(os.getcwd()), text_of(written)))
+
+
 class _Log:
     """A CSV that grows, and beside it the state of the monitor, in step with it.
 
     The state is written first, in one step, with the rows that are to be appended: a call that was
-    killed between the two is made good by the next one.
+    killed between the two is made good by the next one. It also has the number of alarms that a
+    call has reported, so that one that was killed before it could is made good as well.
     """
 
     def __init__(self, path: str) -> None:
         self.path, self.state_path = Path(path), Path(f"{path}.state")
         self.names: list[str] = []
+        self.n_reported = 0
         self._state: dict[str, Any] | None = None
         if check_regular(self.state_path) is None:
             if self.path.exists():
@@ -159,6 +172,7 @@ class _Log:
             return
         try:
             self._state = json.loads(self.state_path.read_text(encoding="utf-8"))
+            self.n_reported = int(self._state["n_reported"])
             self._complete(int(self._state["start"]), str(self._state["rows"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ValueError(
@@ -186,7 +200,10 @@ class _Log:
         try:
             monitor = DriftMonitor.from_dict(detector, self._state["monitor"])
         except (KeyError, ValueError) as error:
-            raise ValueError(f"{self.path} cannot be continued: {error}; --output") from error
+            raise ValueError(
+                f"{self.path} cannot be continued: {error}. Watch with the model file that began "
+                "it, or begin another log with --output"
+            ) from error
         if monitor.n_graphs_ != len(self.names):
             raise ValueError(
                 f"{self.path} has {len(self.names)} rows, and {monitor.n_graphs_} were written: "
@@ -209,11 +226,20 @@ class _Log:
         write_rows(text, ([COLUMNS] if is_new else []) + rows)
         start = 0 if is_new else self.path.stat().st_size
         state = {"start": start, "rows": text.getvalue(), "monitor": monitor.to_dict()}
-        with atomic_file(self.state_path, "t", encoding="utf-8") as file:
-            json.dump(state, file, allow_nan=False)
+        self._state = state | {"n_reported": self.n_reported}
+        self._write_state()
         with self.path.open("ab") as file:
             _write(file, text.getvalue().encode())
         self.names += [cell(row[0]) for row in rows]
+
+    def keep_reported(self, n_alarms: int) -> None:
+        """Keep that so many alarms have been reported."""
+        self._state = {**(self._state or {}), "n_reported": n_alarms}
+        self._write_state()
+
+    def _write_state(self) -> None:
+        with atomic_file(self.state_path, "t", encoding="utf-8") as file:
+            json.dump(self._state, file, allow_nan=False)
 
 
 def _write(file: Any, content: bytes) -> None:

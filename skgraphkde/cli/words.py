@@ -8,7 +8,8 @@ import re
 OPTIONS = {
     r"read with GraphSchema\(missing='indicate'\)": "fit with --missing indicate",
     r"schema=GraphSchema\(directed=False\)": "--undirected",
-    r"calibration=\w+\(copies='apart'\)": "--set calibration__copies=apart",
+    r"fit with calibration=\w+\(copies='apart'\)": "fit with --set calibration__copies=apart",
+    r"in (node|edge)_numbers, and": r"with --\1-number, and",
     r"copies='together'": "--set calibration__copies=together",
     r"raise fraction": "raise --set calibration__fraction or --contamination",
     r"raise contamination": "raise --contamination",

@@ -42,7 +42,8 @@ class References(Specification):
         with probabilities proportional to 1 / (1 + exp(median(rho) - rho)), rho the density.
         "uniform" draws all with the same probability. "window" keeps the last `max_references`
         graphs, and forgets the oldest when new ones come. "reservoir" keeps as many of all graphs
-        that ever came, each with the same probability (algorithm R of Vitter, 1985).
+        that ever came, each with the same probability (algorithm R of Vitter, 1985); copies that
+        are left out do not count.
     ratio : float, default=None
         Share of the graphs to keep, in (0, 1]; at least two graphs remain. None is 0.8. Not with
         "window" and "reservoir".
@@ -127,7 +128,8 @@ class References(Specification):
         n_known : int
             How many references there are.
         rngs : dict of int -> Generator
-            For each new graph, its number among all that ever came, and what draws for it.
+            For each new graph, its number among all that ever came and counted, and what draws for
+            it.
         share : float, default=1.0
             Of the graphs that ever came, how many could become references.
 

@@ -67,8 +67,11 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         The scores that `offset_` and p-values come from.
     calibration_graphs_ : ndarray of shape (n_scores,)
         The indices of the training graphs that have these scores, ascending.
-    n_graphs_seen_ : int
-        How many graphs `fit` got, and whatever updates the detector.
+    n_graphs_seen_, n_graphs_counted_ : int
+        How many graphs `fit` got, and whatever updates the detector; how many of them counted,
+        without copies that count together.
+    contamination_ : float
+        The `contamination` of `fit`, by which updates place the threshold, too.
     is_calibrated_ : bool
         Whether these are comparable with scores of new graphs: not with ``calibration="train"``.
 
@@ -378,14 +381,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         detector = cls.from_saved(state.take("parameters", dict))
         fitted = State(cls.__name__, state.take("fitted", dict))
         detector.schema_ = fitted.take_instance("schema_", FittedSchema)
-        detector.offset_ = fitted.take_number("offset_")
-        detector.calibration_scores_ = fitted.take_array("calibration_scores_", float, (None,))
-        n_scores = len(detector.calibration_scores_)
-        fitted.check(n_scores, "calibration_scores_ is empty")
-        indices = fitted.take_array("calibration_graphs_", int, (n_scores,), low=0)
-        detector.calibration_graphs_ = indices
-        detector.is_calibrated_ = fitted.take("is_calibrated_", bool)
-        detector.n_graphs_seen_ = fitted.take_count("n_graphs_seen_", 2**62)
+        detector._take_calibration(fitted)
         detector._take_fitted(fitted)
         fitted.check_empty()
         return detector

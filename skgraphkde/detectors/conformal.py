@@ -20,6 +20,7 @@ from skgraphkde.calibration import (
     offset,
 )
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.persistence import State
 
 
 class ConformalMixin:
@@ -27,6 +28,9 @@ class ConformalMixin:
 
     contamination: float
     random_state: Any
+    contamination_: float
+    n_graphs_seen_: int
+    n_graphs_counted_: int
     is_calibrated_: bool
     calibration_scores_: np.ndarray
     calibration_graphs_: np.ndarray
@@ -44,6 +48,8 @@ class ConformalMixin:
         self, batch: GraphBatch, counted: np.ndarray, position: np.ndarray, calibration: Any
     ) -> None:
         """Fit to the graphs that count, `counted`; `position` is which of them each graph is."""
+        self.contamination_ = float(self.contamination)
+        self.n_graphs_counted_ = len(counted)
         graphs = batch[counted] if len(counted) < len(batch) else batch
         rng = check_random_state(self.random_state)
         self.is_calibrated_ = calibration != "train"
@@ -74,16 +80,32 @@ class ConformalMixin:
         """Compare with these scores, of the graphs `counted`, from now on."""
         self.calibration_scores_ = scores = finite(scores)
         self.calibration_graphs_ = counted
-        needed = fewest_scores(self.contamination)
+        needed = fewest_scores(self.contamination_)
         if self.is_calibrated_ and len(scores) < needed:
             warnings.warn(
                 f"{len(scores)} training graphs cannot place a threshold that flags "
-                f"{self.contamination:.3g} of normal graphs: it will flag about 1 in "
+                f"{self.contamination_:.3g} of normal graphs: it will flag about 1 in "
                 f"{len(scores) + 1}. Give at least {needed} graphs, or raise contamination",
                 stacklevel=6,
             )
         interpolate = not self.is_calibrated_  # as the paper does
-        self.offset_ = offset(scores, self.contamination, interpolate=interpolate)
+        self.offset_ = offset(scores, self.contamination_, interpolate=interpolate)
+
+    def _take_calibration(self, state: State) -> None:
+        """Take what a file has of all this."""
+        self.offset_ = state.take_number("offset_")
+        self.calibration_scores_ = state.take_array("calibration_scores_", float, (None,))
+        n_scores = len(self.calibration_scores_)
+        state.check(n_scores, "calibration_scores_ is empty")
+        indices = state.take_array("calibration_graphs_", int, (n_scores,), low=0)
+        self.calibration_graphs_ = indices
+        self.is_calibrated_ = state.take("is_calibrated_", bool)
+        self.n_graphs_seen_ = state.take_count("n_graphs_seen_", 2**62)
+        self.contamination_, self.n_graphs_counted_ = self.contamination, self.n_graphs_seen_
+        if "contamination_" in state:  # files that are older have neither
+            self.contamination_ = state.take_number("contamination_", 1e-300, 0.5)
+            counted = state.take_count("n_graphs_counted_", self.n_graphs_seen_)
+            self.n_graphs_counted_ = counted
 
     @property
     def leaves_one_out(self) -> bool:

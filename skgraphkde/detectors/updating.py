@@ -33,8 +33,9 @@ class UpdatableDetector(BaseGraphDetector):
         """Learn from more normal graphs: they become references, and the calibration moves on.
 
         What was adapted to the graphs of `fit` stays as it is: features with their scales and
-        vocabulary, weights of the encoder, constants of the distances, bandwidths. It costs about
-        as much as scoring the graphs. A detector that is not fitted is fitted.
+        vocabulary, weights of the encoder, constants of the distances, bandwidths, and the
+        `contamination`, if it was changed since. It costs about as much as scoring the graphs. A
+        detector that is not fitted is fitted.
 
         Parameters
         ----------
@@ -111,6 +112,7 @@ class UpdatableDetector(BaseGraphDetector):
         if len(counted):
             self._join(batch[counted], self.n_graphs_seen_ + counted, references, calibration)
         self.n_graphs_seen_ += len(batch)
+        self.n_graphs_counted_ += len(counted)
 
     def check_updatable(self) -> None:
         """Raise a ValueError if the fitted detector has parameters that no update can continue."""
@@ -149,7 +151,9 @@ class UpdatableDetector(BaseGraphDetector):
         used = [batch.edge_label_names[code] for code in np.unique(batch.edge_labels)]
         unseen = [name for name in used if name not in set(groups.categories)]
         if unseen:
-            warnings.warn(f"edge categories that fit did not see: {listed(unseen)}", stacklevel=5)
+            names = listed([repr(name) for name in batch.schema.edge_categories])
+            message = f"edge categories that fit did not see: {listed(unseen)} of {names}"
+            warnings.warn(message, stacklevel=5)
 
     def _join(
         self,
@@ -172,7 +176,10 @@ class UpdatableDetector(BaseGraphDetector):
         kept, most = np.arange(n_known + len(candidates)), np.inf
         if references is not None:
             most = references.most
-            rngs = {number: self._rng(RESERVOIR, number) for number in numbers[candidates].tolist()}
+            rngs = {
+                self.n_graphs_counted_ + i: self._rng(RESERVOIR, number)
+                for i, number in zip(candidates.tolist(), numbers[candidates].tolist(), strict=True)
+            }
             kept = references.after(n_known, rngs, share)
         is_known = kept < n_known
         training_scores = density.training_scores

@@ -129,16 +129,16 @@ class LabelBlock(Block):
             yield codes[np.asarray(batch.labels)]
             first += len(vocabulary)
 
-    def unseen(self, batch: GraphBatch) -> list[Hashable]:
-        """The values of a batch that `fit` did not see."""
+    def unseen(self, batch: GraphBatch) -> list[tuple[str, list[Hashable]]]:
+        """The values of a batch that `fit` did not see, by category."""
         used = [batch.label_names[code] for code in np.unique(np.asarray(batch.labels))]
         values = zip(*used, strict=True) if len(self.categories) > 1 else (used,)
-        return [
-            value
-            for of_category, known in zip(values, map(set, self.vocabularies), strict=True)
-            for value in dict.fromkeys(of_category)
-            if value not in known
+        parts = zip(self.categories, values, map(set, self.vocabularies), strict=True)
+        found = [
+            (name, [value for value in dict.fromkeys(of_category) if value not in known])
+            for name, of_category, known in parts
         ]
+        return [(name, unseen) for name, unseen in found if unseen]
 
     def to_state(self) -> dict[str, Any]:
         """What a file keeps."""

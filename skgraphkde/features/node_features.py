@@ -25,7 +25,7 @@ from skgraphkde.features.blocks import (
 )
 from skgraphkde.features.edges import EdgeBlock
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import listed
+from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.relations import EdgeGroups
 from skgraphkde.persistence import State, register
@@ -203,7 +203,8 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         labels = self.block("label")
         unseen = [] if labels is None else labels.unseen(batch)
         if unseen:
-            warnings.warn(f"node labels that fit did not see: {listed(unseen)}", stacklevel=3)
+            named = [f"{listed(values)} of {shown(name)!r}" for name, values in unseen]
+            warnings.warn(f"node labels that fit did not see: {'; '.join(named)}", stacklevel=3)
 
     def check_columns(self, batch: GraphBatch) -> None:
         """Raise if the batch lacks what `fit` saw."""

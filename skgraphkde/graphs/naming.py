@@ -6,6 +6,7 @@ character.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,13 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(x if x.isprintable() else x.encode("unicode_escape").decode() for x in text)
+
+
+def escaped(name: str) -> str:
+    """A name as tables have it: printable, and no other name is written the same way."""
+    if os.sep != "\\":  # where that separates folders, the names of files hide nothing
+        name = name.replace("\\", "\\\\")
+    return printable(name)
 
 
 def shown(name: Any, most: int = LONGEST) -> str:

@@ -122,7 +122,7 @@ def _is_of(kind: str, name: str, part: str, graphs: list[Graph]) -> bool:
     if conventional:
         return kind in conventional
     samples = (_first_value(_columns(graph, part).get(name)) for graph in graphs)
-    are_numbers = all(_is_number(value) for value in samples if value is not None)
+    are_numbers = all(is_number(value) for value in samples if value is not None)
     return are_numbers == kind.endswith("numbers")
 
 
@@ -135,7 +135,8 @@ def _first_value(values: Any) -> Any:
     return next((value for value in items if value is not None), None)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a value of an attribute is a number, or several."""
     if isinstance(value, bool | np.bool_):
         return False
     if isinstance(value, Real | np.number):

@@ -120,7 +120,9 @@ class ShiryaevRoberts:
             If the state is damaged.
         """
         restored = cls(threshold)
-        restored.n_steps = int(state["n_steps"])
+        if type(state["n_steps"]) is not int:
+            raise ValueError("n_steps is no integer")
+        restored.n_steps = state["n_steps"]
         for name, high in (("capital", np.inf), ("best", np.inf), ("begin", restored.n_steps)):
             old = getattr(restored, name)
             new = np.array(state[name], dtype=old.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -14,9 +15,8 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.monitoring.evidence import ShiryaevRoberts
 from skgraphkde.monitoring.ranks import OnlinePValues
-from skgraphkde.monitoring.window import TESTS_PER_WINDOW, WindowTest
+from skgraphkde.monitoring.window import SHORTEST_WINDOW, WindowTest
 
-SHORTEST_WINDOW = 5 * TESTS_PER_WINDOW
 _FORMAT = 1
 
 
@@ -47,17 +47,20 @@ class DriftMonitor:
     false alarms: a *martingale*, which bets on the ranks of the graphs' scores among those before
     them, and the *MMD* between the last graphs and the references, in the detector's own distances.
     The first is the faster one for graphs that score lower or higher than before, the second sees
-    what leaves the scores as they were. A monitor never changes its detector.
+    what leaves the scores as they were. A monitor never changes its detector, and if that is
+    updated or fitted again, goes on with it as it was at the beginning.
 
     Parameters
     ----------
     detector : BaseGraphDetector
-        Fitted, with ``calibration="split"`` or "loo".
+        Fitted, with ``calibration="split"`` or "loo". It may be updated meanwhile (`partial_fit`):
+        the monitor keeps a copy of the fitted state with which it began.
     false_alarm_rate : float, default=0.001
         The mean number of false alarms per graph, of both tests together, is at most this: one in
         1,000 graphs. In (0, 0.1].
     window : int or None, default=100
         How many of the last graphs the MMD looks at, at least 20; it does so four times per window.
+        Less than ``8 / false_alarm_rate``, or each look would have to sound the alarm.
         None: the martingale alone, with all of the false alarms. Detectors without a ``density_``
         need None.
     random_state : int, RandomState instance or None, default=None
@@ -126,7 +129,8 @@ class DriftMonitor:
         random_state: Any = None,
     ) -> None:
         _check_parameters(detector, false_alarm_rate, window)
-        self.detector = detector
+        # Fitted attributes are replaced and never changed, so that they remain with the copy.
+        self.detector = copy.copy(detector)
         self.false_alarm_rate, self.window = float(false_alarm_rate), window
         self._start(int(check_random_state(random_state).randint(2**31)))
 
@@ -270,7 +274,7 @@ class DriftMonitor:
         Parameters
         ----------
         detector : BaseGraphDetector
-            The same as before, which may have been saved and loaded.
+            As the monitor had it, saved and loaded perhaps, but neither updated nor fitted again.
         state : dict
 
         Returns
@@ -288,21 +292,41 @@ class DriftMonitor:
             if state["format"] != _FORMAT:
                 raise ValueError(f"its format is {state['format']!r}, not {_FORMAT}")
             if state["detector"] != _fingerprint(detector):
-                raise ValueError("it belongs to another detector, so begin a new one")
-            rate, window, seed = (state[x] for x in ("false_alarm_rate", "window", "seed"))
+                raise ValueError(
+                    "it belongs to another detector, or to this one before it was updated or "
+                    "fitted again"
+                )
+            rate, window = state["false_alarm_rate"], state["window"]
             monitor = cls(detector, false_alarm_rate=rate, window=window, random_state=0)
-            scores = _numbers(state["scores"], 1)
-            monitor._start(int(np.clip(seed, 0, 2**31)), scores)
-            threshold = monitor.threshold_
-            monitor._evidence = ShiryaevRoberts.from_dict(threshold, state["evidence"])
-            if monitor._test is not None:
-                width = monitor._test.rows.shape[1]
-                monitor._test.rows = _numbers(state["rows"], 2).reshape(-1, width)[-window:]
-                monitor._test.p_value = float(_numbers(state["mmd_p_value"], 0))
-            monitor.alarms_ = [Alarm(str(x), int(y), int(z)) for x, y, z in state["alarms"]]
+            monitor._start(_count("seed", state["seed"], 2**31), _numbers(state["scores"], 1))
+            evidence = ShiryaevRoberts.from_dict(monitor.threshold_, state["evidence"])
+            monitor._evidence = evidence
+            if len(monitor._ranks.scores) > evidence.n_steps:
+                raise ValueError("there are more scores than graphs")
+            if evidence.capital.sum() >= monitor.threshold_:
+                raise ValueError("capital is above the threshold")
+            monitor.alarms_ = [_alarm(alarm, window, evidence.n_steps) for alarm in state["alarms"]]
+            monitor._take_window(state["rows"], state["mmd_p_value"])
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"this state of a DriftMonitor cannot be used: {error}") from error
         return monitor
+
+    def _take_window(self, rows: Any, p_value: Any) -> None:
+        """Go on with the last graphs, as many as there can be, and the p-value of the last test."""
+        found, p = _numbers(rows, 2), float(_numbers(p_value, 0))
+        ends = [0, *(alarm.at + 1 for alarm in self.alarms_ if alarm.test == "mmd")]
+        n_scores = len(self._ranks.scores)
+        if (len(ends) - 1) * (self.window or 0) > n_scores:  # each alarm empties the window
+            raise ValueError(f"{n_scores} scores are too few for {len(ends) - 1} alarms")
+        n = min(n_scores, self.n_graphs_ - ends[-1], self.window or 0)
+        # Where p-values came between graphs, which are in no window, there may be fewer.
+        is_right = len(found) == n if n_scores == self.n_graphs_ else len(found) <= n
+        if not is_right:
+            raise ValueError(f"rows has {len(found)} graphs, and {n} are in the window")
+        if not 0 < p <= 1:
+            raise ValueError("mmd_p_value is not in (0, 1]")
+        if self._test is not None:
+            self._test.rows, self._test.p_value = found.reshape(-1, self._test.rows.shape[1]), p
 
 
 def _check_parameters(detector: Any, false_alarm_rate: Any, window: Any) -> None:
@@ -331,8 +355,26 @@ def _check_parameters(detector: Any, false_alarm_rate: Any, window: Any) -> None
 
 
 def _fingerprint(detector: BaseGraphDetector) -> str:
-    """The same for a detector that was saved and loaded, and another one after another fit."""
-    return hashlib.sha256(detector.calibration_scores_.tobytes()).hexdigest()
+    """The same for a detector that was saved and loaded, another one after a fit or an update."""
+    seen = f"{detector.n_graphs_seen_} ".encode()
+    return hashlib.sha256(seen + detector.calibration_scores_.tobytes()).hexdigest()
+
+
+def _alarm(values: Any, window: int | None, n_graphs: int) -> Alarm:
+    test, at, since = values
+    if test not in ("martingale", "mmd"):
+        raise ValueError(f"{test!r} is no test that sounds alarms")
+    at = _count("at", at, n_graphs - 1)
+    since = _count("since", since, at)
+    if test == "mmd" and at - since + 1 != window:
+        raise ValueError(f"an alarm is of a window of {at - since + 1}, and window is {window}")
+    return Alarm(test, at, since)
+
+
+def _count(name: str, value: Any, most: int) -> int:
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(f"{name} must be an integer from 0 to {most}, and is {value!r}")
+    return value
 
 
 def _numbers(values: Any, n_axes: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.graphs.batch import GraphBatch
 
 TESTS_PER_WINDOW = 4
+SHORTEST_WINDOW = 5 * TESTS_PER_WINDOW
 MOST_LANDMARKS, MOST_KNOWN = 25, 400
 FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 199, 9_999
 
@@ -49,7 +50,8 @@ class WindowTest:
     Raises
     ------
     ValueError
-        If the level is too low for a permutation test, or there are too few references.
+        If the level is too low for a permutation test, or so high that each would sound, or there
+        are too few references.
 
     References
     ----------
@@ -60,11 +62,18 @@ class WindowTest:
         self.density, self.window, self.seed = density, window, seed
         self._step = window // TESTS_PER_WINDOW
         self.level = self._step * rate
+        least = math.ceil(TESTS_PER_WINDOW / (rate * (MOST_PERMUTATIONS + 1)))
         if self.level * (MOST_PERMUTATIONS + 1) < 1:
-            least = math.ceil(TESTS_PER_WINDOW / (rate * (MOST_PERMUTATIONS + 1)))
             raise ValueError(
                 f"window={window} is too short to be tested at this false_alarm_rate: take at "
                 f"least {least}, or None for no window"
+            )
+        longest_step = math.ceil(1 / rate - 1e-9) - 1
+        if self._step > longest_step:
+            raise ValueError(
+                f"window={window} is too long for this false_alarm_rate, which lets every test of "
+                f"such a window sound: take from {max(least, SHORTEST_WINDOW)} to "
+                f"{TESTS_PER_WINDOW * (longest_step + 1) - 1}, or None for no window"
             )
         n_graphs = len(density.references)
         if n_graphs < 8:

@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import pytest
 
 import skgraphkde
 from skgraphkde import GraphKDEDetector
+from skgraphkde.cli.lock import only_writer
 from skgraphkde.cli.rows import RowFile
 from skgraphkde.graphs.files import walk
 from skgraphkde.inspection import results
@@ -71,7 +73,7 @@ def test_rows_from_any_byte_on(tmp_path, form, monkeypatch):
     names = ["a", "=b,\"c'\n", "é#0", "d" * 9]
     rows = [[name, -1.5 + i, 1e-300, "normal", None] for i, name in enumerate(names)]
     all_rows = RowFile(str(tmp_path / "all"), COLUMNS, form)
-    all_rows.add([[all_rows.name(row[0]), *row[1:]] for row in rows])
+    all_rows.add(rows)
     all_rows.finish()
     content = (tmp_path / "all").read_bytes()
     lines = content.splitlines(keepends=True)
@@ -84,7 +86,7 @@ def test_rows_from_any_byte_on(tmp_path, form, monkeypatch):
         assert there == written[: len(there)]
         some.finish()  # as if the others were skipped
         assert (tmp_path / "cut").read_bytes() == b"".join(lines[: len(there) + (form == "csv")])
-        some.add(written[len(there) :])
+        some.add(rows[len(there) :])
         some.finish()
         assert (tmp_path / "cut").read_bytes() == content
 
@@ -112,7 +114,7 @@ def test_what_is_there_is_not_computed_again(many, scored, monkeypatch):
     (many / "cut.csv").write_text("".join(lines[:9]))  # eight of seventeen: to the end of a block
     run(f"{SCORE} -o cut.csv --resume")
     assert sum(scored) == 1 + 9  # the last row once more, for comparison
-    assert len(read) == 1 + 10  # of fourteen: not the four of the first blocks
+    assert len(read) == 1 + 6  # of fourteen: not the eight of the first blocks
     scored.clear()
     run(f"{SCORE} -o cut.csv --resume")
     assert sum(scored) == 1
@@ -155,6 +157,18 @@ def test_a_killed_process(here, monkeypatch):
     assert (here / "rows.csv").read_text() == expected
 
 
+def interrupted_after(n_calls):
+    calls, judge_all = [], score_module.judge_all
+
+    def judging(*arguments):
+        calls.append(arguments)
+        if len(calls) > n_calls:
+            raise KeyboardInterrupt
+        return judge_all(*arguments)
+
+    return judging
+
+
 def test_interrupts_and_errors_say_how_to_go_on(many, monkeypatch):
     run(f"{SCORE} -o all.csv")
     broken = many / "more" / "4.graphml"
@@ -170,16 +184,21 @@ def test_interrupts_and_errors_say_how_to_go_on(many, monkeypatch):
     run(f"{SCORE} -o rows.csv --resume")
     assert (many / "rows.csv").read_bytes() == (many / "all.csv").read_bytes()
 
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
+    real, interrupt = score_module.judge_all, interrupted_after(0)
     monkeypatch.setattr(score_module, "judge_all", interrupt)
     assert run(f"{SCORE} -o none.csv", exit_code=130).stderr == "Interrupted\n"
     assert not (many / "none.csv").exists()
     run("score model.skg new/00.graphml -o rows.csv --force", exit_code=130)
     assert (many / "rows.csv").read_bytes() == (many / "all.csv").read_bytes()
+    monkeypatch.setattr(score_module, "judge_all", real)
+    monkeypatch.setattr(score_module, "judge_all", interrupted_after(1))
+    assert run("score model.skg new more -o rows.csv --force", exit_code=130).stderr == (
+        "Interrupted; rows.csv has 3 rows, and the same command with --resume in place of --force "
+        "goes on after them\n"
+    )
     lines = (many / "all.csv").read_text().splitlines(keepends=True)
     (many / "rows.csv").write_text("".join(lines[:5]))
+    monkeypatch.setattr(score_module, "judge_all", interrupt)
     assert run(f"{SCORE} -o rows.csv --resume", exit_code=130).stderr == (
         "Interrupted; rows.csv has 4 rows, and the same command with --resume goes on after them\n"
     )
@@ -202,6 +221,86 @@ def test_what_was_skipped_is_tried_again(many):
     assert [row.partition(",")[0] for row in added.split()] == [
         f"more/4.json#{i}" for i in range(4)
     ]
+
+
+def lists(folder, **graphs):
+    """Files of several graphs, each of which begins with a node of its own."""
+    for name, n_graphs in graphs.items():
+        documents = json.loads((folder / "more" / "list.json").read_text()) * 2
+        (folder / "lists" / f"{name}.json").write_text(json.dumps(documents[:n_graphs]))
+
+
+def test_each_graph_of_a_file_needs_a_row(many, scored, monkeypatch):
+    monkeypatch.setattr(score_module, "FILES", 1)
+    (many / "lists").mkdir()
+    lists(many, a=2, m=3, z=8)
+    run("score model.skg lists -o all.csv")
+    everything = (many / "all.csv").read_bytes()
+    lines = everything.splitlines(keepends=True)
+    # A graph of m was skipped, the run was killed in z, and a is new.
+    (many / "rows.csv").write_bytes(b"".join([lines[0], *lines[4:8], *lines[1:3]]))
+    run("score model.skg lists -o rows.csv --resume")
+    assert set((many / "rows.csv").read_bytes().splitlines(keepends=True)) == set(lines)
+    lists(many, a=3)
+    scored.clear()
+    run("score model.skg lists -o rows.csv --resume")
+    assert (many / "rows.csv").read_text().count("lists/a.json#2,") == 1
+    run("score model.skg lists -o rows.csv --resume")
+    assert sum(scored) == (1 + 3) + 1  # the last row, the block of the new graph; the last row
+
+
+def test_names_that_would_look_alike_have_a_row_each(here):
+    odd = ["a\nb", "a\\nb", "a\\\\nb", "=x", "'=x", "''=x", "a\n\\", "\\"]
+    for name in odd:
+        (here / f"{name}.graphml").write_text((here / "new" / "00.graphml").read_text())
+    words = " ".join(shlex.quote(f"{name}.graphml") for name in odd)
+    for ending in ("csv", "jsonl"):
+        run(f"score model.skg {words} -o rows.{ending}")
+        content = (here / f"rows.{ending}").read_bytes()
+        lines = content.splitlines(keepends=True)
+        assert len({line.split(b"score")[0].split(b",")[0] for line in lines}) == len(lines)
+        (here / f"rows.{ending}").write_bytes(b"".join(lines[:-3]))
+        run(f"score model.skg {words} -o rows.{ending} --resume")
+        assert (here / f"rows.{ending}").read_bytes() == content
+    run(f"watch model.skg {words} -o log.csv --window 0")
+    assert len(table((here / "log.csv").read_text())) == len(odd)
+    assert "0 graphs" in run(f"watch model.skg {words} -o log.csv").stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks")
+@pytest.mark.parametrize(
+    "command",
+    ["score {} -o rows.csv", "score {} -o rows.csv --resume", "score {} -o rows.csv --force"],
+)
+def test_a_second_writer_is_refused(here, command):
+    command = command.format("model.skg new")
+    with only_writer("rows.csv"):
+        result = run(command, exit_code=1)
+        assert result.stderr == (
+            "Error: another process is writing rows.csv: wait until it has ended, or give "
+            "another -o\n"
+        )
+        run("score model.skg new -o others.csv")
+    run(command)
+    assert not (here / "rows.csv.lock").exists()
+    (here / "rows.csv.lock").touch()  # of a process that was killed
+    run("score model.skg new -o rows.csv --force")
+
+
+def test_the_output_is_no_graph(here):
+    (here / "graphs").mkdir()
+    (here / "graphs" / "a.csv").write_text("source,target\na,b\nb,c\n")
+    nx.write_graphml(NORMAL[0], here / "graphs" / "b.graphml")
+    run("score model.skg graphs/b.graphml -o graphs/rows.csv")
+    rows = (here / "graphs" / "rows.csv").read_text()
+    (here / "graphs" / "a.csv").unlink()
+    run("score model.skg graphs -o graphs/rows.csv --resume")
+    run("score model.skg graphs -o graphs/rows.csv --force")
+    assert (here / "graphs" / "rows.csv").read_text() == rows
+    (here / "graphs" / "c.csv").write_text("source,target\na,b\nb,c\n")
+    for command in ("score", "explain"):
+        words = f"{command} model.skg graphs/c.csv -o graphs/../graphs/c.csv --force"
+        assert "graphs/c.csv is a graph and the output: give another" in run(words, 2).stderr
 
 
 def test_new_and_repeated_files(many):
@@ -241,6 +340,21 @@ def test_other_files_are_not_continued(here, content, message):
         "line 1 of rows.jsonl"
         in run("score model.skg new -o rows.jsonl --resume", exit_code=1).stderr
     )
+
+
+def test_rows_of_another_threshold_are_not_continued(here):
+    """The scores are the same, and the verdicts are not."""
+    words = " ".join(READ)
+    run(f"fit normal -o one.skg {words}")
+    run(f"fit normal -o other.skg --contamination 0.4 {words}")
+    run(f"fit normal -o split.skg --calibration train {words}")
+    run("score one.skg new/00.graphml -o rows.csv")
+    result = run("score other.skg new -o rows.csv --resume", exit_code=1)
+    assert "rows.csv has the decision" in result.stderr
+    row = (here / "rows.csv").read_text().split(",")
+    (here / "rows.csv").write_text(",".join([*row[:-1], "0.123\n"]))
+    result = run("score one.skg new -o rows.csv --resume", exit_code=1)
+    assert "rows.csv has the p_value 0.123 for new/00.graphml, which is" in result.stderr
 
 
 def test_rows_of_another_model_are_not_continued(here):
@@ -386,6 +500,13 @@ def test_nothing_is_replaced_without_force(here, command, name):
     assert (here / name).read_bytes() != b"kept"
     (here / name).unlink()
     run(f"{command} {name}")
+
+
+def test_a_table_and_a_picture_are_two_files(here):
+    pytest.importorskip("matplotlib")
+    words = "explain model.skg new/00.graphml -o e.png --picture ./e.png"
+    assert "./e.png cannot be the table and the picture" in run(words, exit_code=2).stderr
+    assert not (here / "e.png").exists()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 import io
 import json
+import sys
+import types
 
 import networkx as nx
 import pytest
@@ -26,7 +28,23 @@ def test_paths_on_standard_input(here, end):
     result = piped(b"normal", "fit", "-", "-o", "own.skg", *READ)
     assert result.exit_code == 0
     assert (here / "own.skg").read_bytes() == (here / "model.skg").read_bytes()
-    result = piped(b"\n", "explain", "model.skg", "-")
+
+
+def test_a_list_without_paths(here):
+    """As ``find`` writes it on a quiet day."""
+    for command in ("score", "explain", "report", "update", "watch"):
+        output = ["-o", f"{command}.skg"] if command != "explain" else []
+        output += ["--format", "csv"] if command == "score" else []
+        result = piped(b"\n", command, "model.skg", "-", *output)
+        assert result.exit_code == 0, result.output
+        assert result.stderr == "Nothing to do: standard input lists no files\n"
+    assert sorted(path.name for path in here.glob("*.skg*")) == [
+        "model.skg",
+        "watch.skg",
+        "watch.skg.state",
+    ]
+    assert piped(b"", "score", "model.skg", "new/00.graphml", "-").stdout.count("\n") == 2
+    result = piped(b"\n", "fit", "-", "-o", "own.skg")
     assert result.exit_code == 2
     assert '"-" reads paths from standard input, which has none' in result.stderr
 
@@ -51,6 +69,40 @@ def test_fit_skips(here):
     assert result.stderr.endswith("Error: none of the files can be read as graphs\n")
 
 
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("ending", ["json", "csv", "graphml"])
+@pytest.mark.parametrize("place", [0, 2])
+def test_the_value_that_makes_a_number_a_category(here, ending, place):
+    (here / "some").mkdir()
+    for i in range(12):
+        values = [1.5 + i, 2.5 + i, 3.25 + i]
+        if i == 7:
+            values[place] = "oops"
+        path, graph = here / "some" / f"{i:02d}.{ending}", nx.cycle_graph(3)
+        for (u, v), value in zip(graph.edges, values, strict=True):
+            graph.edges[u, v]["flow"] = str(value) if ending == "graphml" and i == 7 else value
+        if ending == "csv":
+            rows = [f"{u},{v},{graph.edges[u, v]['flow']}" for u, v in graph.edges]
+            path.write_text("\n".join(["source,target,flow", *rows]))
+        elif ending == "json":
+            path.write_text(json.dumps(nx.node_link_data(graph, edges="edges")))
+        else:
+            nx.write_graphml(graph, path)
+    words = ["fit", "some", "-o", "own.skg", "--skip-errors"]
+    result = piped(b"", *words, "--schema", "all")
+    found = "some/07." + ending
+    assert found in result.stderr
+    assert "oops" in result.stderr
+    if result.exit_code == 0:
+        assert (
+            "is read as a category. Correct the value, or name the attribute with --edge-number"
+            in (result.stderr)
+        )
+    result = piped(b"", *words, "--force", "--edge-number", "flow")
+    assert result.exit_code == 3
+    assert found in result.stderr
+
+
 def test_what_only_some_graphs_have_is_not_skipped(here):
     (here / "some").mkdir()
     for i, value in enumerate("ab"):
@@ -69,7 +121,10 @@ def test_what_only_some_graphs_have_is_not_skipped(here):
         ("fit normal --calibration split", "raise --set calibration__fraction or --contamination"),
         ("fit normal --calibration split", "or use --calibration loo"),
         ("fit normal/00.graphml normal/01.graphml", "or raise --contamination"),
-        ("fit normal normal", "use --set calibration__copies=apart; --set calibration__copies=to"),
+        (
+            "fit normal normal",
+            "fit with --set calibration__copies=apart; --set calibration__copies=to",
+        ),
         ("fit lacking.json", "to every node or to none, or fit with --missing indicate"),
         ("score model.skg directed.graphml", "fit on directed graphs, or with --undirected"),
     ],
@@ -84,6 +139,37 @@ def test_messages_name_options(here, words, message):
     (here / "lacking.json").write_text(json.dumps(content))
     output = ["-o", "own.skg"] if words.startswith("fit") else []
     assert message in piped(b"", *words.split(), *output).stderr
+
+
+def test_an_interrupt_while_modules_are_imported(here, monkeypatch):
+    class Interrupting(types.ModuleType):
+        def __getattr__(self, name):
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "skgraphkde.cli.shell", Interrupting("shell"))
+    assert run("update model.skg new -o own.skg", exit_code=130).stderr == "Interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "is_cure"),
+    [
+        ("empty", False),
+        ("nowhere", False),
+        ("bad/cut.graphml", False),
+        ("bad", False),
+        ("nowhere new", True),
+        ("bad new", True),
+        ("some.json", True),
+    ],
+)
+def test_leaving_out_is_no_cure_where_nothing_would_be_left(here, words, is_cure):
+    (here / "empty").mkdir()
+    (here / "bad").mkdir()
+    (here / "bad" / "cut.graphml").write_text("<")
+    graphs = [nx.node_link_data(nx.path_graph(n), edges="edges") for n in (3, 4)]
+    (here / "some.json").write_text(json.dumps(graphs))  # without what the model reads
+    stderr = run(f"score model.skg {words}", exit_code=1).stderr
+    assert ("--skip-errors leaves out" in stderr) == is_cure
 
 
 class Terminal(io.StringIO):

@@ -25,8 +25,7 @@ def model(here):
 def test_an_update_is_that_of_the_library(here, model, monkeypatch, size):
     monkeypatch.setattr(walk, "CHUNK_GRAPHS", size)
     before, result = model.offset_, run("update window.skg new -o own.skg")
-    for start in range(0, len(NEW), size):
-        model.partial_fit(read(NEW[start : start + size]))
+    model.partial_fit(read(NEW))
     contents = files.read("own.skg")
     assert contents.notes == {"from": "me"}
     scores = contents.detector.score_samples(read(NEW))
@@ -54,6 +53,32 @@ def test_files_that_cannot_be_read(here, model):
     result = run("update window.skg bad.json -o own.skg --force --skip-errors", 3)
     assert "read            0 graphs" in result.stdout
     assert (here / "own.skg").read_bytes() == before
+
+
+def test_one_bad_graph_changes_nothing_for_the_others(here, model, monkeypatch):
+    """They join together, as if it had not been there."""
+    (here / "bad").mkdir()
+    graph = nx.DiGraph(nx.read_graphml(here / "new" / "03.graphml"))
+    graph.remove_edge(*next(iter(graph.edges)))  # which has a direction now
+    nx.write_graphml(graph, here / "bad" / "m.graphml")
+    words = "update window.skg new/00.graphml bad new -o {}.skg {}"
+    message = run(words.format("none", ""), exit_code=1).stderr
+    assert message.startswith("Error: bad/m.graphml: ")
+    for name, size in (("with", 1000), ("two", 2)):
+        monkeypatch.setattr(walk, "CHUNK_GRAPHS", size)
+        result = run(words.format(name, "--skip-errors"), exit_code=3)
+        assert result.stderr.count("Skipped: bad/m.graphml") == 1
+    run("update window.skg new/00.graphml new -o without.skg")
+    expected = skgraphkde.load("without.skg").calibration_scores_.tolist()
+    for name in ("with", "two"):
+        assert skgraphkde.load(f"{name}.skg").calibration_scores_.tolist() == expected
+
+
+def test_copies_of_the_references(here, model):
+    words = "update window.skg normal -o own.skg"
+    message = run(words).stderr
+    assert "also new ones, fit with --set calibration__copies=apart; " in message
+    assert skgraphkde.load("own.skg").n_graphs_seen_ == 40
 
 
 def test_a_model_can_be_updated_in_place(here, model):

@@ -1,7 +1,9 @@
 """``skgraphkde watch``: the log is what the library gives, goes on, and survives a kill."""
 
+import importlib
 import json
 import re
+import sys
 
 import networkx as nx
 import numpy as np
@@ -9,8 +11,11 @@ import pytest
 
 import skgraphkde
 from skgraphkde import GraphKDEDetector, LeaveOneOut
+from skgraphkde.cli.lock import only_writer
 from skgraphkde.monitoring import DriftMonitor
 from tests.cli.conftest import column, run, table
+
+watch_module = importlib.import_module("skgraphkde.cli.watch")
 
 
 def cycles(n_graphs, n_nodes):
@@ -110,6 +115,53 @@ def test_a_call_that_fails_writes_nothing(here):
     assert "Skipped: bad.graphml" in result.stderr
 
 
+def test_an_alarm_that_nobody_was_told_of(here, monkeypatch):
+    """The state has it, and the call was killed before its exit code."""
+    watch("day1 day2")
+    monkeypatch.setattr(watch_module._Log, "keep_reported", lambda *_: None)
+    first = watch("day3", exit_code=4)  # as if it had ended there
+    monkeypatch.undo()
+    monkeypatch.chdir(here)
+    log = (here / "log.csv").read_bytes()
+    result = watch("day3", exit_code=4)
+    assert "watched         0 graphs" in result.stdout
+    assert result.stdout[result.stdout.index("ALARM") :] in first.stdout
+    assert watch("day3").stdout.count("ALARM") == 0
+    assert (here / "log.csv").read_bytes() == log
+
+
+def test_an_alarm_and_files_that_were_skipped(here):
+    (here / "bad.graphml").write_text("no graph")
+    assert "Skipped" in watch("day1 day2 day3 bad.graphml --skip-errors", exit_code=4).stderr
+
+
+def test_each_graph_is_watched_once(here):
+    (here / "=x.graphml").write_bytes((here / "day1" / "00.graphml").read_bytes())
+    paths = ["day1", "day2/../day1", str(here / "day1"), "day1/03.graphml", "=x.graphml"]
+    result = watch(" ".join(paths))
+    assert "watched         10 graphs; 10 in log.csv" in result.stdout
+    for path in (*paths, str(here / "=x.graphml")):
+        assert "watched         0 graphs" in watch(path).stdout
+    assert table((here / "log.csv").read_text())[0]["graph"] == "day1/00.graphml"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks")
+def test_a_second_watch_is_refused(here):
+    with only_writer("log.csv"):
+        result = watch("day1", exit_code=1)
+    assert "another process is writing log.csv" in result.stderr
+    watch("day1")
+    assert not (here / "log.csv.lock").exists()
+
+
+def test_a_log_among_the_graphs(here):
+    (here / "own").mkdir()
+    nx.write_graphml(nx.cycle_graph(14), here / "own" / "a.graphml")
+    for n_new in (1, 0):
+        result = run("watch model.skg own -o own/log.csv")
+        assert f"watched         {n_new} graphs; 1 in own/log.csv" in result.stdout
+
+
 def test_an_option_that_contradicts_the_log(here):
     watch("day1")
     message = "log.csv was begun with --window 20: leave the option out"
@@ -148,7 +200,11 @@ def test_the_log_of_another_model(here):
     watch("day1")
     GraphKDEDetector().fit(cycles(40, 13)).save(here / "model.skg.new")
     result = run("watch model.skg.new day2 -o log.csv", exit_code=1)
-    assert "it belongs to another detector" in result.stderr
+    assert result.stderr == (
+        "Error: log.csv cannot be continued: this state of a DriftMonitor cannot be used: it "
+        "belongs to another detector, or to this one before it was updated or fitted again. Watch "
+        "with the model file that began it, or begin another log with --output\n"
+    )
 
 
 def test_wrong_usage(here):

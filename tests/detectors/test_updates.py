@@ -13,6 +13,7 @@ from skgraphkde import (
     GCN,
     GraphKDEDetector,
     GraphSchema,
+    LeaveOneOut,
     References,
     Split,
     persistence,
@@ -165,6 +166,41 @@ def test_a_reservoir_keeps_each_graph_with_the_same_probability():
         positions = references.after(6, rngs)
         n_kept[np.append(known, np.arange(9, 20))[positions]] += 1
     np.testing.assert_allclose(n_kept / 1000, 0.3, atol=4 * np.sqrt(0.21 / 1000))
+
+
+def test_copies_do_not_count_for_a_reservoir():
+    """Acceptance depends on how many graphs counted, not on how often they came."""
+    paths = [nx.path_graph(n) for n in range(3, 63)]
+    references = References("reservoir", max_references=10)
+    n_kept = np.zeros(63)
+    for seed in range(80):
+        detector = GraphKDEDetector(
+            distance="mean",
+            novelty=None,
+            references=references,
+            calibration=LeaveOneOut("together"),
+            random_state=seed,
+        ).fit(paths[:20] * 3)
+        for start in (20, 40):
+            detector.partial_fit(paths[start : start + 20])
+        n_kept[detector.density_.references.n_nodes_per_graph] += 1
+    shares = n_kept[3:].reshape(3, 20).mean(axis=1) / 80
+    np.testing.assert_allclose(shares, 1 / 6, atol=4 * np.sqrt(5 / 36 / 1600))
+    assert (detector.n_graphs_seen_, detector.n_graphs_counted_) == (100, 60)
+    loaded = pickle.loads(pickle.dumps(detector))
+    assert loaded.n_graphs_counted_ == 60
+
+
+def test_the_contamination_of_fit_places_the_threshold(tmp_path):
+    detector, expected = (made(window(30)).fit(GRAPHS[:30]) for _ in range(2))
+    detector.set_params(contamination=0.4)
+    detector.save(tmp_path / "a.skg")
+    for updated_detector in (detector, skgraphkde.load(tmp_path / "a.skg")):
+        updated_detector.partial_fit(NEW)
+    expected.partial_fit(NEW)
+    np.testing.assert_allclose(updated_detector.offset_, expected.offset_)
+    assert detector.offset_ == expected.offset_
+    assert detector.fit(GRAPHS[:30]).contamination_ == 0.4
 
 
 def test_without_references_all_graphs_stay():
@@ -324,7 +360,7 @@ def test_new_categories_of_edges_are_named():
     odd = nx.Graph([(0, 1), (1, 2)])
     nx.set_node_attributes(odd, "C", "label")
     nx.set_edge_attributes(odd, {(0, 1): "a", (1, 2): "glue"}, "kind")
-    with pytest.warns(UserWarning, match="edge categories that fit did not see: glue"):
+    with pytest.warns(UserWarning, match="edge categories that fit did not see: glue of 'kind'$"):
         detector.partial_fit([odd])
     assert "glue" in detector.density_.references.edge_label_names
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skgraphkde import BaseGraphDetector, GraphKDEDetector, LeaveOneOut
+from skgraphkde import BaseGraphDetector, GraphKDEDetector, LeaveOneOut, Split
 from skgraphkde.monitoring import Alarm, DriftMonitor
 from tests.conftest import random_graphs
 
@@ -176,7 +176,23 @@ def test_detectors_that_cannot_be_watched():
         ({"scores": [1.0, None]}, "not finite"),
         ({"scores": "many"}, "could not convert"),
         ({"window": 3}, "window must be"),
-        ({"rows": [[1.0, 2.0]]}, "cannot reshape"),
+        ({"rows": [[1.0, 2.0]] * 10}, "cannot reshape"),
+        ({"rows": []}, "rows has 0 graphs, and 10 are in the window"),
+        ({"alarms": []}, "rows has 10 graphs, and 20 are in the window"),
+        ({"window": None, "alarms": []}, "rows has 10 graphs, and 0 are in the window"),
+        ({"window": 24}, "an alarm is of a window of 20, and window is 24"),
+        ({"scores": []}, "0 scores are too few for 2 alarms"),
+        ({"scores": [0.0] * 81}, "there are more scores than graphs"),
+        ({"scores": [[0.0]]}, "not finite"),
+        ({"seed": 1.5}, "seed must be an integer from 0 to .*, and is 1.5"),
+        ({"seed": -1}, "and is -1"),
+        ({"mmd_p_value": 7}, r"mmd_p_value is not in \(0, 1\]"),
+        ({"mmd_p_value": 0.0}, r"mmd_p_value is not in \(0, 1\]"),
+        ({"false_alarm_rate": 0.5}, r"false_alarm_rate must be in \(0, 0.1\]"),
+        ({"alarms": [["x", 3, 1]]}, "'x' is no test"),
+        ({"alarms": [["mmd", 80, 1]]}, "at must be an integer from 0 to 79, and is 80"),
+        ({"alarms": [["mmd", 9, 10]]}, "since must be an integer from 0 to 9, and is 10"),
+        ({"alarms": [["mmd", True, 0]]}, "at must be"),
         ({"evidence": {}}, "'n_steps'"),
         ({"alarms": [["mmd", 1]]}, "not enough values"),
     ],
@@ -184,10 +200,51 @@ def test_detectors_that_cannot_be_watched():
 def test_states_that_cannot_be_used(changes, message, watched, detector):
     with pytest.raises(ValueError, match=f"DriftMonitor cannot be used: .*{message}"):
         DriftMonitor.from_dict(detector, watched[0].to_dict() | changes)
-    state = watched[0].to_dict()
-    state["evidence"]["capital"][0] = -1.0
-    with pytest.raises(ValueError, match="capital is damaged"):
-        DriftMonitor.from_dict(detector, state)
+    for name, value, message in (
+        ("capital", -1.0, "capital is damaged"),
+        ("capital", 2001.0, "capital is above the threshold"),
+        ("n_steps", 80.0, "n_steps is no integer"),
+        ("n_steps", 10, "begin is damaged|more scores than graphs"),
+    ):
+        state = copy.deepcopy(watched[0].to_dict())
+        if name == "n_steps":
+            state["evidence"][name] = value
+        else:
+            state["evidence"][name][0] = value
+        with pytest.raises(ValueError, match=message):
+            DriftMonitor.from_dict(detector, state)
+
+
+def test_a_detector_may_be_updated_or_fitted_again_meanwhile(detector, stream):
+    """The monitor goes on with what it began with."""
+    expected = DriftMonitor(detector, window=20, random_state=0)
+    living = copy.copy(detector)
+    monitor = DriftMonitor(living, window=20, random_state=0)
+    for start, change in ((0, living.partial_fit), (30, living.fit), (60, living.partial_fit)):
+        new = stream[start : start + 30]
+        pd.testing.assert_frame_equal(monitor.update(new), expected.update(new))
+        change(worlds(30, 90 + start))
+    assert monitor.to_dict() == expected.to_dict()
+    with pytest.raises(ValueError, match="or to this one before it was updated or fitted again"):
+        DriftMonitor.from_dict(living, monitor.to_dict())
+
+
+def test_a_state_from_before_an_update_without_new_calibration_scores():
+    settings = {"distance": "mean", "novelty": None, "random_state": 0}
+    detector = GraphKDEDetector(calibration=Split(0.1), **settings).fit(worlds(90, 0))
+    state, before = DriftMonitor(detector).to_dict(), detector.calibration_scores_
+    while np.array_equal(before, detector.partial_fit(worlds(1, 1)).calibration_scores_):
+        with pytest.raises(ValueError, match="another detector"):
+            DriftMonitor.from_dict(detector, state)
+
+
+def test_a_state_with_p_values_of_ones_own(detector, stream):
+    monitor = DriftMonitor(detector, window=20, random_state=0)
+    monitor.update(stream[:10])
+    monitor.update_p_values([0.5] * 5)
+    monitor.update(stream[10:25])
+    restored = DriftMonitor.from_dict(detector, monitor.to_dict())
+    assert restored.update(stream[25:40]).equals(monitor.update(stream[25:40]))
 
 
 def test_an_alarm_says_what_it_is():

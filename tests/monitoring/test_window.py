@@ -76,6 +76,8 @@ def test_tests_are_due_four_times_per_window(density):
     ("n_graphs", "window", "rate", "message"),
     [
         (30, 20, 1e-6, "window=20 is too short .* take at least 400, or None"),
+        (30, 800, 0.005, "window=800 is too long .* take from 20 to 799, or None"),
+        (30, 80, 0.05, "window=80 is too long .* take from 20 to 79, or None"),
         (7, 20, 1e-3, "7 references are too few"),
     ],
 )

@@ -15,6 +15,8 @@ import numpy as np
 
 from skgraphkde.graphs.arrays import filled_columns
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.files.mixed import first_without_number
+from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.schema import CONVENTIONS, KINDS, FittedSchema, GraphSchema
 
 # What readers call the graphs in a message: the first words, and another graph further on.
@@ -76,6 +78,11 @@ def _check_kinds(parts: Sequence[Part]) -> None:
         numbers, others = ({x for p in parts for x in _columns(p.batch.schema, k)} for k in kinds)
         for name in sorted(numbers & others):
             number, other = (_owner(parts, kind, name) for kind in kinds)
+            for names, batch in parts:
+                if name in _columns(batch.schema, kinds[1]):
+                    odd = first_without_number(batch, kinds[1], name)
+                    other = other if odd is None else f"{names[odd[0]]} ({shown(odd[1])!r})"
+                    break
             raise ValueError(
                 f"the {part} attribute {name!r} is a number in {number} and none in {other}: name "
                 f"it in the schema, as one of {kinds[0]} or of {kinds[1]}"

@@ -22,6 +22,7 @@ from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.graphml import read_graphml
 from skgraphkde.graphs.files.joining import Part, joined, with_names
 from skgraphkde.graphs.files.json import parse_json, read_json
+from skgraphkde.graphs.files.mixed import warn_of_mixed
 from skgraphkde.graphs.files.tu import read_tu
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.schema import GraphSchema, closest_names, validated
@@ -200,7 +201,9 @@ def read_batch(
         raise ValueError("none of the files can be read as graphs")
     if schema.missing == "indicate":
         _check_named(parts, schema, found)
-    return joined(parts, schema)
+    batch = joined(parts, schema)
+    warn_of_mixed([name for part in parts for name in part.names], batch, schema)
+    return batch
 
 
 def _n_nodes(graph: nx.Graph | GraphBatch) -> int:
