@@ -167,6 +167,11 @@ def fewest_scores(contamination: float) -> int:
     return math.ceil(1 / contamination - 1e-9) - 1
 
 
+def flagged_share(n_scores: int, contamination: float) -> float:
+    """The share of normal graphs below the threshold: one in n + 1 if the scores are too few."""
+    return max(contamination, 1 / (n_scores + 1))
+
+
 def finite(values: Any, what: str = "score") -> np.ndarray:
     """The values, all finite: no NaN leaves the library or becomes a verdict.
 

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
@@ -45,12 +45,12 @@ from skgraphkde.inspection import (
     novel_nodes,
     view_surprises,
 )
+from skgraphkde.inspection.reasons import POINTED, WEAKEST
 from skgraphkde.persistence import atomic_file
 
 PICTURED = 6  # graphs in a picture, at most
 LISTED = 5  # nodes of a graph on stdout, at most
 REASONS = 3  # of a graph on stdout, at most
-WEAKEST = 1.0  # reason that is worth a line
 
 
 class _Reasons(NamedTuple):
@@ -62,6 +62,8 @@ class _Reasons(NamedTuple):
     indices: np.ndarray  # of these
     new_from: np.ndarray | None  # radii at which the nodes' neighborhoods are new
     texts: list[str]  # the strongest reasons, in words
+    nodes: list[int]  # at which they point
+    edges: list[tuple[int, int]]
 
 
 @click.command(
@@ -76,7 +78,8 @@ class _Reasons(NamedTuple):
 @click.option(
     "--picture",
     callback=check_picture,
-    help=f"An image of the {PICTURED} graphs with the lowest scores.",
+    help=f"An image of the {PICTURED} graphs with the lowest scores. Rings and broad lines are "
+    "nodes and edges that the reasons name.",
 )
 @click.option(
     "-k", type=click.IntRange(1), default=5, show_default=True, help="Number of references."
@@ -134,7 +137,12 @@ def explain(
             own = table[table["graph"] == i]
             strong = own[own["strength"] >= WEAKEST]
             texts = [f"{x.reason} (strength {x.strength:.3g})" for x in strong.itertuples()]
-            reasons.append(_Reasons(decision, surprises[i], *of_view, new_from[i], texts))
+            pointed = strong[strong["kind"].isin(POINTED)]
+            named = (
+                list(pointed["nodes"].explode().dropna()),
+                [x for y in strong["edges"] for x in y],
+            )
+            reasons.append(_Reasons(decision, surprises[i], *of_view, new_from[i], texts, *named))
         return reasons
 
     files = with_progress(skipped.find_files(graphs, output, picture), quiet)
@@ -150,7 +158,7 @@ def explain(
             lowest = sorted([*lowest, (graph, reasons)], key=lambda pair: pair[1].decision)
             lowest = lowest[:PICTURED]
     if picture and lowest:
-        _draw(lowest, picture)
+        _draw(lowest, picture, fitted.density_.references)
     skipped.exit_if_any()
 
 
@@ -199,10 +207,11 @@ def _node_rows(graph: FileGraph, reasons: _Reasons, density: GraphDensity) -> It
     return ((graph.name, *row) for row in rows)
 
 
-def _draw(lowest: list[tuple[FileGraph, _Reasons]], path: str) -> None:
+def _draw(lowest: list[tuple[FileGraph, _Reasons]], path: str, references: GraphBatch) -> None:
     from matplotlib.figure import Figure
 
     from skgraphkde.display import NodeContributionsDisplay
+    from skgraphkde.display.edge_styles import common_categories
 
     limit = max(np.abs(reasons.contributions).max() for _, reasons in lowest)
     n_columns = min(3, len(lowest))
@@ -211,9 +220,14 @@ def _draw(lowest: list[tuple[FileGraph, _Reasons]], path: str) -> None:
     axes = figure.subplots(n_rows, n_columns, squeeze=False)
     for ax in axes.flat[len(lowest) :]:
         ax.axis("off")
+    marks: dict[str, Any] = {
+        "edge_categories": common_categories(references, [x.batch for x, _ in lowest])
+    }
     for ax, (graph, reasons) in zip(axes.flat, lowest, strict=False):
+        shares, marks["names"] = reasons.contributions, graph.nodes
+        marks |= {"outlined": reasons.nodes, "marked": reasons.edges}
         display = NodeContributionsDisplay.from_predictions(
-            graph.batch, reasons.contributions, ax=ax, vmax=limit, colorbar=False
+            graph.batch, shares, ax=ax, vmax=limit, colorbar=False, **marks
         )
         title = f"{shown(Path(graph.name).name)}, decision {reasons.decision:.3g}"
         ax.set_title(title, fontsize=9, parse_math=False)

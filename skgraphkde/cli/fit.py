@@ -25,6 +25,7 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.settings import paper_settings
 from skgraphkde.graphs.files import read_batch
+from skgraphkde.graphs.schema import unread_attributes
 
 
 def _parse_settings(
@@ -135,6 +136,11 @@ def fit(
 def echo_fitted(detector: BaseGraphDetector) -> None:
     """Say what was fitted."""
     echo_schema(detector.schema_)
+    if unread_attributes(detector.specification("schema"), detector.schema_.left_out):
+        echo(
+            "  to read it    fit with --schema all, or name what to read: --node-number NAME, "
+            "--edge-category NAME, ..."
+        )
     if isinstance(detector, GraphKDEDetector):
         density = detector.density_
         references, features = density.references, density.features

@@ -16,7 +16,17 @@ from skgraphkde.cli.options import (
 from skgraphkde.cli.shell import Skipped, check_text, echo, examples, judged, opened, with_progress
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.graphs.files import read_files
-from skgraphkde.reporting.page import Page
+from skgraphkde.reporting.page import Page, check_suffix
+
+
+def _check_page(ctx: click.Context, parameter: click.Parameter, path: str) -> str | None:
+    """Check where the page will be written, before anything takes long."""
+    if path != "-":
+        try:
+            check_suffix(path)
+        except ValueError as error:
+            raise click.BadParameter(str(error)) from error
+    return check_text(ctx, parameter, path)
 
 
 @click.command(
@@ -27,7 +37,7 @@ from skgraphkde.reporting.page import Page
 )
 @model_argument
 @graphs_argument
-@click.option("-o", "--output", required=True, callback=check_text, help="The HTML file.")
+@click.option("-o", "--output", required=True, callback=_check_page, help="The HTML file.")
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True),

@@ -30,6 +30,7 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import FileGraph, chunks, read_files
 from skgraphkde.inspection import explain
+from skgraphkde.inspection.reasons import WEAKEST
 
 COLUMNS = {"graph": str, "score": float, "decision": float, "verdict": str, "p_value": float}
 # Blocks of graphs begin at every so many files, wherever a run begins: the last digits of a score
@@ -282,7 +283,8 @@ def _reasons(
         table = explain(
             detector, batch[index], n_reasons=1, node_names=[ids[i] for i in index.tolist()]
         )
-        for i, reason in zip(index[table["graph"]].tolist(), table["reason"], strict=True):
+        strong = table[table["strength"] >= WEAKEST]
+        for i, reason in zip(index[strong["graph"]].tolist(), strong["reason"], strict=True):
             reasons[i] = reason
     return reasons
 

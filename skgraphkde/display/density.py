@@ -47,7 +47,7 @@ class DensityDisplay:
     >>> from skgraphkde.display import DensityDisplay
     >>> display = DensityDisplay.from_predictions([3.1, 2.9, 2.4, -1000], offset=1.5)
     >>> [text.get_text() for text in display.ax_.texts]
-    ['1 below 2.4']
+    ['1 below 1.5']
     >>> plt.close(display.figure_)
     """
 
@@ -87,7 +87,10 @@ class DensityDisplay:
             Number of bars, at least 1.
         """
         below = self.scores < lowest_shown(self.scores, self.offset, self.y)
-        edges = np.histogram_bin_edges(self.scores[~below], bins)
+        shown = self.scores[~below]
+        if below.any() and self.offset is not None:  # or what is below it would not look so
+            shown = np.append(shown, self.offset)
+        edges = np.histogram_bin_edges(shown, bins)
         positions = self.scores
         if below.any():  # a separate bar, one bar's width away from the others
             lowest, width = edges[0], edges[1] - edges[0]
@@ -105,7 +108,8 @@ class DensityDisplay:
             self.threshold_ = self.ax_.axvline(self.offset, **style)
         self.ax_.yaxis.get_major_locator().set_params(integer=True)
         self.ax_.set(xlabel="score", ylabel="graphs")
-        self.ax_.legend(frameon=False)
+        # Where it hides no bar and not the threshold, wherever these are.
+        self.ax_.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
         if below.any():
             self._label_tail(f"{below.sum()} below {lowest:.3g}", edges[0])
         return self

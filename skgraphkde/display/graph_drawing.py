@@ -1,6 +1,7 @@
 """Drawing one graph: a batch of one graph -> its nodes with labels, and its edges, on axes.
 
-Edges show their direction, their category and their weight. A large graph is drawn around one node.
+Edges show their direction, their category and their weight. A large graph is drawn around one node,
+or around the nodes and edges that matter.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import networkx as nx
 import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
+from skgraphkde.computing.threads import one_blas_thread
 from skgraphkde.display.common import VERMILION
+from skgraphkde.display.edge_styles import edge_styles, in_words
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import printable
+from skgraphkde.graphs.naming import shown as legible
 from skgraphkde.graphs.readers import read_graphs
 
 # Largest graph that is drawn whole, if one of its nodes matters more than the others.
@@ -25,29 +28,12 @@ MOST_NODES = 60
 SMALL_GRAPH = 100
 # How many characters fit on a node, and of how many labels the meanings fit below.
 LONGEST_LABEL, MOST_MEANINGS = 3, 6
+# Centers of a large graph that are named below.
+NAMED = 4
 # In points.
 LARGEST_NODE, SMALLEST_FONT = 14.0, 4.5
 # Parallel lines are this far apart; the picture is 2 wide.
 GAP = 0.028
-GRAY = "#8c8c8c"
-# Distinct with color blindness and without color, and not the colors of nodes (Okabe and Ito; Tol).
-STYLES: tuple[tuple[str, Any], ...] = (
-    ("#6b6b6b", "solid"),
-    ("#009E73", (0, (4, 1.5))),
-    ("#E69F00", "solid"),
-    ("#CC79A7", (0, (1, 1))),
-    ("#56B4E9", (0, (5, 1.5, 1, 1.5))),
-    ("#882255", "solid"),
-    ("#999933", (0, (2, 1))),
-    ("#332288", (0, (1, 1))),
-)
-# Categories that chemists draw as so many lines.
-BONDS: dict[str, tuple[Any, ...]] = {
-    "single": ("solid",),
-    "double": ("solid",) * 2,
-    "triple": ("solid",) * 3,
-    "aromatic": ("solid", (0, (2, 1.5))),
-}
 
 
 class Drawing(NamedTuple):
@@ -76,6 +62,9 @@ def draw_graph(
     values: np.ndarray | None,
     *,
     marked: Any = (),
+    outlined: Any = (),
+    names: Sequence[Any] | None = None,
+    edge_categories: Sequence[Hashable] = (),
     legend: bool = True,
     **colors: Any,
 ) -> Drawing:
@@ -86,10 +75,16 @@ def draw_graph(
     ax : matplotlib Axes
     batch : GraphBatch
     values : ndarray of shape (n_nodes,) or None
-        How much each node matters: of more than 60 nodes, those around the largest value are
-        drawn. None draws all.
+        How much each node matters: of more than 60 nodes, those around what is marked and
+        outlined are drawn, or else those around the largest value. None draws all.
     marked : sequence of (int, int), default=()
         Edges to mark, by the numbers of their nodes.
+    outlined : sequence of int, default=()
+        Nodes with a ring around them.
+    names : sequence, default=None
+        What the nodes are called. None: their numbers.
+    edge_categories : sequence, default=()
+        The categories that have styles before others, so that pictures agree.
     legend : bool, default=True
         Whether to say below the graph what is shown: categories of edges, labels that were
         shortened, and which part of a large graph.
@@ -100,22 +95,28 @@ def draw_graph(
     -------
     Drawing
     """
-    shown, center = _shown(batch, values)
-    edges = _edges(batch, shown)
+    outlined = list(outlined)
+    shown, centers = _shown(batch, values, [*(node for edge in marked for node in edge), *outlined])
+    edges = _edges(batch, shown, edge_categories)
     positions = _layout(_simple(len(shown), edges.ends))
     diameter = _diameter(ax, len(shown))
     _mark(ax, shown, positions, marked)
     lines, arrows = _draw_edges(ax, positions, edges, diameter / 2, batch.directed)
     if not isinstance(colors["c"], str):
         colors["c"] = np.asarray(colors["c"])[shown]
-    widths = np.where((shown == center) & (len(shown) > 1), 2.0, 0.6)
+    widths = np.where(np.isin(shown, [] if outlined else centers) & (len(shown) > 1), 2.0, 0.6)
     nodes = ax.scatter(
         *positions.T, s=diameter**2, edgecolors="#555555", linewidths=widths, zorder=2, **colors
     )
+    if outlined:
+        _ring(ax, positions[np.isin(shown, outlined)], diameter)
     used = np.unique(edges.groups).tolist() if edges.names else []
     words = []
     if len(shown) < batch.n_nodes:
-        words.append(f"{len(shown)} of {batch.n_nodes} nodes, around node {center}")
+        called = [legible(x if names is None else names[x], 20) for x in centers[:NAMED]]
+        called += ["..."] * (len(centers) > NAMED)
+        around = f"around node{'s' * (len(centers) > 1)} {', '.join(called)}"
+        words += textwrap.wrap(f"{len(shown)} of {batch.n_nodes} nodes, {around}", 48)
     if batch.labels is not None and len(shown) <= SMALL_GRAPH:
         words += _write_labels(ax, batch, shown, positions, nodes, diameter)
     if legend and (used or words):
@@ -137,27 +138,36 @@ def one_graph(graph: Any, read: Callable[[Any], GraphBatch] = read_graphs) -> Gr
     return batch
 
 
-def check_marked(batch: GraphBatch, marked: Any) -> None:
-    """Raise ValueError unless `marked` are edges of the graph."""
+def check_marks(
+    batch: GraphBatch, marked: Any = (), outlined: Any = (), names: Any = None, **_: Any
+) -> None:
+    """Raise ValueError unless these are edges and nodes of the graph, and a name for each node."""
     for u, v in marked:
         if not (min(u, v) >= 0 and max(u, v) < batch.n_nodes and batch.underlying[u, v]):
             raise ValueError(f"marked names the edge ({u}, {v}), which the graph does not have")
+    for node in outlined:
+        if not 0 <= node < batch.n_nodes:
+            raise ValueError(f"outlined names the node {node}, which the graph does not have")
+    if names is not None and len(names) != batch.n_nodes:
+        raise ValueError(f"names must have one name for each of {batch.n_nodes} nodes")
 
 
 # -- what is drawn ---------------------------------------------------------------------------------
 
 
-def _shown(batch: GraphBatch, values: np.ndarray | None) -> tuple[np.ndarray, int]:
-    """The nodes to draw: all, or those nearest to the one with the largest value; and that one."""
+def _shown(
+    batch: GraphBatch, values: np.ndarray | None, wanted: list[int]
+) -> tuple[np.ndarray, list[int]]:
+    """The nodes to draw: all, or those nearest to the centers; and the centers."""
     if values is None or batch.n_nodes <= MOST_NODES:
-        return np.arange(batch.n_nodes), -1
-    center = int(np.argmax(values))
-    steps = dijkstra(batch.underlying, indices=center, unweighted=True)
+        return np.arange(batch.n_nodes), []
+    centers = list(dict.fromkeys(wanted))[:MOST_NODES] or [int(np.argmax(values))]
+    steps = dijkstra(batch.underlying, indices=centers, unweighted=True, min_only=True)
     order = np.lexsort((-values, steps))[:MOST_NODES]  # of nodes equally far, those that matter
-    return np.sort(order[np.isfinite(steps[order])]), center
+    return np.sort(order[np.isfinite(steps[order])]), centers
 
 
-def _edges(batch: GraphBatch, shown: np.ndarray) -> _Edges:
+def _edges(batch: GraphBatch, shown: np.ndarray, categories: Sequence[Hashable]) -> _Edges:
     """The edges between some nodes, undirected ones once."""
     arcs = batch.adjacency.tocoo()
     position = np.full(batch.n_nodes, -1)
@@ -166,7 +176,7 @@ def _edges(batch: GraphBatch, shown: np.ndarray) -> _Edges:
     is_drawn = (ends >= 0).all(axis=1)
     if not batch.directed:
         is_drawn &= ends[:, 0] < ends[:, 1]
-    groups, styles, names, lines = _groups(batch)
+    groups, styles, names, lines = edge_styles(batch, categories)
     keys = np.column_stack([ends, groups])[is_drawn]
     keys, index = np.unique(keys, axis=0, return_inverse=True)
     weights = np.bincount(index.reshape(-1), arcs.data[is_drawn], len(keys))
@@ -174,30 +184,6 @@ def _edges(batch: GraphBatch, shown: np.ndarray) -> _Edges:
     if np.any(arcs.data != arcs.data[:1]):
         widths = 0.1 + 3.9 * weights / weights.max(initial=0)
     return _Edges(keys[:, :2], keys[:, 2], widths, styles, names, lines)
-
-
-def _groups(batch: GraphBatch) -> tuple[np.ndarray, list, list[str], list]:
-    """The style of each arc, the styles, their names, and of how many lines they consist."""
-    codes, vocabulary = batch.edge_labels, batch.edge_label_names
-    if codes is None:
-        n_arcs = batch.adjacency.nnz
-        return np.zeros(n_arcs, dtype=int), [(GRAY, "solid")], [], [("solid",)]
-    names = [_text(name) for name in vocabulary]
-    if not batch.directed and all(name.casefold() in BONDS for name in names):
-        lines = [BONDS[name.casefold()] for name in names]
-        return codes, [(GRAY, "solid")] * len(names), [], lines  # lines say it without a legend
-    counts = np.bincount(codes, minlength=len(names))
-    chosen = np.arange(len(names))  # also those of other graphs, which then have the same colors
-    if len(names) > len(STYLES):
-        chosen = np.argsort(-counts, kind="stable")[: len(STYLES)]
-        chosen = chosen[counts[chosen] > 0]
-    group_of = np.full(len(names), len(chosen))
-    group_of[chosen] = np.arange(len(chosen))
-    styles = [*STYLES[: len(chosen)], ("#d0d0d0", "solid")]
-    others = np.setdiff1d(np.flatnonzero(counts), chosen)
-    rest = names[others[0]] if len(others) == 1 else f"{len(others)} others"
-    names = [*(names[code] for code in chosen), rest]
-    return group_of[codes], styles, names, [(line,) for _, line in styles]
 
 
 def _simple(n: int, ends: np.ndarray) -> nx.Graph:
@@ -209,10 +195,11 @@ def _simple(n: int, ends: np.ndarray) -> nx.Graph:
 
 def _layout(graph: nx.Graph) -> np.ndarray:
     """The positions of the nodes, the same each time, shape (n_nodes, 2)."""
-    if len(graph) <= SMALL_GRAPH and nx.is_connected(graph):
-        positions = nx.kamada_kawai_layout(graph)
-    else:
-        positions = nx.spring_layout(graph, seed=0)
+    with one_blas_thread():  # which wait for each other longer than such a graph takes
+        if len(graph) <= SMALL_GRAPH and nx.is_connected(graph):
+            positions = nx.kamada_kawai_layout(graph)
+        else:
+            positions = nx.spring_layout(graph, seed=0)
     return np.array(list(positions.values()))
 
 
@@ -264,6 +251,12 @@ def _mark(ax: Any, shown: np.ndarray, positions: np.ndarray, marked: Any) -> Non
         ax.add_collection(LineCollection(segments, zorder=0.5, **look))
 
 
+def _ring(ax: Any, positions: np.ndarray, diameter: float) -> None:
+    """Draw a ring around some nodes, which is seen without colors."""
+    look = {"facecolors": "none", "edgecolors": "black", "linewidths": 2.0, "zorder": 2.5}
+    ax.scatter(*positions.T, s=(diameter + 6) ** 2, clip_on=False, **look)
+
+
 def _strokes(edges: _Edges) -> Iterator[tuple[int, float, Any]]:
     """The lines of all edges: the edge, how far aside, and the line style."""
     bundles: dict[tuple[int, int], list[tuple[int, Any]]] = {}
@@ -313,7 +306,7 @@ def _write_labels(
     """Write labels on the nodes; return lines that say what shortened ones stand for."""
     codes = np.asarray(batch.labels)[shown]
     used = np.unique(codes).tolist()
-    names = [_text(batch.label_names[code]) for code in used]
+    names = [in_words(batch.label_names[code]) for code in used]
     short = dict(zip(used, shortened(names), strict=True))
     size = min(8.0, 1.35 * diameter / max(map(len, short.values())))
     if size < SMALLEST_FONT:
@@ -335,13 +328,6 @@ def _legible(background: np.ndarray) -> str:
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     luminance = linear @ [0.2126, 0.7152, 0.0722]
     return "white" if luminance < 0.179 else "black"
-
-
-def _text(name: Hashable) -> str:
-    """A category in words, without mathematics between dollars; a missing one is "?"."""
-    values = name if isinstance(name, tuple) else (name,)
-    text = printable(" ".join("?" if value is None else str(value) for value in values))
-    return text.replace("$", r"\$")
 
 
 def shortened(names: Sequence[str]) -> list[str]:

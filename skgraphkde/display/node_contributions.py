@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from skgraphkde.display.common import check_numbers, open_axes
-from skgraphkde.display.graph_drawing import check_marked, draw_graph, one_graph
+from skgraphkde.display.graph_drawing import check_marks, draw_graph, one_graph
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.inspection import node_contributions
 
@@ -21,8 +21,8 @@ class NodeContributionsDisplay:
     do neither; see :func:`skgraphkde.inspection.node_contributions`. Without contributions, all
     nodes are white. Nodes carry their categories, shortened if they are long, and edges are drawn
     with their directions, their categories, and weights as widths. Bonds that are called single,
-    double, triple and aromatic look as chemists draw them. Of a graph of more than 60 nodes, the 60
-    around the largest contribution are drawn.
+    double, triple and aromatic look as chemists draw them. Of a graph of more than 60 nodes, 60 are
+    drawn: those around what is marked and outlined, or around the largest contribution.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ class NodeContributionsDisplay:
         *,
         vmax: float | None = None,
         colorbar: bool = True,
-        marked: Any = (),
         legend: bool = True,
+        **marks: Any,
     ) -> Self:
         """Draw the graph.
 
@@ -113,14 +113,16 @@ class NodeContributionsDisplay:
             Colors range from -vmax to vmax. None takes the largest absolute contribution.
         colorbar : bool, default=True
             Whether to draw a color bar beside the graph. There is none without contributions.
-        marked : sequence of (int, int), default=()
-            Edges to mark, by the numbers of their nodes, such as those that
-            :func:`skgraphkde.inspection.explain` names.
         legend : bool, default=True
             Whether to say below the graph what categories of edges look like, what shortened labels
             stand for, and which part of a large graph is shown.
+        **marks
+            What to point at, such as what :func:`skgraphkde.inspection.explain` names: "marked", a
+            sequence of (int, int), edges to mark by the numbers of their nodes; "outlined", a
+            sequence of int, nodes with a ring around them; "names", what the nodes are called; and
+            "edge_categories", a sequence, those that have the first styles, so that pictures agree.
         """
-        check_marked(self.graph, marked)
+        check_marks(self.graph, **marks)
         self.ax_, self.figure_ = open_axes(ax)
         colors: dict[str, Any] = {"c": "white"}
         if self.contributions is not None:
@@ -128,7 +130,7 @@ class NodeContributionsDisplay:
             vmax = vmax or sizes.max() or 1.0
             colors = {"c": self.contributions, "vmin": -vmax, "vmax": vmax, "cmap": "RdBu_r"}
         self.nodes_, self.edges_, self.arrows_, self.shown_ = draw_graph(
-            self.ax_, self.graph, self.contributions, marked=marked, legend=legend, **colors
+            self.ax_, self.graph, self.contributions, legend=legend, **marks, **colors
         )
         if colorbar and self.contributions is not None:
             label = "contribution to the squared distance"

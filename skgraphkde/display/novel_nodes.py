@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from skgraphkde.display.common import check_numbers, open_axes, pyplot
-from skgraphkde.display.graph_drawing import check_marked, draw_graph, one_graph
+from skgraphkde.display.graph_drawing import check_marks, draw_graph, one_graph
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.inspection import novel_nodes
 
@@ -86,7 +86,7 @@ class NovelNodesDisplay:
         return cls(batch, numbers.astype(int), radius).plot(**options)
 
     def plot(
-        self, ax: Any = None, *, colorbar: bool = True, marked: Any = (), legend: bool = True
+        self, ax: Any = None, *, colorbar: bool = True, legend: bool = True, **marks: Any
     ) -> Self:
         """Draw the graph.
 
@@ -96,10 +96,10 @@ class NovelNodesDisplay:
             None opens a new figure.
         colorbar : bool, default=True
             Whether to say beside the graph which color is which radius.
-        marked, legend
+        legend, **marks
             As in :class:`NodeContributionsDisplay`.
         """
-        check_marked(self.graph, marked)
+        check_marks(self.graph, **marks)
         self.ax_, self.figure_ = open_axes(ax)
         from matplotlib.colors import BoundaryNorm, ListedColormap
 
@@ -109,7 +109,7 @@ class NovelNodesDisplay:
         norm = BoundaryNorm(np.arange(n + 1) - 0.5, n)
         colors = cmap(norm(self.new_from))
         self.nodes_, self.edges_, self.arrows_, self.shown_ = draw_graph(
-            self.ax_, self.graph, -self.new_from, marked=marked, legend=legend, c=colors
+            self.ax_, self.graph, -self.new_from, legend=legend, **marks, c=colors
         )
         self.nodes_.set(cmap=cmap, norm=norm)
         if colorbar:

@@ -293,6 +293,12 @@ class FittedSchema:
         return cls(**values)
 
 
+def unread_attributes(schema: GraphSchema | None, left_out: tuple[str, ...]) -> list[str]:
+    """Of what was not read, the attributes about which the user has said nothing."""
+    undecided = (GraphSchema() if schema is None else schema).undecided(left_out)
+    return [text for text in undecided if " attribute " in text]
+
+
 def column_names(numbers: Widths) -> tuple[str, ...]:
     """A name for each column of numbers."""
     return tuple(

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from skgraphkde.density.graph_density import GraphDensity
-from skgraphkde.density.parts import Parts, means
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
+from skgraphkde.inspection.properties import Properties
+from skgraphkde.inspection.tails import Tails
 from skgraphkde.inspection.views import view_surprises
-from skgraphkde.inspection.wording import node_ids, part_names
+from skgraphkde.inspection.wording import FeatureWords, commonness, node_ids, part_names
 
 # Names, nodes or edges that a reason lists.
 LISTED = 5
 # Characters of a reason.
 LONGEST_REASON = 500
+# What a reason of these kinds says is true of the nodes that it names, and of no others.
+POINTED = ("new", "rare", "extreme")
+# A weaker reason is none.
+WEAKEST = 1.0
 # Beyond this, strengths are not told apart.
 STRONGEST = 100.0
 
@@ -48,11 +53,10 @@ def explain(
     """What makes graphs unlike those that the detector knows, the strongest reason first.
 
     Each reason is a property of the graph that few references have: a category that none has, or
-    rare combinations of categories; a mean of a node feature far from that of the nearest
-    references; the size; neighborhoods that no reference has. Its strength is minus the logarithm
-    of the probability of so much by chance, given how the references differ from each other, and
-    given that so many properties were looked at: 0 is nothing, 3 is one in twenty, 10 beyond doubt.
-    It is a description, not a part of the score.
+    rare combinations of categories; a mean of a node feature far from those of the references; the
+    size; neighborhoods that no reference has. Its strength is minus the logarithm of the
+    probability that a graph like the references has any property so improbable: 0 is nothing, 3 is
+    one in twenty, 10 beyond doubt. It is a description, not a part of the score.
 
     Parameters
     ----------
@@ -60,7 +64,7 @@ def explain(
         Fitted.
     graphs : sequence of graphs, or GraphBatch
     k : int, default=5
-        Number of nearest references with which node features are compared, at least 1.
+        Number of nearest references that are named, at least 1.
     n_reasons : int, default=5
         Rows for each graph, at most.
     node_names : sequence of sequences, default=None
@@ -83,6 +87,13 @@ def explain(
         - references : positions of the k nearest references, in the distance that is most
           surprised.
 
+    Notes
+    -----
+    A property is compared with those of the references, each by the others: by ranks, and beyond
+    all of them by an exponential tail, or one of a t-distribution if that is heavier. What remains
+    of its probability after so many properties were looked at follows from the most improbable
+    property of each reference (Westfall and Young, Resampling-Based Multiple Testing, 1993).
+
     Raises
     ------
     ValueError
@@ -99,6 +110,7 @@ def explain(
     """
     if k < 1 or n_reasons < 1:
         raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
+    detector = copy.copy(detector)  # as it is now, whatever another thread updates
     batch = detector.read(graphs)
     names = node_ids(graphs) if node_names is None else node_names
     return strongest_reasons(detector, batch, view_surprises(detector, batch), k, n_reasons, names)
@@ -116,14 +128,10 @@ def strongest_reasons(
     density = detector.density_
     of_views = surprises[:, : len(density.fitted_distances)]
     nearest = _nearest(density, batch, of_views.argmax(axis=1), k)
-    profiles = _Profiles(density, batch, nearest, names)
+    profiles = _Profiles(density, batch, names)
     rows = []
     for i in range(len(batch)):
-        reasons = sorted(profiles.reasons(i), key=lambda reason: -reason.strength)
-        if any(x.kind != "neighborhoods" and x.strength > 3 for x in reasons):
-            reasons.sort(key=lambda x: x.kind == "neighborhoods")  # which follow from the others
-        reasons = [x for x in reasons if x.strength > 0] or reasons[:1]
-        for rank, reason in enumerate(reasons[:n_reasons], 1):
+        for rank, reason in enumerate(profiles.reasons(i, n_reasons), 1):
             kind, what, text, strength, nodes, edges = reason
             text = shown(text, LONGEST_REASON)
             what = what.encode(errors="backslashreplace").decode()  # Arrow holds no half characters
@@ -147,211 +155,141 @@ def _nearest(
 
 
 class _Profiles:
-    """Properties of graphs beside those of the references."""
+    """Properties of graphs beside those of the references, and what to say of them."""
 
-    def __init__(
-        self, density: GraphDensity, graphs: GraphBatch, nearest: list, names: Any
-    ) -> None:
-        self.density, self.graphs, self.nearest = density, graphs, nearest
+    def __init__(self, density: GraphDensity, graphs: GraphBatch, names: Any) -> None:
+        self.novelty: Any = density.novelty  # there is no reason of it without
+        self.graphs = graphs
         self.node_names = names  # of each graph, or None
-        references = density.references
-        self.n = len(references)
-        self.names = density.features.get_feature_names_out()
+        self.properties = properties = Properties(density)
+        self.columns = properties.columns
+        both = np.array([x.both for x in self.columns])
+        self.known = properties.known.values
+        tails = Tails(self.known, both, properties.known.least)
+        self.features, self.means = properties.featurized(graphs)
+        nobody = np.full(len(graphs), -1)
+        self.values, least = properties.of(graphs, nobody, self.means)
+        self.raw = tails.raw(self.values, least)
+        self.strengths = np.minimum(tails.strengths(self.raw), STRONGEST)
         self.units = density.features.units()
-        labels = density.features.block("label")
-        projected = labels is not None and labels.weights is not None
-        # Which say nothing in words; the categories are reasons themselves.
-        self.unsaid = set(labels.names) if projected else set()
-        edges = density.features.block("edge")
-        self.of_edges: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-        if edges is not None:  # nodes without such edges say nothing about their numbers
-            known_edges = edges.graph_means(references)
-            own_edges = edges.graph_means(graphs)
-            self.of_edges = {name: (own_edges[name], known_edges[name]) for name in own_edges}
-        self.features = density.features.transform_batch(graphs)
-        known = density.features.transform_batch(references)
-        self.means, self.known_means = (_means(x) for x in (self.features, known))
-        self.spread = self.known_means.std(axis=0, ddof=1)
-        self.sizes, self.known_sizes = _sizes(graphs), _sizes(references)
-        by_label = references.labels is not None
-        with_edges = by_label or references.edge_labels is not None
-        self.parts = Parts(references, by_label=by_label, with_edges=with_edges)
-        self.known_parts = {
-            kind: self._usual(kind, keys, graph) for kind, keys, graph in self.parts.of(references)
-        }
+        last = density.features.block("degree")
+        self.words = FeatureWords("" if last is None else last.names[-2])
 
-    def _usual(self, kind: str, keys: np.ndarray, graph: np.ndarray) -> tuple:
-        """What is known of a kind of parts: with the mean and the spread of their rarity."""
-        known = self.parts.known[kind]
-        rarity = -known.log_shares(keys, graph, np.ones(len(keys), dtype=bool))
-        of_graphs = means(rarity, graph, self.n)
-        spread = float(of_graphs.std(ddof=1)), float(rarity.std()) if len(keys) else 0.0
-        return known, keys, graph, float(of_graphs.mean()), spread
+    def reasons(self, i: int, most: int) -> list[Reason]:
+        """The strongest reasons for one graph."""
+        of_columns = [x.kind == "neighborhoods" for x in self.columns]
+        order = np.argsort(-self.raw[i], kind="stable")
+        if any(self.strengths[i, j] > 3 and not of_columns[j] for j in order):
+            # It follows from any other reason, and says less.
+            order = np.array(sorted(order, key=lambda j: of_columns[j]))
+        strong = [j for j in order.tolist() if self.strengths[i, j] > 0] or order[:1].tolist()
+        return [self._reason(i, j) for j in strong[:most]]
 
-    def reasons(self, i: int) -> Iterator[Reason]:
-        """All reasons for one graph."""
-        yield from self._sizes(i)
-        yield from self._features(i)
-        yield from self._parts(i)
-        yield from self._neighborhoods(i)
-        yield from self._extremes(i)
+    def _reason(self, i: int, j: int) -> Reason:
+        column, strength = self.columns[j], float(self.strengths[i, j])
+        what, *rest = getattr(self, f"_{column.kind}")(i, j)
+        return Reason(column.kind, what, rest[0], strength, *rest[1:])
 
-    def _strength(self, z: float, n_looked_at: int = 1) -> float:
-        """-log P(so far from the mean), for a t-distribution, and so many chances."""
-        log_p = stats.t.logsf(abs(z), self.n - 1) + np.log(2 * n_looked_at)
-        return float(np.clip(-log_p, 0.0, STRONGEST))
+    def _size(self, i: int, j: int) -> tuple:
+        sizes, known = self.graphs, self.properties.sizes
+        what, own = self.columns[j].what, int(sizes.n_nodes_per_graph[i])
+        n_edges = int(sizes.n_edges_per_graph[i])
+        if what == "nodes":
+            return what, f"{own} nodes: {commonness(own, known[:, 0])}"
+        # Beyond what follows from the number of nodes.
+        of_node, of_known = max(n_edges, 0.5) / own, known[:, 1] / known[:, 0]
+        text = f"{n_edges} edges, {of_node:.3g} for each node: {commonness(of_node, of_known)}"
+        return what, text
 
-    def _sizes(self, i: int) -> Iterator[Reason]:
-        spread = np.log(self.known_sizes).std(axis=0, ddof=1)
-        for column, what in enumerate(("nodes", "edges")):
-            own, known = self.sizes[i, column], self.known_sizes[self.nearest[i], column]
-            deviation = np.log(own) - np.log(known).mean()
-            # One more node is no news where all graphs have the same size.
-            z = deviation / max(spread[column], 1 / known.mean())
-            if what == "edges":  # beyond what follows from the number of nodes
-                ratio = np.log(self.known_sizes[:, 1] / self.known_sizes[:, 0])
-                own_ratio = np.log(own / self.sizes[i, 0])
-                deviation = own_ratio - ratio[self.nearest[i]].mean()
-                z = deviation / max(ratio.std(ddof=1), 1 / known.mean())
-            text = f"{own:.0f} {what} (nearest references: {known.mean():.1f})"
-            yield Reason("size", what, text, self._strength(z, 2))
-
-    def _features(self, i: int) -> Iterator[Reason]:
-        center = self.known_means[self.nearest[i]].mean(axis=0)
-        n_nodes = int(self.graphs.n_nodes_per_graph[i])
+    def _feature(self, i: int, j: int) -> tuple:
+        place, name = self.columns[j].place, self.columns[j].what
+        own, z = self.values[i, j], self._deviation(i, j)
+        known, scale, mean = np.nanmean(self.known[:, j]), 1.0, 0.0
         rows = slice(*self.graphs.node_ptr[i : i + 2])
-        values = np.asarray(self.features.attributes)[rows]
-        for column, name in enumerate(self.names):
-            if name in self.unsaid:
-                continue
-            deviation = self.means[i, column] - center[column]
-            # Means over nodes of a constant differ by rounding.
-            spread = max(self.spread[column], 1e-9, _least(self.known_means[:, column], n_nodes))
-            z = deviation / spread
+        away = np.sign(z) * (self.features[rows, place] - known)
+        edges = self.properties.edges
+        if edges is not None and name in edges.graph_means(self.graphs[i]):
+            away = np.abs(self.features[rows, place])  # whose units are others
+        else:
             mean, scale = self.units.get(name, (0.0, 1.0))
-            own, known = (x * scale + mean for x in (self.means[i, column], center[column]))
-            if name in self.of_edges:
-                of_graphs, of_known = self.of_edges[name]
-                own, near = of_graphs[i], of_known[self.nearest[i]]
-                has_numbers = np.isfinite(of_known).sum() > 1
-                if not (np.isfinite(own) and np.isfinite(near).any() and has_numbers):
-                    continue  # that edges are missing, or there, is another reason
-                known = float(np.nanmean(near))
-                z = (own - known) / max(np.nanstd(of_known, ddof=1), 1e-9 * (1 + abs(known)))
-            text = (
-                f"mean {name} {own:.3g}, {z:+.1f} standard deviations "
-                f"(nearest references: {known:.3g})"
-            )
-            away = np.sign(z) * (values[:, column] - center[column])
-            most = np.argsort(-away, kind="stable")[:LISTED]
-            most = most[away[most] > away.max() / 2]
-            strength = self._strength(z, len(self.names))
-            yield Reason("feature", str(name), text, strength, tuple(most.tolist()))
+        most = np.argsort(-away, kind="stable")[:LISTED]
+        most = most[away[most] > away.max() / 2]
+        text = self.words(name, own * scale + mean, known * scale + mean, z)
+        return name, text, tuple(most.tolist())
 
-    def _parts(self, i: int) -> Iterator[Reason]:
-        graph = self.graphs[i]
-        known_node = np.ones(graph.n_nodes, dtype=bool)
-        for kind, keys, owner in self.parts.of(graph):
-            known, known_keys, known_owner, usual, spread = self.known_parts[kind]
-            index = np.arange(len(keys))
-            if kind == "edges":  # each once, and not those that are new because an end is
-                ends = graph.source_of_arc, graph.adjacency.indices
-                once = graph.directed | (ends[0] < ends[1])
-                index = np.flatnonzero(once & known_node[ends[0]] & known_node[ends[1]])
-            if not len(index):
-                continue
-            keys, texts = keys[index], part_names(graph, kind)
-            is_new = known.is_new(keys, -1)
-            if kind == "categories":
-                known_node = ~is_new
-            if is_new.any():
-                was_new = known.is_new(known_keys, known_owner)
-                rate = (was_new.sum() + 1) / (len(known_keys) + 1)
-                strength = -stats.poisson.logsf(is_new.sum() - 1, len(keys) * rate)
-                found = Counter(texts[j] for j in index[is_new])
-                listed = ", ".join(name for name, _ in found.most_common(LISTED))
-                place = _places(graph, kind, index[is_new])
-                text = f"{listed}: never seen"
-                yield Reason("new", listed, text, min(float(strength), STRONGEST), *place)
-            index, keys, owner = index[~is_new], keys[~is_new], owner[index][~is_new]
-            if len(index):
-                rarity = -known.log_shares(keys, owner, np.zeros(len(keys), dtype=bool)) - usual
-                z = rarity.mean() / max(spread[0], spread[1] / np.sqrt(len(keys)), 1e-3)
-                excess: dict[str, float] = defaultdict(float)
-                for j, value in zip(index, rarity, strict=True):
-                    excess[texts[j]] += value
-                ranked = sorted(excess, key=lambda name: -excess[name])[:3]
-                most = [name for name in ranked if excess[name] > 0]
-                if z > 0 and most:
-                    listed = ", ".join(most)
-                    text = f"more that is rare than usual ({z:+.1f} standard deviations): {listed}"
-                    place = _places(graph, kind, index[[texts[j] in most for j in index]])
-                    yield Reason("rare", listed, text, self._strength(z), *place)
+    def _deviation(self, i: int, j: int) -> float:
+        """Standard deviations from the mean of the known graphs."""
+        known = self.known[:, j]
+        spread = np.nanstd(known, ddof=1)
+        floor = 1e-9 * (1 + abs(float(np.nanmean(known))))
+        if self.columns[j].kind == "feature" and self.properties.is_share[self.columns[j].place]:
+            floor = max(floor, 0.3 / float(self.graphs.n_nodes_per_graph[i]))
+        return float((self.values[i, j] - np.nanmean(known)) / max(spread, floor))
 
-    def _extremes(self, i: int) -> Iterator[Reason]:
-        novelty, graph = self.density.novelty, self.graphs[i]
-        if novelty is None or not novelty.extremes:
-            return
-        nobody = np.array([-1])
-        columns = {"nodes": graph.schema.node_columns, "edges": graph.schema.edge_columns}
-        for what, deviations, _ in novelty.extremes.deviations(graph, nobody):
-            if not deviations.size:
-                continue
-            names, values = columns[what], graph.edge_attributes
-            if what == "nodes":
-                names = tuple(names[j] for j in novelty.extremes.of_nodes)
-                values = np.asarray(graph.attributes)[:, novelty.extremes.of_nodes]
-            row, column = np.unravel_index(deviations.argmax(), deviations.shape)
-            z, value = deviations[row, column], np.asarray(values)[row, column]
-            kind = "categories" if what == "nodes" else "edges"
-            called = range(graph.n_nodes) if self.node_names is None else self.node_names[i]
-            where = f"node {called[row]}" if what == "nodes" else ""
-            if what == "edges":
-                ends = graph.source_of_arc[row], graph.adjacency.indices[row]
-                arrow = "->" if graph.directed else "-"
-                where = f"edge {arrow.join(str(called[end]) for end in ends)}"
-            text = (
-                f"{names[column]} {value:.4g} of {where}, {z:.1f} standard deviations from its kind"
-            )
-            place = _places(graph, kind, np.array([row]))
-            strength = self._strength(z, deviations.size)
-            yield Reason("extreme", names[column], text, strength, *place)
+    def _parts(self, i: int, j: int) -> tuple:
+        """The graph, its parts of a kind, the parts to look at, and which of them are new."""
+        graph, kind = self.graphs[i], self.columns[j].what
+        keys = next(keys for name, keys, _ in self.properties.parts.of(graph) if name == kind)
+        nobody = np.full(len(keys), -1)
+        is_new, is_counted = self.properties.new_parts(graph, kind, keys, nobody)
+        once = np.ones(len(keys), dtype=bool)
+        if kind == "edges" and not graph.directed:
+            once = graph.source_of_arc < graph.adjacency.indices
+        return graph, keys, once, is_new, is_counted
 
-    def _neighborhoods(self, i: int) -> Iterator[Reason]:
-        novelty = self.density.novelty
-        if novelty is None:
-            return
-        known = novelty.known_shares
+    def _new(self, i: int, j: int) -> tuple:
+        graph, _, once, _, is_counted = self._parts(i, j)
+        kind, index = self.columns[j].what, np.flatnonzero(once & is_counted)
+        texts = part_names(graph, kind)
+        found = Counter(texts[x] for x in index)
+        listed = ", ".join(name for name, _ in found.most_common(LISTED))
+        return listed, f"{listed}: never seen", *_places(graph, kind, index)
+
+    def _rare(self, i: int, j: int) -> tuple:
+        graph, keys, once, is_new, _ = self._parts(i, j)
+        kind, index = self.columns[j].what, np.flatnonzero(once & ~is_new)
+        texts, owner = part_names(graph, kind), np.zeros(len(index), dtype=int)
+        known = self.properties.parts.known[kind]
+        rarity = -known.log_shares(keys[index], owner, np.zeros(len(index), dtype=bool))
+        excess: dict[str, float] = defaultdict(float)
+        for x, value in zip(index, rarity - self.known[:, j].mean(), strict=True):
+            excess[texts[x]] += value
+        ranked = sorted(excess, key=lambda name: -excess[name])[:3]
+        most = [name for name in ranked if excess[name] > 0] or ranked[:1]
+        listed, z = ", ".join(most), self._deviation(i, j)
+        text = f"more that is rare than usual ({z:+.1f} standard deviations): {listed}"
+        return listed, text, *_places(graph, kind, index[[texts[x] in most for x in index]])
+
+    def _extreme(self, i: int, j: int) -> tuple:
+        novelty, graph = self.novelty, self.graphs[i]
+        what, column = self.columns[j].what, self.columns[j].place
+        found = {x: y for x, y, _ in novelty.extremes.deviations(graph, np.array([-1]))}
+        row = int(found[what][:, column].argmax())
+        called = range(graph.n_nodes) if self.node_names is None else self.node_names[i]
+        if what == "nodes":
+            column = int(novelty.extremes.of_nodes[column])
+            name, values = graph.schema.node_columns[column], graph.attributes
+            where = f"node {called[row]}"
+        else:
+            name, values = graph.schema.edge_columns[column], graph.edge_attributes
+            ends = graph.source_of_arc[row], graph.adjacency.indices[row]
+            arrow = "->" if graph.directed else "-"
+            where = f"edge {arrow.join(str(called[end]) for end in ends)}"
+        kind = "categories" if what == "nodes" else "edges"
+        z, value = self.values[i, j], np.asarray(values)[row, column]
+        text = f"{name} {value:.4g} of {where}, {z:.1f} standard deviations from its kind"
+        return name, text, *_places(graph, kind, np.array([row]))
+
+    def _neighborhoods(self, i: int, j: int) -> tuple:
+        novelty = self.novelty
         new_from = novelty.new_from(self.graphs[i])
         new = np.flatnonzero(new_from <= novelty.radius)
-        share = len(new) / len(new_from)
-        z = (share - known.mean()) / max(known.std(ddof=1), 1 / len(new_from))
-        if z > 0:
-            what = "neighborhoods"
-            text = (
-                f"{len(new)} of {len(new_from)} nodes are in neighborhoods that no known graph has "
-                f"(on average {known.mean():.0%})"
-            )
-            first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
-            # It follows from any other reason, and says less.
-            strength = min(self._strength(z), STRONGEST / 2)
-            yield Reason(what, what, text, strength, tuple(first.tolist()))
-
-
-def _means(featurized: GraphBatch) -> np.ndarray:
-    """Means of the features over the nodes of each graph."""
-    sums = np.add.reduceat(np.asarray(featurized.attributes), featurized.node_ptr[:-1], axis=0)
-    return sums / featurized.n_nodes_per_graph[:, np.newaxis]
-
-
-def _sizes(graphs: GraphBatch) -> np.ndarray:
-    return np.column_stack([graphs.n_nodes_per_graph, np.maximum(graphs.n_edges_per_graph, 0.5)])
-
-
-def _least(known: np.ndarray, n_nodes: int) -> float:
-    """The least spread of a share: that of a graph with one such node among all."""
-    is_share = ((known >= 0) & (known <= 1)).all()
-    return 0.3 / n_nodes if is_share else 0.0
+        text = (
+            f"{len(new)} of {len(new_from)} nodes are in neighborhoods that no known graph has "
+            f"(on average {novelty.known_shares.mean():.0%})"
+        )
+        first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
+        return "neighborhoods", text, tuple(first.tolist())
 
 
 def _places(graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tuple]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,9 +13,9 @@ from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.inspection.reasons import strongest_reasons
+from skgraphkde.inspection.reasons import WEAKEST, strongest_reasons
 from skgraphkde.inspection.views import view_surprises
-from skgraphkde.inspection.wording import node_ids
+from skgraphkde.inspection.wording import checked_names, node_ids
 
 __all__ = ["results"]
 
@@ -52,7 +53,8 @@ def results(
           ``calibration="train"``;
         - selected : whether it is an anomaly among all these graphs, as in
           :meth:`~skgraphkde.BaseGraphDetector.select`; missing with ``calibration="train"``;
-        - reason : the first that :func:`explain` gives, in words; missing for detectors other than
+        - reason : the first that :func:`explain` gives, in words; missing if its strength is below
+          1, which is nothing unusual, and for detectors other than
           :class:`~skgraphkde.GraphKDEDetector`.
 
     Raises
@@ -79,8 +81,11 @@ def results(
     1  star       -1      True
     """
     check_alpha(alpha)
+    detector = copy.copy(detector)  # as it is now, whatever another thread updates
     batch = detector.read(graphs)
-    columns: dict[str, Any] = {"name": _checked_names(names, len(batch))}
+    columns: dict[str, Any] = {"name": np.arange(len(batch))}
+    if names is not None:  # Arrow does not hold every name of a file
+        columns["name"] = pd.Series(checked_names(names, len(batch)), dtype=object)
     scores, reasons = _scores_and_reasons(detector, batch, node_ids(graphs))
     decisions = scores - detector.offset_
     columns |= {"score": scores, "decision": decisions, "verdict": np.where(decisions < 0, -1, 1)}
@@ -94,15 +99,6 @@ def results(
     return pd.DataFrame(columns)
 
 
-def _checked_names(names: Sequence[Any] | None, n_graphs: int) -> Any:
-    if names is None:
-        return np.arange(n_graphs)
-    if isinstance(names, str) or len(names) != n_graphs:
-        found = "one text" if isinstance(names, str) else len(names)
-        raise ValueError(f"names must have one name for each of {n_graphs} graphs, got {found}")
-    return pd.Series(list(names), dtype=object)  # Arrow does not hold every name of a file
-
-
 def _scores_and_reasons(
     detector: BaseGraphDetector, batch: GraphBatch, ids: list | None
 ) -> tuple[np.ndarray, list[Any]]:
@@ -110,4 +106,4 @@ def _scores_and_reasons(
         return detector.score_samples(batch), [pd.NA] * len(batch)
     surprises = view_surprises(detector, batch)  # which explain needs, too
     reasons = strongest_reasons(detector, batch, surprises, n_reasons=1, names=ids)
-    return -surprises.sum(axis=1), reasons["reason"].tolist()
+    return -surprises.sum(axis=1), reasons["reason"].where(reasons["strength"] >= WEAKEST).tolist()

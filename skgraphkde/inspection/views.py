@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from numbers import Integral
 from typing import Any
 
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.calibration import finite
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.graphs.batch import GraphBatch
 
 __all__ = [
     "mean_distances",
@@ -51,7 +53,7 @@ def view_surprises(detector: GraphKDEDetector, graphs: Any) -> np.ndarray:
     >>> bool(long[2] < 0.1 < tadpole[2])  # every neighborhood of a cycle is known
     True
     """
-    batch = detector.read(graphs)
+    detector, batch = _read(detector, graphs)
     log_p_values = detector.density_.log_p_values(batch)
     finite(log_p_values.sum(axis=0))
     return 0.0 - log_p_values.T
@@ -88,7 +90,7 @@ def novel_nodes(detector: GraphKDEDetector, graphs: Any) -> list[np.ndarray]:
     >>> novel_nodes(detector, [tadpole])[0].tolist()
     [1, 1, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1, 0]
     """
-    batch = detector.read(graphs)
+    detector, batch = _read(detector, graphs)
     novelty = detector.density_.novelty
     if novelty is None:
         raise ValueError("the detector has no view of novelty: fit with novelty='auto'")
@@ -136,7 +138,7 @@ def nearest_references(
     """
     if not isinstance(k, Integral) or k < 1:
         raise ValueError(f"k must be an integer of at least 1, got {k!r}")
-    batch = detector.read(graphs)
+    detector, batch = _read(detector, graphs)
     D = detector.density_.distances(batch, view=_checked(view, detector))
     indices = np.argsort(D, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(D, indices, axis=1), indices
@@ -157,6 +159,7 @@ def mean_distances(detector: GraphKDEDetector, *, view: int = 0) -> np.ndarray:
     ndarray of shape (n_references,)
         In the order of ``detector.density_.references``.
     """
+    detector = copy.copy(detector)
     check_is_fitted(detector)
     D = detector.density_.reference_distances(_checked(view, detector))
     np.fill_diagonal(D, 0)
@@ -201,7 +204,7 @@ def node_contributions(
     >>> sorted(shares.argsort()[-3:].tolist())
     [0, 1, 2]
     """
-    batch = detector.read(graphs)
+    detector, batch = _read(detector, graphs)
     distances, indices = nearest_references(detector, batch, k, view=view)
     shares = []
     for i, nearest in enumerate(indices):
@@ -214,6 +217,12 @@ def node_contributions(
             )
         shares.append(of_references.mean(axis=1))
     return shares
+
+
+def _read(detector: GraphKDEDetector, graphs: Any) -> tuple[GraphKDEDetector, GraphBatch]:
+    """The detector as it is now, whatever another thread updates, and graphs as it reads them."""
+    fitted = copy.copy(detector)
+    return fitted, fitted.read(graphs)
 
 
 def _checked(view: int, detector: GraphKDEDetector) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 import networkx as nx
@@ -15,6 +17,69 @@ def node_ids(graphs: Any) -> list[list] | None:
     if isinstance(graphs, GraphBatch) or not all(isinstance(x, nx.Graph) for x in graphs):
         return None
     return [list(graph) for graph in graphs]
+
+
+def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names") -> list:
+    """The names in their order, one for each of n graphs, or an error that says what they are.
+
+    A pandas Series is taken by position, whatever its index.
+    """
+    found: Any = None
+    if isinstance(names, str | bytes):
+        found = "one text"
+    elif isinstance(names, Mapping | Set) or not isinstance(names, Iterable):
+        found = f"a {type(names).__name__}, which has no order"
+    elif len(listed := list(names)) == n:
+        return listed
+    else:
+        found = len(listed)
+    raise ValueError(f"{what} must have one name for each of {n} {of}, got {found}")
+
+
+def commonness(own: float, known: np.ndarray) -> str:
+    """How many known graphs have as little, or as much, in words."""
+    is_little = own <= np.median(known)
+    share = float(np.mean(known <= own if is_little else known >= own))
+    if not share:
+        than = "less than in any known graph" if is_little else "more than in any known graph"
+        return f"{than} ({known.min():.3g} to {known.max():.3g})"
+    return f"{share:.0%} of the known graphs have as {'little' if is_little else 'much'}"
+
+
+class FeatureWords:
+    """What a mean of a node feature says.
+
+    Parameters
+    ----------
+    last : str
+        The name of the feature for the largest degrees, into which all larger ones fall.
+    """
+
+    def __init__(self, last: str) -> None:
+        self.last = last
+
+    def __call__(self, name: str, own: float, known: float, z: float) -> str:
+        """A reason: the name of a feature, its mean, that of the known graphs, and how far away."""
+        more = "more" if own > known else "less"
+        away = f"{z:+.1f} standard deviations"
+        if walk := re.fullmatch(r"(directed_)?return_(\d+)", name):
+            along = " along the directions" if walk[1] else ""
+            return (
+                f"walks of {walk[2]} steps{along} come back {more} often: {own:.3g} "
+                f"(known graphs: {known:.3g}, {away})"
+            )
+        if degree := re.fullmatch(r"degree=(\d+)(?:-(\d+))?", name):
+            which = degree[1] + (f" to {degree[2]}" if degree[2] else "")
+            if name == self.last:
+                which = f"{degree[1]} or more"
+            share = f"{own:.0%} of the nodes have" if own > 0 else "no node has"
+            return f"{share} degree {which} (known graphs: {known:.0%}, {away})"
+        if name == "log(1+degree)":
+            return (
+                f"nodes have {more.replace('less', 'fewer')} neighbors: mean {name} {own:.3g} "
+                f"(known graphs: {known:.3g}, {away})"
+            )
+        return f"mean {name} {own:.3g} (known graphs: {known:.3g}, {away})"
 
 
 def part_names(graph: GraphBatch, kind: str) -> list[str]:

@@ -6,6 +6,8 @@ reasons.
 
 from __future__ import annotations
 
+import contextlib
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,12 +16,15 @@ from skgraphkde.calibration import conformal_p_values
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.inspection import explain, node_contributions, novel_nodes, view_surprises
+from skgraphkde.inspection import node_contributions, novel_nodes, view_surprises
+from skgraphkde.inspection.reasons import POINTED, WEAKEST, strongest_reasons
 
-# Nearest known graphs, and nodes of the largest contribution, of each graph.
+# Nearest known graphs, and nodes that no reason names, of each graph.
 NEAREST, LARGEST = 3, 5
-# A weaker reason is none.
-WEAKEST = 1.0
+# A view is surprised beyond minus the logarithm of this p-value.
+SURPRISED = -np.log(0.1)
+# Known graphs, of which so many have smaller shares than that to which colors are compared.
+SAMPLE, USUAL = 20, 0.9
 
 
 class Reason(NamedTuple):
@@ -27,6 +32,7 @@ class Reason(NamedTuple):
 
     text: str
     strength: float  # 3 is one in twenty by chance, 10 is beyond doubt
+    nodes: tuple[int, ...] = ()  # at which it points
 
 
 class Finding(NamedTuple):
@@ -40,11 +46,17 @@ class Finding(NamedTuple):
     reasons: list[Reason]  # the strongest first
     edges: tuple[tuple[int, int], ...]  # those that the reasons name
     nearest: tuple[int, ...]  # positions of references
+    surprises: tuple[float, ...]  # of the views
 
     @property
     def is_anomaly(self) -> bool:
         """Whether the score is below the threshold."""
         return self.decision < 0
+
+    @property
+    def nodes(self) -> list[int]:
+        """Those at which the reasons point, of the strongest first."""
+        return list(dict.fromkeys(node for reason in self.reasons for node in reason.nodes))
 
 
 class Nodes(NamedTuple):
@@ -53,6 +65,8 @@ class Nodes(NamedTuple):
     shares: np.ndarray | None  # of the squared distance to the nearest references
     new_from: np.ndarray | None  # radii from which on their neighborhoods are new
     radius: int  # the largest of these; beyond it all is known
+    view: int  # the distance to which the shares belong
+    is_near: bool  # whether no distance is surprised, but another view is
 
 
 def findings(
@@ -74,13 +88,17 @@ def findings(
     list of Finding
         One per graph.
     """
-    scores = detector.score_samples(batch)
+    detector = copy.copy(detector)  # as it is now, whatever another thread updates
+    whys: list[tuple] = [([], (), (), ())] * len(batch)
+    if isinstance(detector, GraphKDEDetector):
+        surprises = view_surprises(detector, batch)
+        scores = -surprises.sum(axis=1)
+        whys = _reasons(detector, batch, surprises, node_names)
+    else:
+        scores = detector.score_samples(batch)
     p_values: list[Any] = [None] * len(batch)
     if detector.is_calibrated_:
         p_values = conformal_p_values(scores, detector.calibration_scores_).tolist()
-    whys: list[tuple] = [([], (), ())] * len(batch)
-    if isinstance(detector, GraphKDEDetector):
-        whys = _reasons(detector, batch, node_names)
     found = []
     for i, (score, p_value, why) in enumerate(zip(scores.tolist(), p_values, whys, strict=True)):
         sizes = int(batch.n_nodes_per_graph[i]), int(batch.n_edges_per_graph[i])
@@ -88,19 +106,25 @@ def findings(
     return found
 
 
-def _reasons(detector: GraphKDEDetector, batch: GraphBatch, node_names: list | None) -> list[tuple]:
-    """Of each graph: reasons, the edges that they name, and the nearest references."""
+def _reasons(
+    detector: GraphKDEDetector, batch: GraphBatch, surprises: np.ndarray, node_names: list | None
+) -> list[tuple]:
+    """Of each graph: reasons, the edges that they name, the nearest references, and surprises."""
+    table = strongest_reasons(detector, batch, surprises, names=node_names)
     of_graphs: list[tuple] = []
-    for _, table in explain(detector, batch, node_names=node_names).groupby("graph", sort=True):
-        strong = table[table["strength"] >= WEAKEST]
-        reasons = [Reason(str(x.reason), float(x.strength)) for x in strong.itertuples()]
-        edges = tuple(dict.fromkeys(edge for edges in strong["edges"] for edge in edges))
-        nearest = tuple(int(x) for x in table["references"].iloc[0][:NEAREST])
-        of_graphs.append((reasons, edges, nearest))
+    for i, own in table.groupby("graph", sort=True):
+        reasons, edges = [], []
+        for x in own[own["strength"] >= WEAKEST].itertuples():
+            pointed = x.nodes if x.kind in POINTED else ()
+            reasons.append(Reason(str(x.reason), float(x.strength), pointed))
+            edges += x.edges
+        nearest = tuple(int(x) for x in own["references"].iloc[0][:NEAREST])
+        of_views = tuple(surprises[i].tolist())
+        of_graphs.append((reasons, tuple(dict.fromkeys(edges)), nearest, of_views))
     return of_graphs
 
 
-def nodes(detector: BaseGraphDetector, graph: GraphBatch) -> Nodes:
+def nodes(detector: BaseGraphDetector, graph: GraphBatch, finding: Finding) -> Nodes:
     """Which nodes of one graph are the reason, in the distance that finds it most surprising.
 
     Parameters
@@ -109,25 +133,45 @@ def nodes(detector: BaseGraphDetector, graph: GraphBatch) -> Nodes:
         Fitted.
     graph : GraphBatch
         Of one graph.
+    finding : Finding
+        What is known of it.
     """
     if not isinstance(detector, GraphKDEDetector):
-        return Nodes(None, None, 0)
-    density = detector.density_
-    surprises = view_surprises(detector, graph)[0, : len(density.fitted_distances)]
-    try:
-        (shares,) = node_contributions(detector, graph, view=int(surprises.argmax()))
-    except ValueError:  # this distance is not a sum over nodes
-        shares = None
-    if density.novelty is None:
-        return Nodes(shares, None, 0)
-    return Nodes(shares, novel_nodes(detector, graph)[0], density.novelty.radius)
+        return Nodes(None, None, 0, 0, False)
+    density, shares, new_from, radius = detector.density_, None, None, 0
+    of_distances = np.array(finding.surprises[: len(density.fitted_distances)])
+    view, largest = int(of_distances.argmax()), float(of_distances.max())
+    others = finding.surprises[len(of_distances) :]
+    is_near = largest < SURPRISED and max(others, default=0.0) > largest
+    with contextlib.suppress(ValueError):  # this distance is not a sum over nodes
+        (shares,) = node_contributions(detector, graph, view=view)
+    if density.novelty is not None:
+        new_from, radius = novel_nodes(detector, graph)[0], density.novelty.radius
+    return Nodes(shares, new_from, radius, view, is_near)
 
 
-def largest(found: Nodes) -> list[int]:
-    """The positions of the nodes that a page names, the most important first."""
-    if found.shares is not None:
-        return np.argsort(-found.shares, kind="stable")[:LARGEST].tolist()
-    if found.new_from is not None:
+def listed(found: Nodes, finding: Finding) -> list[int]:
+    """The nodes that a page lists: those that reasons name, then those that its colors show."""
+    order: list[int] = []
+    if found.shares is not None and not found.is_near:
+        order = np.argsort(-found.shares, kind="stable").tolist()
+    elif found.new_from is not None:
         new = np.flatnonzero(found.new_from <= found.radius)
-        return new[np.argsort(found.new_from[new], kind="stable")][:LARGEST].tolist()
-    return []
+        order = new[np.argsort(found.new_from[new], kind="stable")].tolist()
+    named = finding.nodes
+    return named + [node for node in order[: LARGEST + len(named)] if node not in named][:LARGEST]
+
+
+def usual_share(detector: GraphKDEDetector, view: int) -> float:
+    """The share of its node of the largest share that nine in ten known graphs stay below."""
+    density = detector.density_
+    n = len(density.references)
+    some = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(int))
+    D = density.distances(density.references[some], view=view)
+    D[np.arange(len(some)), some] = np.inf  # each by the others
+    nearest = np.argsort(D, axis=1, kind="stable")[:, : min(5, n - 1)]
+    largest = [
+        np.abs(density.contributions(density.references[i], near, view=view).mean(axis=1)).max()
+        for i, near in zip(some.tolist(), nearest, strict=True)
+    ]
+    return float(np.quantile(largest, USUAL))

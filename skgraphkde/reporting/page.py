@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import heapq
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-import networkx as nx
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.calibration import check_alpha
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.inspection.wording import checked_names, node_ids
 from skgraphkde.persistence import atomic_file
 from skgraphkde.reporting.findings import Finding, findings
 from skgraphkde.reporting.rendering import Drawn, Listed, check_installed, render
@@ -22,6 +24,7 @@ from skgraphkde.reporting.rendering import Drawn, Listed, check_installed, rende
 PICTURED = 200
 # Graphs that are judged at a time.
 CHUNK = 1_000
+SUFFIXES = (".html", ".htm")
 
 
 def report(
@@ -50,7 +53,7 @@ def report(
     names : sequence, default=None
         One for each graph. None: "graph 0", "graph 1", ...
     path : str or path-like, default=None
-        Where to write the page, in one step. None: return it.
+        Where to write the page, in one step, with the suffix .html or .htm. None: return it.
     alpha : float, default=0.1
         Bound on the expected share of normal graphs among those selected, in (0, 1], see
         :meth:`GraphKDEDetector.select`.
@@ -66,8 +69,8 @@ def report(
     Raises
     ------
     TypeError, ValueError
-        If a graph cannot be used, the numbers of names and graphs differ, or `alpha` is not in
-        (0, 1].
+        If a graph cannot be used, there is not one name for each, `path` has another suffix, or
+        `alpha` is not in (0, 1].
     ImportError
         Without the packages of ``pip install "skgraphkde[report]"``.
 
@@ -81,15 +84,13 @@ def report(
     >>> "1 of 2 graphs is an anomaly" in page
     True
     """
+    if path is not None:
+        check_suffix(path)
     page = Page(detector, alpha, known_names)
-    batch = detector.read(graphs)
+    batch = page.detector.read(graphs)
     if names is None:
         names = [f"graph {i}" for i in range(len(batch))]
-    if len(names) != len(batch):
-        raise ValueError(f"got {len(names)} names for {len(batch)} graphs: give one for each")
-    ids: list | None = None
-    if not isinstance(graphs, GraphBatch) and all(isinstance(x, nx.Graph) for x in graphs):
-        ids = [list(graph) for graph in graphs]
+    names, ids = checked_names(names, len(batch)), node_ids(graphs)
     for start in range(0, len(batch), CHUNK):
         part = slice(start, start + CHUNK)
         for i, finding in enumerate(page.judge(batch[part], ids and ids[part]), start):
@@ -100,6 +101,12 @@ def report(
     with atomic_file(path, "t", encoding="utf-8", newline="") as file:
         file.write(html)
     return None
+
+
+def check_suffix(path: str | os.PathLike) -> None:
+    """Raise a ValueError unless a path has a suffix that browsers open as a page."""
+    if Path(path).suffix.lower() not in SUFFIXES:
+        raise ValueError(f"{os.fspath(path)} is a page: give it the suffix .html")
 
 
 class Page:
@@ -122,13 +129,13 @@ class Page:
         check_is_fitted(detector)
         check_alpha(alpha)
         check_installed()
+        detector = copy.copy(detector)  # as it is now, whatever another thread updates
         n_known = 0
         if isinstance(detector, GraphKDEDetector):
             n_known = len(detector.density_.references)
-        if known_names is not None and len(known_names) != n_known:
-            raise ValueError(
-                f"got {len(known_names)} known_names: give one for each of {n_known} references"
-            )
+        if known_names is not None:
+            of = {"of": "references", "what": "known_names"}
+            known_names = checked_names(known_names, n_known, **of)
         self.detector, self.alpha, self.known_names = detector, alpha, known_names
         self.listed: list[Listed] = []
         self.oddest: list[tuple[float, int, Drawn]] = []  # a heap, its top is the least odd

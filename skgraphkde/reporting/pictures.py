@@ -13,13 +13,21 @@ from typing import Any
 import numpy as np
 
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.display import DensityDisplay, GraphMapDisplay, NodeContributionsDisplay
+from skgraphkde.display import (
+    DensityDisplay,
+    GraphMapDisplay,
+    NodeContributionsDisplay,
+    NovelNodesDisplay,
+)
 from skgraphkde.display.common import pyplot
 from skgraphkde.display.graph_drawing import draw_graph
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.reporting.findings import Nodes
 
 # Known graphs on a map, at most: SMACOF costs the square of all.
 MAPPED = 300
+# Of a picture of a graph, in inches; of a line of its legend, in points, of characters of 7.
+SIDE, LINE = 4.0, 10.5
 
 
 def distribution(scores: np.ndarray, offset: float) -> str:
@@ -32,53 +40,67 @@ def distribution(scores: np.ndarray, offset: float) -> str:
 
 
 def graph_map(detector: GraphKDEDetector, graphs: GraphBatch, scores: np.ndarray) -> str | None:
-    """New graphs among known ones, by the first distance; None if all are alike, or too few."""
-    references = detector.density_.references
-    some = np.unique(np.linspace(0, len(references) - 1, MAPPED).round().astype(int))
-    together = GraphBatch.concatenate([references[some], detector.read(graphs)])
+    """New graphs among known ones, by the first distance; None if all are alike, or too few.
+
+    The scores of known graphs are by the other references, as those of new graphs are.
+    """
+    density = detector.density_
+    some = np.unique(np.linspace(0, len(density.references) - 1, MAPPED).round().astype(int))
+    references = density.references[some]
+    together = GraphBatch.concatenate([references, detector.read(graphs)])
     D = detector.pairwise_distances(together)
     if len(D) < 3 or not D.any():
         return None
     known = np.arange(len(D)) < len(some)
-    of_known = detector.calibration_scores_
-    if not detector.leaves_one_out or len(of_known) != len(references):
-        of_known = detector.score_samples(references)
+    of_known = density.as_log_p_values(density.view_scores(references, own=some)).sum(axis=0)
     figure, ax = _figure(5.5, 4.6)
     GraphMapDisplay.from_predictions(
-        D, np.concatenate([of_known[some], scores]), offset=detector.offset_, known=known, ax=ax
+        D, np.concatenate([of_known, scores]), offset=detector.offset_, known=known, ax=ax
     )
     return _address(figure)
 
 
 def graph_picture(
-    graph: GraphBatch, shares: np.ndarray | None = None, numbered: Any = (), marked: Any = ()
+    graph: GraphBatch,
+    found: Nodes | None = None,
+    numbered: Any = (),
+    *,
+    vmax: float | None = None,
+    **marks: Any,
 ) -> str:
-    """One graph, with its nodes colored by their shares.
+    """One graph, with its nodes colored by their shares, or by what is new.
 
     Parameters
     ----------
     graph : GraphBatch
-        Of one graph. Of a large one, the part around the node of the largest share, or degree, is
-        drawn.
-    shares : ndarray of shape (n_nodes,), default=None
-        None: all nodes are white.
+        Of one graph. Of a large one, the part around what is marked, or the node of the largest
+        share, or degree, is drawn.
+    found : Nodes, default=None
+        What its colors say. None, or nothing in it: all nodes are white.
     numbered : sequence of int, default=()
         Nodes that get the numbers 1, 2, ...: what is said by colors is said without them, too.
-    marked : sequence of (int, int), default=()
-        Edges to mark.
+    vmax : float, default=None
+        The share of the fullest color.
+    **marks
+        As in :meth:`NodeContributionsDisplay.plot`.
     """
-    figure, ax = _figure(4, 4)
-    if shares is None:
-        degrees = np.asarray(graph.underlying.sum(axis=1), dtype=float).reshape(-1)
-        drawn = draw_graph(ax, graph, degrees, marked=marked, c="white")
-        drawn_nodes, shown = drawn.nodes, drawn.shown
-    else:
-        display = NodeContributionsDisplay.from_predictions(
-            graph, shares, ax=ax, colorbar=False, marked=marked
+    figure, ax = _figure(SIDE, SIDE, (0, 0, 1, 1))
+    if found is not None and found.new_from is not None and (found.is_near or found.shares is None):
+        display: Any = NovelNodesDisplay.from_predictions(
+            graph, found.new_from, found.radius, ax=ax, colorbar=False, **marks
         )
         drawn_nodes, shown = display.nodes_, display.shown_
+    elif found is not None and found.shares is not None:
+        display = NodeContributionsDisplay.from_predictions(
+            graph, found.shares, ax=ax, vmax=vmax, colorbar=False, **marks
+        )
+        drawn_nodes, shown = display.nodes_, display.shown_
+    else:
+        degrees = np.asarray(graph.underlying.sum(axis=1), dtype=float).reshape(-1)
+        drawn = draw_graph(ax, graph, degrees, c="white", **marks)
+        drawn_nodes, shown = drawn.nodes, drawn.shown
     positions = dict(zip(shown.tolist(), drawn_nodes.get_offsets(), strict=True))
-    aside = np.sqrt(drawn_nodes.get_sizes()[0]) / 2
+    aside = np.sqrt(drawn_nodes.get_sizes()[0]) / 2 + 2
     box = {"boxstyle": "circle,pad=0.15", "facecolor": "white", "edgecolor": "black"}
     for number, node in enumerate(numbered, 1):
         if node in positions:
@@ -86,22 +108,40 @@ def graph_picture(
                 str(number), positions[node], (aside, aside), textcoords="offset points",
                 fontsize=7, ha="center", va="center", bbox=box, zorder=4, annotation_clip=False,
             )  # fmt: skip
+    _make_room(ax)
     return _address(figure)
 
 
-def _figure(width: float, height: float) -> tuple[Any, Any]:
-    """A figure that no window and no notebook shows, and its axes."""
+def _make_room(ax: Any) -> None:
+    """Leave room for a legend below the axes, which a layout engine would do by drawing twice."""
+    legend = ax.get_legend()
+    if legend is not None:
+        words = legend.get_title().get_text()
+        n_lines = -(-len(legend.get_texts()) // 3) + (words.count("\n") + 1 if words else 0)
+        below = (n_lines + 1) * LINE / (72 * SIDE)
+        ax.set_position([0, below, 1, 1 - below])
+
+
+def _figure(
+    width: float, height: float, place: tuple[float, float, float, float] | None = None
+) -> tuple[Any, Any]:
+    """A figure that no window and no notebook shows, and its axes; without a place, laid out."""
     pyplot()  # or an error that says what to install
     from matplotlib.figure import Figure
 
+    if place is not None:
+        figure = Figure(figsize=(width, height))
+        return figure, figure.add_axes(place)
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots()
 
 
 def _address(figure: Any) -> str:
     from matplotlib import rc_context
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     file = io.BytesIO()
+    figure.set_dpi(72)  # that of an SVG; savefig would draw everything once before
     with rc_context({"svg.hashsalt": "skgraphkde"}):  # the same picture has the same ids
-        figure.savefig(file, format="svg", metadata={"Date": None})
+        FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None})
     return "data:image/svg+xml;base64," + base64.b64encode(file.getvalue()).decode()

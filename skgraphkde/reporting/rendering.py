@@ -17,21 +17,30 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skgraphkde._version import __version__
-from skgraphkde.calibration import discoveries
+from skgraphkde.calibration import discoveries, flagged_share
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.display.common import pyplot
+from skgraphkde.display.edge_styles import common_categories
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import listed as named
 from skgraphkde.graphs.naming import shown
+from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.reporting import pictures
-from skgraphkde.reporting.findings import Finding, largest, nodes
+from skgraphkde.reporting.findings import Finding, Nodes, listed, nodes, usual_share
 
 # Rows of the table, at most: the oddest.
 ROWS = 5_000
 # Characters of all pictures together, so that a page of 1,000 graphs has at most 20 MB.
 ROOM = 15_000_000
+# Attributes that are named as left out.
+MOST_NAMES = 20
 # Characters of a name or a reason in the table, and of a name anywhere.
 BRIEF, LONGEST = 160, 1_000
+# The colors of nodes are full at so many times the share that is usual in known graphs.
+FULL = 3
+# An anomaly is the sum of its views.
+NO_SINGLE_ONE = "nothing that is unusual by itself"
 HERE = Path(__file__).parent
 
 
@@ -64,7 +73,9 @@ class Row(NamedTuple):
     def reason(self) -> str:
         """The main reason."""
         reasons = self.finding.reasons
-        return shown(reasons[0].text, BRIEF) if reasons else "nothing unusual"
+        if reasons:
+            return shown(reasons[0].text, BRIEF)
+        return NO_SINGLE_ONE if self.finding.is_anomaly else "nothing unusual"
 
     @property
     def brief(self) -> str:
@@ -72,12 +83,23 @@ class Row(NamedTuple):
         return shown(self.name, BRIEF)
 
 
+class NodeLine(NamedTuple):
+    """A line of the list of nodes."""
+
+    number: int  # in the picture
+    name: str
+    reasons: str  # the numbers of those that point at it
+    share: str  # "" if there are none
+    new_from: str
+
+
 class Detail(NamedTuple):
     """What a click on a row shows beyond what is found of every graph."""
 
     picture: str
-    has_shares: bool
-    nodes: list[tuple[int, str, str, str]]  # number in the picture, id, share, new from
+    colors: str  # what they show: "shares", "new" or ""
+    is_near: bool  # whether no distance is surprised
+    nodes: list[NodeLine]
 
 
 class Library(NamedTuple):
@@ -153,6 +175,16 @@ def render(
         rows=rows[:ROWS],
         details=details,
         known=known,
+        full=FULL,
+        keeps_all=isinstance(detector, GraphKDEDetector)
+        and len(detector.density_.references) == detector.n_graphs_seen_,
+        flagged=flagged_share(len(detector.calibration_scores_), detector.contamination)
+        if detector.is_calibrated_
+        else detector.contamination,
+        left_out=named(
+            unread_attributes(detector.specification("schema"), detector.schema_.left_out),
+            MOST_NAMES,
+        ),
         known_of={x: _known(detector, x, known_names) for row in rows for x in row.finding.nearest},
         distribution=pictures.distribution(scores, float(detector.offset_)),
         map=graph_map,
@@ -183,33 +215,61 @@ def _details(
     """The pictures of graphs, and of the nearest known ones, as long as there is room."""
     details: dict[int, Detail] = {}
     known: dict[int, str] = {}
-    room = ROOM
-    for number, graph, ids in drawn:
-        finding = rows[number].finding
-        details[number] = _detail(detector, graph, ids, finding)
-        room -= len(details[number].picture)
-        if isinstance(detector, GraphKDEDetector) and finding.nearest[0] not in known:
-            nearest = detector.density_.references[finding.nearest[0]]
-            known[finding.nearest[0]] = pictures.graph_picture(nearest)
-            room -= len(known[finding.nearest[0]])
+    references = detector.density_.references if isinstance(detector, GraphKDEDetector) else None
+    categories = common_categories(references, [x.graph for x in drawn])
+    details_of, room = _Details(detector, categories), ROOM
+    for graph in drawn:
+        finding = rows[graph.number].finding
+        details[graph.number] = details_of(graph, finding)
+        room -= len(details[graph.number].picture)
+        if references is not None and finding.nearest[0] not in known:
+            nearest = references[finding.nearest[0]]
+            picture = pictures.graph_picture(nearest, edge_categories=categories)
+            known[finding.nearest[0]] = picture
+            room -= len(picture)
         if room < 0:
             break
     return details, known
 
 
-def _detail(
-    detector: BaseGraphDetector, graph: GraphBatch, ids: Sequence[Any] | None, finding: Finding
-) -> Detail:
-    found = nodes(detector, graph)
-    numbered = largest(found)
-    picture = pictures.graph_picture(graph, found.shares, numbered, finding.edges)
-    lines = []
-    for number, node in enumerate(numbered, 1):
-        name = str(node) if ids is None else shown(ids[node])
+class _Details:
+    """Draws graphs so that colors and styles mean the same in all pictures."""
+
+    def __init__(self, detector: BaseGraphDetector, categories: list) -> None:
+        self.detector, self.categories = detector, categories
+        self.usual: dict[int, float] = {}  # the shares that full colors are compared with
+
+    def __call__(self, drawn: Drawn, finding: Finding) -> Detail:
+        """The picture, and the list of its nodes."""
+        found = nodes(self.detector, drawn.graph, finding)
+        numbered = listed(found, finding)
+        ids = range(drawn.graph.n_nodes) if drawn.ids is None else drawn.ids
+        colors, vmax = "", None
+        if found.new_from is not None and (found.is_near or found.shares is None):
+            colors = "new"
+        elif found.shares is not None:
+            colors, vmax = "shares", self._full(found)
+        picture = pictures.graph_picture(
+            drawn.graph, found, numbered, vmax=vmax, marked=finding.edges, outlined=finding.nodes,
+            names=ids, edge_categories=self.categories,
+        )  # fmt: skip
+        lines = [
+            self._line(number, node, shown(ids[node]), found, finding)
+            for number, node in enumerate(numbered, 1)
+        ]
+        return Detail(picture, colors, found.is_near, lines)
+
+    def _full(self, found: Nodes) -> float | None:
+        if found.view not in self.usual:
+            self.usual[found.view] = usual_share(self.detector, found.view)
+        return FULL * self.usual[found.view] or None
+
+    def _line(self, number: int, node: int, name: str, found: Nodes, finding: Finding) -> NodeLine:
+        pointing = [str(i) for i, x in enumerate(finding.reasons, 1) if node in x.nodes]
         share = "" if found.shares is None else f"{found.shares[node]:.3g}"
         radius = found.radius + 1 if found.new_from is None else int(found.new_from[node])
-        lines.append((number, name, share, "known" if radius > found.radius else str(radius)))
-    return Detail(picture, found.shares is not None, lines)
+        new_from = "known" if radius > found.radius else str(radius)
+        return NodeLine(number, name, ", ".join(pointing), share, new_from)
 
 
 def _known(detector: Any, position: int, names: Sequence[Any] | None) -> str:

@@ -311,7 +311,7 @@ def test_pictures_of_the_oddest(here, monkeypatch):
     pytest.importorskip("matplotlib")
     drawn = []
     monkeypatch.setattr(
-        sys.modules["skgraphkde.cli.explain"], "_draw", lambda oddest, path: drawn.extend(oddest)
+        sys.modules["skgraphkde.cli.explain"], "_draw", lambda oddest, *_: drawn.extend(oddest)
     )
     run("explain model.skg new --picture picture.svg")
     decisions = skgraphkde.load("model.skg").decision_function(read(NEW))
@@ -435,8 +435,9 @@ def test_models_of_python_score_files_and_the_other_way_round(tmp_path, monkeypa
         rows = list(csv.DictReader(io.StringIO(run(f"score {model} new").stdout)))
         np.testing.assert_allclose([float(row["score"]) for row in rows], expected, rtol=1e-9)
         np.testing.assert_allclose(skgraphkde.load(model).score_samples(new), expected, rtol=1e-9)
-    explained = run("explain shell.skg new/00.graphml").stdout
-    assert "  because " in explained
+    next(iter(new[0].nodes.values()))["temp"] = 1e4
+    nx.write_graphml(new[0], "odd.graphml")
+    assert "  because temp 1e+04 of node 0" in run("explain shell.skg odd.graphml").stdout
 
 
 def test_what_is_not_read_is_said(tmp_path, monkeypatch):
@@ -446,7 +447,10 @@ def test_what_is_not_read_is_said(tmp_path, monkeypatch):
     printed = run("fit . -o model.skg --undirected").stdout
     assert "reads           undirected graphs\n" in printed
     assert "left out        node attribute 'kind', node attribute 'temp', edge attr" in printed
-    assert "node numbers 'temp'" in run("fit . -o all.skg --schema all").stdout
+    assert "  to read it    fit with --schema all" in printed
+    printed = run("fit . -o all.skg --schema all").stdout
+    assert "node numbers 'temp'" in printed
+    assert "to read it" not in printed
 
 
 @pytest.mark.parametrize(

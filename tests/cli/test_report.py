@@ -55,6 +55,7 @@ def test_wrong_usage(here, monkeypatch):
     assert "Missing option '-o'" in run("report model.skg new", exit_code=2).stderr
     run("report model.skg new -o page.html --alpha 0", exit_code=2)
     run("report model.skg new -o nowhere/page.html", exit_code=2)
+    assert "suffix .html" in run("report model.skg new -o page.pdf", exit_code=2).stderr
 
     def missing(name):
         raise rendering.metadata.PackageNotFoundError(name)

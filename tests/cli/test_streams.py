@@ -33,11 +33,13 @@ def test_paths_on_standard_input(here, end):
 def test_a_list_without_paths(here):
     """As ``find`` writes it on a quiet day."""
     for command in ("score", "explain", "report", "update", "watch"):
-        output = ["-o", f"{command}.skg"] if command != "explain" else []
+        ending = "html" if command == "report" else "skg"
+        output = ["-o", f"{command}.{ending}"] if command != "explain" else []
         output += ["--format", "csv"] if command == "score" else []
         result = piped(b"\n", command, "model.skg", "-", *output)
         assert result.exit_code == 0, result.output
         assert result.stderr == "Nothing to do: standard input lists no files\n"
+    assert not list(here.glob("*.html"))
     assert sorted(path.name for path in here.glob("*.skg*")) == [
         "model.skg",
         "watch.skg",

@@ -24,6 +24,7 @@ from skgraphkde.display import (
     PValueDisplay,
     TrainingDisplay,
 )
+from skgraphkde.display.edge_styles import common_categories
 from skgraphkde.display.graph_drawing import shortened
 from skgraphkde.evaluation import auprc, auroc, fpr_at_tpr
 from skgraphkde.inspection import node_contributions
@@ -99,7 +100,7 @@ def test_a_long_tail_leaves_the_others_visible(offset):
     assert all(bar.get_hatch() for bar in tail)
     shown = scores[scores > (-10 if offset is None else -25)]
     assert tail[0].get_x() + tail[0].get_width() < shown.min()
-    edge = "0" if offset is None else "-20"
+    edge = "0" if offset is None else "-30"
     assert [text.get_text() for text in display.ax_.texts] == [f"{n_below} below {edge}"]
     assert [heights(bars).sum() for bars in display.bars_] == [60, 3]
 
@@ -426,8 +427,51 @@ def test_marked_edges_have_a_broad_line_behind_them():
     novel = NovelNodesDisplay.from_predictions(graph, [0] * 4, radius=1, marked=[(0, 1)])
     assert len(novel.ax_.collections) == len(display.ax_.collections)
     values = np.arange(100) == 0
-    far = drawn(nx.path_graph(100), values, marked=[(98, 99), (0, 1)])  # one of them is not shown
-    assert len(far.ax_.collections[0].get_segments()) == 1
+    far = drawn(nx.path_graph(100), values, marked=[(98, 99), (0, 1)])  # with nodes around both
+    assert len(far.ax_.collections[0].get_segments()) == 2
+    assert far.shown_.tolist() == [*range(30), *range(70, 100)]
+
+
+def test_what_is_far_below_the_threshold_is_drawn_below_it():
+    scores = [-24.0, -22, -21, -15, -12, -2.8, -1.7]
+    display = DensityDisplay.from_predictions(scores, offset=-7.6, y=[-1] * 5 + [1] * 2)
+    (tail,) = display.ax_.texts
+    assert tail.get_text() == "5 below -7.6"
+    assert tail.get_position()[0] + display.bars_[1][0].get_width() < -7.6
+    legend = display.ax_.get_legend().get_window_extent()
+    assert not legend.overlaps(display.ax_.get_window_extent())
+
+
+def test_outlined_nodes_have_a_ring_and_are_drawn():
+    names = [f"n{i}" for i in range(100)]
+    display = drawn(nx.path_graph(100), np.arange(100), outlined=[7], names=names)
+    assert display.shown_.tolist() == list(range(60))
+    (ring,) = (x for x in display.ax_.collections if x.get_zorder() > display.nodes_.get_zorder())
+    np.testing.assert_array_equal(ring.get_offsets(), display.nodes_.get_offsets()[[7]])
+    assert ring.get_sizes()[0] > display.nodes_.get_sizes()[0]
+    words = display.ax_.get_legend().get_title().get_text()
+    assert words == "60 of 100 nodes, around node n7"
+    for marks in ({"outlined": [100]}, {"names": names[:3]}):
+        with pytest.raises(ValueError, match=next(iter(marks))):
+            drawn(nx.path_graph(100), marks.get("values"), **marks)
+
+
+def test_styles_of_edges_agree_between_pictures():
+    schema = GraphSchema(edge_categories="action")
+    graphs = [nx.Graph([(0, 1, {"action": x})]) for x in ("read", "write", "new", "read")]
+    read = [read_graphs([graph], schema=schema) for graph in graphs]
+    categories = common_categories(read_graphs(graphs[:2], schema=schema), read)
+    assert categories == ["read", "write", "new"]
+    colors = []
+    for batch in read:
+        display = drawn(batch, edge_categories=categories)
+        colors.append(tuple(display.edges_.get_color()[0]))
+    assert colors[0] == colors[3]
+    assert len(set(colors)) == 3
+    many = [nx.Graph([(0, 1, {"action": f"a{i}"})]) for i in range(20)]
+    categories = common_categories(read_graphs(many, schema=schema), read)
+    assert categories[6:9] == ["read", "write", "new"]  # two of which have a style of their own
+    assert len(categories) == 23
 
 
 def test_weights_are_widths():

@@ -1,15 +1,23 @@
 """The page, read as text: what it says is what the detector says, and names stay names."""
 
 import base64
+import copy
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 import skgraphkde
-from skgraphkde import BaseGraphDetector, GraphKDEDetector
-from skgraphkde.inspection import explain, nearest_references, node_contributions, view_surprises
-from skgraphkde.reporting import page, rendering
+from skgraphkde import BaseGraphDetector, GraphKDEDetector, GraphSchema, References
+from skgraphkde.inspection import (
+    explain,
+    nearest_references,
+    node_contributions,
+    results,
+    view_surprises,
+)
+from skgraphkde.reporting import findings, page, rendering
 from tests.conftest import random_graphs
 from tests.reporting.conftest import NAMES, Parsed, skip_without_packages
 
@@ -61,7 +69,7 @@ def test_rows_are_the_verdicts_of_the_detector_the_oddest_first(detector, new, h
         assert float(row[2]) == pytest.approx(detector.p_values(new[i : i + 1])[0], rel=1e-2)
         assert [int(row[4]), int(row[5])] == [len(new[i]), new[i].number_of_edges()]
         is_strong = main.loc[i, "strength"] >= 1
-        assert row[6] == (main.loc[i, "reason"] if is_strong else "nothing unusual")
+        assert (row[6] == main.loc[i, "reason"]) == is_strong
     sorted_by = [float(x["data-order"]) for _, x in parsed.elements if "data-order" in x]
     np.testing.assert_array_equal(sorted_by, detector.p_values(new)[order])
     n = (verdicts == -1).sum()
@@ -178,14 +186,169 @@ def test_a_page_that_exists_stays_if_a_graph_is_bad(detector, new, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"names": ["one"]}, "got 1 names for 7 graphs"),
+        ({"names": ["one"]}, "names must have one name for each of 7 graphs, got 1"),
+        ({"names": "abcdefg"}, "for each of 7 graphs, got one text"),
+        ({"names": dict.fromkeys(range(7))}, "got a dict, which has no order"),
+        ({"names": 7}, "got a int, which has no order"),
         ({"alpha": 0}, "alpha must be in"),
-        ({"known_names": ["one"]}, "got 1 known_names: give one for each of 30 references"),
+        (
+            {"known_names": ["one"]},
+            "known_names must have one name for each of 30 ref",
+        ),
     ],
 )
 def test_wrong_arguments(detector, new, options, message):
     with pytest.raises(ValueError, match=message):
         skgraphkde.report(detector, new, **options)
+
+
+def test_other_suffixes_are_refused(detector, new, tmp_path):
+    with pytest.raises(ValueError, match=r"page.pdf is a page: give it the suffix .html"):
+        skgraphkde.report(detector, new, path=tmp_path / "page.pdf")
+    skgraphkde.report(detector, new[:1], path=tmp_path / "page.HTM")
+    assert [x.name for x in tmp_path.iterdir()] == ["page.HTM"]
+
+
+def test_names_of_a_series_are_taken_by_position(detector, new):
+    names = pd.Series([f"g{i}" for i in range(7)], index=range(6, -1, -1))
+    known = pd.Series([f"k{i}" for i in range(30)], index=range(29, -1, -1))
+    parsed = Parsed(skgraphkde.report(detector, new, names, known_names=known))
+    order = np.argsort(detector.score_samples(new), kind="stable")
+    assert parsed.texts["button"] == [f"g{i}" for i in order]
+    view = view_surprises(detector, new)[order[0], :2].argmax()
+    nearest = nearest_references(detector, [new[order[0]]], 1, view=view)[1][0, 0]
+    listed = [text for text in parsed.texts["li"] if text.startswith("k")]
+    assert listed[0].split()[0] == f"k{nearest}"
+
+
+def test_the_page_and_the_frame_give_the_same_reasons(detector, new, html):
+    order = np.argsort(detector.score_samples(new), kind="stable")
+    frame = results(detector, new).iloc[order]
+    said = [x[6] for x in Parsed(html).rows]
+    nothing = {1: "nothing unusual", -1: "nothing that is unusual by itself"}
+    expected = frame["reason"].fillna(frame["verdict"].map(nothing).astype("string"))
+    assert said == expected.tolist()
+    assert "nothing unusual" in said
+
+
+def plant(seed, temp=20.0, kind="b"):
+    """A graph whose third node is as one says."""
+    rng = np.random.RandomState(seed)
+    graph = nx.gnm_random_graph(15, 22, seed=rng)
+    for data in graph.nodes.values():
+        data |= {"temp": float(rng.normal(20, 2)), "kind": "ab"[rng.randint(2)]}
+    graph.nodes[2].update(temp=temp, kind=kind)
+    return nx.relabel_nodes(graph, {i: f"n{i}" for i in graph})
+
+
+def test_nodes_that_reasons_name_come_first_and_have_rings():
+    schema = GraphSchema(node_numbers="temp", node_categories="kind")
+    fitted = GraphKDEDetector(schema=schema).fit([plant(i) for i in range(40)])
+    for odd in (plant(50, temp=80.0), plant(51, kind="new")):
+        (found,) = findings.findings(fitted, fitted.read([odd]), [list(odd)])
+        assert found.nodes[0] == 2
+        nodes = findings.nodes(fitted, fitted.read([odd]), found)
+        assert findings.listed(nodes, found)[0] == 2
+        parsed = Parsed(skgraphkde.report(fitted, [odd]))
+        cells = parsed.texts["td"]
+        assert cells[cells.index("n2") - 1] == "1"
+        assert cells[cells.index("n2") + 1] == "1"  # the first reason
+        assert any("Rings are around" in text for text in parsed.texts["figcaption"])
+
+
+def test_colors_say_what_is_surprised(detector, new):
+    (found,) = findings.findings(detector, detector.read(new[5:6]))
+    n = len(detector.density_.fitted_distances)
+    for surprises, is_near in (([1.0] * n + [5.0], True), ([3.0] * n + [5.0], False)):
+        changed = found._replace(surprises=tuple(surprises))
+        nodes = findings.nodes(detector, detector.read(new[5:6]), changed)
+        assert nodes.is_near == is_near
+        order = nodes.new_from if is_near else -nodes.shares
+        assert order[findings.listed(nodes, changed)[-1]] >= order.min()
+
+
+def test_colors_are_full_where_shares_are_larger_than_in_known_graphs(detector, monkeypatch):
+    limits, picture = [], rendering.pictures.graph_picture
+
+    def drawn(*arguments, vmax=None, **options):
+        limits.append(vmax)
+        return picture(*arguments, vmax=vmax, **options)
+
+    monkeypatch.setattr(page, "PICTURED", 9)
+    monkeypatch.setattr(rendering.pictures, "graph_picture", drawn)
+    skgraphkde.report(detector, random_graphs(4, seed=9))
+    of_views = [rendering.FULL * findings.usual_share(detector, view) for view in (0, 1)]
+    assert {x for x in limits if x is not None} <= set(of_views)
+    references, largest = detector.density_.references, []
+    for i in np.linspace(0, 29, findings.SAMPLE).astype(int):  # each by the others, slowly
+        graph, others = references[i], np.delete(np.arange(30), i)
+        D = detector.density_.distances(graph)[0]
+        nearest = others[np.argsort(D[others], kind="stable")[:5]]
+        largest.append(abs(detector.density_.contributions(graph, nearest).mean(axis=1)).max())
+    assert of_views[0] == pytest.approx(rendering.FULL * np.quantile(largest, 0.9))
+
+
+def test_an_update_meanwhile_changes_nothing(monkeypatch, new):
+    """Another thread updates the detector as soon as the graphs are read."""
+    fitted = GraphKDEDetector(references=References("window", max_references=20))
+    fitted.fit(random_graphs(20, seed=1))
+    batch = fitted.read(new)
+    before = copy.deepcopy(fitted)
+    expected = results(before, batch)
+    expected_page = skgraphkde.report(before, batch)
+    check = GraphKDEDetector._check_batch
+
+    def updating(self, graphs):
+        check(self, graphs)
+        if not updated:
+            updated.append(True)
+            fitted.partial_fit(random_graphs(15, seed=5))
+
+    for function, value in ((results, expected), (skgraphkde.report, expected_page)):
+        updated = [True]
+        with monkeypatch.context() as patch:
+            patch.setattr(GraphKDEDetector, "_check_batch", updating)
+            updated.clear()
+            found = function(fitted, batch)
+        assert updated
+        assert found.equals(value) if function is results else found == value
+        fitted = copy.deepcopy(before)
+
+
+def test_known_graphs_on_the_map_have_scores_of_their_own(monkeypatch, new):
+    """Those of a reservoir are not the graphs of the calibration scores."""
+    fitted = GraphKDEDetector(references=References("reservoir", max_references=20), random_state=0)
+    fitted.fit(random_graphs(20, seed=1)).partial_fit(random_graphs(40, seed=3))
+    drawn = []
+    original = rendering.pictures.GraphMapDisplay.from_predictions
+
+    def spy(D, scores, **options):
+        drawn.append(scores)
+        return original(D, scores, **options)
+
+    monkeypatch.setattr(rendering.pictures.GraphMapDisplay, "from_predictions", spy)
+    skgraphkde.report(fitted, new[:1])
+    density = fitted.density_
+    own = density.view_scores(density.references, own=np.arange(20))
+    np.testing.assert_allclose(drawn[0][:20], density.as_log_p_values(own).sum(axis=0))
+    assert not np.allclose(drawn[0][:20], fitted.calibration_scores_)
+
+
+def test_the_rate_is_what_fit_says(new):
+    with pytest.warns(UserWarning, match="it will flag about 1 in 6"):
+        fitted = GraphKDEDetector().fit(random_graphs(5, seed=1))
+    assert "as about 16.7%" in skgraphkde.report(fitted, new)
+
+
+def test_it_says_what_was_not_read():
+    with pytest.warns(UserWarning, match="not read"):
+        fitted = GraphKDEDetector().fit([plant(i) for i in range(20)])
+    page = skgraphkde.report(fitted, [plant(50, temp=200.0)])
+    (text,) = (x for x in Parsed(page).texts["p"] if x.startswith("Not read"))
+    assert "node attribute 'temp'" in text
+    assert "--schema all" in text
+    fitted.set_params(schema="all").fit([plant(i) for i in range(20)])
+    assert "Not read" not in skgraphkde.report(fitted, [plant(50, temp=200.0)])
 
 
 def test_missing_packages_are_named(detector, new, monkeypatch):
@@ -226,7 +389,7 @@ def test_other_detectors(parameters):
     headings = parsed.texts["th"]
     assert ("p-value" in headings) == ("Score" not in headings) == detector.is_calibrated_
     assert ("Share" in headings) == ("distance" not in parameters)
-    assert ("Node" in headings) == (detector.density_.novelty is not None)
+    assert "Node" in headings or detector.density_.novelty is None
     assert "Map of known and new graphs" in pictures(parsed)
 
 

@@ -1,0 +1,180 @@
+"""Properties: graphs -> numbers that can be odd, each with what it is about.
+
+Sizes, means of node features, shares of new parts and of new neighborhoods, rarity, extremes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skgraphkde.density.graph_density import GraphDensity
+from skgraphkde.density.novelty import FittedNovelty
+from skgraphkde.density.parts import Known, Parts, means
+from skgraphkde.graphs.batch import GraphBatch
+
+
+class Column(NamedTuple):
+    """What a number is about."""
+
+    kind: str  # as in the table of `explain`
+    what: str  # the feature, the size, or the kind of parts
+    place: int = 0  # among the features, or the numbers of nodes or edges
+    both: bool = False  # whether small numbers are odd, too
+
+
+class Numbers(NamedTuple):
+    """The properties of graphs."""
+
+    values: np.ndarray  # (n_graphs, n_columns); NaN where a graph has none
+    least: np.ndarray  # the same shape: differences that are no news
+
+
+class Properties:
+    """The properties that the graphs of a detector have.
+
+    Parameters
+    ----------
+    density : GraphDensity
+
+    Attributes
+    ----------
+    columns : list of Column
+    known : Numbers
+        Of the references, each by the others.
+    """
+
+    def __init__(self, density: GraphDensity) -> None:
+        self.density = density
+        references = density.references
+        by_label = references.labels is not None
+        with_edges = by_label or references.edge_labels is not None
+        self.parts = Parts(references, by_label=by_label, with_edges=with_edges)
+        self.names = [str(name) for name in density.features.get_feature_names_out()]
+        self.edges = density.features.block("edge")
+        labels = density.features.block("label")
+        projected = labels is not None and labels.weights is not None
+        # Which say nothing in words; the categories are reasons themselves.
+        unsaid = set(labels.names) if projected else set()
+        self.columns = [Column("size", what, both=True) for what in ("nodes", "edges")]
+        said = [(j, name) for j, name in enumerate(self.names) if name not in unsaid]
+        self.columns += [Column("feature", name, j, both=True) for j, name in said]
+        self.columns += [Column(kind, x) for kind in ("new", "rare") for x in self.parts.kinds]
+        self.columns += self._of_novelty()
+        self.sizes = _sizes(references)
+        self.features, self.means = self.featurized(references)
+        known = self.means
+        self.is_share = np.asarray(((known >= 0) & (known <= 1)).all(axis=0))
+        self.known = self.of(references, np.arange(len(references)), known)
+        del self.features  # which are larger than all the rest
+
+    def _of_novelty(self) -> list[Column]:
+        novelty, schema = self.density.novelty, self.density.references.schema
+        if novelty is None:
+            return []
+        columns = [Column("neighborhoods", "neighborhoods")]
+        if len(novelty.extremes.of_nodes):
+            columns += [
+                Column("extreme", "nodes", j) for j in range(len(novelty.extremes.of_nodes))
+            ]
+        if novelty.extremes.of_edges:
+            columns += [Column("extreme", "edges", j) for j in range(len(schema.edge_columns))]
+        return columns
+
+    def featurized(self, graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
+        """The features of the nodes, and their means over the nodes of each graph.
+
+        Nodes without edges say nothing about the numbers of edges: these are means over edges.
+        """
+        features = np.asarray(self.density.features.transform_batch(graphs).attributes)
+        sums = np.add.reduceat(features, graphs.node_ptr[:-1], axis=0)
+        of_graphs = sums / graphs.n_nodes_per_graph[:, np.newaxis]
+        if self.edges is not None:
+            for name, values in self.edges.graph_means(graphs).items():
+                of_graphs[:, self.names.index(name)] = values
+        return features, of_graphs
+
+    def of(self, graphs: GraphBatch, own: np.ndarray, feature_means: np.ndarray) -> Numbers:
+        """The properties of graphs.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,)
+            The reference that each graph is, whose own parts do not count (-1: none).
+        feature_means : ndarray of shape (n_graphs, n_features)
+            What :meth:`featurized` returned.
+        """
+        sizes, n_nodes = _sizes(graphs), graphs.n_nodes_per_graph
+        ratio = np.log(sizes[:, 1] / sizes[:, 0])
+        # Half a node more is no news where all graphs have the same size.
+        pairs: list[tuple[Any, Any]] = [
+            (np.log(sizes[:, 0]), 0.5 / self.sizes[:, 0].mean()),
+            (ratio, 0.5 / self.sizes[:, 1].mean()),
+        ]
+        for column in self.columns:
+            if column.kind == "feature":
+                one_node = 0.5 / n_nodes if self.is_share[column.place] else 0.0
+                pairs.append((feature_means[:, column.place], one_node))
+        pairs += self._of_parts(graphs, own)
+        if self.density.novelty is not None:
+            pairs += self._new_and_extreme(self.density.novelty, graphs, own)
+        n = len(graphs)
+        stacked = (
+            np.column_stack([np.broadcast_to(x, n) for x in of_columns])
+            for of_columns in zip(*pairs, strict=True)
+        )
+        return Numbers(*stacked)
+
+    def _of_parts(self, graphs: GraphBatch, own: np.ndarray) -> list[tuple[Any, Any]]:
+        """Shares of parts that are new, then how rare the others are."""
+        new, rare = [], []
+        for kind, keys, graph in self.parts.of(graphs):
+            known = self.parts.known[kind]
+            is_new, is_counted = self.new_parts(graphs, kind, keys, own[graph])
+            n_parts = np.maximum(np.bincount(graph, minlength=len(graphs)), 1)
+            if kind == "edges" and not graphs.directed:
+                n_parts = np.maximum(n_parts / 2, 1)
+            new.append((means(is_counted, graph, len(graphs)), 0.25 / n_parts))
+            rarity = -known.log_shares(keys, graph, own[graph] >= 0)
+            old = np.flatnonzero(~is_new)
+            spread = rarity[old].std() if len(old) else 0.0
+            least = np.maximum(spread / (2 * np.sqrt(n_parts)), 1e-3)
+            rare.append((means(rarity[old], graph[old], len(graphs)), least))
+        return new + rare
+
+    def new_parts(
+        self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Which parts no reference has, and which of them count: not edges with a new end."""
+        is_new = self.parts.known[kind].is_new(keys, own)
+        if kind == "categories" or not self.parts.by_label:
+            return is_new, is_new
+        of_nodes: Known = self.parts.known["categories"]
+        owners = np.zeros(graphs.n_nodes, dtype=int)
+        owners[graphs.source_of_arc] = own
+        new_node = of_nodes.is_new(self.parts.node_keys(graphs), owners)
+        return is_new, is_new & ~new_node[graphs.source_of_arc] & ~new_node[
+            graphs.adjacency.indices
+        ]
+
+    def _new_and_extreme(
+        self, novelty: FittedNovelty, graphs: GraphBatch, own: np.ndarray
+    ) -> list[tuple[Any, Any]]:
+        n_nodes = graphs.n_nodes_per_graph
+        if (own >= 0).all():
+            shares = novelty.known_shares
+        else:
+            is_new = novelty.new_from(graphs) <= novelty.radius
+            shares = means(is_new, graphs.graph_of_node, len(graphs))
+        pairs: list[tuple[Any, Any]] = [(shares, 0.5 / n_nodes)]
+        for _, deviations, graph in novelty.extremes.deviations(graphs, own):
+            largest = np.zeros((len(graphs), deviations.shape[1]))
+            np.maximum.at(largest, graph, deviations)
+            pairs += [(x, 0.5) for x in largest.T]  # in standard deviations
+        return pairs
+
+
+def _sizes(graphs: GraphBatch) -> np.ndarray:
+    return np.column_stack([graphs.n_nodes_per_graph, np.maximum(graphs.n_edges_per_graph, 0.5)])

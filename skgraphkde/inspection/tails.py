@@ -1,0 +1,122 @@
+"""Tails: numbers of the known graphs -> how improbable a number of a new graph is.
+
+Minus the logarithm of a p-value: the share of the known graphs with numbers as far out, and beyond
+all of them a tail that falls like that of an exponential or a t-distribution, whichever is heavier.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+from skgraphkde.calibration import rounding
+
+# The tail begins here.
+TAIL = 0.9
+
+
+class Tail:
+    """The upper tail of one number.
+
+    Parameters
+    ----------
+    known : ndarray of shape (n,)
+        Of the known graphs; NaN where a graph has none.
+    """
+
+    def __init__(self, known: np.ndarray) -> None:
+        self.known = np.sort(known[np.isfinite(known)])
+
+    def strengths(self, values: np.ndarray, least: np.ndarray | float = 0.0) -> np.ndarray:
+        """Minus log p of new numbers.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_graphs,)
+        least : ndarray of shape (n_graphs,) or float, default=0.0
+            The least scale: a number is no news that is larger than all by much less.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+            0 where there is no number, or fewer than two known ones.
+        """
+        known, n = self.known, len(self.known)
+        is_given = np.isfinite(values)
+        if n < 2:
+            return np.zeros(len(values))
+        values = np.where(is_given, values, known[0])
+        as_far = n - np.searchsorted(known, values - rounding(values), side="left")
+        log_p = np.log((1 + as_far) / (n + 1))
+        spread = known.std(ddof=1)
+        above = known[known > np.quantile(known, TAIL)] - np.quantile(known, TAIL)
+        excess = above.mean() if len(above) else 0.0
+        floor = np.maximum(least, 1e-9 * (1 + abs(known[-1])))
+        exponential = -np.maximum(values - known[-1], 0) / np.maximum(
+            max(excess, spread / 2), floor
+        )
+        deviation = (values - known.mean()) / np.maximum(spread, floor)
+        student = stats.t.logsf(deviation * np.sqrt(n / (n + 1)), n - 1) + np.log(n + 1)
+        beyond = np.minimum(np.maximum(exponential, student), 0.0)
+        return np.where(is_given, -log_p - np.where(as_far == 0, beyond, 0.0), 0.0)
+
+    def leave_one_out(self, values: np.ndarray, least: np.ndarray | float = 0.0) -> np.ndarray:
+        """The same of the known numbers, each by the others."""
+        n = len(self.known)
+        if n < 3:
+            return np.zeros(len(values))
+        is_given = np.isfinite(values)
+        filled = np.where(is_given, values, self.known[0])
+        as_far = n - np.searchsorted(self.known, filled - rounding(filled), side="left")
+        strengths = np.where(is_given, -np.log(np.maximum(as_far, 1) / n), 0.0)
+        least = np.broadcast_to(least, values.shape)
+        for i in np.flatnonzero(is_given & (as_far == 1)):  # beyond all others
+            others = Tail(np.delete(values, i))
+            strengths[i] = others.strengths(values[i : i + 1], least[i : i + 1])[0]
+        return strengths
+
+
+class Tails:
+    """Both tails of many numbers, and how large the largest strength of a known graph is.
+
+    The strength of a number is minus the logarithm of the probability that any number of a known
+    graph, judged by the others, is as improbable (the step of Westfall and Young, 1993): numbers
+    that go together count once, and whatever the distributions are, a graph like the known ones has
+    a strength of at least s with a probability of about exp(-s).
+
+    Parameters
+    ----------
+    known : ndarray of shape (n_known, n_numbers)
+    both : ndarray of shape (n_numbers,), bool
+        Whether small numbers are odd, too.
+    least : ndarray of the shape of `known`
+        As for :class:`Tail`.
+    """
+
+    def __init__(self, known: np.ndarray, both: np.ndarray, least: np.ndarray) -> None:
+        self.upper = [Tail(x) for x in known.T]
+        self.lower = [
+            Tail(-x) if is_both else None for x, is_both in zip(known.T, both, strict=True)
+        ]
+        own = np.zeros(known.shape)
+        for j, (values, floor) in enumerate(zip(known.T, least.T, strict=True)):
+            own[:, j] = self.upper[j].leave_one_out(values, floor)
+            lower = self.lower[j]
+            if lower is not None:
+                own[:, j] = np.maximum(own[:, j], lower.leave_one_out(-values, floor))
+        # Of the same rank, a number among n others is less probable than one among n - 1.
+        self.largest = Tail(own.max(axis=1, initial=0.0) + np.log1p(1 / len(known)))
+
+    def raw(self, values: np.ndarray, least: np.ndarray) -> np.ndarray:
+        """Minus log p of each number by itself, shape (n_graphs, n_numbers)."""
+        found = np.zeros(values.shape)
+        for j, (column, floor) in enumerate(zip(values.T, least.T, strict=True)):
+            found[:, j] = self.upper[j].strengths(column, floor)
+            lower = self.lower[j]
+            if lower is not None:
+                found[:, j] = np.maximum(found[:, j], lower.strengths(-column, floor))
+        return found
+
+    def strengths(self, raw: np.ndarray) -> np.ndarray:
+        """Minus log p among all numbers, of the same shape as what :meth:`raw` returns."""
+        return self.largest.strengths(raw.reshape(-1), 1.0).reshape(raw.shape)
