@@ -8,8 +8,9 @@ that names the element that lacks one.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -200,6 +201,8 @@ def _rows(elements: Elements, values: Any, name: str, missing: str) -> np.ndarra
     n = len(elements.names)
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf" and values.ndim <= 2:
         return values.astype(float).reshape(n, -1 if values.size else 0)
+    if (at_once := _plain_rows(values)) is not None:
+        return at_once
     width = None
     rows: list[np.ndarray | None] = []
     for k, value in enumerate(values):
@@ -217,6 +220,27 @@ def _rows(elements: Elements, values: Any, name: str, missing: str) -> np.ndarra
         rows.append(row)
     blank = np.full(1 if width is None else width, np.nan)
     return np.stack([blank if row is None else row for row in rows]) if rows else np.empty((0, 1))
+
+
+def _plain_rows(values: Sequence[Any]) -> np.ndarray | None:
+    """Rows of numbers, or of vectors of one length; None for all that is to be looked at closer."""
+    types = set(map(type, values))
+    if types == {np.ndarray}:
+        if {(x.dtype.kind in "iuf", x.ndim) for x in values} != {(True, 1)}:
+            return None
+        widths, vectors = set(map(len, values)), values
+    else:
+        vectors = values if types <= {list, tuple} else [(x,) for x in values]
+        widths = set(map(len, vectors))
+        if not set(map(type, chain.from_iterable(vectors))) <= {int, float}:
+            return None
+    if len(widths) != 1 or widths == {0}:
+        return None
+    try:
+        rows = np.array(vectors, dtype=float)
+    except OverflowError:
+        return None
+    return None if np.isnan(rows).any() else rows
 
 
 def _row(elements: Elements, k: int, value: Any, name: str) -> np.ndarray:
