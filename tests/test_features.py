@@ -288,3 +288,30 @@ def test_a_warning_of_labels_is_short():
     ) as caught:
         features.transform([new])
     assert len(str(caught[0].message)) < 1000
+
+
+@pytest.mark.parametrize("name", ["temp", "pos"])
+def test_everything_that_is_read_is_used_or_said(name):
+    """A smooth number is taken for a position by its name, too, and then not without a word."""
+    graphs = [in_space(seed) for seed in range(30)]
+    for graph in graphs:
+        for node in graph:
+            graph.nodes[node][name] = graph.nodes[node].pop("x")[0]
+    batch = read_graphs(graphs, schema="all")
+    if name == "temp":
+        features = NodeFeatures().fit(batch)
+        assert features.block("attribute").used.tolist() == [0]
+    else:
+        with pytest.warns(UserWarning, match="left out of the features: node number 'pos', which"):
+            features = NodeFeatures(("attribute", "degree")).set_params(kinds="auto").fit(batch)
+        assert features.block("attribute") is None
+    hot = read_graphs(graphs[:1], schema="all")
+    values = hot.attributes.copy()
+    values[0] += 1e3
+    detector = GraphKDEDetector(schema="all")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        detector.fit(graphs)
+    assert ("extremes of numbers" in detector.density_.views) == (name == "temp")
+    if name == "temp":
+        assert detector.predict(hot.replace(attributes=values, schema=hot.schema)).tolist() == [-1]

@@ -28,10 +28,7 @@ class Extremes:
 
     def __init__(self, references: GraphBatch, parts: Parts) -> None:
         self.parts = parts
-        named = references.schema.named
-        columns = [n for n, width in references.schema.node_numbers for _ in range(width)]
-        # By convention "x" can be anything, such as a position.
-        self.of_nodes = np.flatnonzero([name in named for name in columns])
+        self.of_nodes = np.flatnonzero(references.schema.are_meant)
         self.of_edges = references.edge_attributes is not None
         # Squares of numbers far from 0, such as times, lose the digits in which they differ.
         self.centers = {"nodes": np.zeros(len(self.of_nodes)), "edges": np.zeros(1)}

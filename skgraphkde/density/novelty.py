@@ -45,9 +45,9 @@ class Novelty(Specification):
     of the references alike, and k - 1 kinds of parts. It finds known categories that do not belong
     together.
 
-    The last view, where nodes have numbers that a schema names, or edges have numbers, is the
-    largest of them: how many standard deviations one is from those of the references' nodes, or
-    edges, of the same kind. It finds a single impossible reading.
+    The last view, where edges have numbers, or nodes have some that a schema names or that are no
+    positions by their names, is the largest of them: how many standard deviations one is from those
+    of the references' nodes, or edges, of the same kind. It finds a single impossible reading.
 
     A training graph does not count among its own references.
 

@@ -318,7 +318,9 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def positions(batch: GraphBatch) -> np.ndarray:
-    """Which attributes are positions: bool, shape (n_attributes,); never those that were named.
+    """Which attributes are positions: bool, shape (n_attributes,).
+
+    Never those that were named, or whose names are not those of positions.
 
     The mean squared difference along edges is twice the variance if neighbors have nothing in
     common. Coordinates of atoms have 0.03 to 0.19 of that (BZR, COX2, DHFR, AIDS), chemical and
@@ -332,12 +334,7 @@ def positions(batch: GraphBatch) -> np.ndarray:
     # In units of the largest, whose squares may overflow.
     values = values / np.maximum(np.abs(values).max(axis=0), np.finfo(float).tiny)
     along_edges = ((values[edges.row] - values[edges.col]) ** 2).mean(axis=0)
-    is_named = [
-        name in batch.schema.named
-        for name, width in batch.schema.node_numbers
-        for _ in range(width)
-    ]
-    return (along_edges < POSITION * 2 * values.var(axis=0)) & ~np.array(is_named)
+    return (along_edges < POSITION * 2 * values.var(axis=0)) & ~batch.schema.are_meant
 
 
 def _add_signs(values: np.ndarray, weights: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:

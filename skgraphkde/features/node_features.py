@@ -54,7 +54,8 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         - "attribute": node numbers, standardized on the training nodes; a missing one is the mean,
           beside a column that says so. "auto" leaves out positions, which are numbers that hardly
           change along the edges: they say where in space a node is, in a frame that differs from
-          graph to graph. What a GraphSchema names is never left out;
+          graph to graph. What a GraphSchema names is never left out, nor is what has another name
+          than positions have ("x", "y", "z", "pos", "position", "coordinates" and the like);
         - "degree": one-hot number of neighbors in the bins 0, 1, 2-3, 4-7, ... and its logarithm;
         - "random_walk": the probability that a walk which steps to a random neighbor (in proportion
           to the edge weights) is back after 2, ..., `n_steps` steps; 0 at an isolated node.
@@ -146,6 +147,8 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         batch = read_graphs(graphs)
         kinds = _resolve_kinds(self.kinds, batch)
         edge_groups = EdgeGroups.fit(batch)
+        if self.kinds == "auto" and batch.attributes is not None:
+            _say_left_out(batch, positions(batch))
         self.blocks_ = tuple(self._block(kind, batch, edge_groups) for kind in kinds)
         self.kinds_, self.edge_groups_ = kinds, edge_groups
         return self
@@ -285,6 +288,19 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         has_groups = edges is None or edges.groups == self.edge_groups_
         state.check(has_groups, "edge_groups_ are not those of the edges")
         state.check_empty()
+
+
+def _say_left_out(batch: GraphBatch, are_left_out: np.ndarray) -> None:
+    """Warn of positions that are left out, though more than the conventional "x" was asked for."""
+    names = [name for name, width in batch.schema.node_numbers for _ in range(width)]
+    left_out = {name for name, is_one in zip(names, are_left_out, strict=True) if is_one}
+    if left_out - {"x"}:
+        listed = ", ".join(map(repr, sorted(left_out)))
+        warnings.warn(
+            f"left out of the features: node number {listed}, which hardly changes along edges, as "
+            "positions do: name it in the schema to use it",
+            stacklevel=2,
+        )
 
 
 def _resolve_kinds(kinds: Any, batch: GraphBatch) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.persistence import State, register
@@ -27,6 +28,8 @@ CONVENTIONS = {
     "edge_numbers": ("x", "edge_attr"),
 }
 KINDS = tuple(CONVENTIONS)
+# Names of node numbers that say where a node is, or may say anything, unless the user wrote them.
+PLACES = {"x", "y", "z", "xyz", "pos", "position", "positions", "coords", "coordinates"}
 
 
 @register
@@ -223,6 +226,12 @@ class FittedSchema:
     def edge_columns(self) -> tuple[str, ...]:
         """The same of the edge numbers."""
         return column_names(self.edge_numbers)
+
+    @property
+    def are_meant(self) -> np.ndarray:
+        """Which columns of the node numbers were named, or cannot be positions by their names."""
+        meant = [name in self.named or name.lower() not in PLACES for name, _ in self.node_numbers]
+        return np.repeat(np.array(meant, dtype=bool), [width for _, width in self.node_numbers])
 
     @property
     def is_typed(self) -> bool:
