@@ -63,7 +63,6 @@ def killed(path, after, **options):
 @pytest.mark.parametrize(
     "options",
     [
-        {},
         {
             "references": "importance",
             "references__ratio": 0.5,
@@ -78,7 +77,7 @@ def killed(path, after, **options):
             "training__learning_rate": 0.05,
         },
     ],
-    ids=["plain", "sampling", "early stopping"],
+    ids=["sampling", "early stopping"],
 )
 def test_a_killed_fit_goes_on_to_the_same_result(path, options):
     after = 2 if "training__n_iter_no_change" in options else 4
