@@ -6,6 +6,7 @@ import copy
 import heapq
 import os
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def report(
     *,
     alpha: float = 0.1,
     known_names: Sequence[Any] | None = None,
-) -> str | None:
+) -> HtmlPage | None:
     """A page that shows which graphs are odd, and why: one HTML file, which needs no network.
 
     It says how many graphs are anomalies, and how many are selected at a false-discovery rate; it
@@ -63,8 +64,8 @@ def report(
 
     Returns
     -------
-    str or None
-        The page, if `path` is None.
+    HtmlPage or None
+        The page, if `path` is None: a string that notebooks show as a page.
 
     Raises
     ------
@@ -97,10 +98,19 @@ def report(
             page.add(names[i], batch[i], finding, ids and ids[i])
     html = page.html()
     if path is None:
-        return html
+        return HtmlPage(html)
     with atomic_file(path, "t", encoding="utf-8", newline="") as file:
         file.write(html)
     return None
+
+
+class HtmlPage(str):
+    """An HTML page, which notebooks show in a frame of its own."""
+
+    def _repr_html_(self) -> str:
+        # In a frame, neither page nor notebook changes how the other looks.
+        style = "width: 100%; height: 50em; border: 0"
+        return f'<iframe srcdoc="{escape(self)}" style="{style}"></iframe>'
 
 
 def check_suffix(path: str | os.PathLike) -> None:

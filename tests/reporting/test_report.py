@@ -2,6 +2,7 @@
 
 import base64
 import copy
+from html.parser import HTMLParser
 
 import networkx as nx
 import numpy as np
@@ -102,6 +103,15 @@ def test_names_are_text_everywhere(html):
     assert all("alert" not in str(x) for _, x in parsed.elements)
     assert not {"b", "i"} & {tag for tag, _ in parsed.elements}  # categories and ids of nodes
     assert "<i>node</i>" in parsed.texts["td"]
+
+
+def test_notebooks_show_the_page(detector, new):
+    page = skgraphkde.report(detector, new[:2], ["a", '"><script>'])
+    tags = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attributes: tags.append((tag, dict(attributes)["srcdoc"]))
+    parser.feed(page._repr_html_())
+    assert tags == [("iframe", page)]
 
 
 def test_the_page_fetches_nothing(html):
