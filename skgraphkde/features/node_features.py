@@ -145,22 +145,23 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         """
         self._validate_values()
         batch = read_graphs(graphs)
-        kinds = _resolve_kinds(self.kinds, batch)
-        edge_groups = EdgeGroups.fit(batch)
+        left_out = np.zeros(sum(width for _, width in batch.schema.node_numbers), dtype=bool)
         if self.kinds == "auto" and batch.attributes is not None:
-            _say_left_out(batch, positions(batch))
-        self.blocks_ = tuple(self._block(kind, batch, edge_groups) for kind in kinds)
+            left_out = positions(batch)
+            _say_left_out(batch, left_out)
+        kinds = _resolve_kinds(self.kinds, batch, left_out)
+        edge_groups = EdgeGroups.fit(batch)
+        self.blocks_ = tuple(self._block(kind, batch, edge_groups, left_out) for kind in kinds)
         self.kinds_, self.edge_groups_ = kinds, edge_groups
         return self
 
-    def _block(self, kind: str, batch: GraphBatch, edge_groups: EdgeGroups) -> Block:
+    def _block(
+        self, kind: str, batch: GraphBatch, edge_groups: EdgeGroups, left_out: np.ndarray
+    ) -> Block:
         if kind == "label":
             return LabelBlock.fit(batch)
         if kind == "attribute":
-            is_used = np.ones(np.asarray(batch.attributes).shape[1], dtype=bool)
-            if self.kinds == "auto":
-                is_used = ~positions(batch)
-            return NumberBlock.fit(batch, np.flatnonzero(is_used))
+            return NumberBlock.fit(batch, np.flatnonzero(~left_out))
         if kind == "degree":
             return DegreeBlock.fit(batch)
         if kind == "random_walk":
@@ -290,12 +291,12 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         state.check_empty()
 
 
-def _say_left_out(batch: GraphBatch, are_left_out: np.ndarray) -> None:
+def _say_left_out(batch: GraphBatch, left_out: np.ndarray) -> None:
     """Warn of positions that are left out, though more than the conventional "x" was asked for."""
-    names = [name for name, width in batch.schema.node_numbers for _ in range(width)]
-    left_out = {name for name, is_one in zip(names, are_left_out, strict=True) if is_one}
-    if left_out - {"x"}:
-        listed = ", ".join(map(repr, sorted(left_out)))
+    columns = [name for name, width in batch.schema.node_numbers for _ in range(width)]
+    names = {name for name, is_one in zip(columns, left_out, strict=True) if is_one}
+    if names - {"x"}:
+        listed = ", ".join(map(repr, sorted(names)))
         warnings.warn(
             f"left out of the features: node number {listed}, which hardly changes along edges, as "
             "positions do: name it in the schema to use it",
@@ -303,7 +304,7 @@ def _say_left_out(batch: GraphBatch, are_left_out: np.ndarray) -> None:
         )
 
 
-def _resolve_kinds(kinds: Any, batch: GraphBatch) -> tuple[str, ...]:
+def _resolve_kinds(kinds: Any, batch: GraphBatch, left_out: np.ndarray) -> tuple[str, ...]:
     has = {
         "label": batch.labels is not None,
         "attribute": batch.attributes is not None,
@@ -313,8 +314,7 @@ def _resolve_kinds(kinds: Any, batch: GraphBatch) -> tuple[str, ...]:
     if isinstance(kinds, str) and kinds == "given":
         return (available[0],)
     if isinstance(kinds, str):
-        only_positions = batch.attributes is not None and positions(batch).all()
-        return tuple(kind for kind in available if kind != "attribute" or not only_positions)
+        return tuple(kind for kind in available if kind != "attribute" or not left_out.all())
     lacking = [kind for kind in kinds if kind not in available]
     if lacking:
         raise ValueError(

@@ -63,25 +63,6 @@ def refined(
         yield colors
 
 
-@compiled(nogil=True)
-def _add_told(told, indices, indptr, out):
-    """out[v] += sum of told[u], modulo 2^64, over the arcs from u that reach v."""
-    for v in range(len(out)):
-        for arc in range(indptr[v], indptr[v + 1]):
-            out[v] += told[indices[arc]]
-
-
-@compiled(nogil=True)
-def _add_told_by_arc(colors, indices, indptr, keys, out):
-    """out[v] += sum of :func:`scrambled` (colors[u] + the key of the arc), as above."""
-    for v in range(len(out)):
-        for arc in range(indptr[v], indptr[v + 1]):
-            x = colors[indices[arc]] + keys[arc]
-            x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            out[v] += x ^ (x >> np.uint64(31))
-
-
 def sums_of_runs(colors: np.ndarray, ptr: np.ndarray) -> np.ndarray:
     """The sums, modulo 2^64, of the colors from ptr[0] to ptr[1] - 1, from ptr[1] on, and so on."""
     total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(colors)])
@@ -125,3 +106,24 @@ def scrambled(x: np.ndarray) -> np.ndarray:
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
+
+
+# -- compiled loops over arcs ----------------------------------------------------------------------
+
+_scrambled = compiled(nogil=True)(scrambled)
+
+
+@compiled(nogil=True)
+def _add_told(told, indices, indptr, out):
+    """out[v] += sum of told[u], modulo 2^64, over the arcs from u that reach v."""
+    for v in range(len(out)):
+        for arc in range(indptr[v], indptr[v + 1]):
+            out[v] += told[indices[arc]]
+
+
+@compiled(nogil=True)
+def _add_told_by_arc(colors, indices, indptr, keys, out):
+    """out[v] += sum of :func:`scrambled` (colors[u] + the key of the arc), as above."""
+    for v in range(len(out)):
+        for arc in range(indptr[v], indptr[v + 1]):
+            out[v] += _scrambled(colors[indices[arc]] + keys[arc])

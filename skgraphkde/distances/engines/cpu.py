@@ -71,9 +71,7 @@ def kernel_means(
         support = Support(x, W)
         return _KernelMeans.apply(x, x, _Tiling(support, support, gammas))
     memo = {} if memo is None or y.requires_grad else memo
-    if "support" not in memo:
-        memo["support"] = Support(y, V)
-    of_y = memo["support"]
+    of_y = Support.kept(y, V, memo)
     of_x = Support(x, W, of_y.center)
     if len(x) <= ROW_TILE < len(y):  # the threads share the row tiles: these are to be many
         return _KernelMeans.apply(y, x, _Tiling(of_y, of_x, gammas)).mT
@@ -102,15 +100,13 @@ def pair_means(
     -------
     Tensor of shape (n_gammas, len(columns))
     """
-    if "support" not in memo:
-        memo["support"] = Support(y, V)
-    of_y, (indptr, columns) = memo["support"], pairs
+    of_y, (indptr, columns) = Support.kept(y, V, memo), pairs
     of_x = Support(x, W, of_y.center)
     scales = np.array(gammas, of_y.points.dtype)
     low = scales.dtype.type(lowest_exponent(of_y.points.dtype))
     out = np.empty((len(scales), len(columns)), scales.dtype)
     n_points = np.diff(V.indptr)
-    work = float(len(scales) * W.nnz / len(W.indptr[1:]) * n_points[columns].sum())
+    work = float(len(scales) * W.nnz / W.shape[0] * n_points[columns].sum())
     edges = np.searchsorted(indptr, np.linspace(0, len(columns), PAIR_JOBS + 1)[1:-1])
     jobs = pairwise(np.unique([0, *edges, len(indptr) - 1]).tolist())
 

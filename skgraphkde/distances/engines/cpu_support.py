@@ -36,6 +36,13 @@ class Support:
         self.norms = np.einsum("pk,pk->p", self.points, self.points)
         self.weights = Weights(weights, points.dtype)
 
+    @classmethod
+    def kept(cls, points: torch.Tensor, weights: sp.csr_array, memo: dict[str, Any]) -> Support:
+        """The support of points and weights, computed in the first call with their memo."""
+        if "support" not in memo:
+            memo["support"] = cls(points, weights)
+        return memo["support"]
+
 
 class Weights:
     """A CSR matrix (measures, points) as the compiled loops take it, from three sides.
