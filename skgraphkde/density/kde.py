@@ -190,16 +190,10 @@ class MultiBandwidthKDE(nn.Module):
         -------
         Tensor of shape (n_distances, n)
         """
-        n_references = torch.full((squared_distances.shape[1],), squared_distances.shape[2])
-        if left_out is not None:
-            n_references = (~left_out).sum(1)
-        log_n = torch.log(n_references.to(squared_distances))
+        _, n, N = squared_distances.shape
+        log_n = self.log_counts(n, N, left_out).to(squared_distances)
         if not torch.is_grad_enabled() and squared_distances.device.type == "cpu":
-            sums = squared_distances.new_empty(squared_distances.shape[:2])
-            kde_loops.log_sums(
-                *self._operands(squared_distances, log_weights, left_out), sums.numpy()
-            )
-            return sums - log_n
+            return self.log_sums(squared_distances, log_weights, left_out) - log_n
         log_scales, widths = self.log_scales(squared_distances)
         log_densities = []
         for squared, log_scale, width in zip(squared_distances, log_scales, widths, strict=True):
@@ -214,39 +208,89 @@ class MultiBandwidthKDE(nn.Module):
             log_densities.append(torch.logsumexp(log_kernel, 1) - log_n)
         return torch.stack(log_densities)
 
+    def log_sums(
+        self,
+        squared_distances: torch.Tensor,
+        log_weights: torch.Tensor | None,
+        left_out: torch.Tensor | None,
+    ) -> torch.Tensor:
+        """Logarithms of the sums of all terms, on the CPU and without gradients.
+
+        Arguments and result are those of `forward`, but nothing is divided by N.
+        """
+        out = squared_distances.new_empty(squared_distances.shape[:2])
+        kde_loops.log_sums(
+            *self._operands(squared_distances, log_weights),
+            _numpy(left_out, torch.bool),
+            out.numpy(),
+        )
+        return out
+
+    def log_sums_of_pairs(
+        self, squared: torch.Tensor, log_weights: torch.Tensor | None, of_pairs: torch.Tensor
+    ) -> torch.Tensor:
+        """The same of some terms only.
+
+        Parameters
+        ----------
+        squared : Tensor of shape (n_distances, n_pairs)
+        log_weights : Tensor of shape (n, N) or None
+        of_pairs : bool Tensor of shape (n, N)
+            The pairs, row by row.
+
+        Returns
+        -------
+        Tensor of shape (n_distances, n)
+            -inf where a graph has no term.
+        """
+        n_pairs = of_pairs.sum(1).numpy()
+        pairs = np.append(0, np.cumsum(n_pairs)), of_pairs.nonzero(as_tuple=True)[1].numpy()
+        out = squared.new_empty(len(squared), len(of_pairs))
+        operands = self._operands(squared, log_weights)
+        kde_loops.log_sums_of_pairs(*operands, pairs, out.numpy())
+        return out
+
     def log_kernels(
         self,
         squared_distances: torch.Tensor,
         log_weights: torch.Tensor | None,
         left_out: torch.Tensor | None,
     ) -> torch.Tensor:
-        """Upper bounds of the logarithms of all terms, on the CPU; arguments are as above.
+        """Logarithms of the largest terms of each graph and reference among the bandwidths.
 
-        The sum over bandwidths counts as its largest term times their number.
+        On the CPU; arguments are those of `forward`.
 
         Returns
         -------
         Tensor of shape (n_distances, n, N)
+            -inf for references that are left out.
         """
         out = torch.empty_like(squared_distances)
-        operands = self._operands(squared_distances, log_weights, left_out)
-        kde_loops.all_log_kernels(*operands, out.numpy())
-        return out.add_(math.log(len(self.multiples)))
+        kde_loops.log_kernels(
+            *self._operands(squared_distances, log_weights),
+            _numpy(left_out, torch.bool),
+            out.numpy(),
+        )
+        return out
+
+    def log_counts(self, n: int, N: int, left_out: torch.Tensor | None) -> torch.Tensor:
+        """Logarithms of the numbers of references of n graphs, of N that are not left out."""
+        counts = torch.full((n,), N) if left_out is None else (~left_out).sum(1)
+        return torch.log(counts.to(self.mixture_logits))
 
     def _operands(
-        self,
-        squared_distances: torch.Tensor,
-        log_weights: torch.Tensor | None,
-        left_out: torch.Tensor | None,
+        self, squared_distances: torch.Tensor, log_weights: torch.Tensor | None
     ) -> tuple[np.ndarray, ...]:
-        """What the compiled loops take."""
-        if log_weights is None:
-            log_weights = squared_distances.new_empty(0, 0)
-        if left_out is None:
-            left_out = torch.empty((0, 0), dtype=torch.bool)
+        """What the compiled loops take first: no weights are an empty array."""
         of_kde = (x.detach().numpy() for x in self.log_scales(squared_distances))
-        log_weights = log_weights.to(squared_distances)
-        return squared_distances.numpy(), *of_kde, log_weights.numpy(), left_out.numpy()
+        return squared_distances.numpy(), *of_kde, _numpy(log_weights, squared_distances.dtype)
+
+
+def _numpy(matrix: torch.Tensor | None, dtype: torch.dtype) -> np.ndarray:
+    """A matrix as NumPy takes it; None is an empty one."""
+    if matrix is None:
+        return torch.empty((0, 0), dtype=dtype).numpy()
+    return matrix.to(dtype).numpy()
 
 
 def _median_distance(squared: torch.Tensor) -> float:

@@ -20,36 +20,53 @@ def log_sums(squared, log_scales, widths, log_weights, left_out, out):
     References that are left out, or infinitely far away, count as nothing. Empty arrays stand for
     no weights and nothing left out.
     """
-    largest = np.empty(squared.shape[2])
-    for v in range(squared.shape[0]):
-        for i in range(squared.shape[1]):
-            log_kernels(squared[v, i], log_scales[v], widths[v], i, log_weights, left_out, largest)
-            top = np.max(largest)
-            total = 0.0
-            for j in range(len(largest)):
-                if largest[j] > top - NOTHING:
-                    weight = log_weights[i, j] if len(log_weights) else 0.0
-                    for k in range(len(widths[v])):
-                        power = log_scales[v, k] - squared[v, i, j] / widths[v, k] + weight - top
-                        if power > -NOTHING:
-                            total += math.exp(power)
-            out[v, i] = top + math.log(total)
+    weights, terms = np.empty(squared.shape[2]), np.empty(squared.shape[2])
+    for i in range(squared.shape[1]):
+        _weights_of(i, log_weights, left_out, weights)
+        for v in range(squared.shape[0]):
+            out[v, i] = _log_sum(squared[v, i], log_scales[v], widths[v], weights, terms)
 
 
 @_compiled
-def log_kernels(squared, log_scales, widths, i, log_weights, left_out, out):
-    """out[j] = max_k log_scales[k] - squared[j] / widths[k] + log_weights[i, j].
+def log_sums_of_pairs(squared, log_scales, widths, log_weights, pairs, out):
+    """The same of some pairs (i, j), given as CSR without data: row pointers and columns.
 
-    -inf for references that are left out.
+    `squared` has shape (n_distances, n_pairs).
     """
-    for j in range(len(out)):
-        out[j] = log_scales[0] - squared[j] / widths[0]
-    for k in range(1, len(widths)):
-        for j in range(len(out)):
-            out[j] = max(out[j], log_scales[k] - squared[j] / widths[k])
+    indptr, columns = pairs
+    longest = np.max(np.diff(indptr))
+    weights, terms = np.zeros(longest), np.empty(longest)
+    for i in range(len(indptr) - 1):
+        start, stop = indptr[i], indptr[i + 1]
+        n = stop - start
+        if len(log_weights):
+            for e in range(n):
+                weights[e] = log_weights[i, columns[start + e]]
+        for v in range(squared.shape[0]):
+            row = squared[v, start:stop]
+            out[v, i] = _log_sum(row, log_scales[v], widths[v], weights[:n], terms[:n])
+
+
+@_compiled
+def log_kernels(squared, log_scales, widths, log_weights, left_out, out):
+    """out[v, i, j] = max_k log_scales[v, k] - squared[v, i, j] / widths[v, k] + log_weights[i, j].
+
+    That is at most log(M) below the term of M bandwidths; -inf for references that are left out.
+    """
+    weights, terms = np.empty(squared.shape[2]), np.empty(squared.shape[2])
+    for i in range(squared.shape[1]):
+        _weights_of(i, log_weights, left_out, weights)
+        for v in range(squared.shape[0]):
+            _largest(squared[v, i], log_scales[v], widths[v], weights, terms)
+            out[v, i] = terms
+
+
+@_compiled
+def _weights_of(i, log_weights, left_out, out):
+    """Write the logarithms of row i's weights, -inf for references that are left out."""
+    out[:] = 0
     if len(log_weights):
-        for j in range(len(out)):
-            out[j] += log_weights[i, j]
+        out[:] = log_weights[i]
     if len(left_out):
         for j in range(len(out)):
             if left_out[i, j]:
@@ -57,9 +74,31 @@ def log_kernels(squared, log_scales, widths, i, log_weights, left_out, out):
 
 
 @_compiled
-def all_log_kernels(squared, log_scales, widths, log_weights, left_out, out):
-    """:func:`log_kernels` of all graphs, which are at most log(M) below those of M bandwidths."""
-    for v in range(squared.shape[0]):
-        for i in range(squared.shape[1]):
-            row = squared[v, i]
-            log_kernels(row, log_scales[v], widths[v], i, log_weights, left_out, out[v, i])
+def _log_sum(squared, log_scales, widths, log_weights, terms):
+    """Log sum_jk exp(log_scales[k] - squared[j] / widths[k] + log_weights[j])."""
+    if len(squared) == 0:
+        return -np.inf
+    _largest(squared, log_scales, widths, log_weights, terms)
+    top = np.max(terms)
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for j in range(len(terms)):
+        if terms[j] > top - NOTHING:
+            for k in range(len(widths)):
+                power = log_scales[k] - squared[j] / widths[k] + log_weights[j] - top
+                if power > -NOTHING:
+                    total += math.exp(power)
+    return top + math.log(total)
+
+
+@_compiled
+def _largest(squared, log_scales, widths, log_weights, out):
+    """out[j] = max_k log_scales[k] - squared[j] / widths[k] + log_weights[j]."""
+    for j in range(len(out)):
+        out[j] = log_scales[0] - squared[j] / widths[0]
+    for k in range(1, len(widths)):
+        for j in range(len(out)):
+            out[j] = max(out[j], log_scales[k] - squared[j] / widths[k])
+    for j in range(len(out)):
+        out[j] += log_weights[j]

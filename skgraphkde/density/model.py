@@ -19,7 +19,7 @@ from tqdm.auto import tqdm
 from skgraphkde.computing.blocks import blocks
 from skgraphkde.computing.threads import one_torch_thread_in_forks
 from skgraphkde.density.kde import MultiBandwidthKDE, own_references
-from skgraphkde.density.near import near_squared
+from skgraphkde.density.near import near_log_sums
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.distances.joint import Distances, Embedded
 from skgraphkde.distances.measures import DiscreteMeasures
@@ -122,9 +122,9 @@ class DensityModel(nn.Module):
         log_weights = self._log_weights(queries.graphs, references.graphs)
         P, Q = queries.measures, references.measures
         if not torch.is_grad_enabled() and self.distances.has_bounds(Q):
-            squared = near_squared(self.distances, self.kde, P, Q, log_weights, left_out)
-        else:
-            squared = self.distances.squared(P, None if references is queries else Q)
+            log_sums = near_log_sums(self.distances, self.kde, P, Q, log_weights, left_out)
+            return log_sums - self.kde.log_counts(len(queries), len(references), left_out)
+        squared = self.distances.squared(P, None if references is queries else Q)
         return self.kde(squared, log_weights, left_out)
 
     def _log_weights(self, graphs: GraphBatch, references: GraphBatch) -> torch.Tensor | None:

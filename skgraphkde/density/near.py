@@ -6,6 +6,8 @@ Lower bounds of the distances say which ones, and only the others are computed.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 
@@ -14,15 +16,17 @@ from skgraphkde.density.kde import MultiBandwidthKDE
 from skgraphkde.distances.joint import Distances, Embedded
 
 # What all references that are left out could add to a density, as a share of it.
-TOLERANCE = 1e-3
+TOLERANCE = 1e-2
 # The most promising references, whose distances come first: they say how near is near enough.
 FIRST = 8
 # Steps in which log kernels are compared, and their number: beyond them is exp(-50).
 STEP, STEPS = 0.5, 100
+# Bounds that are computed at once: they stay in the cache.
+BOUNDS = 2**18
 
 
 @torch.no_grad()
-def near_squared(
+def near_log_sums(
     distances: Distances,
     kde: MultiBandwidthKDE,
     P: Embedded,
@@ -30,7 +34,7 @@ def near_squared(
     log_weights: torch.Tensor | None,
     left_out: torch.Tensor | None,
 ) -> torch.Tensor:
-    """Squared distances to the references that matter; infinite ones to the others.
+    """Logarithms of the sums of all terms that matter, see :meth:`MultiBandwidthKDE.log_sums`.
 
     Parameters
     ----------
@@ -44,37 +48,62 @@ def near_squared(
 
     Returns
     -------
-    Tensor of shape (n_distances, len(P), len(Q))
-        Densities are too low by a share of at most `TOLERANCE`.
+    Tensor of shape (n_distances, len(P))
+        The sums are too low by a share of at most `TOLERANCE`, and less than a tenth of that is
+        rounding.
     """
-    low = distances.lower_bounds(P, Q)
-    upper = kde.log_kernels(low, log_weights, left_out)
-    squared = torch.full_like(low, torch.inf)
-    first = torch.zeros_like(low[0], dtype=torch.bool)
+
+    def log_sums(of_pairs: torch.Tensor) -> torch.Tensor:
+        squared = distances.squared_at(P, Q, of_pairs)
+        return kde.log_sums_of_pairs(squared, log_weights, of_pairs)
+
+    upper = _upper_bounds(distances, kde, P, Q, log_weights, left_out)
+    first = torch.zeros(upper.shape[1:], dtype=torch.bool)
     for of_view in upper:
         first.scatter_(1, of_view.topk(min(FIRST, upper.shape[2]), dim=1).indices, True)
-    squared[:, first] = distances.squared_at(P, Q, first)
-    known = kde.log_kernels(squared, log_weights, left_out).amax(2)
+    if left_out is not None:
+        first &= ~left_out
+    known = log_sums(first)
     wanted = np.zeros(first.shape, bool)
-    for of_view, best in zip(upper.numpy(), known.numpy(), strict=True):
-        _add_wanted(of_view, best, TOLERANCE, wanted)
-    others = torch.from_numpy(wanted) & ~first
-    squared[:, others] = distances.squared_at(P, Q, others)
-    return squared
+    for of_view, of_first in zip(upper.numpy(), known.numpy(), strict=True):
+        _add_wanted(of_view, of_first, TOLERANCE, wanted)
+    return known.logaddexp(log_sums(torch.from_numpy(wanted) & ~first))
+
+
+def _upper_bounds(
+    distances: Distances,
+    kde: MultiBandwidthKDE,
+    P: Embedded,
+    Q: Embedded,
+    log_weights: torch.Tensor | None,
+    left_out: torch.Tensor | None,
+) -> torch.Tensor:
+    """Upper bounds of the logarithms of all terms, shape (n_distances, len(P), len(Q)).
+
+    The sum over bandwidths counts as its largest term times their number.
+    """
+    n, N = len(P[0]), len(Q[0])
+    upper = torch.empty(len(distances), n, N, dtype=torch.float32)
+    height = max(1, BOUNDS // N)
+    for rows in (slice(start, start + height) for start in range(0, n, height)):
+        low = distances.lower_bounds(P, Q, rows)
+        of_rows = (None if x is None else x[rows] for x in (log_weights, left_out))
+        upper[:, rows] = kde.log_kernels(low, *of_rows)
+    return upper.add_(math.log(len(kde.multiples)))
 
 
 @compiled(nogil=True)
-def _add_wanted(upper, best, tolerance, wanted):
-    """Mark the terms without which less than exp(best) * tolerance is missing from each sum.
+def _add_wanted(upper, known, tolerance, wanted):
+    """Mark the terms without which less than exp(known) * tolerance is missing from each sum.
 
-    The terms are counted by steps of their bounds below `best`, and those of the last steps left
+    The terms are counted by steps of their bounds below `known`, and those of the last steps left
     out as long as their sum, each as large as its step allows, is within the tolerance.
     """
     counts = np.empty(STEPS + 1, np.int64)
     for i in range(upper.shape[0]):
         counts[:] = 0
         for j in range(upper.shape[1]):
-            counts[_step(upper[i, j], best[i])] += 1
+            counts[_step(upper[i, j], known[i])] += 1
         missing, last = 0.0, STEPS
         while last > 0:
             missing += counts[last] * np.exp(-STEP * last)
@@ -82,13 +111,13 @@ def _add_wanted(upper, best, tolerance, wanted):
                 break
             last -= 1
         for j in range(upper.shape[1]):
-            if _step(upper[i, j], best[i]) <= last:
+            if _step(upper[i, j], known[i]) <= last:
                 wanted[i, j] = True
 
 
 @compiled(nogil=True)
-def _step(upper, best):
-    gap = (best - upper) / STEP
+def _step(upper, known):
+    gap = (known - upper) / STEP
     if gap >= STEPS:
         return STEPS
     return max(0, int(gap))

@@ -10,6 +10,7 @@ import torch
 
 from skgraphkde.distances.base import FittedDistance, nearest_other
 from skgraphkde.distances.cross_means import CrossMeans
+from skgraphkde.distances.engines.cpu_pairs import largest_of_pairs
 from skgraphkde.distances.kernel_means import (
     EmbeddedMeasures,
     feature_means,
@@ -19,7 +20,7 @@ from skgraphkde.distances.kernel_means import (
     self_means,
     without_own_pairs,
 )
-from skgraphkde.distances.landmarks import Landmarks
+from skgraphkde.distances.landmarks import Landmarks, Projections
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.random_features import check_angles
 from skgraphkde.persistence import State, check, register
@@ -27,6 +28,13 @@ from skgraphkde.specification import LARGEST, SMALLEST
 
 # Squares of size 1 that are 0 up to rounding.
 ROUNDING = 1e-12
+# The references of the lowest bounds, among which the nearest is looked for first.
+FIRST = 4
+# Squares for which the 1e-7 of single precision is too much.
+CLOSE = 1e-3
+
+WithFeatures = EmbeddedMeasures | Projections
+Adapted = tuple["MMDs", torch.Tensor, torch.Tensor | None]
 
 
 @register
@@ -103,7 +111,7 @@ class FittedMMD(FittedDistance):
         mmds, nearest, squared = MMDs((self,)).adapted(P, sample)
         return mmds.members[0], nearest[0], None if squared is None else squared[0]
 
-    def norms(self, P: EmbeddedMeasures) -> torch.Tensor:
+    def norms(self, P: WithFeatures) -> torch.Tensor:
         """Mean kernels within each measure, less the share of their bias, shape (n_gammas, n)."""
         if not self.correction:
             return P.squared_norms
@@ -210,15 +218,14 @@ class MMDs:
         by_choice = all(x.most_points is not None for x in self.members)
         return by_choice and self.frequencies is None and Landmarks.save_time(Q)
 
-    def lower_bounds(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> torch.Tensor:
-        """Lower bounds of squared distances to references, shape (n_members, len(P), len(Q))."""
-        landmarks = self._landmarks(Q)
-        return self._bounds(landmarks, landmarks.references if P is Q else landmarks.project(P))
+    def lower_bounds(
+        self, P: EmbeddedMeasures, Q: EmbeddedMeasures, rows: slice | np.ndarray
+    ) -> torch.Tensor:
+        """Lower bounds of squared distances of rows of P, shape (n_members, n_rows, len(Q))."""
+        landmarks = Landmarks.of(Q, self.gammas, self.of_member)
+        return self._bounds(landmarks, landmarks.project(P)[rows])
 
-    def _landmarks(self, Q: EmbeddedMeasures) -> Landmarks:
-        return Landmarks.of(Q, self.gammas, self.of_member)
-
-    def _bounds(self, landmarks: Landmarks, P: EmbeddedMeasures) -> torch.Tensor:
+    def _bounds(self, landmarks: Landmarks, P: Projections) -> torch.Tensor:
         """The bounds for measures that are projected, by those of the gammas that decide."""
         gammas = landmarks.gammas
         few = [replace(x, gammas=tuple(g for g in x.gammas if g in gammas)) for x in self.members]
@@ -249,29 +256,42 @@ class MMDs:
         return self._squared_of_pairs(P, Q, pairs // n, pairs % n)[:, position]
 
     def _squared_of_pairs(
-        self, P: EmbeddedMeasures, Q: EmbeddedMeasures, rows: np.ndarray, columns: np.ndarray
+        self,
+        P: EmbeddedMeasures,
+        Q: EmbeddedMeasures,
+        rows: np.ndarray,
+        columns: np.ndarray,
+        single: bool = True,
     ) -> torch.Tensor:
-        """The squared distances of measures of P, ascending, to measures of Q."""
-        cross = pair_means(P, Q, self.gammas, rows, columns)
-        squared = []
-        for member, index in zip(self.members, self.of_member, strict=True):
-            norms_P, norms_Q = (member.norms(x.of_gammas(index)) for x in (P, Q))
-            norms = norms_P[:, rows] + norms_Q[:, columns]
-            squared.append(member.largest(norms - 2 * cross[index]))
-        return torch.stack(squared)
+        """The squared distances of measures of P, ascending, to measures of Q.
+
+        In single precision, and those that are too small for it again in double.
+        """
+        cross = pair_means(P, Q, self.gammas, rows, columns, single).numpy()
+        squared = torch.empty(len(self.members), len(rows), dtype=torch.float64)
+        for member, index, out in zip(self.members, self.of_member, squared, strict=True):
+            norms = (member.norms(x.of_gammas(index)).numpy() for x in (P, Q))
+            largest_of_pairs(*norms, cross[index], rows, columns, out.numpy())
+            out[:] = member.largest(out[None])
+        close = (squared.abs() < CLOSE).any(0).numpy()
+        if single and close.any():
+            squared[:, close] = self._squared_of_pairs(P, Q, rows[close], columns[close], False)
+        return squared
 
     def _nearest_other(
         self, landmarks: Landmarks, P: EmbeddedMeasures, Q: EmbeddedMeasures, own: np.ndarray
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Squared distances to the nearest of the references, other than `own`, and which it is.
 
-        No reference is nearer whose bound is above the distance to the one of the lowest bound.
+        No reference is nearer whose bound is above the distance to one of the lowest bounds.
         """
         low, row = self._bounds(landmarks, landmarks.references[own]), torch.arange(len(P))
         low[:, row, torch.as_tensor(own)] = torch.inf
         squared = torch.full_like(low, torch.inf)
         first = torch.zeros_like(low[0], dtype=torch.bool)
-        first[row, low.argmin(2)] = True
+        for of_view in low:
+            first.scatter_(1, of_view.topk(min(FIRST, len(Q)), dim=1, largest=False).indices, True)
+        first[row, torch.as_tensor(own)] = False
         squared[:, first] = self.squared_at(P, Q, first)
         others = (low <= squared.amin(2, keepdim=True)).any(0) & ~first
         squared[:, others] = self.squared_at(P, Q, others)
@@ -292,7 +312,7 @@ class MMDs:
         norms_P, norms_Q = (member.norms(x.of_gammas(index)) for x in (P, Q))
         return member.largest(norms_P[:, :, None] + norms_Q[:, None, :] - 2 * cross[index])
 
-    def _from_features(self, i: int, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> torch.Tensor:
+    def _from_features(self, i: int, P: WithFeatures, Q: WithFeatures) -> torch.Tensor:
         """The same from random features: the sum in the matrix product, not slower after it."""
         member = self.members[i]
         P, Q = (x.of_gammas(self.of_member[i]) for x in (P, Q))
@@ -300,9 +320,7 @@ class MMDs:
         products = torch.baddbmm(norms_Q, P.features, Q.features.mT, alpha=-2)
         return member.largest(products.add_(norms_P))
 
-    def adapted(
-        self, P: DiscreteMeasures, sample: np.ndarray
-    ) -> tuple[MMDs, torch.Tensor, torch.Tensor | None]:
+    def adapted(self, P: DiscreteMeasures, sample: np.ndarray) -> Adapted:
         """Set corrections as the references suggest, and find the neighbors among them.
 
         The mean kernels, which take the time, are the same for any correction. If they fit in
@@ -316,7 +334,7 @@ class MMDs:
         """
         P = self.embed(P)
         if self.has_bounds(P):
-            return self._adapted_by_bounds(self._landmarks(P), P, sample)
+            return self._adapted_by_bounds(P, sample)
         crosses = CrossMeans(self.cross, P, sample, len(self.gammas), len(self.members))
         adapted = self.members
         if any(x.adaptive for x in adapted):
@@ -337,10 +355,9 @@ class MMDs:
                 nearest[i].append(nearest_other(mmds._combined(i, Q, P, cross), rows)[0])
         return mmds, torch.stack([torch.cat(parts) for parts in nearest]), None
 
-    def _adapted_by_bounds(
-        self, landmarks: Landmarks, P: EmbeddedMeasures, sample: np.ndarray
-    ) -> tuple[MMDs, torch.Tensor, None]:
+    def _adapted_by_bounds(self, P: EmbeddedMeasures, sample: np.ndarray) -> Adapted:
         """The same without the distances to references that are far away."""
+        landmarks = Landmarks.of(P, self.gammas, self.of_member)
         some, members = P[sample], self.members
         known: dict[tuple, torch.Tensor] = {}
         if any(x.adaptive for x in members):

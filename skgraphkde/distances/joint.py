@@ -101,9 +101,9 @@ class Distances:
         group = self._groups[0][0]
         return len(self._groups) == 1 and isinstance(group, MMDs) and group.has_bounds(Q[0])
 
-    def lower_bounds(self, P: Embedded, Q: Embedded) -> torch.Tensor:
-        """Lower bounds of :meth:`squared`, if it :meth:`has_bounds`."""
-        return self._groups[0][0].lower_bounds(P[0], Q[0])  # type: ignore[union-attr, arg-type]
+    def lower_bounds(self, P: Embedded, Q: Embedded, rows: slice) -> torch.Tensor:
+        """Lower bounds of some rows of :meth:`squared`, if it :meth:`has_bounds`."""
+        return self._groups[0][0].lower_bounds(P[0], Q[0], rows)  # type: ignore[union-attr, arg-type]
 
     def squared_at(self, P: Embedded, Q: Embedded, wanted: torch.Tensor) -> torch.Tensor:
         """The entries of :meth:`squared` that are wanted, if it :meth:`has_bounds`.

@@ -45,7 +45,9 @@ class EmbeddedMeasures(DiscreteMeasures):
     def of_gammas(self, index: slice | list[int]) -> EmbeddedMeasures:
         """The same for some of the gammas only."""
         norms, features = self.squared_norms[index], self.features[index]
-        return EmbeddedMeasures(self.points, self.weights, self.sizes, norms, features)
+        some = EmbeddedMeasures(self.points, self.weights, self.sizes, norms, features)
+        vars(some)["memo"] = self.memo  # which is of points and weights
+        return some
 
 
 def kernel_means(
@@ -77,6 +79,7 @@ def pair_means(
     gammas: Sequence[float],
     rows: np.ndarray,
     columns: np.ndarray,
+    single: bool,
 ) -> torch.Tensor:
     """Some entries of :func:`kernel_means`, on the CPU and without gradients.
 
@@ -86,14 +89,16 @@ def pair_means(
     gammas : sequence of float
     rows, columns : ndarray of shape (n_pairs,), int
         Measures of P, ascending, and of Q.
+    single : bool
+        Whether single precision is enough, whose sums are off by 1e-7.
 
     Returns
     -------
     Tensor of shape (n_gammas, n_pairs)
     """
     indptr = np.searchsorted(rows, np.arange(len(P) + 1))
-    pairs = indptr, columns
-    return cpu.pair_means(P.points, P.weights, Q.points, Q.weights, gammas, pairs, Q.memo)
+    pairs, memos = (indptr, columns), (P.memo, Q.memo)
+    return cpu.pair_means(P.points, P.weights, Q.points, Q.weights, gammas, pairs, memos, single)
 
 
 def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> torch.Tensor:

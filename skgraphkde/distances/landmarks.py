@@ -12,6 +12,7 @@ r_Q). All pairs take one matrix product, and those that are close are computed e
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -36,6 +37,30 @@ ROUNDING = 1e-9
 SAMPLE, DECIDING = 100, 0.05
 
 
+@dataclass(frozen=True)
+class Projections:
+    """What bounds need of measures; inner products of the features are above their mean kernels.
+
+    Parameters
+    ----------
+    squared_norms : Tensor of shape (n_gammas, n_measures)
+    sizes : ndarray of shape (n_measures,)
+    features : Tensor of shape (n_gammas, n_measures, n_landmarks + 1)
+        Projections on the landmarks, and the lengths of what is left.
+    """
+
+    squared_norms: torch.Tensor
+    sizes: np.ndarray
+    features: torch.Tensor
+
+    def __getitem__(self, rows: slice | np.ndarray) -> Projections:
+        return Projections(self.squared_norms[:, rows], self.sizes[rows], self.features[:, rows])
+
+    def of_gammas(self, index: slice | list[int]) -> Projections:
+        """The same for some of the gammas only."""
+        return Projections(self.squared_norms[index], self.sizes, self.features[index])
+
+
 class Landmarks:
     """The landmarks of some references.
 
@@ -53,8 +78,8 @@ class Landmarks:
     gammas : tuple of float
         Those that decide a bound for more than a few pairs. The others are left out: the largest
         of fewer is a bound, too.
-    references : EmbeddedMeasures
-        The references of these gammas, projected.
+    references : Projections
+        Of these gammas.
     """
 
     def __init__(
@@ -86,14 +111,15 @@ class Landmarks:
         of_member: Sequence[slice | list[int]],
     ) -> Landmarks:
         """The landmarks of references, computed once."""
-        if "landmarks" not in Q.memo:
-            Q.memo["landmarks"] = cls(Q, gammas, of_member)
-        return Q.memo["landmarks"]
+        kept = Q.memo.get("landmarks")
+        if kept is None or kept[0] != gammas:
+            Q.memo["landmarks"] = kept = gammas, cls(Q, gammas, of_member)
+        return kept[1]
 
     def _deciding(self, Q: EmbeddedMeasures, of_member: Sequence[slice | list[int]]) -> list[int]:
         """The gammas of the largest bounds, among all and among those of each member."""
         some = Q[np.unique(np.linspace(0, len(Q) - 1, min(len(Q), SAMPLE)).astype(int))]
-        norms, projected = some.squared_norms, self.project(some).features
+        norms, projected = some.squared_norms, self._project(some).features
         bounds = norms[:, :, None] + norms[:, None, :] - 2 * (projected @ projected.mT)
         kept: set[int] = set()
         for members in (slice(None), *of_member):
@@ -109,15 +135,17 @@ class Landmarks:
         K = engine_for(self.points).kernel_means(self.points, identity, None, None, self.gammas)
         return torch.linalg.cholesky(K + JITTER * torch.eye(len(self.points), dtype=K.dtype))
 
-    def project(self, P: EmbeddedMeasures) -> EmbeddedMeasures:
-        """The measures with their projections, and the residuals behind them, as features.
+    def project(self, P: EmbeddedMeasures) -> Projections:
+        """The projections of measures, computed in the first call with them."""
+        kept = P.memo.get("projections")
+        if kept is None or kept[0] is not self:
+            P.memo["projections"] = kept = self, self._project(P)
+        return kept[1]
 
-        Inner products of the features are upper bounds of mean kernels.
-        """
+    def _project(self, P: EmbeddedMeasures) -> Projections:
         identity, engine = sp.eye_array(len(self.points), format="csr"), engine_for(P.points)
         means = engine.kernel_means(P.points, P.weights, self.points, identity, self.gammas)
         Z = torch.linalg.solve_triangular(self._factors, means.mT, upper=False).mT
         norms = P.squared_norms[self._kept]
         left = (norms - torch.einsum("gnm,gnm->gn", Z, Z)).clamp_min(0) + ROUNDING
-        features = torch.cat([Z, left.sqrt()[:, :, None]], dim=2)
-        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
+        return Projections(norms, P.sizes, torch.cat([Z, left.sqrt()[:, :, None]], dim=2))

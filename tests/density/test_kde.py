@@ -66,11 +66,30 @@ def test_compiled_loops_equal_torch(second_kernel, leave_one_out):
     assert expected.requires_grad
     torch.testing.assert_close(log_densities, expected.detach(), rtol=1e-13, atol=1e-12)
     assert torch.isneginf(log_densities[1, 4])
-    # Each term is at most its bound, and the largest bound is near the sum.
-    total = log_densities + math.log(6)
-    near = log_kernels.amax(2)
-    assert (near[~torch.isneginf(near)] <= (total + math.log(5))[~torch.isneginf(near)]).all()
-    assert (torch.logsumexp(log_kernels, 2) >= total - math.log(6 / 5) - 1e-12).all()
+    with torch.no_grad():
+        sums = kde.log_sums(squared, *arguments)
+    # The largest of five terms is no more than their sum, and no less than a fifth of it.
+    largest = torch.logsumexp(log_kernels, 2)
+    some = ~torch.isneginf(sums)
+    assert (largest[some] <= sums[some] + 1e-12).all()
+    assert (largest[some] >= sums[some] - math.log(5) - 1e-12).all()
+
+
+@pytest.mark.parametrize("second_kernel", [False, True])
+def test_sums_of_some_pairs_equal_those_with_the_others_left_out(second_kernel):
+    rng = np.random.RandomState(0)
+    kde = make_kde(rng.standard_normal((2, 5)))
+    squared = torch.tensor(rng.rand(2, 7, 6) * 4 - 1)
+    log_weights = torch.tensor(rng.standard_normal((7, 6))) if second_kernel else None
+    of_pairs = torch.tensor(rng.rand(7, 6) < 0.4)
+    of_pairs[3] = False  # a graph without terms
+    with torch.no_grad():
+        expected = kde.log_sums(squared, log_weights, ~of_pairs)
+        sums = kde.log_sums_of_pairs(squared[:, of_pairs], log_weights, of_pairs)
+        none = kde.log_sums_of_pairs(squared[:, :0, 0], log_weights, of_pairs & False)
+    torch.testing.assert_close(sums, expected, rtol=1e-14, atol=1e-14)
+    assert torch.isneginf(sums[:, 3]).all()
+    assert torch.isneginf(none).all()
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-5)])

@@ -209,16 +209,19 @@ def test_some_pairs_equal_those_of_all(dtype, n_threads, monkeypatch):
             wanted = torch.rand(expected.shape[1:], generator=torch.manual_seed(0)) < 0.4
             wanted[1] = False  # a row of which nothing is wanted
             rows, columns = (x.numpy() for x in wanted.nonzero(as_tuple=True))
-            some = pair_means(P, measures[0], GAMMAS, rows, columns)
-            assert (some - expected[:, wanted]).abs().max() < TOLERANCE[dtype]
-            assert pair_means(P, measures[0], GAMMAS, rows[:0], columns[:0]).shape[1] == 0
+            for single in (True, False):
+                some = pair_means(P, measures[0], GAMMAS, rows, columns, single)
+                tolerance = TOLERANCE[torch.float32 if single else dtype]
+                assert (some - expected[:, wanted]).abs().max() < tolerance
+            none = pair_means(P, measures[0], GAMMAS, rows[:0], columns[:0], single)
+            assert none.shape[1] == 0
     finally:
         torch.set_num_threads(before)
 
 
 def test_kernels_of_decades_are_powers():
     gammas = (1e-2, 1e-1, 1.0, 1e1, 1e2, 1.5, 15.0)
-    assert cpu._are_powers(gammas).tolist() == [False, True, True, False, True, False, True]
+    assert cpu._are_powers(gammas).tolist() == [False, True, False, True, False, False, True]
     assert not cpu._are_powers((1e2, 1e1, 1e-1)).any()
     x, ptr = clouds(0)
     P = DiscreteMeasures.from_clouds(x, ptr)
@@ -226,9 +229,24 @@ def test_kernels_of_decades_are_powers():
         torch.cat([x, x + 1e-4, 5 + x, 40 + x]), np.arange(4 * len(x) + 1)
     )
     rows, columns = np.divmod(np.arange(len(P) * len(Q)), len(Q))
-    some = pair_means(P, Q, gammas, rows, columns).reshape(len(gammas), len(P), len(Q))
-    expected = kernel_means(P, Q, gammas)
-    torch.testing.assert_close(some, expected, rtol=1e-12, atol=1e-30)
+    expected = kernel_means(P, Q, gammas).flatten(1)
+    in_double = pair_means(P, Q, gammas, rows, columns, single=False)
+    torch.testing.assert_close(in_double, expected, rtol=1e-12, atol=1e-29)
+    in_single = pair_means(P, Q, gammas, rows, columns, single=True)
+    torch.testing.assert_close(in_single, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_points_on_a_plane_take_few_coordinates_in_single_precision():
+    rng = np.random.RandomState(0)
+    plane = rng.standard_normal((2, 9))
+    y = torch.tensor(rng.standard_normal((30, 2)) @ plane + 5)
+    x = torch.tensor(rng.standard_normal((8, 9)) + 5)  # outside of it
+    Q = DiscreteMeasures.from_clouds(y, np.arange(31))
+    P = DiscreteMeasures.from_clouds(x, np.arange(9))
+    rows, columns = np.divmod(np.arange(8 * 30), 30)
+    some = pair_means(P, Q, (0.1,), rows, columns, single=True)
+    assert Q.memo["support"].in_single[0].shape[1] <= 4  # two, the center's, and what is left
+    torch.testing.assert_close(some, kernel_means(P, Q, (0.1,)).flatten(1), rtol=1e-5, atol=1e-7)
 
 
 def test_the_engine_of_the_cpu():

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skgraphkde.distances import DiscreteMeasures, landmarks
-from skgraphkde.distances.fitted_mmd import FittedMMD, MMDs
+from skgraphkde.distances.fitted_mmd import CLOSE, FittedMMD, MMDs
 from tests.conftest import GAMMAS
 from tests.distances.common import clouds
 
@@ -34,14 +34,14 @@ def test_bounds_are_below_the_distances(seed, correction, scale):
     group = mmds((GAMMAS, 0.0), (GAMMAS[1:3], correction))
     P, Q = group.embed(P), group.embed(Q)
     for some in (P, Q, Q[np.arange(5)]):
-        low, squared = group.lower_bounds(some, Q), group.squared(some, Q)
+        low, squared = group.lower_bounds(some, Q, slice(None)), group.squared(some, Q)
         assert (low <= squared + 1e-12).all()
 
 
 def test_bounds_of_smooth_kernels_are_tight():
     group = mmds(((0.1,), 0.0))
     Q = group.embed(measures(0))
-    low, squared = group.lower_bounds(Q, Q), group.squared(Q)
+    low, squared = group.lower_bounds(Q, Q, slice(None)), group.squared(Q)
     assert (squared - low).max() < 1e-3 < 0.1 * squared.median()
 
 
@@ -62,9 +62,11 @@ def test_some_distances_equal_those_of_all(mirrored):
     wanted = torch.rand((len(P), len(Q)), generator=torch.manual_seed(0)) < 0.3
     squared = group.squared(P, Q)
     assert squared.min() < -0.01  # as unbiased estimates can be
-    torch.testing.assert_close(
-        group.squared_at(P, Q, wanted), squared[:, wanted], rtol=0, atol=1e-12
-    )
+    some, squared = group.squared_at(P, Q, wanted), squared[:, wanted]
+    torch.testing.assert_close(some, squared, rtol=0, atol=5e-6)
+    close = (squared.abs() < 0.9 * CLOSE).any(0)
+    assert close.any() == mirrored  # a graph and itself
+    torch.testing.assert_close(some[:, close], squared[:, close], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -80,7 +82,15 @@ def test_adapted_by_bounds_as_by_all_distances(seed, monkeypatch):
     assert squared is not None
     corrections = [[x.correction for x in y.members] for y in (by_bounds, group)]
     assert corrections[0] == corrections[1] != [0.0, 0.0]
-    torch.testing.assert_close(nearest, expected, rtol=0, atol=1e-12)
+    torch.testing.assert_close(nearest, expected, rtol=0, atol=5e-6)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_of_few_references_none_is_its_own_neighbor(n):
+    P = measures(0, n=n)
+    _, nearest, _ = mmds((GAMMAS, 0.0)).adapted(P, np.arange(n))
+    squared = FittedMMD(GAMMAS).squared(P).fill_diagonal_(torch.inf)
+    torch.testing.assert_close(nearest[0], squared.amin(1), rtol=0, atol=5e-6)
 
 
 def test_where_bounds_are_used(monkeypatch):

@@ -72,7 +72,7 @@ def kernel_means(
         return _KernelMeans.apply(x, x, _Tiling(support, support, gammas))
     memo = {} if memo is None or y.requires_grad else memo
     of_y = Support.kept(y, V, memo)
-    of_x = Support(x, W, of_y.center)
+    of_x = Support(x, W, of_y)
     if len(x) <= ROW_TILE < len(y):  # the threads share the row tiles: these are to be many
         return _KernelMeans.apply(y, x, _Tiling(of_y, of_x, gammas)).mT
     return _KernelMeans.apply(x, y, _Tiling(of_x, of_y, gammas))
@@ -85,42 +85,43 @@ def pair_means(
     V: sp.csr_array,
     gammas: Sequence[float],
     pairs: tuple[np.ndarray, np.ndarray],
-    memo: dict[str, Any],
+    memos: tuple[dict[str, Any], dict[str, Any]],
+    single: bool,
 ) -> torch.Tensor:
     """Some entries of :func:`kernel_means`, without gradients.
 
     Parameters
     ----------
-    x, W, y, V, gammas, memo
+    x, W, y, V, gammas
         As there.
     pairs : (indptr, columns) of ndarrays of int
         The columns of row i are ``columns[indptr[i] : indptr[i + 1]]``.
 
+    memos : tuple of two dict
+        That of x and W, and that of y and V.
+    single : bool
+        Whether single precision is enough.
+
     Returns
     -------
     Tensor of shape (n_gammas, len(columns))
+        In double precision, if not of it.
     """
-    of_y, (indptr, columns) = Support.kept(y, V, memo), pairs
-    of_x = Support(x, W, of_y.center)
-    scales = np.array(gammas, of_y.points.dtype)
-    low = scales.dtype.type(lowest_exponent(of_y.points.dtype))
-    out = np.empty((len(scales), len(columns)), scales.dtype)
-    n_points = np.diff(V.indptr)
+    of_y, (indptr, columns) = Support.kept(y, V, memos[1]), pairs
+    of_x = of_y if x is y and W is V else Support.kept(x, W, memos[0], beside=of_y)
+    sides = [side.in_single if single else side.in_double for side in (of_x, of_y)]
+    points, norms, measures = zip(*sides, strict=True)
+    scales = np.array(gammas, points[0].dtype)
+    low = scales.dtype.type(lowest_exponent(scales.dtype))
+    out = np.empty((len(scales), len(columns)))
+    are_powers, n_points = _are_powers(gammas), np.diff(V.indptr)
     work = float(len(scales) * W.nnz / W.shape[0] * n_points[columns].sum())
     edges = np.searchsorted(indptr, np.linspace(0, len(columns), PAIR_JOBS + 1)[1:-1])
     jobs = pairwise(np.unique([0, *edges, len(indptr) - 1]).tolist())
 
     def of_rows(rows: tuple[int, int]) -> None:
         cpu_pairs.pair_sums(
-            (of_x.points, of_y.points),
-            (of_x.norms, of_y.norms),
-            scales,
-            _are_powers(gammas),
-            low,
-            (of_x.weights.by_row, of_y.weights.by_row),
-            (indptr, columns),
-            *rows,
-            out,
+            points, norms, scales, are_powers, low, measures, (indptr, columns), *rows, out
         )
 
     with threads(work) as run:
@@ -136,7 +137,7 @@ def _are_powers(gammas: Sequence[float]) -> np.ndarray:
     are_powers = np.zeros(len(gammas), dtype=bool)
     for s in range(1, len(gammas)):
         is_decade = math.isclose(gammas[s], 10 * gammas[s - 1], rel_tol=1e-12)
-        are_powers[s] = is_decade and are_powers[max(s - 2, 0) : s].sum() < 2
+        are_powers[s] = is_decade and are_powers[max(s - 1, 0) : s].sum() < 1
     return are_powers
 
 

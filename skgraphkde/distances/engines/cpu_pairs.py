@@ -9,8 +9,8 @@ from skgraphkde.distances.engines.cpu_loops import add_scaled, gaussian, squared
 
 # Points whose distances to those of a row are computed at once: they stay in the cache.
 POINTS = 256
-# Its tenth power is no denormal number, in single precision, either.
-SMALLEST = 2e-4
+# Its tenth power leaves room for the weights above denormal numbers, in single precision, too.
+SMALLEST = 1e-3
 
 
 @compiled(nogil=True, error_model="numpy", fastmath={"contract"})
@@ -27,7 +27,7 @@ def pair_sums(points, norms, gammas, is_power, lowest, measures, pairs, start, s
     indptr, columns = pairs
     slot = np.full(len(y), -1)  # where a point is among those of a row
     used = np.empty(len(y), np.intp)
-    sums = np.empty((len(gammas), len(y)), x.dtype)
+    sums = np.empty((len(gammas), len(y)))
     height = np.max(np.diff(x_ptr[start : stop + 1]))
     X, of_X = np.empty((height, x.shape[1]), x.dtype), np.empty(height, x.dtype)
     Y, of_Y = np.empty((POINTS, x.shape[1]), x.dtype), np.empty(POINTS, x.dtype)
@@ -51,12 +51,23 @@ def pair_sums(points, norms, gammas, is_power, lowest, measures, pairs, start, s
                     add_scaled(weights[p], K[:m], sums[s, first : first + m])
         for e in range(indptr[i], indptr[i + 1]):
             for s in range(len(gammas)):
-                total = x.dtype.type(0)
+                total = 0.0
                 for k in range(y_ptr[columns[e]], y_ptr[columns[e] + 1]):
                     total += v[k] * sums[s, slot[y_index[k]]]
                 out[s, e] = total
         for k in range(n_used):
             slot[used[k]] = -1
+
+
+@compiled(nogil=True)
+def largest_of_pairs(x_norms, y_norms, cross, rows, columns, out):
+    """out[e] = max_s |x_i|^2 + |y_j|^2 - 2 cross[s, e] for the pairs e = (i, j)."""
+    for e in range(len(rows)):
+        largest = -np.inf
+        for s in range(len(cross)):
+            norms = x_norms[s, rows[e]] + y_norms[s, columns[e]]
+            largest = max(largest, norms - 2 * cross[s, e])
+        out[e] = largest
 
 
 @compiled(nogil=True, error_model="numpy")

@@ -15,6 +15,10 @@ import torch
 from skgraphkde.computing.threads import n_threads
 from skgraphkde.distances.engines.centers import center_of
 
+# Root of the sum of squared distances of points from the space that stands for them, in units of
+# the largest norm: no more than single precision would tell.
+FLAT = 1e-6
+
 
 class Support:
     """Points relative to a center (differences far from 0 would cancel), and weights on them.
@@ -23,25 +27,59 @@ class Support:
     ----------
     points : Tensor of shape (n_points, d)
     weights : csr_array of shape (n_measures, n_points)
-    center : Tensor of shape (d,), default=None
-        None: that of :func:`center_of`.
+    beside : Support, default=None
+        The other side, whose center and axes are taken. None: those of the points.
     """
 
     def __init__(
-        self, points: torch.Tensor, weights: sp.csr_array, center: torch.Tensor | None = None
+        self, points: torch.Tensor, weights: sp.csr_array, beside: Support | None = None
     ) -> None:
         points = points.detach()
-        self.center = center_of(points) if center is None else center
+        self.beside = beside
+        self.center: torch.Tensor = center_of(points) if beside is None else beside.center
         self.points = np.ascontiguousarray((points - self.center).numpy())
         self.norms = np.einsum("pk,pk->p", self.points, self.points)
         self.weights = Weights(weights, points.dtype)
 
     @classmethod
-    def kept(cls, points: torch.Tensor, weights: sp.csr_array, memo: dict[str, Any]) -> Support:
+    def kept(
+        cls,
+        points: torch.Tensor,
+        weights: sp.csr_array,
+        memo: dict[str, Any],
+        beside: Support | None = None,
+    ) -> Support:
         """The support of points and weights, computed in the first call with their memo."""
-        if "support" not in memo:
-            memo["support"] = cls(points, weights)
-        return memo["support"]
+        key = "support" if beside is None else "support beside"
+        if key not in memo or memo[key].beside is not beside:
+            memo[key] = cls(points, weights, beside)
+        return memo[key]
+
+    @property
+    def in_double(self) -> tuple:
+        """Points, their squared norms, and weights by row."""
+        return self.points, self.norms, self.weights.by_row
+
+    @cached_property
+    def in_single(self) -> tuple:
+        """The same in single precision, in as many coordinates as the points span dimensions.
+
+        The last coordinate is the distance from the space that the axes span. Squared distances to
+        points in that space stay what they are.
+        """
+        axes = (self.beside or self)._axes
+        along = self.points @ axes
+        points = np.empty((len(along), along.shape[1] + 1), np.float32)
+        points[:, :-1] = along
+        points[:, -1] = np.sqrt((self.norms - np.einsum("pk,pk->p", along, along)).clip(0))
+        norms = np.einsum("pk,pk->p", points, points, dtype=float).astype(np.float32)
+        return points, norms, self.weights.by_row
+
+    @cached_property
+    def _axes(self) -> np.ndarray:
+        """Principal axes of the points, shape (d, n_axes)."""
+        squares, axes = np.linalg.eigh(self.points.T @ self.points)  # ascending
+        return np.ascontiguousarray(axes[:, squares.cumsum() > FLAT**2 * self.norms.max()])
 
 
 class Weights:
