@@ -10,7 +10,7 @@ import torch
 
 from skgraphkde.distances.base import FittedDistance, nearest_other
 from skgraphkde.distances.cross_means import CrossMeans
-from skgraphkde.distances.engines.cpu_pairs import largest_of_pairs
+from skgraphkde.distances.engines.cpu_pairs import largest_of_all, largest_of_pairs
 from skgraphkde.distances.kernel_means import (
     EmbeddedMeasures,
     feature_means,
@@ -33,7 +33,7 @@ FIRST = 4
 # Squares for which the 1e-7 of single precision is too much.
 CLOSE = 1e-3
 
-WithFeatures = EmbeddedMeasures | Projections
+WithNorms = EmbeddedMeasures | Projections
 Adapted = tuple["MMDs", torch.Tensor, torch.Tensor | None]
 
 
@@ -111,7 +111,7 @@ class FittedMMD(FittedDistance):
         mmds, nearest, squared = MMDs((self,)).adapted(P, sample)
         return mmds.members[0], nearest[0], None if squared is None else squared[0]
 
-    def norms(self, P: WithFeatures) -> torch.Tensor:
+    def norms(self, P: WithNorms) -> torch.Tensor:
         """Mean kernels within each measure, less the share of their bias, shape (n_gammas, n)."""
         if not self.correction:
             return P.squared_norms
@@ -208,10 +208,7 @@ class MMDs:
         """Squared distances, shape (n_members, len(P), len(Q)); None for `Q` means `P`."""
         P = self.embed(P)
         Q = P if Q is None else self.embed(Q)
-        if self.frequencies is None:
-            cross = self.cross(P, Q)
-            return torch.stack([self._combined(i, P, Q, cross) for i in range(len(self.members))])
-        return torch.stack([self._from_features(i, P, Q) for i in range(len(self.members))])
+        return self._of_all_members(P, Q, self.cross(P, Q))
 
     def has_bounds(self, Q: DiscreteMeasures) -> bool:
         """Whether lower bounds of distances to references save time, and no member is "exact"."""
@@ -231,7 +228,7 @@ class MMDs:
         few = [replace(x, gammas=tuple(g for g in x.gammas if g in gammas)) for x in self.members]
         mmds = MMDs(tuple(few))
         P, Q = (x.of_gammas(positions(mmds.gammas, gammas)) for x in (P, landmarks.references))
-        return torch.stack([mmds._from_features(i, P, Q) for i in range(len(few))])
+        return mmds._of_all_members(P, Q, P.features @ Q.features.mT)
 
     def squared_at(
         self, P: EmbeddedMeasures, Q: EmbeddedMeasures, wanted: torch.Tensor
@@ -304,21 +301,18 @@ class MMDs:
             return kernel_means(P, None if Q is P else Q, self.gammas)
         return P.features @ Q.features.mT
 
-    def _combined(
-        self, i: int, P: EmbeddedMeasures, Q: EmbeddedMeasures, cross: torch.Tensor
-    ) -> torch.Tensor:
-        """Squared distances of a member, from the mean kernels."""
-        member, index = self.members[i], self.of_member[i]
-        norms_P, norms_Q = (member.norms(x.of_gammas(index)) for x in (P, Q))
-        return member.largest(norms_P[:, :, None] + norms_Q[:, None, :] - 2 * cross[index])
+    def _of_all_members(self, P: WithNorms, Q: WithNorms, cross: torch.Tensor) -> torch.Tensor:
+        return torch.stack([self._combined(i, P, Q, cross) for i in range(len(self.members))])
 
-    def _from_features(self, i: int, P: WithFeatures, Q: WithFeatures) -> torch.Tensor:
-        """The same from random features: the sum in the matrix product, not slower after it."""
-        member = self.members[i]
-        P, Q = (x.of_gammas(self.of_member[i]) for x in (P, Q))
-        norms_P, norms_Q = member.norms(P)[:, :, None], member.norms(Q)[:, None, :]
-        products = torch.baddbmm(norms_Q, P.features, Q.features.mT, alpha=-2)
-        return member.largest(products.add_(norms_P))
+    def _combined(self, i: int, P: WithNorms, Q: WithNorms, cross: torch.Tensor) -> torch.Tensor:
+        """Squared distances of a member, from the mean kernels."""
+        member, cross = self.members[i], cross[self.of_member[i]]
+        norms = [member.norms(x.of_gammas(self.of_member[i])) for x in (P, Q)]
+        if torch.is_grad_enabled() or cross.device.type != "cpu":
+            return member.largest(norms[0][:, :, None] + norms[1][:, None, :] - 2 * cross)
+        out = torch.empty_like(cross[0])
+        largest_of_all(*(x.numpy() for x in (*norms, cross, out)))
+        return member.largest(out[None])
 
     def adapted(self, P: DiscreteMeasures, sample: np.ndarray) -> Adapted:
         """Set corrections as the references suggest, and find the neighbors among them.

@@ -60,6 +60,19 @@ def pair_sums(points, norms, gammas, is_power, lowest, measures, pairs, start, s
 
 
 @compiled(nogil=True)
+def largest_of_all(x_norms, y_norms, cross, out):
+    """out[i, j] = max_s |x_i|^2 + |y_j|^2 - 2 cross[s, i, j], over gammas s."""
+    two = cross.dtype.type(2)
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = x_norms[0, i] + y_norms[0, j] - two * cross[0, i, j]
+        for s in range(1, len(cross)):
+            for j in range(out.shape[1]):
+                squared = x_norms[s, i] + y_norms[s, j] - two * cross[s, i, j]
+                out[i, j] = max(out[i, j], squared)
+
+
+@compiled(nogil=True)
 def largest_of_pairs(x_norms, y_norms, cross, rows, columns, out):
     """out[e] = max_s |x_i|^2 + |y_j|^2 - 2 cross[s, e] for the pairs e = (i, j)."""
     for e in range(len(rows)):
