@@ -34,7 +34,7 @@ JITTER = 1e-7
 ROUNDING = 1e-9
 # References among which the gammas that decide are looked for, and the share of the pairs from
 # which one does.
-SAMPLE, DECIDING = 100, 0.05
+SAMPLE, DECIDING = 50, 0.05
 
 
 @dataclass(frozen=True)

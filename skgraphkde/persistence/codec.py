@@ -76,7 +76,8 @@ def _encode(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
     raise ValueError(
         f"{path or 'this'} cannot be saved: {value!r} is a {type(value).__name__}. A file can "
         "contain text, finite numbers, None, lists, tuples and dicts of them, arrays, and objects "
-        "of registered classes (skgraphkde.register)"
+        "of registered classes (skgraphkde.register). If it is a category of your graphs, "
+        "make it text before fit, as str(value) does"
     )
 
 

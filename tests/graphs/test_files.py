@@ -427,6 +427,16 @@ def test_in_gml_label_is_a_label_if_the_user_says_so(tmp_path):
     ]
 
 
+@pytest.mark.parametrize(("said", "directed"), [("0", 0), ("1", 1), ('"0"', 0), ('"1"', 1)])
+def test_in_gml_directions_may_be_quoted(tmp_path, said, directed):
+    nodes = 'node [ id 5 directed "0" ] node [ id 7 directed "1" ]'
+    text = f"graph [ multigraph {said} directed {said} {nodes} edge [ source 5 target 7 ] ]"
+    (tmp_path / "a.gml").write_text(text)
+    [graph] = [graph for _, graph in iter_graphs([tmp_path / "a.gml"])]
+    assert (graph.is_directed(), graph.is_multigraph()) == (directed, directed)
+    assert [*nx.get_node_attributes(graph, "directed").values()] == ["0", "1"]
+
+
 # -- edge lists ------------------------------------------------------------------------------------
 
 
@@ -464,6 +474,20 @@ def test_cells_are_numbers_text_or_missing(tmp_path):
         {"flow": 1.5},
         {"flow": -20.0, "kind": "007"},
         {"kind": np.inf},
+    ]
+
+
+def test_named_categories_with_exponents_are_text(tmp_path):
+    edges = ["source,target,well,dose", "a,b,1E2,1E2", "b,c,100,2"]
+    nodes = ["id,plate", "a,3e5", "b,300000", "c,7.5"]
+    graph = csv_graph(tmp_path, edges, nodes)
+    assert graph.nodes["a"]["plate"] == graph.nodes["b"]["plate"] == 300000
+    schema = GraphSchema(node_categories="plate", edge_categories=("well",))
+    graph = csv_graph(tmp_path, edges, nodes, schema)
+    assert [plate for _, plate in graph.nodes(data="plate")] == ["3e5", 300000, 7.5]
+    assert [data for *_, data in graph.edges(data=True)] == [
+        {"well": "1E2", "dose": 100},
+        {"well": 100, "dose": 2},
     ]
 
 

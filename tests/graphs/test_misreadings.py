@@ -240,3 +240,29 @@ def test_a_tuple_with_nan_is_no_label():
         {"edges": EDGES, "label": [(1, float("nan"))] * 3}, "graph 0, node 0 has the label"
     )
     read_graphs([{"edges": EDGES, "label": [(1, None)] * 3}])
+
+
+# -- data of single nodes and edges ----------------------------------------------------------------
+
+
+def test_a_vector_with_labels_has_the_same_ones_at_every_node():
+    graph = path(pd.Series({"a": 1.0, "b": 2.0}))
+    assert read_graphs([graph]).attributes.tolist() == [[1, 2]] * 3
+    graph.nodes[1]["x"] = pd.Series({"b": 2.0, "a": 1.0})
+    check_refused(graph, r"graph 0, node 1: .* 'x' is a Series with the labels \['b', 'a'\]")
+
+
+@pytest.mark.parametrize("values", [{"bond": "single"}, {"bond": 2.5}])
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
+def test_a_self_loop_which_is_left_out_needs_no_data(values, kind):
+    graph = nx.path_graph(3, create_using=kind)
+    nx.set_edge_attributes(graph, values["bond"], "bond")
+    part = "edge_categories" if isinstance(values["bond"], str) else "edge_numbers"
+    schema = GraphSchema(**{part: "bond"})
+    expected = read_graphs([graph], schema=schema)
+    graph.add_edge(0, 0)
+    batch = read_graphs([graph], schema=schema)
+    assert batch.schema.left_out == ("1 self-loop",)
+    assert (batch.adjacency != expected.adjacency).nnz == 0
+    graph.add_edge(0, 2)
+    check_refused(graph, "has no 'bond'", schema)

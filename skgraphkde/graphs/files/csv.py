@@ -7,7 +7,8 @@ edges. ``NAME.nodes.csv`` is optional. It has the nodes in the column "id" (or "
 data in the others. Without it, the nodes are those that the edges join.
 
 An empty cell is a missing value. A cell that is a number is a number, unless it begins with a zero
-that says nothing, as in "007". In an undirected graph, a second row that has the ends of an edge
+that says nothing, as in "007", or has an exponent in a column that the schema names as categories,
+as the well "1E2" of a plate. In an undirected graph, a second row that has the ends of an edge
 the other way round, and the same data, is the same edge.
 """
 
@@ -36,6 +37,7 @@ ENDS = (("source", "target"), ("from", "to"))
 IDS = ("id", "node")
 INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
 NUMBER = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
+EXPONENT = re.compile(r"[0-9.]+e[0-9]+", re.IGNORECASE)
 NOT_FINITE = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
 
 
@@ -78,7 +80,8 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
     nodes: dict[str, dict[str, Any]] = {}
     table = node_table_of(path)
     if table is not None:
-        nodes = _nodes(_table(table))
+        nodes = _nodes(_table(table), _named(schema.node_categories))
+    of_edges = _named(schema.edge_categories)
     listed: list[Edge] = []
     count: Counter = Counter()
     for line, cells in edges.rows:
@@ -94,7 +97,7 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
                     f"line {line}: the node {cells[k]!r} is not in {table.name}: list all nodes "
                     "there, or none"
                 )
-        data = _data(edges, cells, (u, v))
+        data = _data(edges, cells, (u, v), of_edges)
         if not is_directed and cells[u] != cells[v]:
             key = tuple(cell for k, cell in enumerate(cells) if k not in (u, v))
             count[cells[u], cells[v], key] += 1
@@ -105,7 +108,14 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
     return [("", graph)]
 
 
-def _nodes(table: Table) -> dict[str, dict[str, Any]]:
+def _named(categories: Any) -> tuple[str, ...]:
+    """The names of categories in a schema, if it names them."""
+    if isinstance(categories, str):
+        return () if categories in ("auto", "all") else (categories,)
+    return tuple(categories or ())
+
+
+def _nodes(table: Table, categories: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     lowered = [column.lower() for column in table.columns]
     name = next((name for name in IDS if name in lowered), None)
     if name is None:
@@ -119,7 +129,7 @@ def _nodes(table: Table) -> dict[str, dict[str, Any]]:
         try:
             if not cells[k]:
                 raise ValueError(f"{table.columns[k]!r} is empty")
-            add_node(nodes, cells[k], _data(table, cells, (k,)))
+            add_node(nodes, cells[k], _data(table, cells, (k,), categories))
         except ValueError as error:
             raise ValueError(f"{table.path}, line {line}: {error}") from error
     return nodes
@@ -174,10 +184,12 @@ def _find(table: Table, name: str) -> int:
     return found[0]
 
 
-def _data(table: Table, cells: list[str], ids: tuple[int, ...]) -> dict[str, Any]:
+def _data(
+    table: Table, cells: list[str], ids: tuple[int, ...], categories: tuple[str, ...]
+) -> dict[str, Any]:
     """The data in a row, without what is missing."""
     return {
-        column: _value(cell)
+        column: cell if column in categories and EXPONENT.fullmatch(cell) else _value(cell)
         for k, (column, cell) in enumerate(zip(table.columns, cells, strict=True))
         if cell and k not in ids
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import networkx as nx
@@ -9,10 +10,18 @@ import networkx as nx
 from skgraphkde.graphs.files.common import Graphs, named, read_content
 from skgraphkde.graphs.schema import GraphSchema
 
+# Whether a graph is directed, or has parallel edges, as some programs write it: networkx takes any
+# text for true. Behind the first node or edge come attributes of theirs.
+QUOTED = re.compile(r'\b(directed|multigraph)\s+"([01])"')
+FIRST = re.compile(r"\b(node|edge)\s*\[")
+
 
 def read_gml(path: Path, schema: GraphSchema) -> Graphs:
     """Read the graph of a file. "label" names its nodes, unless it is named in the schema."""
-    graph = nx.parse_gml(read_content(path).decode("utf-8"), label=None)
+    text = read_content(path).decode("utf-8")
+    first = FIRST.search(text)
+    end = first.start() if first else len(text)
+    graph = nx.parse_gml(QUOTED.sub(r"\1 \2", text[:end]) + text[end:], label=None)
     names = nx.get_node_attributes(graph, "label")
     if "label" in named(schema, "node"):
         return [("", graph)]

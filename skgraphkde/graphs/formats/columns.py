@@ -27,6 +27,7 @@ from skgraphkde.graphs.formats.common import (
     plain,
     unknown_node,
 )
+from skgraphkde.graphs.formats.kinds import is_a
 
 CURE = "or read with GraphSchema(missing='indicate')"
 
@@ -203,9 +204,17 @@ def _rows(elements: Elements, values: Any, name: str, missing: str) -> np.ndarra
         return values.astype(float).reshape(n, -1 if values.size else 0)
     if (at_once := _plain_rows(values)) is not None:
         return at_once
-    width = None
+    width = labels = None
     rows: list[np.ndarray | None] = []
     for k, value in enumerate(values):
+        if is_a(value, "pandas", "Series"):
+            labels = value.index if labels is None else labels
+            if not value.index.equals(labels):
+                raise ValueError(
+                    f"{elements.where(k)}: the {elements.kind} attribute {name!r} is a Series with "
+                    f"the labels {value.index.tolist()}, but those before it have "
+                    f"{labels.tolist()}: give all the same labels in the same order"
+                )
         if missing == "indicate" and is_missing(value):
             rows.append(None)
             continue

@@ -69,7 +69,7 @@ def finished(graph: Graph, plan: Plan) -> Finished:
     nodes = _data(nodes_of(graph), graph.nodes, plan, "node")
     edges = Data(None, [])
     if len(graph.pairs):
-        edges = _data(edges_of(graph, plan.schema.directed is True), graph.edges, plan, "edge")
+        edges = _data(edges_of(graph, plan.schema.directed is True), _edges(graph), plan, "edge")
     n_loops = 0
     kept = np.arange(len(graph.pairs))
     if not graph.is_simple:
@@ -81,6 +81,23 @@ def finished(graph: Graph, plan: Plan) -> Finished:
     return Finished(
         graph.index, n_nodes, arcs, weights, edge_of_arc, is_directed, n_loops, nodes, edges
     )
+
+
+def _edges(graph: Graph) -> Columns:
+    """The data of the edges; a self-loop, which is left out anyway, may lack them."""
+    is_loop = graph.pairs[:, 0] == graph.pairs[:, 1]
+    if graph.is_simple or not is_loop.any():
+        return graph.edges
+
+    def get(name: str) -> Any:
+        values = graph.edges.get(name)
+        if not isinstance(values, list) or len(values) != len(is_loop):
+            return values
+        other = next((x for x in values if x is not None), None)
+        pairs = zip(values, is_loop, strict=True)
+        return [other if x is None and of_loop else x for x, of_loop in pairs]
+
+    return Columns(graph.edges.names, get)
 
 
 def _weights(graph: Graph, plan: Plan) -> tuple[np.ndarray, bool]:
