@@ -43,6 +43,7 @@ TABLES = (
     "sampling",
     "speed",
     "end_to_end",
+    "exact",
     "calls",
     "scale",
     "processes",

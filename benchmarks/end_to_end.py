@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.protocol import DATASETS, fold, load
 from benchmarks.render import markdown
-from skgraphkde import MMD, GraphKDEDetector
+from skgraphkde import GraphKDEDetector
 from skgraphkde.evaluation import detection_report
 
 TITLE = "End to end, beside GraKeL"
@@ -26,11 +26,8 @@ The first fold of each set: networkx graphs in, fit, scores of the test graphs o
 `GraphKDEDetector()`; *GraKeL* its Weisfeiler-Leman subtree kernel, five rounds, normalized, with
 scikit-learn's one-class SVM; degrees are the labels of sets that have none. Both are measured in
 turn in one process, with one thread, after a first call that compiles; seconds are of the CPU,
-medians of three. *Exact* is the AUROC with exact distances to all graphs, where the defaults leave
-out those that are too far to matter, or take random features ("-": it takes hours).
+medians of three.
 """
-#: Sets of which the defaults take random features, and all exact distances take too long.
-TOO_LARGE = ("DD", "COLLAB", "REDDIT-BINARY")
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
@@ -57,17 +54,9 @@ def measure(estimator: GraphKDEDetector, dataset: str) -> dict[str, float]:
             for name, (of_method, scores) in zip(("ours", "grakel"), seconds, strict=True):
                 values[name] = round(of_method, 3)
                 values[f"{name}_auroc"] = _auroc(target, scores)
-            if dataset not in TOO_LARGE:
-                values["exact_auroc"] = _auroc(target, _ours(_exact())(*inputs))
     finally:
         torch.set_num_threads(before)
     return values
-
-
-def _exact() -> GraphKDEDetector:
-    """The views of the defaults, with exact distances to all graphs."""
-    distance = MMD(estimator="biased", method="exact"), MMD(gammas=(1.0,), method="exact")
-    return GraphKDEDetector(distance=distance, random_state=0)
 
 
 def _auroc(target: np.ndarray, scores: np.ndarray) -> float:
@@ -125,7 +114,6 @@ def report(rows: pd.DataFrame) -> str:
             "GraKeL, s": rows["grakel"].map("{:.2f}".format),
             "ours / GraKeL": ratio.map("{:.1f}".format),
             "AUROC, ours": rows["ours_auroc"].map("{:.1f}".format),
-            "AUROC, exact": rows["exact_auroc"].map("{:.1f}".format).replace("nan", "-"),
             "AUROC, GraKeL": rows["grakel_auroc"].map("{:.1f}".format),
         }
     )

@@ -231,20 +231,27 @@ class MMDs:
         return mmds._of_all_members(P, Q, P.features @ Q.features.mT)
 
     def squared_at(
-        self, P: EmbeddedMeasures, Q: EmbeddedMeasures, wanted: torch.Tensor
+        self,
+        P: EmbeddedMeasures,
+        Q: EmbeddedMeasures,
+        wanted: torch.Tensor,
+        of_rows: np.ndarray | None = None,
     ) -> torch.Tensor:
         """Squared distances of some pairs.
 
         Parameters
         ----------
         P, Q : EmbeddedMeasures
-        wanted : bool Tensor of shape (len(P), len(Q))
+        wanted : bool Tensor of shape (n_rows, len(Q))
+        of_rows : ndarray of shape (n_rows,), default=None
+            Measures of P, ascending; None is all.
 
         Returns
         -------
         Tensor of shape (n_members, n_wanted)
         """
-        rows, columns = (x.numpy() for x in wanted.nonzero(as_tuple=True))
+        rows, columns = wanted.numpy().nonzero()
+        rows = rows if of_rows is None else of_rows[rows]
         if P is not Q:
             return self._squared_of_pairs(P, Q, rows, columns)
         n = len(P)  # each pair once
@@ -276,22 +283,23 @@ class MMDs:
         return squared
 
     def _nearest_other(
-        self, landmarks: Landmarks, P: EmbeddedMeasures, Q: EmbeddedMeasures, own: np.ndarray
+        self, landmarks: Landmarks, Q: EmbeddedMeasures, some: np.ndarray
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Squared distances to the nearest of the references, other than `own`, and which it is.
+        """Squared distances of some references to the nearest other one, and which it is.
 
         No reference is nearer whose bound is above the distance to one of the lowest bounds.
         """
-        low, row = self._bounds(landmarks, landmarks.references[own]), torch.arange(len(P))
-        low[:, row, torch.as_tensor(own)] = torch.inf
+        low = self._bounds(landmarks, landmarks.references[some])
+        own = torch.arange(len(some)), torch.as_tensor(some)
+        low[:, *own] = torch.inf
         squared = torch.full_like(low, torch.inf)
         first = torch.zeros_like(low[0], dtype=torch.bool)
         for of_view in low:
             first.scatter_(1, of_view.topk(min(FIRST, len(Q)), dim=1, largest=False).indices, True)
-        first[row, torch.as_tensor(own)] = False
-        squared[:, first] = self.squared_at(P, Q, first)
+        first[own] = False
+        squared[:, first] = self.squared_at(Q, Q, first, some)
         others = (low <= squared.amin(2, keepdim=True)).any(0) & ~first
-        squared[:, others] = self.squared_at(P, Q, others)
+        squared[:, others] = self.squared_at(Q, Q, others, some)
         nearest = squared.min(2)
         return nearest.values, nearest.indices
 
@@ -352,25 +360,24 @@ class MMDs:
     def _adapted_by_bounds(self, P: EmbeddedMeasures, sample: np.ndarray) -> Adapted:
         """The same without the distances to references that are far away."""
         landmarks = Landmarks.of(P, self.gammas, self.of_member)
-        some, members = P[sample], self.members
+        members = self.members
         known: dict[tuple, torch.Tensor] = {}
         if any(x.adaptive for x in members):
             biased, unbiased = self._of_all_gammas(0.0), self._of_all_gammas(1.0)
-            values, nearest = biased._nearest_other(landmarks, some, P, sample)
+            values, nearest = biased._nearest_other(landmarks, P, sample)
             known[self.gammas, 0.0] = values[0]
-            wanted = torch.zeros((len(some), len(P)), dtype=torch.bool).scatter(1, nearest.T, True)
-            members = self._corrected(unbiased.squared_at(some, P, wanted) >= -ROUNDING)
+            wanted = torch.zeros(len(sample), len(P), dtype=torch.bool).scatter(1, nearest.T, True)
+            members = self._corrected(unbiased.squared_at(P, P, wanted, sample) >= -ROUNDING)
         for x in members:
             if (x.gammas, x.correction) not in known:
-                index = positions(x.gammas, self.gammas)
-                Q, of_sample = P.of_gammas(index), some.of_gammas(index)
-                values, _ = MMDs((x,))._nearest_other(landmarks, of_sample, Q, sample)
+                of_gammas = P.of_gammas(positions(x.gammas, self.gammas))
+                values, _ = MMDs((x,))._nearest_other(landmarks, of_gammas, sample)
                 known[x.gammas, x.correction] = values[0]
         return MMDs(members), torch.stack([known[x.gammas, x.correction] for x in members]), None
 
     def _of_all_gammas(self, correction: float) -> MMDs:
-        frequencies, most_points = self.frequencies, self.members[0].most_points
-        return MMDs((FittedMMD(self.gammas, correction, False, frequencies, most_points),))
+        some = replace(self.members[0], gammas=self.gammas, correction=correction, adaptive=False)
+        return MMDs((some,))
 
     def _corrected(self, possible: torch.Tensor) -> tuple[FittedMMD, ...]:
         """The members without the share of the bias that the nearest neighbors suggest."""
