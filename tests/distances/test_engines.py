@@ -236,6 +236,26 @@ def test_kernels_of_decades_are_powers():
     torch.testing.assert_close(in_single, expected, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e12])
+def test_a_point_that_is_far_hides_no_others_in_single_precision(far):
+    x, ptr = clouds(0)
+    x = torch.cat([x, far * torch.ones(1, x.shape[1], dtype=x.dtype)])
+    P = DiscreteMeasures.from_clouds(x, np.append(ptr, len(x)))
+    rows, columns = np.divmod(np.arange(len(P) ** 2), len(P))
+    some = pair_means(P, P, GAMMAS, rows, columns, single=True)
+    torch.testing.assert_close(some, kernel_means(P, None, GAMMAS).flatten(1), rtol=0, atol=1e-5)
+
+
+def test_narrow_kernels_far_from_the_center_take_double_precision():
+    x, ptr = clouds(0)
+    x = torch.cat([1e-3 * x + 1e4, 1e-3 * x - 1e4])
+    P = DiscreteMeasures.from_clouds(x, np.append(ptr, ptr[1:] + ptr[-1]))
+    gammas = (1e4, 1e6)
+    rows, columns = np.divmod(np.arange(len(P) ** 2), len(P))
+    some = pair_means(P, P, gammas, rows, columns, single=True)
+    torch.testing.assert_close(some, kernel_means(P, None, gammas).flatten(1), rtol=0, atol=1e-5)
+
+
 def test_points_on_a_plane_take_few_coordinates_in_single_precision():
     rng = np.random.RandomState(0)
     plane = rng.standard_normal((2, 9))

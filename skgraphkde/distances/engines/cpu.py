@@ -39,6 +39,9 @@ SMALL_SUMS = 2**20
 FEW_COLUMNS = 32
 # Random features per job.
 FREQUENCIES = 64
+# Coordinates x are rounded by 6e-8 |x| in single precision, which changes kernels of width
+# 1 / sqrt(gamma) by 1e-3 where gamma |x|^2 is this much: then double precision is taken.
+COARSE = 1e8
 # Jobs in which some pairs of measures are shared among threads.
 PAIR_JOBS = 32
 
@@ -96,19 +99,19 @@ def pair_means(
         As there.
     pairs : (indptr, columns) of ndarrays of int
         The columns of row i are ``columns[indptr[i] : indptr[i + 1]]``.
-
     memos : tuple of two dict
         That of x and W, and that of y and V.
     single : bool
-        Whether single precision is enough.
+        Whether single precision is enough, unless the points y are too far apart for it.
 
     Returns
     -------
     Tensor of shape (n_gammas, len(columns))
-        In double precision, if not of it.
+        Of double precision.
     """
     of_y, (indptr, columns) = Support.kept(y, V, memos[1]), pairs
     of_x = of_y if x is y and W is V else Support.kept(x, W, memos[0], beside=of_y)
+    single = single and max(gammas) * of_y.norms.max() <= COARSE
     sides = [side.in_single if single else side.in_double for side in (of_x, of_y)]
     points, norms, measures = zip(*sides, strict=True)
     scales = np.array(gammas, points[0].dtype)
@@ -132,12 +135,12 @@ def pair_means(
 def _are_powers(gammas: Sequence[float]) -> np.ndarray:
     """Whether the kernel of each gamma is taken as the tenth power of the one before.
 
-    Twice in a row at most, as rounding grows tenfold.
+    Not twice in a row, as rounding grows tenfold.
     """
     are_powers = np.zeros(len(gammas), dtype=bool)
     for s in range(1, len(gammas)):
         is_decade = math.isclose(gammas[s], 10 * gammas[s - 1], rel_tol=1e-12)
-        are_powers[s] = is_decade and are_powers[max(s - 1, 0) : s].sum() < 1
+        are_powers[s] = is_decade and not are_powers[s - 1]
     return are_powers
 
 

@@ -20,7 +20,8 @@ def pair_sums(points, norms, gammas, is_power, lowest, measures, pairs, start, s
     `points` are x and y, `norms` their squared norms, `measures` are w and v as CSR, `pairs` the
     columns j of each row i, as CSR without data, of which rows `start` to `stop` are computed. A
     point of several measures of a row counts once: first sum_p w_ip exp(...) for each q, then what
-    each measure makes of it. `is_power` says which gammas are ten times the one before.
+    each measure makes of it. `is_power` says which gammas are ten times the one before. Sums are in
+    double precision: they do not depend on the order of the points.
     """
     (x, y), (x_norms, y_norms) = points, norms
     (w, x_index, x_ptr), (v, y_index, y_ptr) = measures

@@ -15,9 +15,10 @@ import torch
 from skgraphkde.computing.threads import n_threads
 from skgraphkde.distances.engines.centers import center_of
 
-# Root of the sum of squared distances of points from the space that stands for them, in units of
-# the largest norm: no more than single precision would tell.
-FLAT = 1e-6
+# How far points are from the space that stands for them, in units of their norms, all together: no
+# more than single precision would tell.
+FLAT = 1e-5
+TINY = np.finfo(float).tiny
 
 
 class Support:
@@ -77,9 +78,10 @@ class Support:
 
     @cached_property
     def _axes(self) -> np.ndarray:
-        """Principal axes of the points, shape (d, n_axes)."""
-        squares, axes = np.linalg.eigh(self.points.T @ self.points)  # ascending
-        return np.ascontiguousarray(axes[:, squares.cumsum() > FLAT**2 * self.norms.max()])
+        """Axes of the space that the points span, shape (d, n_axes)."""
+        directions = self.points / np.sqrt(np.maximum(self.norms, TINY))[:, None]
+        squares, axes = np.linalg.eigh(directions.T @ directions)  # ascending
+        return np.ascontiguousarray(axes[:, squares.cumsum() > FLAT**2])
 
 
 class Weights:
