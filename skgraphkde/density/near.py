@@ -49,8 +49,8 @@ def near_log_sums(
     Returns
     -------
     Tensor of shape (n_distances, len(P))
-        The sums are too low by a share of at most `TOLERANCE`, and less than a tenth of that is
-        rounding.
+        The sums are too low by a share of at most `TOLERANCE`; the rounding of squared distances,
+        1e-5 at most, comes to it.
     """
 
     def log_sums(of_pairs: torch.Tensor) -> torch.Tensor:

@@ -246,6 +246,18 @@ def test_a_point_that_is_far_hides_no_others_in_single_precision(far):
     torch.testing.assert_close(some, kernel_means(P, None, GAMMAS).flatten(1), rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("far", [1e17, 1e25, 1e60])
+def test_new_points_that_are_very_far_have_no_neighbors_in_single_precision(far):
+    y, ptr = clouds(0)
+    Q = DiscreteMeasures.from_clouds(y, ptr)
+    P = DiscreteMeasures.from_clouds(torch.cat([y[:3], far * y[:2]]), np.arange(6))
+    rows, columns = np.divmod(np.arange(5 * len(Q)), len(Q))
+    for gammas in (GAMMAS, (1e-90, 1.0)):
+        some = pair_means(P, Q, gammas, rows, columns, single=True)
+        expected = kernel_means(P, Q, gammas).flatten(1)
+        torch.testing.assert_close(some, expected, rtol=0, atol=1e-5)
+
+
 def test_narrow_kernels_far_from_the_center_take_double_precision():
     x, ptr = clouds(0)
     x = torch.cat([1e-3 * x + 1e4, 1e-3 * x - 1e4])

@@ -39,9 +39,6 @@ SMALL_SUMS = 2**20
 FEW_COLUMNS = 32
 # Random features per job.
 FREQUENCIES = 64
-# Coordinates x are rounded by 6e-8 |x| in single precision, which changes kernels of width
-# 1 / sqrt(gamma) by 1e-3 where gamma |x|^2 is this much: then double precision is taken.
-COARSE = 1e8
 # Jobs in which some pairs of measures are shared among threads.
 PAIR_JOBS = 32
 
@@ -111,7 +108,7 @@ def pair_means(
     """
     of_y, (indptr, columns) = Support.kept(y, V, memos[1]), pairs
     of_x = of_y if x is y and W is V else Support.kept(x, W, memos[0], beside=of_y)
-    single = single and max(gammas) * of_y.norms.max() <= COARSE
+    single = single and of_y.allows_single(gammas)
     sides = [side.in_single if single else side.in_double for side in (of_x, of_y)]
     points, norms, measures = zip(*sides, strict=True)
     scales = np.array(gammas, points[0].dtype)

@@ -5,6 +5,7 @@ What is computed here is kept, so that references are prepared once and not in e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +20,12 @@ from skgraphkde.distances.engines.centers import center_of
 # more than single precision would tell.
 FLAT = 1e-5
 TINY = np.finfo(float).tiny
+# Coordinates x are rounded by 6e-8 |x| in single precision, which changes kernels of width
+# 1 / sqrt(gamma) by 1e-3 where gamma |x|^2 is this much.
+COARSE = 1e8
+# A point that is as far in single precision, whose squares end at 1e38, has no neighbors by any
+# gamma from the second number on.
+FAR, SMOOTH = 1e16, 1e-20
 
 
 class Support:
@@ -61,6 +68,10 @@ class Support:
         """Points, their squared norms, and weights by row."""
         return self.points, self.norms, self.weights.by_row
 
+    def allows_single(self, gammas: Sequence[float]) -> bool:
+        """Whether kernels with other points are about as exact in single precision."""
+        return max(gammas) * self.norms.max() <= COARSE and min(gammas) >= SMOOTH
+
     @cached_property
     def in_single(self) -> tuple:
         """The same in single precision, in as many coordinates as the points span dimensions.
@@ -70,9 +81,8 @@ class Support:
         """
         axes = (self.beside or self)._axes
         along = self.points @ axes
-        points = np.empty((len(along), along.shape[1] + 1), np.float32)
-        points[:, :-1] = along
-        points[:, -1] = np.sqrt((self.norms - np.einsum("pk,pk->p", along, along)).clip(0))
+        left = np.sqrt((self.norms - np.einsum("pk,pk->p", along, along)).clip(0))
+        points = np.column_stack([along, left]).clip(-FAR, FAR).astype(np.float32)
         norms = np.einsum("pk,pk->p", points, points, dtype=float).astype(np.float32)
         return points, norms, self.weights.by_row
 
