@@ -121,11 +121,15 @@ class DensityModel(nn.Module):
         """
         log_weights = self._log_weights(queries.graphs, references.graphs)
         P, Q = queries.measures, references.measures
-        if not torch.is_grad_enabled() and self.distances.has_bounds(Q):
+        if not torch.is_grad_enabled() and self._has_bounds(Q):
             log_sums = near_log_sums(self.distances, self.kde, P, Q, log_weights, left_out)
             return log_sums - self.kde.log_counts(len(queries), len(references), left_out)
         squared = self.distances.squared(P, None if references is queries else Q)
         return self.kde(squared, log_weights, left_out)
+
+    def _has_bounds(self, references: Embedded) -> bool:
+        """Whether bounds save time; the bandwidth of the largest likelihood leaves nothing out."""
+        return self.kde.scale_by != "likelihood" and self.distances.has_bounds(references)
 
     def _log_weights(self, graphs: GraphBatch, references: GraphBatch) -> torch.Tensor | None:
         """The size kernel's logarithms, shape (n_graphs, n_references)."""
@@ -213,7 +217,7 @@ class DensityModel(nn.Module):
         n, graphs = len(references), references.graphs
         scores = np.empty((len(self.distances), n))
         per_pair = self._bytes_per_pair
-        if squared is not None or self.distances.has_bounds(references.measures):
+        if squared is not None or self._has_bounds(references.measures):
             per_pair = 8 * (5 + 4 * len(self.distances))
         for block in blocks(np.full(n, float(per_pair * n))):
             own = own_references(np.arange(n)[block], n, self.device)

@@ -30,6 +30,8 @@ from skgraphkde.specification import LARGEST, SMALLEST
 ROUNDING = 1e-12
 # The references of the lowest bounds, among which the nearest is looked for first.
 FIRST = 4
+# Bounds that are computed at once.
+BOUNDS = 2**20
 # Squares for which the 1e-7 of single precision is too much.
 CLOSE = 1e-3
 
@@ -236,28 +238,21 @@ class MMDs:
         Q: EmbeddedMeasures,
         wanted: torch.Tensor,
         of_rows: np.ndarray | None = None,
+        single: bool = True,
     ) -> torch.Tensor:
-        """Squared distances of some pairs.
+        """Squared distances of the pairs that are wanted, shape (n_members, n_wanted).
 
-        Parameters
-        ----------
-        P, Q : EmbeddedMeasures
-        wanted : bool Tensor of shape (n_rows, len(Q))
-        of_rows : ndarray of shape (n_rows,), default=None
-            Measures of P, ascending; None is all.
-
-        Returns
-        -------
-        Tensor of shape (n_members, n_wanted)
+        `wanted` is a bool Tensor with a row for each measure of P, or for each of `of_rows`, which
+        ascend, and a column for each of Q. `single` says whether single precision is enough.
         """
         rows, columns = wanted.numpy().nonzero()
         rows = rows if of_rows is None else of_rows[rows]
         if P is not Q:
-            return self._squared_of_pairs(P, Q, rows, columns)
+            return self._squared_of_pairs(P, Q, rows, columns, single)
         n = len(P)  # each pair once
         first, second = np.minimum(rows, columns), np.maximum(rows, columns)
         pairs, position = np.unique(first * n + second, return_inverse=True)
-        return self._squared_of_pairs(P, Q, pairs // n, pairs % n)[:, position]
+        return self._squared_of_pairs(P, Q, pairs // n, pairs % n, single)[:, position]
 
     def _squared_of_pairs(
         self,
@@ -265,11 +260,11 @@ class MMDs:
         Q: EmbeddedMeasures,
         rows: np.ndarray,
         columns: np.ndarray,
-        single: bool = True,
+        single: bool,
     ) -> torch.Tensor:
         """The squared distances of measures of P, ascending, to measures of Q.
 
-        In single precision, and those that are too small for it again in double.
+        If in single precision, those that are too small for it again in double.
         """
         cross = pair_means(P, Q, self.gammas, rows, columns, single).numpy()
         squared = torch.empty(len(self.members), len(rows), dtype=torch.float64)
@@ -289,7 +284,9 @@ class MMDs:
 
         No reference is nearer whose bound is above the distance to one of the lowest bounds.
         """
-        low = self._bounds(landmarks, landmarks.references[some])
+        height = max(1, BOUNDS // len(Q))
+        parts = np.split(some, range(height, len(some), height))
+        low = torch.cat([self._bounds(landmarks, landmarks.references[x]) for x in parts], dim=1)
         own = torch.arange(len(some)), torch.as_tensor(some)
         low[:, *own] = torch.inf
         squared = torch.full_like(low, torch.inf)
@@ -300,8 +297,9 @@ class MMDs:
         squared[:, first] = self.squared_at(Q, Q, first, some)
         others = (low <= squared.amin(2, keepdim=True)).any(0) & ~first
         squared[:, others] = self.squared_at(Q, Q, others, some)
-        nearest = squared.min(2)
-        return nearest.values, nearest.indices
+        nearest = squared.argmin(2)
+        wanted = torch.zeros_like(first).scatter(1, nearest.T, True)
+        return self.squared_at(Q, Q, wanted, some, single=False), nearest
 
     def cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> torch.Tensor:
         """Mean kernels between measures, shape (n_gammas, len(P), len(Q))."""

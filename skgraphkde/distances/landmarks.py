@@ -25,8 +25,12 @@ from skgraphkde.distances.measures import DiscreteMeasures
 
 # Landmarks: with fewer the bounds are looser, with more they take longer.
 LANDMARKS = 256
-# From this number of reference points bounds save time: all pairs take half a second then.
-POINTS_FROM = 5_000
+# From these numbers of reference points and of references bounds save time: all pairs of points
+# take half a second then, and some references are left out. Where references share most of their
+# points, all pairs of points are fewer than those of a few references.
+POINTS_FROM, REFERENCES_FROM, SHARED = 5_000, 100, 3
+# Numbers that are projected at once.
+NUMBERS = 2**23
 # Added to the diagonal of the kernel matrix, which keeps the bounds valid: the kernel that is left
 # stays positive semidefinite.
 JITTER = 1e-7
@@ -101,7 +105,8 @@ class Landmarks:
     def save_time(Q: DiscreteMeasures) -> bool:
         """Whether there are many references; bounds need the CPU and double precision."""
         on_cpu = Q.points.device.type == "cpu" and Q.points.dtype == torch.float64
-        return on_cpu and len(Q.points) >= POINTS_FROM
+        are_many = len(Q.points) >= POINTS_FROM and len(Q) >= REFERENCES_FROM
+        return on_cpu and are_many and Q.weights.nnz <= SHARED * len(Q.points)
 
     @classmethod
     def of(
@@ -125,7 +130,8 @@ class Landmarks:
         for members in (slice(None), *of_member):
             own = np.array(self._kept)[members]
             wins = np.bincount(bounds[own].argmax(0).numpy().ravel(), minlength=len(own))
-            kept.update(own[wins >= DECIDING * wins.sum()].tolist())
+            enough = min(DECIDING * wins.sum(), wins.max())  # of many gammas each may win few
+            kept.update(own[wins >= enough].tolist())
         return sorted(kept)
 
     @cached_property
@@ -143,9 +149,18 @@ class Landmarks:
         return kept[1]
 
     def _project(self, P: EmbeddedMeasures) -> Projections:
-        identity, engine = sp.eye_array(len(self.points), format="csr"), engine_for(P.points)
-        means = engine.kernel_means(P.points, P.weights, self.points, identity, self.gammas)
-        Z = torch.linalg.solve_triangular(self._factors, means.mT, upper=False).mT
-        norms = P.squared_norms[self._kept]
-        left = (norms - torch.einsum("gnm,gnm->gn", Z, Z)).clamp_min(0) + ROUNDING
-        return Projections(norms, P.sizes, torch.cat([Z, left.sqrt()[:, :, None]], dim=2))
+        n_landmarks, norms = len(self.points), P.squared_norms[self._kept]
+        features = norms.new_empty(len(norms), len(P), n_landmarks + 1)
+        height = max(1, NUMBERS // features[:, :1].numel())
+        for start in range(0, len(P), height):
+            rows = slice(start, start + height)
+            some = P if height >= len(P) else P[rows]
+            identity, engine = sp.eye_array(n_landmarks, format="csr"), engine_for(P.points)
+            means = engine.kernel_means(
+                some.points, some.weights, self.points, identity, self.gammas
+            )
+            Z = torch.linalg.solve_triangular(self._factors, means.mT, upper=False).mT
+            left = norms[:, rows] - torch.einsum("gnm,gnm->gn", Z, Z)
+            features[:, rows, :-1] = Z
+            features[:, rows, -1] = (left.clamp_min(0) + ROUNDING).sqrt()
+        return Projections(norms, P.sizes, features)

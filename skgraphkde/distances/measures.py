@@ -112,7 +112,9 @@ class DiscreteMeasures:
             taken = order[np.minimum(np.searchsorted(total, middles * total[-1]), len(order) - 1)]
             kept.data[row] = np.bincount(taken, minlength=len(order)) / most_points
         kept.eliminate_zeros()
-        return DiscreteMeasures(self.points, kept, self.sizes)[:]
+        sizes = self.sizes.copy()
+        sizes[large] = most_points
+        return DiscreteMeasures(self.points, kept, sizes)[:]
 
     @classmethod
     def concatenate(cls, parts: Sequence[DiscreteMeasures]) -> DiscreteMeasures:

@@ -114,7 +114,7 @@ class MMD(Distance):
         exact = self.method == "exact" or (self.method == "auto" and n_points <= EXACT_POINTS)
         n_components = N_COMPONENTS if self.n_components is None else self.n_components
         return FittedMMD(
-            gammas=positive_numbers(self, "gammas"),
+            gammas=tuple(dict.fromkeys(positive_numbers(self, "gammas"))),
             correction=1.0 if self.estimator == "unbiased" else 0.0,
             adaptive=self.estimator == "adaptive",
             frequencies=None if exact else draw_frequencies(dim, n_components, rng),

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+import torch
 
-from skgraphkde import MMD, GraphKDEDetector, Readout
+from skgraphkde import KDE, MMD, GraphKDEDetector, Propagation, Readout
 from skgraphkde.density import near
 from skgraphkde.density.kde import MultiBandwidthKDE as KDEModule
 from skgraphkde.density.near import _add_wanted
@@ -15,6 +16,7 @@ GRAPHS, NEW = random_graphs(60, seed=0), random_graphs(20, seed=1)
 
 def fitted(monkeypatch, points_from, **parameters):
     monkeypatch.setattr(landmarks, "POINTS_FROM", points_from)
+    monkeypatch.setattr(landmarks, "REFERENCES_FROM", 1)
     detector = GraphKDEDetector(random_state=0, **parameters).fit(GRAPHS)
     return detector, detector.density_.view_scores(detector.read(NEW))
 
@@ -24,16 +26,14 @@ def fitted(monkeypatch, points_from, **parameters):
     [
         {},
         {"distance": MMD(gammas=(1, 10), estimator="unbiased"), "novelty": None},
-        {"density": "likelihood_without_sizes"},
+        {"density": "wide"},
         {"references": "uniform"},
     ],
     ids=["defaults", "unbiased", "wide", "sampled"],
 )
 def test_densities_are_too_low_by_a_hundredth_at_most(parameters, monkeypatch):
     if "density" in parameters:
-        parameters = {"density__bandwidths": "likelihood", "density__size_kernel": False}
-        parameters = GraphKDEDetector().set_params(**parameters).get_params(deep=False)
-        parameters.pop("random_state")
+        parameters = {"density": KDE(bandwidths=(0.01, 0.5), size_kernel=False)}
     masks, real = [], KDEModule.log_sums_of_pairs
     monkeypatch.setattr(
         KDEModule, "log_sums_of_pairs", lambda *x: masks.append(x[-1].numpy()) or real(*x)
@@ -49,7 +49,7 @@ def test_densities_are_too_low_by_a_hundredth_at_most(parameters, monkeypatch):
     np.testing.assert_allclose(*widths, rtol=1e-5)
     rank = [np.argsort(x.calibration_scores_, kind="stable") for x in (detector, expected)]
     assert (rank[0] == rank[1]).mean() > 0.8
-    if "density__bandwidths" not in parameters and "references" not in parameters:
+    if "density" not in parameters and "references" not in parameters:
         assert not (masks[-2] | masks[-1]).all()  # something was left out
 
 
@@ -76,3 +76,52 @@ def test_what_is_left_out_is_within_the_tolerance():
     assert missing.max() > 1e-4  # and not much more is wanted than has to be
     assert wanted[upper >= best[:, None]].all()
     assert wanted.mean() < 0.8
+
+
+def one_node_graphs(n, seed):
+    rng = np.random.RandomState(seed)
+    return [{"edges": [], "num_nodes": 1, "x": rng.standard_normal((1, 2))} for _ in range(n)]
+
+
+@pytest.mark.parametrize("bandwidths", ["nearest", [1e-4], [1e-3, 1.0]])
+def test_short_bandwidths_take_double_precision(bandwidths, monkeypatch):
+    monkeypatch.setattr(landmarks, "POINTS_FROM", 1)
+    graphs, new = one_node_graphs(200, 0), one_node_graphs(30, 1)
+    scores = []
+    for method in ("auto", "exact"):
+        detector = GraphKDEDetector(
+            features="given",
+            encoder=Propagation(n_layers=0),
+            distance=MMD(estimator="biased", method=method),
+            density=KDE(bandwidths=bandwidths, size_kernel=False),
+            novelty=None,
+            random_state=0,
+        ).fit(graphs)
+        of_both = detector.density_.view_scores(detector.read(new))
+        scores.append(np.append(of_both, detector.calibration_scores_))
+    error, rounding = scores[1] - scores[0], 1e-9 * np.abs(scores[0])
+    assert (error > -near.TOLERANCE - rounding).all()
+    assert (error < 2 * near.TOLERANCE + rounding).all()
+
+
+def test_terms_of_very_low_densities_are_not_lost(monkeypatch):
+    """In single precision numbers of this size are 1000 apart."""
+    kde = KDE(bandwidths=[1e-5], size_kernel=False).build(1).double()
+    monkeypatch.setattr(near, "BOUNDS", 7)
+    squared = 2 + 1e-9 * torch.rand(1, 20, 5, dtype=torch.float64, generator=torch.manual_seed(0))
+
+    class Distances:
+        def __len__(self):
+            return 1
+
+        def lower_bounds(self, P, Q, rows):
+            return squared[:, rows]
+
+        def squared_at(self, P, Q, wanted, single):
+            return squared[:, wanted]
+
+    near_sums = near.near_log_sums(Distances(), kde, (range(20),), (range(5),), None, None)
+    with torch.no_grad():
+        expected = kde.log_sums(squared, None, None)
+    assert expected.max() < -9e9
+    assert (expected - near_sums).abs().max() < near.TOLERANCE

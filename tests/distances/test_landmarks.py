@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +25,8 @@ def mmds(*members):
 @pytest.fixture(autouse=True)
 def few_points(monkeypatch):
     monkeypatch.setattr(landmarks, "POINTS_FROM", 1)
+    monkeypatch.setattr(landmarks, "REFERENCES_FROM", 1)
+    monkeypatch.setattr(landmarks, "NUMBERS", 300)  # a few measures at once
     monkeypatch.setattr(landmarks, "LANDMARKS", 20)
 
 
@@ -52,6 +55,14 @@ def test_only_gammas_that_decide_are_kept():
     group = mmds(((1e-9, 1.0), 0.0), ((1e-9,), 1.0))  # which has no other
     Q = group.embed(measures(0))
     assert landmarks.Landmarks.of(Q, group.gammas, group.of_member).gammas == (1e-9, 1.0)
+
+
+def test_of_many_gammas_some_decide():
+    group = mmds((tuple(np.geomspace(1e-2, 1e6, 200)), 0.0), ((1.0,), 0.0))
+    Q = group.embed(measures(0))
+    assert landmarks.Landmarks.of(Q, group.gammas, group.of_member).gammas
+    low, squared = group.lower_bounds(Q, Q, slice(None)), group.squared(Q)
+    assert (low <= squared + 1e-12).all()
 
 
 @pytest.mark.parametrize("mirrored", [True, False])
@@ -100,5 +111,9 @@ def test_where_bounds_are_used(monkeypatch):
     assert not MMDs((auto, exact)).has_bounds(Q)  # which the user asked for
     single = DiscreteMeasures(Q.points.float(), Q.weights, Q.sizes)
     assert not MMDs((auto,)).has_bounds(single)
-    monkeypatch.setattr(landmarks, "POINTS_FROM", len(Q.points) + 1)
-    assert not MMDs((auto,)).has_bounds(Q)
+    shared = sp.csr_array(np.full((len(Q), 9), 1 / 9))
+    assert not MMDs((auto,)).has_bounds(DiscreteMeasures(Q.points[:9], shared, Q.sizes))
+    for name, n in (("POINTS_FROM", len(Q.points)), ("REFERENCES_FROM", len(Q))):
+        with monkeypatch.context() as few:
+            few.setattr(landmarks, name, n + 1)
+            assert not MMDs((auto,)).has_bounds(Q)

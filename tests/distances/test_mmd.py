@@ -288,7 +288,7 @@ def test_a_sample_stands_for_a_measure_of_very_many_points():
     assert np.diff(thinned.weights.indptr).tolist() == [50, 400]
     assert len(thinned.points) == 450
     np.testing.assert_allclose(thinned.weights.sum(axis=1), 1)
-    assert thinned.sizes.tolist() == [50, 2950]
+    assert thinned.sizes.tolist() == [50, 400]  # samples, of which each is near itself
     exact = MMD(gammas=(0.1, 1.0), estimator="biased", method="exact").build(4, 1, rng)
     between = exact.squared(thinned, clouds).numpy()
     assert between[0, 0] < 1e-12
@@ -312,3 +312,8 @@ def test_only_the_automatic_method_thins(monkeypatch):
     assert sizes == {"auto": [10, 20], "exact": [10, 50], "random_features": [10, 50]}
     both = MMDs((MMD().build(2, 60, rng), MMD(method="exact").build(2, 60, rng)))
     assert np.diff(both.embed(clouds).weights.indptr).tolist() == [10, 50]
+
+
+def test_gammas_that_are_given_twice_count_once():
+    fitted = MMD(gammas=(1, 10, 1.0)).build(3, 10, np.random.RandomState(0))
+    assert fitted.gammas == (1.0, 10.0)

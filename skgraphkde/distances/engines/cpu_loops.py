@@ -142,13 +142,13 @@ def _squared_distance(x, y):
 
 
 @_compiled
-def squared_distances(y, x, y_norms, x_norms, D):
+def squared_distances(y, x, y_norms, x_norms, share, D):
     """Write |y_q - x_p|^2 to D[q, p], given the squared norms of the points.
 
     |y_q|^2 + |x_p|^2 - 2 y_q'x_p loses its digits where points are close to each other, just where
-    narrow kernels look: there the distance is computed from the difference.
+    narrow kernels look: below a `share` of the norms it is computed from the difference.
     """
-    zero, two, close = D.dtype.type(0), D.dtype.type(2), D.dtype.type(CLOSE)
+    zero, two, close = D.dtype.type(0), D.dtype.type(2), D.dtype.type(share)
     np.dot(y, x.T, D)
     for q in range(D.shape[0]):
         n_close = 0
@@ -184,7 +184,7 @@ def column_sums(points, norms, gammas, lowest, runs, first, whole, width, sums):
     sums[:] = 0
     for tile in range(first, len(tiles) - 1):
         a, b = tile * width, min((tile + 1) * width, len(y))
-        squared_distances(y[a:b], x, y_norms[a:b], x_norms, D[: b - a])
+        squared_distances(y[a:b], x, y_norms[a:b], x_norms, CLOSE, D[: b - a])
         factor = half if tile < whole else one
         for s in range(len(gammas)):
             for q in range(b - a):
@@ -242,7 +242,7 @@ def row_gradients(
     for a in range(first * width, len(y), width):
         b = min(a + width, len(y))
         n = b - a
-        squared_distances(y[a:b], x, y_norms[a:b], x_norms, D[:n])
+        squared_distances(y[a:b], x, y_norms[a:b], x_norms, CLOSE, D[:n])
         factor = x.dtype.type(0.5 if a < whole * width else 1.0)
         for q in range(n):
             _pair_gradients(D[q], gammas, lowest, by_point, a + q, factor, H, used, K, spread, T[q])

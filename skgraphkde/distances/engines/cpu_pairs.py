@@ -7,6 +7,9 @@ import numpy as np
 from skgraphkde.computing.compiled import compiled
 from skgraphkde.distances.engines.cpu_loops import add_scaled, gaussian, squared_distances
 
+# Squared distances below this share of the squared norms are computed from the differences: those
+# of others err by 2e-6 of themselves in single precision.
+CLOSE = 3e-2
 # Points whose distances to those of a row are computed at once: they stay in the cache.
 POINTS = 256
 # Its tenth power leaves room for the weights above denormal numbers, in single precision, too.
@@ -41,7 +44,7 @@ def pair_sums(points, norms, gammas, is_power, lowest, measures, pairs, start, s
             m = min(POINTS, n_used - first)
             _gather(y, y_norms, used[first : first + m], Y, of_Y)
             near = D[: n * m].reshape(n, m)
-            squared_distances(X[:n], Y[:m], of_X[:n], of_Y[:m], near)
+            squared_distances(X[:n], Y[:m], of_X[:n], of_Y[:m], CLOSE, near)
             sums[:, first : first + m] = 0
             for p in range(n):
                 for s in range(len(gammas)):
