@@ -10,7 +10,7 @@ from sklearn import config_context
 
 from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.distances import kernel_means as kernel_means_module
-from skgraphkde.distances.engines import cpu, cpu_pairs, cpu_threads, engine_for, torch_tiles
+from skgraphkde.distances.engines import cpu, cpu_threads, engine_for, torch_tiles
 from skgraphkde.distances.kernel_means import (
     feature_means,
     kernel_means,
@@ -194,7 +194,7 @@ def test_results_do_not_depend_on_the_number_of_threads(working_memory, monkeypa
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_some_pairs_equal_those_of_all(dtype, n_threads, monkeypatch):
     monkeypatch.setattr(cpu_threads, "THREADS_FROM", 0)
-    monkeypatch.setattr(cpu_pairs, "POINTS", 7)
+    monkeypatch.setattr(cpu, "PAIR_TILE", 7)
     # Measures share points, as those of graphs do.
     points, _ = clouds(0, n=12, dtype=dtype)
     colors = np.random.RandomState(0).randint(len(points), size=90)

@@ -39,6 +39,8 @@ SMALL_SUMS = 2**20
 FEW_COLUMNS = 32
 # Random features per job.
 FREQUENCIES = 64
+# Points whose distances to those of a graph are computed at once, for some pairs of graphs.
+PAIR_TILE = 256
 # Jobs in which some pairs of measures are shared among threads.
 PAIR_JOBS = 32
 
@@ -119,10 +121,10 @@ def pair_means(
     edges = np.searchsorted(indptr, np.linspace(0, len(columns), PAIR_JOBS + 1)[1:-1])
     jobs = pairwise(np.unique([0, *edges, len(indptr) - 1]).tolist())
 
+    operands = points, norms, scales, are_powers, low, measures, (indptr, columns), PAIR_TILE
+
     def of_rows(rows: tuple[int, int]) -> None:
-        cpu_pairs.pair_sums(
-            points, norms, scales, are_powers, low, measures, (indptr, columns), *rows, out
-        )
+        cpu_pairs.pair_sums(*operands, *rows, out)
 
     with threads(work) as run:
         run(of_rows, jobs)

@@ -10,21 +10,19 @@ from skgraphkde.distances.engines.cpu_loops import add_scaled, gaussian, squared
 # Squared distances below this share of the squared norms are computed from the differences: those
 # of others err by 2e-6 of themselves in single precision.
 CLOSE = 3e-2
-# Points whose distances to those of a row are computed at once: they stay in the cache.
-POINTS = 256
 # Its tenth power leaves room for the weights above denormal numbers, in single precision, too.
 SMALLEST = 1e-3
 
 
 @compiled(nogil=True, error_model="numpy", fastmath={"contract"})
-def pair_sums(points, norms, gammas, is_power, lowest, measures, pairs, start, stop, out):
+def pair_sums(points, norms, gammas, is_power, lowest, measures, pairs, width, start, stop, out):
     """out[s, e] = sum_pq w_ip v_jq exp(-gamma_s |x_p - y_q|^2) for the pairs e = (i, j) of rows.
 
     `points` are x and y, `norms` their squared norms, `measures` are w and v as CSR, `pairs` the
     columns j of each row i, as CSR without data, of which rows `start` to `stop` are computed. A
-    point of several measures of a row counts once: first sum_p w_ip exp(...) for each q, then what
-    each measure makes of it. `is_power` says which gammas are ten times the one before. Sums are in
-    double precision: they do not depend on the order of the points.
+    point of several measures of a row counts once: first sum_p w_ip exp(...) for each q, `width` of
+    them at once, then what each measure makes of it. `is_power` says which gammas are ten times the
+    one before. Sums are in double precision: they do not depend on the order of the points.
     """
     (x, y), (x_norms, y_norms) = points, norms
     (w, x_index, x_ptr), (v, y_index, y_ptr) = measures
@@ -34,14 +32,14 @@ def pair_sums(points, norms, gammas, is_power, lowest, measures, pairs, start, s
     sums = np.empty((len(gammas), len(y)))
     height = np.max(np.diff(x_ptr[start : stop + 1]))
     X, of_X = np.empty((height, x.shape[1]), x.dtype), np.empty(height, x.dtype)
-    Y, of_Y = np.empty((POINTS, x.shape[1]), x.dtype), np.empty(POINTS, x.dtype)
-    D, K = np.empty(height * POINTS, x.dtype), np.empty(POINTS, x.dtype)
+    Y, of_Y = np.empty((width, x.shape[1]), x.dtype), np.empty(width, x.dtype)
+    D, K = np.empty(height * width, x.dtype), np.empty(width, x.dtype)
     for i in range(start, stop):
         n_used = _mark(columns[indptr[i] : indptr[i + 1]], y_index, y_ptr, slot, used)
         n, weights = x_ptr[i + 1] - x_ptr[i], w[x_ptr[i] : x_ptr[i + 1]]
         _gather(x, x_norms, x_index[x_ptr[i] : x_ptr[i + 1]], X, of_X)
-        for first in range(0, n_used, POINTS):
-            m = min(POINTS, n_used - first)
+        for first in range(0, n_used, width):
+            m = min(width, n_used - first)
             _gather(y, y_norms, used[first : first + m], Y, of_Y)
             near = D[: n * m].reshape(n, m)
             squared_distances(X[:n], Y[:m], of_X[:n], of_Y[:m], CLOSE, near)
