@@ -53,7 +53,7 @@ def near_log_sums(
     -------
     Tensor of shape (n_distances, len(P))
         The sums are too low by a share of at most `TOLERANCE`; the rounding of squared distances,
-        1e-5 at most, comes to it.
+        1e-6 at most, comes to it.
     """
     single = bool((kde.bandwidths.max(axis=1) >= SHORT).all())
 
