@@ -264,7 +264,7 @@ class MMDs:
     ) -> torch.Tensor:
         """The squared distances of measures of P, ascending, to measures of Q.
 
-        If in single precision, those that are too small for it again in double.
+        If in single precision, those that are too small for it, or negative, again in double.
         """
         cross = pair_means(P, Q, self.gammas, rows, columns, single).numpy()
         squared = torch.empty(len(self.members), len(rows), dtype=torch.float64)
@@ -272,7 +272,7 @@ class MMDs:
             norms = (member.norms(x.of_gammas(index)).numpy() for x in (P, Q))
             largest_of_pairs(*norms, cross[index], rows, columns, out.numpy())
             out[:] = member.largest(out[None])
-        close = (squared.abs() < CLOSE).any(0).numpy()
+        close = (squared < CLOSE).any(0).numpy()
         if single and close.any():
             squared[:, close] = self._squared_of_pairs(P, Q, rows[close], columns[close], False)
         return squared

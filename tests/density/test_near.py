@@ -86,6 +86,7 @@ def one_node_graphs(n, seed):
 @pytest.mark.parametrize("bandwidths", ["nearest", [1e-4], [1e-3, 1.0]])
 def test_short_bandwidths_take_double_precision(bandwidths, monkeypatch):
     monkeypatch.setattr(landmarks, "POINTS_FROM", 1)
+    monkeypatch.setattr(landmarks, "REFERENCES_FROM", 1)
     graphs, new = one_node_graphs(200, 0), one_node_graphs(30, 1)
     scores = []
     for method in ("auto", "exact"):
@@ -102,6 +103,23 @@ def test_short_bandwidths_take_double_precision(bandwidths, monkeypatch):
     error, rounding = scores[1] - scores[0], 1e-9 * np.abs(scores[0])
     assert (error > -near.TOLERANCE - rounding).all()
     assert (error < 2 * near.TOLERANCE + rounding).all()
+
+
+def test_negative_squares_take_double_precision(monkeypatch):
+    """There the shortest bandwidth counts most, however wide the widest is."""
+    scores = []
+    monkeypatch.setattr(landmarks, "POINTS_FROM", 1)
+    monkeypatch.setattr(landmarks, "REFERENCES_FROM", 1)
+    for method in ("auto", "exact"):
+        detector = GraphKDEDetector(
+            distance=MMD(estimator="unbiased", method=method),
+            density=KDE(bandwidths=[1e-4, 0.01]),
+            novelty=None,
+            random_state=0,
+        ).fit(GRAPHS)
+        scores.append(detector.density_.view_scores(detector.read(NEW)))
+    assert scores[1].max() > 1e4  # the kernels of negative squares
+    assert np.abs(scores[0] - scores[1]).max() < near.TOLERANCE
 
 
 def test_terms_of_very_low_densities_are_not_lost(monkeypatch):

@@ -246,6 +246,17 @@ def test_a_point_that_is_far_hides_no_others_in_single_precision(far):
     torch.testing.assert_close(some, kernel_means(P, None, GAMMAS).flatten(1), rtol=0, atol=1e-5)
 
 
+def test_points_that_are_nearly_on_a_line_keep_what_they_are_off_it():
+    rng = np.random.RandomState(0)
+    a = rng.choice([-1.0, 1.0], 200) + 5e-3 * rng.standard_normal(200)
+    y = torch.tensor(np.vstack([np.c_[a, a], [1, 1 + 6e-6]]))
+    x = torch.tensor(np.c_[np.ones(60), 1 + np.linspace(-0.02, 0.02, 60)])
+    P, Q = (DiscreteMeasures.from_clouds(z, np.arange(len(z) + 1)) for z in (x, y))
+    rows, columns = np.divmod(np.arange(len(P) * len(Q)), len(Q))
+    some = pair_means(P, Q, (5e3,), rows, columns, single=True)
+    torch.testing.assert_close(some, kernel_means(P, Q, (5e3,)).flatten(1), rtol=0, atol=2e-5)
+
+
 @pytest.mark.parametrize("far", [1e17, 1e25, 1e60])
 def test_new_points_that_are_very_far_have_no_neighbors_in_single_precision(far):
     y, ptr = clouds(0)

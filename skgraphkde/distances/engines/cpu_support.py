@@ -16,13 +16,14 @@ import torch
 from skgraphkde.computing.threads import n_threads
 from skgraphkde.distances.engines.centers import center_of
 
-# How far points are from the space that stands for them, in units of their norms, all together: no
-# more than single precision would tell.
-FLAT = 1e-5
+# How far a point may be from the space that stands for all, in units of its norm: no more than
+# rounding. Axes along which all points together are no longer than the second number, squared, are
+# those that may be left out.
+FLAT, SHORT = 5e-7, 1e-9
 TINY = np.finfo(float).tiny
-# Coordinates x are rounded by 6e-8 |x| in single precision, which changes kernels of width
-# 1 / sqrt(gamma) by 1e-3 where gamma |x|^2 is this much.
-COARSE = 1e8
+# Coordinates x are rounded by 6e-8 |x| in single precision, and kernels change by 6e-8 |x|
+# sqrt(gamma): by 1e-5 where gamma |x|^2 is this much, before the mean over nodes.
+COARSE = 2e4
 # A point that is as far in single precision, whose squares end at 1e38, has no neighbors by any
 # gamma from the second number on.
 FAR, SMOOTH = 1e16, 1e-20
@@ -70,7 +71,12 @@ class Support:
 
     def allows_single(self, gammas: Sequence[float]) -> bool:
         """Whether kernels with other points are about as exact in single precision."""
-        return max(gammas) * self.norms.max() <= COARSE and min(gammas) >= SMOOTH
+        return max(gammas) * self._largest_mean_norm <= COARSE and min(gammas) >= SMOOTH
+
+    @cached_property
+    def _largest_mean_norm(self) -> float:
+        """The mean squared norm of the points of a measure, of the farthest one."""
+        return float((self.weights.matrix @ self.norms).max())
 
     @cached_property
     def in_single(self) -> tuple:
@@ -91,7 +97,9 @@ class Support:
         """Axes of the space that the points span, shape (d, n_axes)."""
         directions = self.points / np.sqrt(np.maximum(self.norms, TINY))[:, None]
         squares, axes = np.linalg.eigh(directions.T @ directions)  # ascending
-        return np.ascontiguousarray(axes[:, squares.cumsum() > FLAT**2])
+        short = directions @ axes[:, squares <= SHORT]
+        n_flat = np.count_nonzero(np.square(short).cumsum(axis=1).max(axis=0) <= FLAT**2)
+        return np.ascontiguousarray(axes[:, n_flat:])
 
 
 class Weights:
