@@ -40,7 +40,7 @@ def test_what_the_maker_returns(n_normal, n_anomalies, kind, seed):
         assert graph.in_degree(0) == 0
         services = nx.get_node_attributes(graph, "service")
         assert services[0] == "gateway"
-        assert "database" in services.values()
+        assert of_graph == "new_service" or "database" in services.values()
         wrong = [(u, v) for u, v in graph.edges if services[v] not in _CALLS.get(services[u], ())]
         assert bool(wrong) == (of_graph in ("other_order", "new_service"))
         assert set(culprits.tolist()) <= set(graph)
