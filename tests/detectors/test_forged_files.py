@@ -267,7 +267,7 @@ def test_forged_files(name, forgery, folder, capsys):
     more = [skgraphkde.load(folder / name)] if forgery is forged_classes else []
     files = forgery(tree, arrays, *more)
     if forgery is not forged_arrays:  # of many items, and the nested file is slow to load
-        files = itertools.islice(files, 0, None, 41 if name == "nested" else 15)
+        files = itertools.islice(files, 0, None, 23 if name == "nested" else 9)
     counts = outcomes(folder / "odd", name, files, capsys)
     n_refused = sum(n for (_, result), n in counts.items() if result == "refused")
     assert n_refused > sum(counts.values()) / 2
