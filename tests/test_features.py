@@ -183,7 +183,7 @@ def test_auto_and_given_look_at_the_training_graphs(labels, n_attributes, auto, 
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=12)
 def test_features_follow_the_nodes(seed):
     batch = read_graphs(random_graphs(6, seed, n_attributes=2))
     transformer = NodeFeatures().fit(batch)

@@ -30,7 +30,7 @@ def test_copies_are_isomorphic_graphs(seed):
 
 
 @given(st.integers(0, 10**6), st.booleans())
-@settings(max_examples=15)
+@settings(max_examples=12)
 def test_nodes_in_another_order(seed, directed):
     graphs = random_graphs(15, seed=seed, n_attributes=2, max_nodes=12)
     if directed:
