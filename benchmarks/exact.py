@@ -52,7 +52,7 @@ def _evaluated(
 ) -> dict[str, float]:
     scores = detector.fit(train).score_samples(test)
     report = detection_report(target, scores, output_dict=True)
-    flagged = detector.decision_function(test[target == 1]) < 0
+    flagged = scores[target == 1] < detector.offset_
     return {
         "auroc": round(100 * report["auroc"], 4),
         "false_alarms": round(float(np.mean(flagged)), 5),

@@ -190,8 +190,7 @@ class MultiBandwidthKDE(nn.Module):
         -------
         Tensor of shape (n_distances, n)
         """
-        _, n, N = squared_distances.shape
-        log_n = self.log_counts(n, N, left_out).to(squared_distances)
+        log_n = log_counts(squared_distances.shape[2], left_out, squared_distances)
         if not torch.is_grad_enabled() and squared_distances.device.type == "cpu":
             return self.log_sums(squared_distances, log_weights, left_out) - log_n
         log_scales, widths = self.log_scales(squared_distances)
@@ -273,17 +272,21 @@ class MultiBandwidthKDE(nn.Module):
         )
         return out
 
-    def log_counts(self, n: int, N: int, left_out: torch.Tensor | None) -> torch.Tensor:
-        """Logarithms of the numbers of references of n graphs, of N that are not left out."""
-        counts = torch.full((n,), N) if left_out is None else (~left_out).sum(1)
-        return torch.log(counts.to(self.mixture_logits))
-
     def _operands(
         self, squared_distances: torch.Tensor, log_weights: torch.Tensor | None
     ) -> tuple[np.ndarray, ...]:
         """What the compiled loops take first: no weights are an empty array."""
         of_kde = (x.detach().numpy() for x in self.log_scales(squared_distances))
         return squared_distances.numpy(), *of_kde, _numpy(log_weights, squared_distances.dtype)
+
+
+def log_counts(N: int, left_out: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor:
+    """Logarithms of the numbers of references, of N, that are not left out, shape (n,).
+
+    `like` has shape (n_distances, n, ...), and their precision and device.
+    """
+    counts = torch.full((like.shape[1],), N) if left_out is None else (~left_out).sum(1)
+    return torch.log(counts.to(like))
 
 
 def _numpy(matrix: torch.Tensor | None, dtype: torch.dtype) -> np.ndarray:

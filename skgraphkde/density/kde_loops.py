@@ -53,12 +53,11 @@ def log_kernels(squared, log_scales, widths, log_weights, left_out, out):
 
     That is at most log(M) below the term of M bandwidths; -inf for references that are left out.
     """
-    weights, terms = np.empty(squared.shape[2]), np.empty(squared.shape[2])
+    weights = np.empty(squared.shape[2])
     for i in range(squared.shape[1]):
         _weights_of(i, log_weights, left_out, weights)
         for v in range(squared.shape[0]):
-            _largest(squared[v, i], log_scales[v], widths[v], weights, terms)
-            out[v, i] = terms
+            _largest(squared[v, i], log_scales[v], widths[v], weights, out[v, i])
 
 
 @_compiled

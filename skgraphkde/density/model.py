@@ -18,7 +18,7 @@ from tqdm.auto import tqdm
 
 from skgraphkde.computing.blocks import blocks
 from skgraphkde.computing.threads import one_torch_thread_in_forks
-from skgraphkde.density.kde import MultiBandwidthKDE, own_references
+from skgraphkde.density.kde import MultiBandwidthKDE, log_counts, own_references
 from skgraphkde.density.near import near_log_sums
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.distances.joint import Distances, Embedded
@@ -123,7 +123,7 @@ class DensityModel(nn.Module):
         P, Q = queries.measures, references.measures
         if not torch.is_grad_enabled() and self._has_bounds(Q):
             log_sums = near_log_sums(self.distances, self.kde, P, Q, log_weights, left_out)
-            return log_sums - self.kde.log_counts(len(queries), len(references), left_out)
+            return log_sums - log_counts(len(references), left_out, log_sums)
         squared = self.distances.squared(P, None if references is queries else Q)
         return self.kde(squared, log_weights, left_out)
 

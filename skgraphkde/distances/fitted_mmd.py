@@ -217,9 +217,7 @@ class MMDs:
         by_choice = all(x.most_points is not None for x in self.members)
         return by_choice and self.frequencies is None and Landmarks.save_time(Q)
 
-    def lower_bounds(
-        self, P: EmbeddedMeasures, Q: EmbeddedMeasures, rows: slice | np.ndarray
-    ) -> torch.Tensor:
+    def lower_bounds(self, P: EmbeddedMeasures, Q: EmbeddedMeasures, rows: slice) -> torch.Tensor:
         """Lower bounds of squared distances of rows of P, shape (n_members, n_rows, len(Q))."""
         landmarks = Landmarks.of(Q, self.gammas, self.of_member)
         return self._bounds(landmarks, landmarks.project(P)[rows])
@@ -282,24 +280,24 @@ class MMDs:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Squared distances of some references to the nearest other one, and which it is.
 
-        No reference is nearer whose bound is above the distance to one of the lowest bounds.
+        Of one member, as each has neighbors of its own; both of shape (len(some),). No reference is
+        nearer whose bound is above the distance to one of the lowest bounds.
         """
         height = max(1, BOUNDS // len(Q))
         parts = np.split(some, range(height, len(some), height))
-        low = torch.cat([self._bounds(landmarks, landmarks.references[x]) for x in parts], dim=1)
+        low = torch.cat([self._bounds(landmarks, landmarks.references[x])[0] for x in parts])
         own = torch.arange(len(some)), torch.as_tensor(some)
-        low[:, *own] = torch.inf
-        squared = torch.full_like(low, torch.inf)
-        first = torch.zeros_like(low[0], dtype=torch.bool)
-        for of_view in low:
-            first.scatter_(1, of_view.topk(min(FIRST, len(Q)), dim=1, largest=False).indices, True)
+        low[own] = torch.inf
+        none = torch.zeros_like(low, dtype=torch.bool)
+        first = none.scatter(1, low.topk(min(FIRST, len(Q)), dim=1, largest=False).indices, True)
         first[own] = False
-        squared[:, first] = self.squared_at(Q, Q, first, some)
-        others = (low <= squared.amin(2, keepdim=True)).any(0) & ~first
-        squared[:, others] = self.squared_at(Q, Q, others, some)
-        nearest = squared.argmin(2)
-        wanted = torch.zeros_like(first).scatter(1, nearest.T, True)
-        return self.squared_at(Q, Q, wanted, some, single=False), nearest
+        squared = torch.full_like(low, torch.inf)
+        squared[first] = self.squared_at(Q, Q, first, some)[0]
+        others = (low <= squared.amin(1, keepdim=True)) & ~first
+        squared[others] = self.squared_at(Q, Q, others, some)[0]
+        nearest = squared.argmin(1)
+        wanted = none.scatter(1, nearest[:, None], True)
+        return self.squared_at(Q, Q, wanted, some, single=False)[0], nearest
 
     def cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> torch.Tensor:
         """Mean kernels between measures, shape (n_gammas, len(P), len(Q))."""
@@ -363,14 +361,15 @@ class MMDs:
         if any(x.adaptive for x in members):
             biased, unbiased = self._of_all_gammas(0.0), self._of_all_gammas(1.0)
             values, nearest = biased._nearest_other(landmarks, P, sample)
-            known[self.gammas, 0.0] = values[0]
-            wanted = torch.zeros(len(sample), len(P), dtype=torch.bool).scatter(1, nearest.T, True)
+            known[self.gammas, 0.0] = values
+            wanted = torch.zeros(len(sample), len(P), dtype=torch.bool)
+            wanted.scatter_(1, nearest[:, None], True)
             members = self._corrected(unbiased.squared_at(P, P, wanted, sample) >= -ROUNDING)
         for x in members:
             if (x.gammas, x.correction) not in known:
                 of_gammas = P.of_gammas(positions(x.gammas, self.gammas))
                 values, _ = MMDs((x,))._nearest_other(landmarks, of_gammas, sample)
-                known[x.gammas, x.correction] = values[0]
+                known[x.gammas, x.correction] = values
         return MMDs(members), torch.stack([known[x.gammas, x.correction] for x in members]), None
 
     def _of_all_gammas(self, correction: float) -> MMDs:

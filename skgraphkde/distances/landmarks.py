@@ -151,11 +151,11 @@ class Landmarks:
     def _project(self, P: EmbeddedMeasures) -> Projections:
         n_landmarks, norms = len(self.points), P.squared_norms[self._kept]
         features = norms.new_empty(len(norms), len(P), n_landmarks + 1)
+        identity, engine = sp.eye_array(n_landmarks, format="csr"), engine_for(P.points)
         height = max(1, NUMBERS // features[:, :1].numel())
         for start in range(0, len(P), height):
             rows = slice(start, start + height)
             some = P if height >= len(P) else P[rows]
-            identity, engine = sp.eye_array(n_landmarks, format="csr"), engine_for(P.points)
             means = engine.kernel_means(
                 some.points, some.weights, self.points, identity, self.gammas
             )

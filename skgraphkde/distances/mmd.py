@@ -45,9 +45,10 @@ class MMD(Distance):
     method : {"auto", "exact", "random_features"}, default="auto"
         Exact costs grow with the square of the number of distinct nodes; random features are linear
         in it. "auto" is exact up to 40,000 training nodes that look different to the encoder.
-        Of a graph with more than 8,192 such nodes it takes 8,192. From 5,000 training nodes on, it
-        leaves out of a density the references that are too far away to add to it: without them it
-        is lower by a hundredth at most (Notes).
+        Of a graph with more than 8,192 such nodes it takes 8,192. From 5,000 training nodes and
+        100 graphs on, unless these share most of their nodes, it leaves out of a density the
+        references that are too far away to add to it: without them it is lower by a hundredth at
+        most (Notes).
     n_components : int, default=None
         Number of random features for each of `gammas`, an even number; the error falls with its
         square root. None is 512. Not with ``method="exact"``.

@@ -80,8 +80,8 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
     nodes: dict[str, dict[str, Any]] = {}
     table = node_table_of(path)
     if table is not None:
-        nodes = _nodes(_table(table), _named(schema.node_categories))
-    of_edges = _named(schema.edge_categories)
+        nodes = _nodes(_table(table), schema.named("node_categories"))
+    of_edges = schema.named("edge_categories")
     listed: list[Edge] = []
     count: Counter = Counter()
     for line, cells in edges.rows:
@@ -106,13 +106,6 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
         listed.append(Edge(cells[u], cells[v], data, is_directed))
     graph: nx.Graph = to_graph(nodes, listed, is_directed)
     return [("", graph)]
-
-
-def _named(categories: Any) -> tuple[str, ...]:
-    """The names of categories in a schema, if it names them."""
-    if isinstance(categories, str):
-        return () if categories in ("auto", "all") else (categories,)
-    return tuple(categories or ())
 
 
 def _nodes(table: Table, categories: tuple[str, ...]) -> dict[str, dict[str, Any]]:

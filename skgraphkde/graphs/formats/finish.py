@@ -85,9 +85,9 @@ def finished(graph: Graph, plan: Plan) -> Finished:
 
 def _edges(graph: Graph) -> Columns:
     """The data of the edges; a self-loop, which is left out anyway, may lack them."""
-    is_loop = graph.pairs[:, 0] == graph.pairs[:, 1]
-    if graph.is_simple or not is_loop.any():
+    if graph.is_simple:
         return graph.edges
+    is_loop = graph.pairs[:, 0] == graph.pairs[:, 1]
 
     def get(name: str) -> Any:
         values = graph.edges.get(name)
