@@ -127,7 +127,8 @@ def in_space(seed, stretch=1.0):
 def test_auto_leaves_out_positions(stretch):
     """Attributes that hardly change along edges; any other choice keeps what it is told to keep."""
     graphs = [in_space(seed, stretch) for seed in range(30)]
-    auto = NodeFeatures().fit(graphs)
+    with pytest.warns(UserWarning, match="left out of the features: node number 'x_0', 'x_2', w"):
+        auto = NodeFeatures().fit(graphs)
     assert auto.block("attribute").used.tolist() == [1]
     assert "x_1" in auto.get_feature_names_out()
     assert auto.transform(graphs).attributes.shape[1] == auto.n_features_out_
@@ -143,7 +144,8 @@ def test_auto_without_any_attribute_but_positions():
     for graph in graphs:
         for node in graph:
             graph.nodes[node]["x"] = graph.nodes[node]["x"][::2]
-    assert NodeFeatures().fit(graphs).kinds_ == ("degree", "random_walk")
+    with pytest.warns(UserWarning, match="left out of the features: node number 'x_0', 'x_1', w"):
+        assert NodeFeatures().fit(graphs).kinds_ == ("degree", "random_walk")
 
 
 def test_attributes_of_graphs_without_edges_are_no_positions():

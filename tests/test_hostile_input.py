@@ -334,6 +334,7 @@ def outcome(method, graphs):
 @pytest.mark.filterwarnings(
     "ignore:left out",
     "ignore:node labels that fit did not see",
+    "ignore:edge categories that fit did not see",
     "ignore:not read",
     "ignore:graph . is undirected",
 )
@@ -348,6 +349,7 @@ def test_hostile_and_odd_input(sane_graphs, graphs, message, method):
 @pytest.mark.filterwarnings(
     "ignore:left out",
     "ignore:node labels that fit did not see",
+    "ignore:edge categories that fit did not see",
     "ignore:not read",
     "ignore:graph . is undirected",
 )

@@ -6,7 +6,7 @@ import re
 
 #: A pattern of a message -> how the command line says it.
 OPTIONS = {
-    r"read with GraphSchema\(missing='indicate'\)": "fit with --missing indicate",
+    r"(say|fit with) missing='indicate' in the GraphSchema": "fit with --missing indicate",
     r"schema=GraphSchema\(directed=False\)": "--undirected",
     r"fit with calibration=\w+\(copies='apart'\)": "fit with --set calibration__copies=apart",
     r"in (node|edge)_numbers, and": r"with --\1-number, and",

@@ -33,11 +33,12 @@ class Extremes:
         # Squares of numbers far from 0, such as times, lose the digits in which they differ.
         self.centers = {"nodes": np.zeros(len(self.of_nodes)), "edges": np.zeros(1)}
         self.centers |= {what: _center(values) for what, values, *_ in self._numbers(references)}
-        self.known, self.missing = {}, {}
+        self.known, self.missing, self.scales = {}, {}, {}
         for what, values, kinds, _ in self._numbers(references):
             known, position = np.unique(kinds, return_inverse=True)
             self.known[what] = known, _sums(values, position)
             self.missing[what] = np.isnan(values).sum(axis=0).astype(float)
+            self.scales[what] = _scale(values)
 
     def __bool__(self) -> bool:
         return bool(len(self.of_nodes) or self.of_edges)
@@ -95,7 +96,7 @@ class Extremes:
             count = np.maximum(count, 1)
             mean = total / count
             # Equal numbers differ by rounding.
-            least = 1e-18 + 1e-28 * (mean + self.centers[what]) ** 2
+            least = 1e-18 * self.scales[what] ** 2 + 1e-28 * (mean + self.centers[what]) ** 2
             variance = np.maximum(squares / count - mean**2, least)
             deviations = np.abs(values - mean) / np.sqrt(variance)
             # A missing number where none is missing is as odd as one such node or edge among all.
@@ -128,6 +129,12 @@ def _center(values: np.ndarray) -> np.ndarray:
     """The mean of each column; 0 of a column without a number."""
     n_given = np.maximum((~np.isnan(values)).sum(axis=0), 1)
     return np.nansum(values, axis=0) / n_given
+
+
+def _scale(values: np.ndarray) -> np.ndarray:
+    """The largest absolute number of each column; 1 if there is none but 0."""
+    largest = np.abs(np.nan_to_num(values)).max(axis=0, initial=0.0)
+    return np.where(largest > 0, largest, 1.0)
 
 
 def _sums(values: np.ndarray, group: np.ndarray) -> np.ndarray:

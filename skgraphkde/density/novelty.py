@@ -22,6 +22,9 @@ from skgraphkde.specification import Specification
 # A new part counts as so many nodes in new neighborhoods. From 3 to 100 the data sets that chose
 # the defaults agree within 0.2; with 1, one odd node of 25 drowns where most neighborhoods are new.
 NEW_PART = 10
+# It counts for less where more of the references' parts than this are in no other reference, as
+# dates or combinations of many values are: they would hide one that is new.
+COMMON = 0.01
 
 
 @register
@@ -35,10 +38,12 @@ class Novelty(Specification):
     same. Numbers and edge weights are ignored.
 
     Where there are categories, ten times the share of its *parts* that no reference has is added:
-    of its nodes, by their category, or by their categories taken together; and, if edges have
-    directions or categories, of its edges, by the categories at their ends and their own. It finds
-    a single odd part where all neighborhoods are new anyway. Edges are also counted where no label
-    comes twice in a graph, as with regions of a brain.
+    of its nodes, by their category, or by each of their categories and by all of them together;
+    and, if edges have directions or categories, of its edges, by the categories at their ends and
+    their own. It finds a single odd part where all neighborhoods are new anyway. Parts of a kind
+    of which references often have new ones (more than one in a hundred, each by the others) count
+    for less, in proportion. Edges are also counted where no label comes twice in a graph, as with
+    regions of a brain.
 
     The second view, where nodes have several categories or edges are counted, is how rare its parts
     are: minus the mean of log((c + 1) / (n + k)), over nodes and over edges, with c of the n parts
@@ -187,8 +192,9 @@ class FittedNovelty:
             for kind, keys, graph in self.parts.of(some):
                 known, of_part = self.parts.known[kind], of_graph[graph]
                 shares = means(known.is_new(keys, of_part), graph, len(some))
-                scores[0, block] -= NEW_PART * shares
-                if self._has_rarity:
+                weight = NEW_PART * COMMON / max(known.chance, COMMON)
+                scores[0, block] -= weight * shares
+                if self._has_rarity and kind in self.parts.kinds:
                     log_shares = known.log_shares(keys, graph, of_part >= 0)
                     scores[1, block] += means(log_shares, graph, len(some))
             if self.extremes:

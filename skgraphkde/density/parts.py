@@ -39,6 +39,14 @@ class Known(NamedTuple):
         position = np.minimum(np.searchsorted(self.colors, colors), len(self.colors) - 1)
         return (self.colors[position] != colors) | (self.owners[position] == own)
 
+    @property
+    def chance(self) -> float:
+        """The share of the references' parts that no other one has.
+
+        It estimates the probability that a part of another graph is new (Good, Biometrika 1953).
+        """
+        return float(self.counts[self.owners != -2].sum() / max(self.counts.sum(), 1))
+
     def log_shares(self, colors: np.ndarray, graph: np.ndarray, is_own: np.ndarray) -> np.ndarray:
         """log((c + 1) / (n + k)) of each part, with c of n parts of the references alike.
 
@@ -68,28 +76,43 @@ class Parts:
         Whether nodes have categories.
     with_edges : bool
         Whether edges are parts, by the categories at their ends and their own.
+
+    Attributes
+    ----------
+    kinds : tuple of str
+        "categories", which are nodes by their categories together, and "edges": both, one or none.
+    by_category : tuple of str
+        The kinds of nodes by one of their categories alone, if they have several: a value that no
+        reference has would drown among combinations that none has.
+    known : dict of str -> Known
+        Of each kind.
     """
 
     def __init__(self, references: GraphBatch, *, by_label: bool, with_edges: bool) -> None:
         self.by_label, self.with_edges = by_label, with_edges
+        self.kinds = ("categories",) * by_label + ("edges",) * with_edges
+        names_of_nodes = references.schema.node_categories if by_label else ()
+        several = len(names_of_nodes) > 1
+        self.by_category = tuple(f"category {name}" for name in names_of_nodes) * several
         # Names that no reference uses are unknown.
         used = np.unique(np.asarray(references.labels)).tolist() if by_label else ()
         self._code_of = {references.label_names[code]: code for code in used}
+        self._codes_by_category = [
+            {value: i for i, value in enumerate(dict.fromkeys(values))}
+            for values in (zip(*self._code_of, strict=True) if several else ())
+        ]
         names: tuple[Hashable, ...] = ()
         if references.edge_labels is not None:
             names = references.edge_label_names
         self._edge_code_of = {name: code for code, name in enumerate(names)}
         self.known = {kind: Known.of(keys, graph) for kind, keys, graph in self.of(references)}
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """Those that count: "categories", "edges", both or neither."""
-        return ("categories",) * self.by_label + ("edges",) * self.with_edges
-
     def of(self, graphs: GraphBatch) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         """The kinds, each with the colors of all parts and the graphs that own them."""
         if self.by_label:
             yield "categories", self.node_keys(graphs), graphs.graph_of_node
+        for i, kind in enumerate(self.by_category):
+            yield kind, self.value_keys(graphs, i), graphs.graph_of_node
         if self.with_edges:
             yield "edges", self.edge_keys(graphs), graphs.graph_of_arc
 
@@ -99,6 +122,13 @@ class Parts:
         if self.by_label:
             codes = graphs.label_codes(self._code_of, unknown=-1)  # a color of no reference
         return mix(codes.astype(np.uint64))
+
+    def value_keys(self, graphs: GraphBatch, i: int) -> np.ndarray:
+        """A color for the value of category i of each node, shape (n_nodes,)."""
+        code_of = self._codes_by_category[i]
+        values = list(zip(*graphs.label_names, strict=True))[i]
+        codes = [code_of.get(value, -1) for value in values]
+        return mix(np.array(codes, dtype=np.int64)[np.asarray(graphs.labels)].astype(np.uint64))
 
     def edge_keys(self, graphs: GraphBatch) -> np.ndarray:
         """A color for the category of each arc and the labels at its ends, shape (n_arcs,)."""

@@ -207,6 +207,8 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         self.validate()
         schema = self.specification("schema")
         batch = read_graphs(graphs, schema=schema)
+        if schema is not None:
+            batch.schema.check_named(schema)
         calibration = self.specification("calibration")
         is_loose = calibration == "train"  # the paper's: nothing is promised
         first = np.arange(len(batch)) if is_loose else calibration.distinct(batch)
@@ -223,15 +225,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         fitted.schema_, fitted.n_graphs_seen_ = batch.schema, len(batch)
         fitted._calibrate(batch, counted, position, calibration)
         unsaid = (GraphSchema() if schema is None else schema).undecided(batch.schema.left_out)
-        attributes = [text for text in unsaid if " attribute " in text]
-        if len(attributes) < len(unsaid):
-            warnings.warn(f"left out: {unsaid[-1]}, as no node is its own neighbor", stacklevel=4)
-        if attributes:
-            warnings.warn(
-                f"not read: {listed(attributes, 20)}; to use them, name them in "
-                "schema=GraphSchema(...), and to leave them out without a word, name what is read",
-                stacklevel=4,
-            )
+        _say_left_out(unsaid, stacklevel=4)
         self.__dict__ = fitted.__dict__  # at once, for whoever uses it in another thread
         return position
 
@@ -333,6 +327,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         check_is_fitted(self)
         batch = conformed(read_graphs(graphs, schema=self.schema_), self.schema_)
         self._check_batch(batch)
+        _say_left_out(batch.schema.news(self.schema_), stacklevel=3)
         return batch
 
     # -- files -------------------------------------------------------------------------------------
@@ -392,3 +387,18 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
             is_fitted = name.endswith("_") and not name.endswith("__")
             state.check(is_fitted, f"{name} is not a fitted attribute")
             setattr(self, name, value)
+
+
+def _say_left_out(texts: list[str], stacklevel: int) -> None:
+    """Warn of self-loops, and of attributes that are not read."""
+    attributes = [text for text in texts if " attribute " in text]
+    loops = [text for text in texts if text not in attributes]
+    if loops:
+        message = f"left out: {listed(loops)}, as no node is its own neighbor"
+        warnings.warn(message, stacklevel=stacklevel + 1)
+    if attributes:
+        warnings.warn(
+            f"not read: {listed(attributes, 20)}; to use them, name them in "
+            "schema=GraphSchema(...), and to leave them out without a word, name what is read",
+            stacklevel=stacklevel + 1,
+        )

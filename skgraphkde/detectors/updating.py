@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,6 @@ from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.density.references import References
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import listed
 from skgraphkde.persistence import State
 
 # What updates draw, each from a stream of its own.
@@ -105,7 +103,6 @@ class UpdatableDetector(BaseGraphDetector):
         self.check_updatable()
         references, calibration = (self.specification(x) for x in ("references", "calibration"))
         batch = self.read(graphs)
-        self._warn_of_edges(batch)
         known = self.density_.references
         first = calibration.distinct(GraphBatch.concatenate([known, batch]))[len(known) :]
         counted = np.flatnonzero(first == np.arange(len(known), len(known) + len(batch)))
@@ -142,18 +139,6 @@ class UpdatableDetector(BaseGraphDetector):
                 "leave it with fewer, by which its calibration scores were not computed: raise "
                 "max_references, or fit again"
             )
-
-    def _warn_of_edges(self, batch: GraphBatch) -> None:
-        """Name the categories of edges that `fit` did not see; features name those of nodes."""
-        groups = self.density_.features.edge_groups_
-        if batch.edge_labels is None or not groups.categories or groups.has_others:
-            return
-        used = [batch.edge_label_names[code] for code in np.unique(batch.edge_labels)]
-        unseen = [name for name in used if name not in set(groups.categories)]
-        if unseen:
-            names = listed([repr(name) for name in batch.schema.edge_categories])
-            message = f"edge categories that fit did not see: {listed(unseen)} of {names}"
-            warnings.warn(message, stacklevel=5)
 
     def _join(
         self,

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
+from skgraphkde.features.categories import by_category
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
 from skgraphkde.graphs.refinement import scrambled
@@ -85,10 +86,8 @@ class LabelBlock(Block):
     def fit(cls, batch: GraphBatch) -> Self:
         """Learn the values that nodes have."""
         present = [batch.label_names[code] for code in np.unique(np.asarray(batch.labels))]
-        vocabularies: tuple[tuple[Hashable, ...], ...] = (tuple(present),)
-        if len(batch.schema.node_categories) > 1:
-            vocabularies = tuple(tuple(dict.fromkeys(of)) for of in zip(*present, strict=True))
-        block = cls(batch.schema.node_categories, vocabularies)
+        categories = batch.schema.node_categories
+        block = cls(categories, by_category(present, len(categories)))
         n_values = block.n_columns
         if n_values <= MOST_VALUES:
             return block
@@ -128,17 +127,6 @@ class LabelBlock(Block):
             codes = np.array([number.get(name, -1) for name in of_category], dtype=int)
             yield codes[np.asarray(batch.labels)]
             first += len(vocabulary)
-
-    def unseen(self, batch: GraphBatch) -> list[tuple[str, list[Hashable]]]:
-        """The values of a batch that `fit` did not see, by category."""
-        used = [batch.label_names[code] for code in np.unique(np.asarray(batch.labels))]
-        values = zip(*used, strict=True) if len(self.categories) > 1 else (used,)
-        parts = zip(self.categories, values, map(set, self.vocabularies), strict=True)
-        found = [
-            (name, [value for value in dict.fromkeys(of_category) if value not in known])
-            for name, of_category, known in parts
-        ]
-        return [(name, unseen) for name, unseen in found if unseen]
 
     def to_state(self) -> dict[str, Any]:
         """What a file keeps."""

@@ -23,9 +23,14 @@ from skgraphkde.features.blocks import (
     WalkBlock,
     positions,
 )
+from skgraphkde.features.categories import (
+    values_by_category,
+    warn_of_alike,
+    warn_of_unseen,
+)
 from skgraphkde.features.edges import EdgeBlock
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import listed, shown
+from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.relations import EdgeGroups
 from skgraphkde.persistence import State, register
@@ -153,6 +158,9 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         edge_groups = EdgeGroups.fit(batch)
         self.blocks_ = tuple(self._block(kind, batch, edge_groups, left_out) for kind in kinds)
         self.kinds_, self.edge_groups_ = kinds, edge_groups
+        of_nodes, of_edges = values_by_category(batch)
+        warn_of_alike("node category", batch.schema.node_categories, of_nodes, stacklevel=3)
+        warn_of_alike("edge category", batch.schema.edge_categories, of_edges, stacklevel=3)
         return self
 
     def _block(
@@ -202,13 +210,13 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         return self.transform_batch(batch)
 
     def check_batch(self, batch: GraphBatch) -> None:
-        """Raise if the batch lacks what `fit` saw; warn once of labels that it did not see."""
+        """Raise if the batch lacks what `fit` saw; warn once of categories that it did not see."""
         self.check_columns(batch)
         labels = self.block("label")
-        unseen = [] if labels is None else labels.unseen(batch)
-        if unseen:
-            named = [f"{listed(values)} of {shown(name)!r}" for name, values in unseen]
-            warnings.warn(f"node labels that fit did not see: {'; '.join(named)}", stacklevel=3)
+        if labels is not None:
+            used, _ = values_by_category(batch)
+            what = "node labels", labels.categories, used, labels.vocabularies
+            warn_of_unseen(*what, stacklevel=3)
 
     def check_columns(self, batch: GraphBatch) -> None:
         """Raise if the batch lacks what `fit` saw."""
@@ -252,9 +260,14 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         names = [name for block in self.blocks_ for name in block.names]
         return np.array(names, dtype=object)
 
-    def units(self) -> dict[str, tuple[float, float]]:
-        """Mean and scale of the features that are standardized, by name, in their own units."""
-        return {name: unit for block in self.blocks_ for name, unit in block.units().items()}
+    def units(self) -> list[tuple[float, float]]:
+        """Mean and scale of each feature in its own units; (0, 1) if it is not standardized."""
+        return [block.units().get(x, (0.0, 1.0)) for block in self.blocks_ for x in block.names]
+
+    @property
+    def kind_of_column(self) -> list[str]:
+        """The kind of each feature, such as "degree"."""
+        return [block.kind for block in self.blocks_ for _ in block.names]
 
     # -- state -------------------------------------------------------------------------------------
 
@@ -292,14 +305,13 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
 
 
 def _say_left_out(batch: GraphBatch, left_out: np.ndarray) -> None:
-    """Warn of positions that are left out, though more than the conventional "x" was asked for."""
-    columns = [name for name, width in batch.schema.node_numbers for _ in range(width)]
-    names = {name for name, is_one in zip(columns, left_out, strict=True) if is_one}
-    if names - {"x"}:
-        listed = ", ".join(map(repr, sorted(names)))
+    """Warn of positions that are left out."""
+    columns = np.array(batch.schema.node_columns, dtype=object)[left_out].tolist()
+    if columns:
         warnings.warn(
-            f"left out of the features: node number {listed}, which hardly changes along edges, as "
-            "positions do: name it in the schema to use it",
+            f"left out of the features: node number {listed(list(map(repr, columns)))}, which "
+            "hardly changes along edges, as positions do: to use it, name it in the schema, "
+            "node_numbers=...",
             stacklevel=2,
         )
 

@@ -183,9 +183,11 @@ def _join(
     with_data = [(g.edges, g.index) for g in read if _n_edges(g)]
     labels, names, numbers, edge_widths = _joined(with_data, plan, "edge")
     is_directed = schema.directed is True or any(g.is_directed for g in read)
+    is_directed |= fitted is not None and fitted.directed
     what = plan.fitted(is_directed, node_widths, edge_widths)
-    if is_directed and any(graph.kind == "edges" for graph in graphs):
-        first = next(graph.index for graph in graphs if graph.kind == "edges")
+    kinds = ("edges",) if schema.directed is True else ("edges", "either")
+    if is_directed and any(graph.kind in kinds for graph in graphs):
+        first = next(graph.index for graph in graphs if graph.kind in kinds)
         warnings.warn(
             f"graph {first} is undirected among directed ones: each of its edges is read as two "
             "arcs, one in each direction",
@@ -238,7 +240,9 @@ def _joined(data: list[tuple[Data, int]], plan: Plan, part: str) -> tuple:
 
 def _rows(rows: list[tuple[np.ndarray, int]], part: str, name: str) -> np.ndarray:
     """Numbers of all graphs, which must have one width; 0 columns if all are missing."""
-    widths = {x.shape[1]: index for x, index in reversed(rows) if not np.isnan(x).all()}
+    widths = {
+        x.shape[1]: index for x, index in reversed(rows) if not x.shape[1] or not np.isnan(x).all()
+    }
     if len(widths) > 1:
         (width, index), (first, first_index) = list(widths.items())[:2]
         raise ValueError(

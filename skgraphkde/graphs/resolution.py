@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from skgraphkde.graphs.formats.columns import is_missing
 from skgraphkde.graphs.formats.common import Columns, Graph, length, plain
 from skgraphkde.graphs.schema import (
     CONVENTIONS,
@@ -46,6 +47,7 @@ class Plan:
             self.schema.named("node_numbers"),
             self.left_out,
             self.schema.directed is False,
+            self.schema.directed is True,
         )
 
 
@@ -117,22 +119,23 @@ def _columns(graph: Graph, part: str) -> Columns:
 
 
 def _is_of(kind: str, name: str, part: str, graphs: list[Graph]) -> bool:
-    """Whether an attribute is of a kind, by its name or by the type of its first values."""
+    """Whether an attribute is of a kind, by its name or by whether its values are numbers."""
     conventional = [k for k in KINDS if k.startswith(part) and name in CONVENTIONS[k]]
     if conventional:
         return kind in conventional
-    samples = (_first_value(_columns(graph, part).get(name)) for graph in graphs)
-    are_numbers = all(is_number(value) for value in samples if value is not None)
+    are_numbers = all(_are_numbers(_columns(graph, part).get(name)) for graph in graphs)
     return are_numbers == kind.endswith("numbers")
 
 
-def _first_value(values: Any) -> Any:
+def _are_numbers(values: Any) -> bool:
+    """Whether all values that are given are numbers."""
     values = plain(values)
-    if values is None:
-        return None
-    values = values.values() if hasattr(values, "values") else values
-    items: Iterable[Any] = values if length(values) is not None else ()
-    return next((value for value in items if value is not None), None)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        return values.dtype.kind != "b"
+    items: Iterable[Any] = values.values() if hasattr(values, "values") else values
+    if length(values) is None:
+        return True
+    return all(is_number(value) for value in items if not is_missing(value))
 
 
 def is_number(value: Any) -> bool:

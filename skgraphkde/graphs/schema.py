@@ -121,16 +121,16 @@ class GraphSchema(Specification):
         """Of what was not read, that about which the user has said nothing.
 
         Who says what categories and what numbers nodes have has decided about nodes, and who names
-        categories, or none, has decided about the conventional ones.
+        categories, or none, has decided about the conventional ones; not about what "all" leaves
+        out.
         """
         settled = set()
         for part in ("node", "edge"):
             kinds = [kind for kind in KINDS if kind.startswith(part)]
-            decided = [kind for kind in kinds if getattr(self, kind) != "auto"]
+            decided = [kind for kind in kinds if getattr(self, kind) not in ("auto", "all")]
             settled |= {f"{part} attribute {x!r}" for kind in decided for x in CONVENTIONS[kind]}
             if len(decided) == len(kinds):
-                is_node = part == "node"  # self-loops are edges
-                settled |= {text for text in left_out if text.startswith("node ") == is_node}
+                settled |= {text for text in left_out if text.startswith(f"{part} attribute")}
         return [text for text in left_out if text not in settled]
 
     @classmethod
@@ -186,8 +186,8 @@ class FittedSchema:
         The names of node numbers that the user wrote.
     left_out : tuple of str
         What the graphs have and what was not read, in words.
-    ignores_direction : bool
-        Whether the user said that graphs are undirected, whatever they are.
+    ignores_direction, asks_direction : bool
+        Whether the user said that graphs are undirected, or directed, whatever they are.
     """
 
     node_categories: tuple[str, ...] = ()
@@ -200,6 +200,7 @@ class FittedSchema:
     named: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     ignores_direction: bool = False
+    asks_direction: bool = False
 
     def __repr__(self) -> str:
         parts = []
@@ -246,7 +247,7 @@ class FittedSchema:
             edge_categories=self.edge_categories,
             edge_numbers=tuple(name for name, _ in self.edge_numbers),
             edge_weight=self.edge_weight,
-            directed=True if self.directed else False if self.ignores_direction else "auto",
+            directed=True if self.asks_direction else False if self.ignores_direction else "auto",
             missing=self.missing,
         )
 
@@ -276,11 +277,29 @@ class FittedSchema:
             left_out=tuple(left_out),
         )
 
+    def check_named(self, schema: GraphSchema) -> None:
+        """Raise a ValueError if the user named numbers of which no graph has a value."""
+        for kind in ("node_numbers", "edge_numbers"):
+            read = dict(getattr(self, kind))
+            for name in schema.named(kind):
+                is_lacking = name not in read and (kind == "node_numbers" or self.edge_numbers)
+                if is_lacking:
+                    raise ValueError(
+                        f"no training graph has a value of the {kind[:4]} attribute {name!r}, "
+                        "which the schema names as a number: leave it out of the schema, or name "
+                        f"it in {kind[:4]}_categories"
+                    )
+
+    def news(self, known: FittedSchema) -> list[str]:
+        """What was left out here, of which nothing was said of other graphs."""
+        said = set(map(_in_general, known.left_out))
+        return [text for text in self.left_out if _in_general(text) not in said]
+
     # -- state -------------------------------------------------------------------------------------
 
     def to_state(self) -> dict[str, Any]:
         """What a file keeps."""
-        return dict(vars(self))
+        return {x: y for x, y in vars(self).items() if x != "asks_direction" or y}
 
     @classmethod
     def from_state(cls, state: State) -> FittedSchema:
@@ -298,8 +317,15 @@ class FittedSchema:
         values["edge_weight"] = state.take_optional("edge_weight", str)
         for name in ("directed", "ignores_direction"):
             values[name] = state.take(name, bool)
+        if "asks_direction" in state:
+            values["asks_direction"] = state.take("asks_direction", bool)
         values["missing"] = state.take_choice("missing", ("error", "indicate"))
         return cls(**values)
+
+
+def _in_general(text: str) -> str:
+    """What was left out, however often and why: "3 self-loops" -> "self-loop"."""
+    return text.lstrip("0123456789 ").removesuffix("s").removesuffix(" (an identifier)")
 
 
 def unread_attributes(schema: GraphSchema | None, left_out: tuple[str, ...]) -> list[str]:

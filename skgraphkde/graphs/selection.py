@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -36,11 +37,12 @@ def selected(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
     wanted = {kind: _wanted(schema, kind, has, has_arcs) for kind in KINDS}
     named = tuple(dict.fromkeys([*has.named, *schema.named("node_numbers")]))
     directed = has.directed or schema.directed is True
+    what = replace(has, named=named, directed=directed)
+    if schema.directed != "auto":
+        asks = schema.directed is True
+        what = replace(what, asks_direction=asks, ignores_direction=not asks)
     if all(wanted[kind] == _names(has, kind) for kind in KINDS):
-        as_read = (named, directed) == (has.named, has.directed)
-        return (
-            batch if as_read else batch.replace(schema=replace(has, named=named, directed=directed))
-        )
+        return batch if what == has else batch.replace(schema=what)
     labels, names = select_categories(
         batch.labels, batch.label_names, has.node_categories, wanted["node_categories"]
     )
@@ -61,13 +63,11 @@ def selected(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
         edge_label_names=edge_names,
         edge_attributes=edge_attributes,
         schema=replace(
-            has,
+            what,
             node_categories=wanted["node_categories"],
             edge_categories=wanted["edge_categories"],
             node_numbers=node_widths,
             edge_numbers=edge_widths,
-            directed=directed,
-            named=named,
         ),
     )
     return without_repeated_arcs(chosen)
@@ -122,6 +122,14 @@ def conformed(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
             f"fit read the edge weight {fitted.edge_weight!r}, and these graphs were read with "
             f"{has.edge_weight!r}: read them with the schema of fit"
         )
+    if fitted.missing == "error":
+        _check_given(batch)
+    if fitted.directed and not has.directed and batch.adjacency.nnz:
+        warnings.warn(
+            "these graphs are undirected, and fit saw directed ones: each edge is read as two "
+            "arcs, one in each direction",
+            stacklevel=4,
+        )
     changes: dict[str, Any] = {}
     if not batch.adjacency.nnz:  # there are no edges to have data
         if fitted.edge_categories:
@@ -140,6 +148,27 @@ def conformed(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
     if not changes and has.directed == fitted.directed:
         return batch
     return batch.replace(**changes, schema=replace(has, directed=fitted.directed))
+
+
+def _check_given(batch: GraphBatch) -> None:
+    """Raise if a number is missing, which a batch may have that was read by another schema."""
+    schema = batch.schema
+    for part, numbers, columns, graph in (
+        ("node", batch.attributes, schema.node_columns, batch.graph_of_node),
+        ("edge", batch.edge_attributes, schema.edge_columns, batch.graph_of_arc),
+    ):
+        if schema.missing == "error" or numbers is None or not np.isnan(numbers).any():
+            continue
+        row, column = np.argwhere(np.isnan(numbers))[0].tolist()
+        i = int(graph[row])
+        where = "an edge"
+        if part == "node":
+            where = f"node {row - batch.node_ptr[i]}"
+        raise ValueError(
+            f"graph {i}, {where}: the {part} attribute {columns[column]!r} is missing, and fit was "
+            "told of no missing values: fit with missing='indicate' in the GraphSchema, or impute "
+            "or drop it"
+        )
 
 
 def _filled(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:

@@ -53,14 +53,20 @@ class Properties:
         self.parts = Parts(references, by_label=by_label, with_edges=with_edges)
         self.names = [str(name) for name in density.features.get_feature_names_out()]
         self.edges = density.features.block("edge")
+        self.kinds = density.features.kind_of_column
         labels = density.features.block("label")
         projected = labels is not None and labels.weights is not None
         # Which say nothing in words; the categories are reasons themselves.
         unsaid = set(labels.names) if projected else set()
         self.columns = [Column("size", what, both=True) for what in ("nodes", "edges")]
-        said = [(j, name) for j, name in enumerate(self.names) if name not in unsaid]
+        said = [
+            (j, name)
+            for j, name in enumerate(self.names)
+            if self.kinds[j] != "label" or name not in unsaid
+        ]
         self.columns += [Column("feature", name, j, both=True) for j, name in said]
-        self.columns += [Column(kind, x) for kind in ("new", "rare") for x in self.parts.kinds]
+        self.columns += [Column("new", kind) for kind in self.parts.known]
+        self.columns += [Column("rare", kind) for kind in self.parts.kinds]
         self.columns += self._of_novelty()
         self.sizes = _sizes(references)
         self.features, self.means = self.featurized(references)
@@ -91,9 +97,15 @@ class Properties:
         sums = np.add.reduceat(features, graphs.node_ptr[:-1], axis=0)
         of_graphs = sums / graphs.n_nodes_per_graph[:, np.newaxis]
         if self.edges is not None:
-            for name, values in self.edges.graph_means(graphs).items():
-                of_graphs[:, self.names.index(name)] = values
+            for place, values in self.edge_means(graphs).items():
+                of_graphs[:, place] = values
         return features, of_graphs
+
+    def edge_means(self, graphs: GraphBatch) -> dict[int, np.ndarray]:
+        """The means over edges, by the place of their feature."""
+        first = self.kinds.index("edge")
+        means = self.edges.graph_means(graphs)
+        return {first + self.edges.names.index(name): values for name, values in means.items()}
 
     def of(self, graphs: GraphBatch, own: np.ndarray, feature_means: np.ndarray) -> Numbers:
         """The properties of graphs.
@@ -137,6 +149,8 @@ class Properties:
             if kind == "edges" and not graphs.directed:
                 n_parts = np.maximum(n_parts / 2, 1)
             new.append((means(is_counted, graph, len(graphs)), 0.25 / n_parts))
+            if kind not in self.parts.kinds:
+                continue
             rarity = -known.log_shares(keys, graph, own[graph] >= 0)
             old = np.flatnonzero(~is_new)
             spread = rarity[old].std() if len(old) else 0.0
@@ -147,9 +161,17 @@ class Properties:
     def new_parts(
         self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Which parts no reference has, and which of them count: not edges with a new end."""
+        """Which parts no reference has, and which of them count.
+
+        Not edges with a new end, nor combinations of categories of which one is new by itself.
+        """
         is_new = self.parts.known[kind].is_new(keys, own)
-        if kind == "categories" or not self.parts.by_label:
+        if kind == "categories":
+            is_counted = is_new.copy()
+            for i, name in enumerate(self.parts.by_category):
+                is_counted &= ~self.parts.known[name].is_new(self.parts.value_keys(graphs, i), own)
+            return is_new, is_counted
+        if kind != "edges" or not self.parts.by_label:
             return is_new, is_new
         of_nodes: Known = self.parts.known["categories"]
         owners = np.zeros(graphs.n_nodes, dtype=int)

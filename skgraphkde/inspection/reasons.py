@@ -172,6 +172,7 @@ class _Profiles:
         self.raw = tails.raw(self.values, least)
         self.strengths = np.minimum(tails.strengths(self.raw), STRONGEST)
         self.units = density.features.units()
+        self.of_edges = () if properties.edges is None else properties.edge_means(graphs[:1])
         last = density.features.block("degree")
         self.words = FeatureWords("" if last is None else last.names[-2])
 
@@ -207,14 +208,17 @@ class _Profiles:
         known, scale, mean = np.nanmean(self.known[:, j]), 1.0, 0.0
         rows = slice(*self.graphs.node_ptr[i : i + 2])
         away = np.sign(z) * (self.features[rows, place] - known)
-        edges = self.properties.edges
-        if edges is not None and name in edges.graph_means(self.graphs[i]):
-            away = np.abs(self.features[rows, place])  # whose units are others
+        unit = self.units[place]
+        if place in self.of_edges:  # whose means are in their own units
+            level = (known - unit[0]) / unit[1]
+            own_nodes = self.features[rows, place]  # 0 where there are no such edges
+            away = np.where(own_nodes == 0, -np.inf, np.sign(z) * (own_nodes - level))
         else:
-            mean, scale = self.units.get(name, (0.0, 1.0))
+            mean, scale = unit
         most = np.argsort(-away, kind="stable")[:LISTED]
         most = most[away[most] > away.max() / 2]
-        text = self.words(name, own * scale + mean, known * scale + mean, z)
+        kind = self.properties.kinds[place]
+        text = self.words(kind, name, own * scale + mean, known * scale + mean, z)
         return name, text, tuple(most.tolist())
 
     def _deviation(self, i: int, j: int) -> float:
@@ -276,7 +280,15 @@ class _Profiles:
             arrow = "->" if graph.directed else "-"
             where = f"edge {arrow.join(str(called[end]) for end in ends)}"
         kind = "categories" if what == "nodes" else "edges"
-        z, value = self.values[i, j], np.asarray(values)[row, column]
+        of_column = np.asarray(values)[:, column]
+        z, value = self.values[i, j], of_column[row]
+        if np.isnan(value):
+            rows = np.flatnonzero(np.isnan(of_column))
+            n_missing, n = len(rows), len(of_column)
+            if what == "edges" and not graph.directed:
+                n_missing, n = n_missing // 2, n // 2
+            text = f"{name} is missing at {n_missing} of {n} {what}, and in no known graph"
+            return name, text, *_places(graph, kind, rows)
         text = f"{name} {value:.4g} of {where}, {z:.1f} standard deviations from its kind"
         return name, text, *_places(graph, kind, np.array([row]))
 
@@ -294,7 +306,7 @@ class _Profiles:
 
 def _places(graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tuple]:
     """The nodes, or the edges, of some parts."""
-    if kind == "categories":
+    if kind != "edges":
         return tuple(index[:LISTED].tolist()), ()
     pairs = zip(graph.source_of_arc[index], graph.adjacency.indices[index], strict=True)
     listed = [(int(u), int(v)) for u, v in pairs if graph.directed or u < v]

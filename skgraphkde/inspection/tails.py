@@ -27,14 +27,18 @@ class Tail:
     def __init__(self, known: np.ndarray) -> None:
         self.known = np.sort(known[np.isfinite(known)])
 
-    def strengths(self, values: np.ndarray, least: np.ndarray | float = 0.0) -> np.ndarray:
+    def strengths(
+        self, values: np.ndarray, least: np.ndarray | float = 0.0, scale: float = 0.0
+    ) -> np.ndarray:
         """Minus log p of new numbers.
 
         Parameters
         ----------
         values : ndarray of shape (n_graphs,)
         least : ndarray of shape (n_graphs,) or float, default=0.0
-            The least scale: a number is no news that is larger than all by much less.
+            A number is no news that is larger by less.
+        scale : float, default=0.0
+            The least scale of the tail, if it is larger than `least`.
 
         Returns
         -------
@@ -46,12 +50,13 @@ class Tail:
         if n < 2:
             return np.zeros(len(values))
         values = np.where(is_given, values, known[0])
-        as_far = n - np.searchsorted(known, values - rounding(values), side="left")
+        nearly = values - np.maximum(rounding(values), least)
+        as_far = n - np.searchsorted(known, nearly, side="left")
         log_p = np.log((1 + as_far) / (n + 1))
         spread = known.std(ddof=1)
         above = known[known > np.quantile(known, TAIL)] - np.quantile(known, TAIL)
         excess = above.mean() if len(above) else 0.0
-        floor = np.maximum(least, 1e-9 * (1 + abs(known[-1])))
+        floor = np.maximum(np.maximum(least, scale), 1e-9 * (1 + abs(known[-1])))
         exponential = -np.maximum(values - known[-1], 0) / np.maximum(
             max(excess, spread / 2), floor
         )
@@ -67,9 +72,10 @@ class Tail:
             return np.zeros(len(values))
         is_given = np.isfinite(values)
         filled = np.where(is_given, values, self.known[0])
-        as_far = n - np.searchsorted(self.known, filled - rounding(filled), side="left")
-        strengths = np.where(is_given, -np.log(np.maximum(as_far, 1) / n), 0.0)
         least = np.broadcast_to(least, values.shape)
+        nearly = filled - np.maximum(rounding(filled), least)
+        as_far = n - np.searchsorted(self.known, nearly, side="left")
+        strengths = np.where(is_given, -np.log(np.maximum(as_far, 1) / n), 0.0)
         for i in np.flatnonzero(is_given & (as_far == 1)):  # beyond all others
             others = Tail(np.delete(values, i))
             strengths[i] = others.strengths(values[i : i + 1], least[i : i + 1])[0]
@@ -119,4 +125,4 @@ class Tails:
 
     def strengths(self, raw: np.ndarray) -> np.ndarray:
         """Minus log p among all numbers, of the same shape as what :meth:`raw` returns."""
-        return self.largest.strengths(raw.reshape(-1), 1.0).reshape(raw.shape)
+        return self.largest.strengths(raw.reshape(-1), scale=1.0).reshape(raw.shape)

@@ -58,39 +58,50 @@ class FeatureWords:
     def __init__(self, last: str) -> None:
         self.last = last
 
-    def __call__(self, name: str, own: float, known: float, z: float) -> str:
-        """A reason: the name of a feature, its mean, that of the known graphs, and how far away."""
+    def __call__(self, kind: str, name: str, own: float, known: float, z: float) -> str:
+        """A reason: a feature of a kind, its mean, that of the known graphs, and how far away."""
+        shares = f"(known graphs: {known:.0%}, {z:+.1f} standard deviations)"
+        numbers = f"(known graphs: {known:.3g}, {z:+.1f} standard deviations)"
         more = "more" if own > known else "less"
-        away = f"{z:+.1f} standard deviations"
-        if walk := re.fullmatch(r"(directed_)?return_(\d+)", name):
-            along = " along the directions" if walk[1] else ""
+        if kind == "label":
+            return f"{own:.0%} of the nodes have {name} {shares}"
+        if kind == "random_walk":
+            directed, _, steps = name.rpartition("return_")
+            along = " along the directions" * bool(directed)
+            return f"walks of {steps} steps{along} come back {more} often: {own:.3g} {numbers}"
+        if kind == "degree":
+            return self._degree(name, own, shares, numbers, more)
+        if name.endswith(" missing"):
+            which = "nodes" if kind == "attribute" else "edges at a node"
             return (
-                f"walks of {walk[2]} steps{along} come back {more} often: {own:.3g} "
-                f"(known graphs: {known:.3g}, {away})"
+                f"{name.removesuffix(' missing')} is missing at {own:.0%} of the {which} {shares}"
             )
-        if degree := re.fullmatch(r"degree=(\d+)(?:-(\d+))?", name):
-            which = degree[1] + (f" to {degree[2]}" if degree[2] else "")
+        return f"mean {name} {own:.3g} {numbers}"
+
+    def _degree(self, name: str, own: float, shares: str, numbers: str, more: str) -> str:
+        if found := re.fullmatch(r"degree=(\d+)(?:-(\d+))?", name):
+            which = found[1] + (f" to {found[2]}" if found[2] else "")
             if name == self.last:
-                which = f"{degree[1]} or more"
+                which = f"{found[1]} or more"
             share = f"{own:.0%} of the nodes have" if own > 0 else "no node has"
-            return f"{share} degree {which} (known graphs: {known:.0%}, {away})"
-        if name == "log(1+degree)":
-            return (
-                f"nodes have {more.replace('less', 'fewer')} neighbors: mean {name} {own:.3g} "
-                f"(known graphs: {known:.3g}, {away})"
-            )
-        return f"mean {name} {own:.3g} (known graphs: {known:.3g}, {away})"
+            return f"{share} degree {which} {shares}"
+        fewer = more.replace("less", "fewer")
+        return f"nodes have {fewer} neighbors: mean {name} {own:.3g} {numbers}"
 
 
 def part_names(graph: GraphBatch, kind: str) -> list[str]:
     """What each node, or each arc, is called by its categories; `kind` is that of Parts."""
-    return _node_names(graph) if kind == "categories" else _edge_names(graph)
+    return _edge_names(graph) if kind == "edges" else _node_names(graph, kind)
 
 
-def _node_names(graph: GraphBatch) -> list[str]:
-    """The categories of each node, in words."""
+def _node_names(graph: GraphBatch, kind: str) -> list[str]:
+    """The categories of each node, or one of them, in words."""
     categories = graph.schema.node_categories
     names = [_named(categories, value) for value in graph.label_names]
+    if kind != "categories":
+        i = [f"category {name}" for name in categories].index(kind)
+        of_category = list(zip(*graph.label_names, strict=True))[i]
+        names = [_named(categories[i : i + 1], value) for value in of_category]
     return [names[code] for code in np.asarray(graph.labels)]
 
 
@@ -115,8 +126,11 @@ def _edge_names(graph: GraphBatch) -> list[str]:
 
 def _named(categories: tuple[str, ...], value: Any) -> str:
     values = value if len(categories) > 1 else (value,)
-    return " with ".join(f"{name}={x}" for name, x in zip(categories, values, strict=True))
+    return " with ".join(f"{name}={_value(x)}" for name, x in zip(categories, values, strict=True))
 
 
 def _value(value: Any) -> str:
-    return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    if isinstance(value, tuple):
+        return "/".join(map(_value, value))
+    text = str(value)
+    return text if text.strip() else repr(text)

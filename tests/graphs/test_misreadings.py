@@ -126,7 +126,7 @@ def test_a_date_that_is_none_is_missing(values, unit):
     x = [np.datetime64("NaT"), 1.0, 2.0]
     batch = read_graphs([{"edges": EDGES, "x": x}], schema=WITH_MISSING)
     np.testing.assert_array_equal(batch.attributes, [[np.nan], [1], [2]])
-    check_refused(path(datetime.timedelta(1)), "is not a number but the date")
+    check_refused(path(datetime.timedelta(1)), "is not a number but the duration")
 
 
 # -- masked arrays ---------------------------------------------------------------------------------

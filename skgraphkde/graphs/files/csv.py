@@ -7,8 +7,9 @@ edges. ``NAME.nodes.csv`` is optional. It has the nodes in the column "id" (or "
 data in the others. Without it, the nodes are those that the edges join.
 
 An empty cell is a missing value. A cell that is a number is a number, unless it begins with a zero
-that says nothing, as in "007", or has an exponent in a column that the schema names as categories,
-as the well "1E2" of a plate. In an undirected graph, a second row that has the ends of an edge
+that says nothing, as in "007". In a column of categories, which the schema names or convention
+does, it is one only if the number is written like that: the version "1.10" is not 1.1, and the well
+"1E2" of a plate is not 100. In an undirected graph, a second row that has the ends of an edge
 the other way round, and the same data, is the same edge.
 """
 
@@ -31,13 +32,12 @@ from skgraphkde.graphs.files.common import (
     read_content,
     to_graph,
 )
-from skgraphkde.graphs.schema import GraphSchema
+from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
 
 ENDS = (("source", "target"), ("from", "to"))
 IDS = ("id", "node")
 INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
 NUMBER = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
-EXPONENT = re.compile(r"[0-9.]+e[0-9]+", re.IGNORECASE)
 NOT_FINITE = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
 
 
@@ -80,8 +80,8 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
     nodes: dict[str, dict[str, Any]] = {}
     table = node_table_of(path)
     if table is not None:
-        nodes = _nodes(_table(table), schema.named("node_categories"))
-    of_edges = schema.named("edge_categories")
+        nodes = _nodes(_table(table), _categories(schema, "node"))
+    of_edges = _categories(schema, "edge")
     listed: list[Edge] = []
     count: Counter = Counter()
     for line, cells in edges.rows:
@@ -106,6 +106,13 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
         listed.append(Edge(cells[u], cells[v], data, is_directed))
     graph: nx.Graph = to_graph(nodes, listed, is_directed)
     return [("", graph)]
+
+
+def _categories(schema: GraphSchema, part: str) -> tuple[str, ...]:
+    """Columns that are categories whatever is in them."""
+    kind, numbers = f"{part}_categories", schema.named(f"{part}_numbers")
+    by_convention = CONVENTIONS[kind] if getattr(schema, kind) in ("auto", "all") else ()
+    return (*schema.named(kind), *(name for name in by_convention if name not in numbers))
 
 
 def _nodes(table: Table, categories: tuple[str, ...]) -> dict[str, dict[str, Any]]:
@@ -182,10 +189,15 @@ def _data(
 ) -> dict[str, Any]:
     """The data in a row, without what is missing."""
     return {
-        column: cell if column in categories and EXPONENT.fullmatch(cell) else _value(cell)
+        column: _category(cell) if column in categories else _value(cell)
         for k, (column, cell) in enumerate(zip(table.columns, cells, strict=True))
         if cell and k not in ids
     }
+
+
+def _category(cell: str) -> Any:
+    value = _value(cell)
+    return value if str(value) == cell or cell == "NaN" else cell
 
 
 def _value(cell: str) -> Any:

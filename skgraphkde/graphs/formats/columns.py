@@ -8,6 +8,7 @@ that names the element that lacks one.
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -29,7 +30,11 @@ from skgraphkde.graphs.formats.common import (
 )
 from skgraphkde.graphs.formats.kinds import is_a
 
-CURE = "or read with GraphSchema(missing='indicate')"
+# Numbers that are written as text; Python would also read 1_000, and digits of other scripts.
+TEXT = re.compile(
+    r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf(inity)?)", re.IGNORECASE
+)
+CURE = "or say missing='indicate' in the GraphSchema"
 
 
 @dataclass(frozen=True)
@@ -109,15 +114,17 @@ def column(elements: Elements, values: Any, name: str, missing: str) -> Any:
     if isinstance(values, Mapping):
         values = _by_name(elements, values, name)
     n_values = length(values)
-    if n_values is None or n_values > len(names) or isinstance(values, set | frozenset):
+    n_lacking = None if n_values is None else len(names) - n_values
+    fits = n_lacking == 0 or (n_lacking is not None and n_lacking > 0 and missing == "error")
+    if not fits or isinstance(values, set | frozenset):
         raise ValueError(
             f"graph {index} has {len(names)} {kind}s and {describe_amount(values)} as {name!r}: "
             f"give every {kind} one value, in a list or an array"
         )
     is_array = isinstance(values, np.ndarray) and values.dtype.kind not in "OmM"
-    if is_array and n_values == len(names):
+    if is_array and not n_lacking:
         return values
-    values = [*values, *[None] * (len(names) - n_values)]
+    values = [*values, *[None] * (n_lacking or 0)]
     lacking = [k for k, value in enumerate(values) if value is None]
     if not lacking or missing == "indicate":
         return values
@@ -144,7 +151,7 @@ def _by_name(elements: Elements, values: Mapping, name: str) -> list:
                 )
         if elements.one_way:
             return [values.get(pair) for pair in pairs]
-        return [values.get(pair, values.get(pair[::-1])) for pair in pairs]
+        return [value_of_edge(index, pair, values, name) for pair in pairs]
     known = set(names)
     for node in values:
         if node not in known:
@@ -153,6 +160,20 @@ def _by_name(elements: Elements, values: Mapping, name: str) -> list:
                 f"{unknown_node(node, names)}: remove it or add the node"
             )
     return [values.get(node) for node in names]
+
+
+def value_of_edge(index: int, edge: tuple, values: Mapping, name: str) -> Any:
+    """The value of an undirected edge, which may be given for either direction, or for both."""
+    there, back = values.get(edge), values.get(edge[::-1])
+    if there is None or back is None:
+        return back if there is None else there
+    if not np.array_equal(there, back):
+        raise ValueError(
+            f"graph {index} has two values of {name!r} for the edge {edge!r}, which has no "
+            f"direction: {there!r} and, the other way round, {back!r}; give it one, or make the "
+            "graph directed"
+        )
+    return there
 
 
 # Whose values can all be categories.
@@ -256,11 +277,18 @@ def _row(elements: Elements, k: int, value: Any, name: str) -> np.ndarray:
     where = f"{elements.where(k)}: the {elements.kind} attribute {name!r}"
     if is_missing(value):
         raise ValueError(f"{where} is {value}, a missing value: impute or drop it, {CURE}")
-    if isinstance(value, np.datetime64 | np.timedelta64 | datetime.date | datetime.timedelta):
+    if isinstance(value, np.timedelta64 | datetime.timedelta):
+        raise ValueError(
+            f"{where} is not a number but the duration {value!r}: make it a number first, such as "
+            "seconds"
+        )
+    if isinstance(value, np.datetime64 | datetime.date):
         raise ValueError(
             f"{where} is not a number but the date {value!r}: make it a number first, such as days "
             "since an event"
         )
+    if isinstance(value, bytes) or (isinstance(value, str) and not TEXT.fullmatch(value.strip())):
+        raise ValueError(f"{where} is not a number or a vector of numbers: {value!r}")
     try:
         row = np.atleast_1d(as_floats(value))
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:

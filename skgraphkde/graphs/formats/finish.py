@@ -140,7 +140,7 @@ def _lacks(elements: Elements, plan: Plan, part: str, name: str) -> None:
     beside = f", and graph {other} has: give it to all graphs or to none, {CURE}"
     raise ValueError(
         f"graph {elements.index} has no {part} attribute {name!r}"
-        f"{beside if other != elements.index else ', which is to be read'}"
+        f"{beside if other != elements.index else f', which is to be read: give it one, {CURE}'}"
     )
 
 

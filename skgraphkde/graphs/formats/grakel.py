@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import sorted_labels
-from skgraphkde.graphs.formats.columns import require_nodes
+from skgraphkde.graphs.formats.columns import require_nodes, value_of_edge
 from skgraphkde.graphs.formats.common import NO_COLUMNS, Graph, columns_of
 from skgraphkde.graphs.formats.edges import ends_of, number_ends
 from skgraphkde.graphs.formats.matrices import read_pair
@@ -50,8 +50,15 @@ def _edge_labels(index: int, names: Any, pairs: np.ndarray, labels: Mapping) -> 
     """The label of each pair; None where neither direction has one."""
     ends = [ends_of(index, edge) for edge in labels]
     number_ends(index, names, ends)  # all are nodes
-    pairs_by_name = ((names[u], names[v]) for u, v in pairs.tolist())
-    return [labels.get((u, v), labels.get((v, u))) for u, v in pairs_by_name]
+    pairs_by_name = [(names[u], names[v]) for u, v in pairs.tolist()]
+    known = {*pairs_by_name, *(pair[::-1] for pair in pairs_by_name)}
+    for pair in ends:
+        if pair not in known:
+            raise ValueError(
+                f"graph {index} has a label for the edge {pair!r}, which it does not have: remove "
+                "it or add the edge"
+            )
+    return [value_of_edge(index, pair, labels, "label") for pair in pairs_by_name]
 
 
 def _nodes_and_edges(index: int, edges: Any) -> tuple[list, list[tuple], list | None]:

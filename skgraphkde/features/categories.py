@@ -1,0 +1,81 @@
+"""Values of categories, by category: those that `fit` did not see, and those that look alike."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import listed, shown
+
+Vocabularies = tuple[tuple[Hashable, ...], ...]
+
+
+def by_category(names: Sequence[Hashable], n_categories: int) -> Vocabularies:
+    """The distinct values of each category, given values, or tuples of them if it is not one."""
+    values: Iterable = (names,) if n_categories == 1 else zip(*names, strict=True)
+    return tuple(tuple(dict.fromkeys(of_category)) for of_category in values)
+
+
+def values_by_category(batch: GraphBatch) -> tuple[Vocabularies, Vocabularies]:
+    """The values that nodes have, and those that edges have, by category."""
+    found = []
+    for codes, names, categories in (
+        (batch.labels, batch.label_names, batch.schema.node_categories),
+        (batch.edge_labels, batch.edge_label_names, batch.schema.edge_categories),
+    ):
+        used = () if codes is None else np.unique(np.asarray(codes)).tolist()
+        found.append(by_category([names[code] for code in used], max(len(categories), 1)))
+    return found[0], found[1]
+
+
+def warn_of_unseen(
+    what: str,
+    categories: Sequence[str],
+    used: Vocabularies,
+    known: Vocabularies,
+    stacklevel: int,
+) -> None:
+    """Warn once of values that `fit` did not see, and of a known value that looks like one."""
+    found = []
+    for name, values, vocabulary in zip(categories, used, known, strict=False):
+        unseen = [value for value in values if value not in set(vocabulary)]
+        if not unseen:
+            continue
+        text = f"{listed([_visible(value) for value in unseen])} of {shown(name)!r}"
+        by_look = {str(value): value for value in vocabulary}
+        alike = [(x, by_look[str(x)]) for x in unseen if str(x) in by_look]
+        if alike:
+            text += f" ({_types(*alike[0])})"
+        found.append(text)
+    if found:
+        warnings.warn(f"{what} that fit did not see: {'; '.join(found)}", stacklevel=stacklevel + 1)
+
+
+def warn_of_alike(
+    what: str, categories: Sequence[str], vocabularies: Vocabularies, stacklevel: int
+) -> None:
+    """Warn of values of one category that look the same, and are different ones."""
+    for name, vocabulary in zip(categories, vocabularies, strict=False):
+        by_look: dict[str, Hashable] = {}
+        for value in vocabulary:
+            first = by_look.setdefault(str(value), value)
+            if first is not value:
+                warnings.warn(
+                    f"{what} {shown(name)!r}: {_types(value, first)}, so they count as different "
+                    "values: write them alike",
+                    stacklevel=stacklevel + 1,
+                )
+                break
+
+
+def _types(value: Hashable, known: Hashable) -> str:
+    text, other = shown(repr(value)), shown(repr(known))
+    return f"{text} is a {type(value).__name__} and {other} a {type(known).__name__}"
+
+
+def _visible(value: Hashable) -> Hashable:
+    """Text without a letter in quotes."""
+    return repr(value) if isinstance(value, str) and not value.strip() else value
