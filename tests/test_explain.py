@@ -180,3 +180,113 @@ def test_nodes_are_called_by_their_ids():
     named = explain(detector, detector.read([odd]), node_names=[[f"atom {i}" for i in odd]])
     assert "of edge atom 3-atom 4" in named["reason"].str.cat(sep="; ")
     assert "of edge 2-3" in explain(detector, detector.read([odd]))["reason"].str.cat(sep="; ")
+
+
+# -- what new users and adversaries found ----------------------------------------------------------
+
+
+def first_reason(detector, graph):
+    return next(explain(detector, [graph]).itertuples())
+
+
+def random_graph(seed, of_nodes=None, of_edges=None, n=12):
+    """A random graph; the functions make numbers or categories from a random generator."""
+    rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(n, 0.3, seed=seed)
+    for name, draw in (of_nodes or {}).items():
+        nx.set_node_attributes(graph, {v: draw(rng) for v in graph}, name)
+    for name, draw in (of_edges or {}).items():
+        nx.set_edge_attributes(graph, {e: draw(rng) for e in graph.edges}, name)
+    return graph
+
+
+@pytest.mark.filterwarnings("ignore:left out of the features")
+def test_numbers_of_nodes_and_edges_with_one_name():
+    def graph(seed, shift=0):
+        of_edges = {"x": lambda rng: rng.normal(5, 1)}
+        return random_graph(seed, {"x": lambda rng: rng.normal(20 + shift, 2)}, of_edges)
+
+    detector = GraphKDEDetector().fit([graph(seed) for seed in range(40)])
+    reason = first_reason(detector, graph(99, shift=20))
+    assert reason.what == "x"
+    assert reason.reason.startswith(("mean x 40", "mean x 39"))
+
+
+def test_the_nodes_of_an_edge_number_by_category():
+    level = {"x": 1, "y": 10, "z": 100}
+
+    def graph(seed):
+        graph = random_graph(seed, of_edges={"medium": lambda rng: "xyz"[rng.integers(3)]}, n=16)
+        rng = np.random.default_rng(seed + 1)
+        for *_, data in graph.edges(data=True):
+            data["flow"] = rng.normal(level[data["medium"]], 0.3)
+        return graph
+
+    schema = GraphSchema(edge_categories="medium", edge_numbers="flow")
+    detector = GraphKDEDetector(schema=schema, novelty=None).fit([graph(i) for i in range(60)])
+    odd = graph(1000)
+    ends = next((u, v) for u, v, data in odd.edges(data=True) if data["medium"] == "y")
+    odd.edges[ends]["flow"] = 50.0
+    reason = first_reason(detector, odd)
+    assert reason.what == "y flow"
+    assert set(reason.nodes) == set(ends)
+
+
+def test_names_that_features_have_too():
+    draws = {"return_2": lambda rng: rng.normal(20, 1), "degree": lambda rng: int(rng.integers(2))}
+    schema = GraphSchema(node_numbers="return_2", node_categories="degree")
+    graphs = [random_graph(seed, draws) for seed in range(30)]
+    detector = GraphKDEDetector(schema=schema).fit(graphs)
+    odd = random_graph(99, draws | {"return_2": lambda rng: 40.0})
+    nx.set_node_attributes(odd, 1, "degree")
+    reasons = explain(detector, [odd], n_reasons=99)
+    assert any(x.startswith("mean return_2 40 (known graphs: ") for x in reasons["reason"])
+    assert any(x.startswith("100% of the nodes have degree=1 (known") for x in reasons["reason"])
+
+
+def test_missing_numbers_and_absent_categories_are_named():
+    schema = GraphSchema(node_numbers="temp", node_categories="region", missing="indicate")
+
+    def graph(seed, n=20):
+        graph = random_graph(seed, {"temp": lambda rng: rng.normal(60, 2)}, n=20)
+        nx.set_node_attributes(graph, {v: f"r{v:02d}" for v in graph}, "region")
+        graph.remove_nodes_from(range(n, 20))
+        return graph
+
+    detector = GraphKDEDetector(schema=schema).fit([graph(seed) for seed in range(40)])
+    odd = graph(99)
+    for node in (3, 7, 9):
+        odd.nodes[node]["temp"] = None
+    reasons = explain(detector, [odd])["reason"].str.cat(sep="; ")
+    assert "temp is missing at 3 of 20 nodes, and in no known graph" in reasons
+    assert "temp is missing at 15% of the nodes (known graphs: 0%" in reasons
+    absent = explain(detector, [graph(99, n=19)])
+    assert absent["what"].tolist()[:2] == ["nodes", "region=r19"]
+    assert absent["reason"][1].startswith("0% of the nodes have region=r19 (known graphs: 5%")
+
+
+def test_the_mean_weight():
+    draws = {"weight": lambda rng: rng.lognormal(0, 0.25)}
+    schema = GraphSchema(edge_weight="weight")
+    graphs = [random_graph(seed, of_edges=draws) for seed in range(40)]
+    detector = GraphKDEDetector(schema=schema).fit([*graphs, nx.empty_graph(3)])
+    reason = first_reason(
+        detector, random_graph(99, of_edges={"weight": lambda rng: 5 * draws["weight"](rng)})
+    )
+    assert reason.what == "weights"
+    assert reason.reason.startswith("edges weigh ")
+
+
+def test_units_do_not_matter_to_extremes():
+    def graph(seed, unit, odd=False):
+        graph = random_graph(seed, {"q": lambda rng: unit * rng.normal()}, n=80)
+        graph.nodes[3]["q"] += 12 * unit * odd
+        return graph
+
+    found = []
+    for unit in (1.0, 2.0**-40):
+        schema = GraphSchema(node_numbers="q")
+        detector = GraphKDEDetector(schema=schema).fit([graph(i, unit) for i in range(30)])
+        reason = first_reason(detector, graph(99, unit, odd=True))
+        found.append((reason.kind, reason.what, round(reason.strength, 6)))
+    assert found[0] == found[1]
+    assert found[0][:2] == ("extreme", "q")

@@ -65,6 +65,7 @@ CONTAINERS = {
     "an array of node ids": (np.array([nx.path_graph(3), nx.path_graph(3)]), "graph"),
     "a sparse matrix": (sp.csr_array(PATH), "graph"),
 }
+WEIGHTS = "graph 0 has no weights, and graph 2 has"
 GRAPHS = {
     "None among graphs": (None, "graph 2"),
     "a number among graphs": (7, "graph 2"),
@@ -100,10 +101,10 @@ GRAPHS = {
     "A of bools": ((PATH.astype(bool), None), None),
     "A of integers": ((PATH.astype(np.int8), None), None),
     "A with a diagonal": ((PATH + np.eye(3), None), None),
-    "A with tiny weights": ((1e-300 * PATH, None), None),
+    "A with tiny weights": ((1e-300 * PATH, None), WEIGHTS),
     "A in COO with duplicates": (
         (sp.coo_array((np.ones(4), ([0, 1, 0, 1], [1, 0, 1, 0])), shape=(3, 3)), None),
-        None,
+        WEIGHTS,
     ),
     "A in LIL": ((sp.lil_array(PATH), None), None),
     "A with stored zeros": (

@@ -335,6 +335,7 @@ def test_grid_search_over_a_parameter_of_the_default_string(graphs):
         assert score == pytest.approx(np.mean(by_hand), rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:left out of the features")
 def test_grid_search_over_encoders(graphs):
     encoders = [Propagation(), GCN(hidden_dim=4), "propagation"]
     before = deep(encoders)

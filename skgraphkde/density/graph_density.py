@@ -23,12 +23,7 @@ from skgraphkde.distances.measures import DiscreteMeasures, pooled
 from skgraphkde.encoders.base import Encoder, restore_encoder, weights_of
 from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.features import NodeFeatures
-from skgraphkde.features.categories import (
-    Vocabularies,
-    by_category,
-    values_by_category,
-    warn_of_unseen,
-)
+from skgraphkde.features.categories import warn_of_unseen_edges
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.persistence import State, register
 
@@ -145,12 +140,7 @@ class GraphDensity:
         return self._copies[name]
 
     def __getstate__(self) -> dict[str, Any]:
-        state = vars(self) | {
-            "_copies": {},
-            "_references": self._references,
-        }  # once for all workers
-        state.pop("_edge_values", None)
-        return state
+        return vars(self) | {"_copies": {}, "_references": self._references}  # once for all workers
 
     # -- what it computes --------------------------------------------------------------------------
 
@@ -163,27 +153,10 @@ class GraphDensity:
             The message names the first graph and node that does not, and what to do.
         """
         self.features.check_batch(graphs)
-        self._warn_of_unseen_edges(graphs)
+        warn_of_unseen_edges(graphs, self.references)
         if self.novelty is not None:
             self.novelty.check_batch(graphs)
         check_range(graphs, self.features, self._model.distances.members)
-
-    def _warn_of_unseen_edges(self, graphs: GraphBatch) -> None:
-        """Name the categories of edges that `fit` did not see; features name those of nodes."""
-        categories = graphs.schema.edge_categories
-        if categories == self.references.schema.edge_categories != ():
-            _, used = values_by_category(graphs)
-            warn_of_unseen("edge categories", categories, used, self._edge_values, stacklevel=5)
-
-    @cached_property
-    def _edge_values(self) -> Vocabularies:
-        """The values of each category that edges of the references have, or frequently had."""
-        _, values = values_by_category(self.references)
-        frequent = self.features.edge_groups_.categories
-        of_groups = by_category(frequent, len(values))
-        return (
-            tuple((*x, *y) for x, y in zip(values, of_groups, strict=True)) if frequent else values
-        )
 
     def scores(self, graphs: GraphBatch, *, verbose: int = 0) -> np.ndarray:
         """Scores of graphs: that of the only view, or the sum of the log p-values of all.

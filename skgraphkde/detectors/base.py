@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Self
@@ -17,10 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from skgraphkde.calibration import Calibration, LeaveOneOut, Split, finite
 from skgraphkde.detectors.conformal import ConformalMixin
 from skgraphkde.detectors.files import save
+from skgraphkde.detectors.left_out import say_left_out
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.identifiers import without_identifiers
-from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.schema import FittedSchema, GraphSchema
 from skgraphkde.graphs.selection import conformed
@@ -225,7 +224,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         fitted.schema_, fitted.n_graphs_seen_ = batch.schema, len(batch)
         fitted._calibrate(batch, counted, position, calibration)
         unsaid = (GraphSchema() if schema is None else schema).undecided(batch.schema.left_out)
-        _say_left_out(unsaid, stacklevel=4)
+        say_left_out(unsaid, stacklevel=4)
         self.__dict__ = fitted.__dict__  # at once, for whoever uses it in another thread
         return position
 
@@ -327,7 +326,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         check_is_fitted(self)
         batch = conformed(read_graphs(graphs, schema=self.schema_), self.schema_)
         self._check_batch(batch)
-        _say_left_out(batch.schema.news(self.schema_), stacklevel=3)
+        say_left_out(batch.schema.news(self.schema_), stacklevel=3)
         return batch
 
     # -- files -------------------------------------------------------------------------------------
@@ -387,18 +386,3 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
             is_fitted = name.endswith("_") and not name.endswith("__")
             state.check(is_fitted, f"{name} is not a fitted attribute")
             setattr(self, name, value)
-
-
-def _say_left_out(texts: list[str], stacklevel: int) -> None:
-    """Warn of self-loops, and of attributes that are not read."""
-    attributes = [text for text in texts if " attribute " in text]
-    loops = [text for text in texts if text not in attributes]
-    if loops:
-        message = f"left out: {listed(loops)}, as no node is its own neighbor"
-        warnings.warn(message, stacklevel=stacklevel + 1)
-    if attributes:
-        warnings.warn(
-            f"not read: {listed(attributes, 20)}; to use them, name them in "
-            "schema=GraphSchema(...), and to leave them out without a word, name what is read",
-            stacklevel=stacklevel + 1,
-        )

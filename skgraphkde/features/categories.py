@@ -54,6 +54,15 @@ def warn_of_unseen(
         warnings.warn(f"{what} that fit did not see: {'; '.join(found)}", stacklevel=stacklevel + 1)
 
 
+def warn_of_unseen_edges(graphs: GraphBatch, known: GraphBatch) -> None:
+    """Warn once of categories of edges that none of the known graphs was read with."""
+    categories = graphs.schema.edge_categories
+    if categories and categories == known.schema.edge_categories:
+        _, used = values_by_category(graphs)
+        values = by_category(known.edge_label_names, len(categories))
+        warn_of_unseen("edge categories", categories, used, values, stacklevel=5)
+
+
 def warn_of_alike(
     what: str, categories: Sequence[str], vocabularies: Vocabularies, stacklevel: int
 ) -> None:

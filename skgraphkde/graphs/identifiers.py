@@ -16,14 +16,16 @@ from skgraphkde.graphs.schema import GraphSchema
 from skgraphkde.graphs.selection import select_categories, without_repeated_arcs
 
 # An identifier has at least so many values, and less than this share of the nodes have one that
-# another graph has, too.
-LEAST_VALUES, SHARED = 10, 0.5
+# another graph has, too. Below the third number new graphs look odd, though it is none.
+LEAST_VALUES, SHARED, OFTEN_SHARED = 10, 0.5, 0.8
 
 
 def without_identifiers(
     batch: GraphBatch, schema: GraphSchema | None, counted: np.ndarray | None = None
 ) -> GraphBatch:
     """Leave out categories that are identifiers, unless the user named them: then warn.
+
+    Also of those that are nearly so.
 
     Parameters
     ----------
@@ -50,17 +52,11 @@ def without_identifiers(
         for name in categories:
             own, values = select_categories(codes, names, categories, (name,))
             some = is_counted[owner]
-            if not _is_identifier(np.asarray(own)[some], len(values), owner[some]):
-                continue
-            if name in named:
-                warnings.warn(
-                    f"the {kind[:4]} category {name!r} has {len(values)} values that hardly repeat "
-                    "between graphs: it is an identifier, under which every new graph is odd; it "
-                    "is used because the schema names it",
-                    stacklevel=5,
-                )
-            else:
+            shared = _shared(np.asarray(own)[some], len(values), owner[some])
+            if shared < SHARED and name not in named:
                 found.append(name)
+            elif shared < OFTEN_SHARED:
+                _warn(f"{kind[:4]} category {name!r}", len(values), shared)
         if found:
             kept = tuple(name for name in categories if name not in found)
             own, values = select_categories(codes, names, categories, kept)
@@ -75,10 +71,28 @@ def without_identifiers(
     return batch
 
 
-def _is_identifier(codes: np.ndarray, n_values: int, owner: np.ndarray) -> bool:
-    if n_values < LEAST_VALUES:
-        return False
+def _warn(what: str, n_values: int, shared: float) -> None:
+    if shared < SHARED:
+        warnings.warn(
+            f"the {what} has {n_values} values that hardly repeat between graphs: it is an "
+            "identifier, under which every new graph is odd; it is used because the schema names "
+            "it",
+            stacklevel=6,
+        )
+    else:
+        part = what.partition(" ")[0]
+        warnings.warn(
+            f"the {what} has {n_values} values, and {1 - shared:.0%} of the {part}s have one that "
+            "no other graph has: new graphs will have as many new ones and look odd; group the "
+            "values, as dates into years, or leave it out",
+            stacklevel=6,
+        )
+
+
+def _shared(codes: np.ndarray, n_values: int, owner: np.ndarray) -> float:
+    """The share of nodes, or edges, with a value that another graph has; 1 if there are few."""
+    if n_values < LEAST_VALUES or not len(codes):
+        return 1.0
     value = np.unique(np.column_stack([codes, owner]), axis=0)[:, 0]  # once per graph
     n_graphs = np.bincount(value, minlength=n_values)
-    shared = (n_graphs[codes] > 1).mean()
-    return bool(shared < SHARED)
+    return float((n_graphs[codes] > 1).mean())

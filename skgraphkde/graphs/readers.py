@@ -193,6 +193,9 @@ def _join(
             "arcs, one in each direction",
             stacklevel=4,
         )
+    if schema.edge_weight is None and (weights != 1).any():  # of matrices, which hold them
+        _check_all_weighted(graphs, read)
+        what = replace(what, edge_weight="weight")
     n_loops = sum(graph.n_loops for graph in read)
     if n_loops:
         loops = f"{n_loops} self-loop{'s' * (n_loops > 1)}"
@@ -203,6 +206,18 @@ def _join(
         labels, names, numbers = None, (), None
     of_nodes = node_labels, node_names, node_numbers
     return [GraphBatch(node_ptr, adjacency, *of_nodes, labels, names, numbers, what)]
+
+
+def _check_all_weighted(graphs: list[Graph], read: list[Finished]) -> None:
+    """Check that no graph is without weights where matrices have some that are not 1."""
+    first = next(graph.index for graph in read if (graph.weights != 1).any())
+    for graph in graphs:
+        is_weighted = graph.weights is not None and graph.weights(None) is not None
+        if len(graph.pairs) and not is_weighted:
+            raise ValueError(
+                f"graph {graph.index} has no weights, and graph {first} has, in its matrix: name "
+                "those of the others in GraphSchema(edge_weight=...), or give a matrix of 0 and 1"
+            )
 
 
 def _n_edges(graph: Finished) -> int:

@@ -52,9 +52,9 @@ class GraphSchema(Specification):
     edge_numbers : str, tuple of str or None, default="auto"
         Lengths, amounts, delays. "auto" is "x" and "edge_attr".
     edge_weight : str or None, default=None
-        A positive number that scales what passes along an edge, relative to other edges: a graph
-        whose weights are all twice as large looks the same. Name it in `edge_numbers`, too, if its
-        size matters. None: all edges are alike.
+        A positive number that scales what passes along an edge, beside what a node keeps of its
+        own, which weighs 1. Name it in `edge_numbers`, too, if its size matters edge by edge. None:
+        all edges are alike, but for those of matrices with entries that are not 1.
     directed : {"auto"} or bool, default="auto"
         Whether an edge from u to v differs from one from v to u. "auto": as the graphs are.
     missing : {"error", "indicate"}, default="error"

@@ -120,7 +120,8 @@ def conformed(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
     if has.edge_weight != fitted.edge_weight:
         raise ValueError(
             f"fit read the edge weight {fitted.edge_weight!r}, and these graphs were read with "
-            f"{has.edge_weight!r}: read them with the schema of fit"
+            f"{has.edge_weight!r}: read them with the schema of fit, or, if they are "
+            "matrices, make them 0 and 1"
         )
     if fitted.missing == "error":
         _check_given(batch)

@@ -58,7 +58,9 @@ class Properties:
         projected = labels is not None and labels.weights is not None
         # Which say nothing in words; the categories are reasons themselves.
         unsaid = set(labels.names) if projected else set()
-        self.columns = [Column("size", what, both=True) for what in ("nodes", "edges")]
+        self.is_weighted = references.schema.edge_weight is not None
+        sizes = ("nodes", "edges", *("weights",) * self.is_weighted)
+        self.columns = [Column("size", what, both=True) for what in sizes]
         said = [
             (j, name)
             for j, name in enumerate(self.names)
@@ -125,6 +127,8 @@ class Properties:
             (np.log(sizes[:, 0]), 0.5 / self.sizes[:, 0].mean()),
             (ratio, 0.5 / self.sizes[:, 1].mean()),
         ]
+        if self.is_weighted:
+            pairs.append((np.log(self.mean_weights(graphs)), 1e-3))
         for column in self.columns:
             if column.kind == "feature":
                 one_node = 0.5 / n_nodes if self.is_share[column.place] else 0.0
@@ -138,6 +142,11 @@ class Properties:
             for of_columns in zip(*pairs, strict=True)
         )
         return Numbers(*stacked)
+
+    def mean_weights(self, graphs: GraphBatch) -> np.ndarray:
+        """The mean weight of the edges of each graph; NaN of one without any."""
+        total = means(graphs.adjacency.data, graphs.graph_of_arc, len(graphs))
+        return np.where(total > 0, total, np.nan)
 
     def _of_parts(self, graphs: GraphBatch, own: np.ndarray) -> list[tuple[Any, Any]]:
         """Shares of parts that are new, then how rare the others are."""

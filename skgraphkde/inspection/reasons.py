@@ -195,6 +195,11 @@ class _Profiles:
         sizes, known = self.graphs, self.properties.sizes
         what, own = self.columns[j].what, int(sizes.n_nodes_per_graph[i])
         n_edges = int(sizes.n_edges_per_graph[i])
+        if what == "weights":
+            own_mean = float(self.properties.mean_weights(self.graphs[i])[0])
+            text = f"edges weigh {own_mean:.3g} on average: "
+            known_means = np.exp(self.known[np.isfinite(self.known[:, j]), j])
+            return what, text + commonness(own_mean, known_means)
         if what == "nodes":
             return what, f"{own} nodes: {commonness(own, known[:, 0])}"
         # Beyond what follows from the number of nodes.

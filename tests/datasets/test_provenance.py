@@ -153,6 +153,7 @@ def test_new_action_and_volume_keep_the_shape():
 # -- detection, and arguments ----------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:edge categories that fit did not see")
 @pytest.mark.parametrize("kind", ["volume", "new_action"])
 def test_attacks_are_found(kind):
     drawn = make_provenance_graphs(110, 30, kind=kind, random_state=0)

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Novelty, load, read_graphs
+from skgraphkde.inspection import explain
 from tests.conftest import permuted
 from tests.graphs.test_relations import typed_graphs
 
@@ -149,3 +151,25 @@ def test_known_categories_that_do_not_belong_together():
     odd = detector.score_samples([plant(rng, odd=True) for _ in range(20)])
     assert np.mean(normal[:, None] > odd) > 0.9
     assert detector.density_.views[-1] == "rarity of categories"
+
+
+@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+@pytest.mark.parametrize("n_days", [30, 300])
+def test_a_new_value_does_not_drown_among_combinations(n_days):
+    """Of a category with many values, nearly all combinations with another one are new."""
+
+    def graph(seed, odd=False):
+        rng, graph = np.random.default_rng(seed), nx.cycle_graph(25)
+        for node in graph:
+            kind, day = rng.integers([3, n_days]).tolist()
+            graph.nodes[node].update(kind=("pump", "valve", "tank")[kind], day=f"d{day}")
+        graph.nodes[0]["kind"] = "bomb" if odd else graph.nodes[0]["kind"]
+        return graph
+
+    schema = GraphSchema(node_categories=("kind", "day"))
+    detector = GraphKDEDetector(schema=schema).fit([graph(seed) for seed in range(120)])
+    new = [graph(1000 + seed, odd=seed % 2 == 1) for seed in range(60)]
+    scores = detector.score_samples(new)
+    assert roc_auc_score(np.arange(60) % 2 == 0, scores) > 0.85
+    first = explain(detector, new[1::2], n_reasons=1)["what"]
+    assert (first == "kind=bomb").mean() > 0.9

@@ -545,6 +545,7 @@ def test_sound_estimators_pass(estimator, check):
 TYPED = list(graph_estimator_checks(GraphKDEDetector(), graphs="typed"))
 
 
+@pytest.mark.filterwarnings("ignore:edge categories that fit did not see")
 @pytest.mark.parametrize("check", [x for _, x in TYPED], ids=[x.__name__ for _, x in TYPED])
 def test_directed_and_typed_graphs(check):
     check(GraphKDEDetector())

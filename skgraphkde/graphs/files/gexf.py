@@ -72,6 +72,10 @@ def _graph(element: Element, schema: GraphSchema, defaults: Defaults) -> nx.Grap
                 raise ValueError(f"the attribute {key!r} is declared twice: declare it once")
             declared[part][key] = Attribute(name, convert)
             for default in _children(attribute, "default"):
+                if name in values.get(part, {}):
+                    raise ValueError(
+                        f"two attributes of {part}s named {name!r} have a default: rename one"
+                    )
                 values.setdefault(part, {})[name] = convert(default.text or "")
     nodes: dict[str, dict[str, Any]] = {}
     for group in _children(element, "nodes"):

@@ -11,17 +11,15 @@ from skgraphkde.graphs.files.common import Graphs, named, read_content
 from skgraphkde.graphs.schema import GraphSchema
 
 # Whether a graph is directed, or has parallel edges, as some programs write it: networkx takes any
-# text for true. Behind the first node or edge come attributes of theirs.
+# text for yes.
 QUOTED = re.compile(r'\b(directed|multigraph)\s+"([01])"')
-FIRST = re.compile(r"\b(node|edge)\s*\[")
+TOKEN = re.compile(rf'{QUOTED.pattern}|"[^"]*"|[][]')
 
 
 def read_gml(path: Path, schema: GraphSchema) -> Graphs:
     """Read the graph of a file. "label" names its nodes, unless it is named in the schema."""
     text = read_content(path).decode("utf-8")
-    first = FIRST.search(text)
-    end = first.start() if first else len(text)
-    graph = nx.parse_gml(QUOTED.sub(r"\1 \2", text[:end]) + text[end:], label=None)
+    graph = nx.parse_gml(_unquoted(text) if QUOTED.search(text) else text, label=None)
     names = nx.get_node_attributes(graph, "label")
     if "label" in named(schema, "node"):
         return [("", graph)]
@@ -39,3 +37,15 @@ def read_gml(path: Path, schema: GraphSchema) -> Graphs:
         for data in graph.nodes.values():
             data.pop("label", None)
     return [("", graph)]
+
+
+def _unquoted(text: str) -> str:
+    """The text with those two as numbers, where they are of the graph, which is one level down."""
+    depth, end = 0, 0
+    parts = []
+    for token in TOKEN.finditer(text):
+        depth += (token[0] == "[") - (token[0] == "]")
+        if token[1] and depth == 1:
+            parts += [text[end : token.start()], f"{token[1]} {token[2]}"]
+            end = token.end()
+    return "".join([*parts, text[end:]])

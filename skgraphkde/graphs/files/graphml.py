@@ -23,6 +23,7 @@ from skgraphkde.graphs.files.xml import parse_xml
 from skgraphkde.graphs.schema import GraphSchema
 
 NS = f"{{{GraphMLReader.NS_GRAPHML}}}"
+DIRECTIONS = {"directed": True, "undirected": False}
 BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -61,12 +62,18 @@ def _check_keys(root: Element) -> None:
     twice = first_repeated(key.get("id") for key in root.iter(f"{NS}key"))
     if twice is not None:
         raise ValueError(f"the key {twice!r} is declared twice: declare it once")
+    for part in ("node", "edge"):
+        own = (key for key in root.iter(f"{NS}key") if key.get("for") in (part, "all", None))
+        with_default = (key for key in own if key.find(f"{NS}default") is not None)
+        twice = first_repeated(key.get("attr.name") or key.get("id") for key in with_default)
+        if twice is not None:
+            raise ValueError(f"two keys of {part}s named {twice!r} have a default: rename one")
 
 
 def _graph(element: Element, reader: GraphMLReader, keys: dict[str, Any]) -> nx.Graph:
     nodes: dict[str, dict[str, Any]] = {}
     edges: list[Edge] = []
-    is_directed = _choice(element, "edgedefault", {"directed": True, "undirected": False}, False)
+    is_directed = _choice(element, "edgedefault", DIRECTIONS, False)
     _collect(element, reader, keys, is_directed, nodes, edges)
     return to_graph(nodes, edges, is_directed)
 
@@ -91,7 +98,8 @@ def _collect(
                     f"the node {name!r} contains a graph of its own, which cannot be read: write "
                     "it to another file"
                 )
-            _collect(inner, reader, keys, is_directed, nodes, edges)
+            of_group = _choice(inner, "edgedefault", DIRECTIONS, is_directed)
+            _collect(inner, reader, keys, of_group, nodes, edges)
     for edge in element.findall(f"{NS}edge"):
         ends = _required(edge, "source"), _required(edge, "target")
         is_arc = _choice(edge, "directed", BOOLEANS, is_directed)

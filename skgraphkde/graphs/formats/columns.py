@@ -20,6 +20,7 @@ from skgraphkde.graphs.arrays import LARGEST
 from skgraphkde.graphs.formats.common import (
     Graph,
     as_floats,
+    check_columns,
     check_order,
     describe_amount,
     first_few,
@@ -108,6 +109,8 @@ def column(elements: Elements, values: Any, name: str, missing: str) -> Any:
     """
     index, kind, names = elements.index, elements.kind, elements.names
     check_order(index, kind, names, values, name)
+    if is_a(values, "pandas", "DataFrame"):
+        check_columns(f"graph {index}", name, values)
     values = plain(values)
     if values is None:
         return None
@@ -229,7 +232,9 @@ def _rows(elements: Elements, values: Any, name: str, missing: str) -> np.ndarra
     rows: list[np.ndarray | None] = []
     for k, value in enumerate(values):
         if is_a(value, "pandas", "Series"):
-            labels = value.index if labels is None else labels
+            if labels is None:
+                check_columns(elements.where(k), name, value)
+                labels = value.index
             if not value.index.equals(labels):
                 raise ValueError(
                     f"{elements.where(k)}: the {elements.kind} attribute {name!r} is a Series with "

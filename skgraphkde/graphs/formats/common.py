@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -149,6 +150,22 @@ def check_order(index: int, kind: str, names: Any, values: Any, name: str) -> No
             f"graph {index}: the index of {name!r} ({first_few(labels)}) is not that of the "
             f"{kind}s in their order ({first_few(names)}): give a dict by {kind}{cure}, or the "
             f"values alone in the order of the {kind}s, as to_numpy() does"
+        )
+
+
+def check_columns(where: str, name: str, values: Any) -> None:
+    """Refuse tables and series of pandas whose labels may be in another order elsewhere.
+
+    Labels are read by their place. Those that ascend, as 0, 1, ... do, are in one order only.
+    """
+    labels = list(getattr(values, "columns", getattr(values, "index", ())))
+    if (
+        any(not a < b for a, b in pairwise(labels) if type(a) is type(b))
+        or len(set(map(type, labels))) > 1
+    ):
+        raise ValueError(
+            f"{where}: {name!r} has the labels {first_few(labels)}, which are read by their place: "
+            "sort them, or give to_numpy(), in the same order for all graphs"
         )
 
 

@@ -69,7 +69,8 @@ def weight_of(index: int, edge: tuple, weight: Any, name: str) -> float:
     if not isinstance(weight, Real | np.bool_) or isinstance(weight, np.timedelta64):
         what = "no" if weight is None else f"the {type(weight).__name__} {weight!r} as"
         raise ValueError(
-            f"graph {index}, edge {edge!r} has {what} {name!r}: give every edge a number"
+            f"graph {index}, edge {edge!r} has {what} {name!r}: give every edge a number; a weight "
+            "cannot be missing"
         )
     try:
         return float(weight)
@@ -102,7 +103,7 @@ def check_weights(index: int, names: Any, edges: np.ndarray, weights: np.ndarray
         u, v = edges[bad.argmax()]
         raise ValueError(
             f"graph {index}, edge ({names[u]!r}, {names[v]!r}) has the weight "
-            f"{weights[bad.argmax()]}: weights must be positive and finite"
+            f"{weights[bad.argmax()]}: weights must be positive, and at most {LARGEST:g}"
         )
 
 

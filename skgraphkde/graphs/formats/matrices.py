@@ -12,13 +12,14 @@ from skgraphkde.graphs.formats.common import (
     NO_COLUMNS,
     Graph,
     as_floats,
+    check_columns,
     columns_of,
     first_few,
     plain,
     row_labels,
     same_order,
 )
-from skgraphkde.graphs.formats.kinds import is_one_graph
+from skgraphkde.graphs.formats.kinds import is_a, is_one_graph
 
 
 def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
@@ -37,6 +38,8 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
     n = A.shape[0]
     names = require_nodes(index, range(n))
     if X is not None:
+        if is_a(X, "pandas", "DataFrame"):
+            check_columns(f"graph {index}", "X", X)
         X = np.asarray(plain(X))
         X = _as_float(index, "X", X[:, np.newaxis] if X.ndim == 1 else X)
         if len(X) != n:

@@ -1,0 +1,22 @@
+"""What was left out of graphs, said once."""
+
+from __future__ import annotations
+
+import warnings
+
+from skgraphkde.graphs.naming import listed
+
+
+def say_left_out(texts: list[str], stacklevel: int) -> None:
+    """Warn of self-loops, and of attributes that are not read."""
+    attributes = [text for text in texts if " attribute " in text]
+    loops = [text for text in texts if text not in attributes]
+    if loops:
+        message = f"left out: {listed(loops)}, as no node is its own neighbor"
+        warnings.warn(message, stacklevel=stacklevel + 1)
+    if attributes:
+        warnings.warn(
+            f"not read: {listed(attributes, 20)}; to use them, name them in "
+            "schema=GraphSchema(...), and to leave them out without a word, name what is read",
+            stacklevel=stacklevel + 1,
+        )
