@@ -68,11 +68,14 @@ def resolved(schema: GraphSchema, graphs: list[Graph], known: FittedSchema | Non
         If the schema names something that no graph has.
     """
     owners: dict[tuple[str, str], int] = {}
+    unnamable: dict[str, None] = {}
     for graph in graphs:
         for part, columns in (("node", graph.nodes), ("edge", graph.edges)):
             for name in columns.names():
-                if isinstance(name, str):  # others cannot be named
+                if isinstance(name, str):
                     owners.setdefault((part, name), graph.index)
+                else:
+                    unnamable[f"{part} attribute {name!r} (rename it: this is no text)"] = None
     has_edges = any(len(graph.pairs) for graph in graphs)
     names: dict[str, tuple[str, ...]] = {}
     for kind in KINDS:
@@ -99,7 +102,8 @@ def resolved(schema: GraphSchema, graphs: list[Graph], known: FittedSchema | Non
         found = [name for owner, name in owners if owner == "edge"]
         if weight not in found:
             _check_given(graphs, "edge", weight, found)
-    return Plan(schema, names, owners, tuple(_left_out(schema, names, owners)))
+    left_out = (*_left_out(schema, names, owners), *unnamable)
+    return Plan(schema, names, owners, left_out)
 
 
 def _check_given(graphs: list[Graph], part: str, name: str, found: list[str]) -> None:

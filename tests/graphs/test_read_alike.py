@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.graphs.files import read_batch
@@ -248,6 +249,21 @@ def test_what_only_later_graphs_have_is_said():
     nx.set_node_attributes(labeled, "C", "label")
     with pytest.warns(UserWarning, match="not read: node attribute 'label'"):
         detector.score_samples([labeled])
+
+
+def test_names_that_are_no_text_are_said():
+    graph = nx.cycle_graph(12)
+    nx.set_node_attributes(graph, 1.0, 5)
+    left_out = read_graphs([graph], schema="all").schema.left_out
+    assert left_out == ("node attribute 5 (rename it: this is no text)",)
+
+
+def test_data_of_edges_of_pyg_that_are_too_short():
+    data = pytest.importorskip("torch_geometric.data").Data
+    ends = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    graph = data(num_nodes=3, edge_index=ends, edge_attr=torch.ones(2))
+    with pytest.raises(ValueError, match=r"graph 0.* 'edge_attr'"):
+        read_graphs([graph])
 
 
 def ring(n, bond):

@@ -42,7 +42,7 @@ def read_pyg(index: int, graph: Any, node_names: tuple[str, ...]) -> Graph:
     # warns.
     names = require_nodes(index, range(int(graph.num_nodes) if n_nodes is None else n_nodes))
     nodes = _columns_of(of_nodes, len(names), is_edge=False, always=node_names)
-    edges = _columns_of(of_nodes, len(pairs), is_edge=True, always=())
+    edges = _columns_of(of_nodes, len(pairs), is_edge=True, always=("edge_attr", "edge_type"))
     return Graph(index, names, pairs, "both", nodes, edges)
 
 
