@@ -14,6 +14,9 @@ from skgraphkde.graphs.batch import GraphBatch
 
 # Kinds of nodes or edges of which there are fewer are compared with all.
 FEWEST = 10
+# Differences that are rounding, as in single precision or six digits, in units of the largest
+# deviation from the mean of the column.
+ROUNDING = 2e-6
 
 
 class Extremes:
@@ -96,9 +99,9 @@ class Extremes:
             count = np.maximum(count, 1)
             mean = total / count
             # Equal numbers differ by rounding.
-            least = 1e-18 * self.scales[what] ** 2 + 1e-28 * (mean + self.centers[what]) ** 2
-            variance = np.maximum(squares / count - mean**2, least)
-            deviations = np.abs(values - mean) / np.sqrt(variance)
+            least = ROUNDING * self.scales[what] + 1e-14 * np.abs(mean + self.centers[what])
+            variance = np.maximum(squares / count - mean**2, least**2)
+            deviations = np.maximum(np.abs(values - mean) - least, 0) / np.sqrt(variance)
             # A missing number where none is missing is as odd as one such node or edge among all.
             n_known = np.maximum(everything[0], 1)
             is_first = np.isnan(values) & (self._n_missing(what, values, graph, own) == 0)

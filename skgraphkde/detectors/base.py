@@ -207,7 +207,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         schema = self.specification("schema")
         batch = read_graphs(graphs, schema=schema)
         if schema is not None:
-            batch.schema.check_named(schema)
+            batch.schema.check_named(schema, has_edges=bool(batch.adjacency.nnz))
         calibration = self.specification("calibration")
         is_loose = calibration == "train"  # the paper's: nothing is promised
         first = np.arange(len(batch)) if is_loose else calibration.distinct(batch)
@@ -224,7 +224,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         fitted.schema_, fitted.n_graphs_seen_ = batch.schema, len(batch)
         fitted._calibrate(batch, counted, position, calibration)
         unsaid = (GraphSchema() if schema is None else schema).undecided(batch.schema.left_out)
-        say_left_out(unsaid, stacklevel=4)
+        say_left_out(unsaid, stacklevel=4, in_fit=True)
         self.__dict__ = fitted.__dict__  # at once, for whoever uses it in another thread
         return position
 
@@ -326,7 +326,10 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         check_is_fitted(self)
         batch = conformed(read_graphs(graphs, schema=self.schema_), self.schema_)
         self._check_batch(batch)
-        say_left_out(batch.schema.news(self.schema_), stacklevel=3)
+        news = batch.schema.news(self.schema_)
+        if news:
+            schema = self.specification("schema") or GraphSchema()
+            say_left_out(schema.undecided(news), stacklevel=3, in_fit=False)
         return batch
 
     # -- files -------------------------------------------------------------------------------------

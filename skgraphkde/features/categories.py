@@ -41,7 +41,8 @@ def warn_of_unseen(
     """Warn once of values that `fit` did not see, and of a known value that looks like one."""
     found = []
     for name, values, vocabulary in zip(categories, used, known, strict=False):
-        unseen = [value for value in values if value not in set(vocabulary)]
+        known_values = set(vocabulary)
+        unseen = [value for value in values if value not in known_values]
         if not unseen:
             continue
         text = f"{listed([_visible(value) for value in unseen])} of {shown(name)!r}"

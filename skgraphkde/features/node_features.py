@@ -7,6 +7,8 @@ precede any estimator that takes graphs in a pipeline.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable
+from itertools import chain
 from numbers import Integral
 from typing import Any
 
@@ -24,6 +26,7 @@ from skgraphkde.features.blocks import (
     positions,
 )
 from skgraphkde.features.categories import (
+    by_category,
     values_by_category,
     warn_of_alike,
     warn_of_unseen,
@@ -209,14 +212,19 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         self.check_batch(batch)
         return self.transform_batch(batch)
 
-    def check_batch(self, batch: GraphBatch) -> None:
-        """Raise if the batch lacks what `fit` saw; warn once of categories that it did not see."""
+    def check_batch(self, batch: GraphBatch, joined: tuple[Hashable, ...] = ()) -> None:
+        """Raise if the batch lacks what `fit` saw; warn once of categories that it did not see.
+
+        Those of graphs that `joined` later are not news, either.
+        """
         self.check_columns(batch)
         labels = self.block("label")
         if labels is not None:
             used, _ = values_by_category(batch)
-            what = "node labels", labels.categories, used, labels.vocabularies
-            warn_of_unseen(*what, stacklevel=3)
+            later = by_category(joined, len(labels.categories)) if joined else ()
+            known = [labels.vocabularies, later] if later else [labels.vocabularies]
+            vocabularies = tuple(tuple(chain(*x)) for x in zip(*known, strict=True))
+            warn_of_unseen("node labels", labels.categories, used, vocabularies, stacklevel=3)
 
     def check_columns(self, batch: GraphBatch) -> None:
         """Raise if the batch lacks what `fit` saw."""

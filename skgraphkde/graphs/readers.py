@@ -186,11 +186,11 @@ def _join(
     is_directed |= fitted is not None and fitted.directed
     what = plan.fitted(is_directed, node_widths, edge_widths)
     kinds = ("edges",) if schema.directed is True else ("edges", "either")
-    if is_directed and any(graph.kind in kinds for graph in graphs):
-        first = next(graph.index for graph in graphs if graph.kind in kinds)
+    undirected = [graph.index for graph in graphs if graph.kind in kinds and len(graph.pairs)]
+    if is_directed and undirected:
         warnings.warn(
-            f"graph {first} is undirected among directed ones: each of its edges is read as two "
-            "arcs, one in each direction",
+            f"graph {undirected[0]} is undirected among directed ones: each of its edges is read "
+            "as two arcs, one in each direction",
             stacklevel=4,
         )
     if schema.edge_weight is None and (weights != 1).any():  # of matrices, which hold them

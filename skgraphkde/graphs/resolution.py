@@ -15,6 +15,7 @@ import numpy as np
 
 from skgraphkde.graphs.formats.columns import is_missing
 from skgraphkde.graphs.formats.common import Columns, Graph, length, plain
+from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.schema import (
     CONVENTIONS,
     KINDS,
@@ -33,6 +34,21 @@ class Plan:
     names: dict[str, tuple[str, ...]]  # by kind, such as "node_categories"
     owners: dict[tuple[str, str], int]  # ("node" or "edge", name) -> a graph that has it
     left_out: tuple[str, ...]
+    labels: dict[str, tuple[str, ...]]  # of columns of pandas, by attribute, as they are found
+
+    def check_labels(
+        self, index: int, part: str, name: str, labels: tuple[str, ...] | None
+    ) -> None:
+        """Raise a ValueError if columns, which are read by place, are others than elsewhere."""
+        if labels is None:
+            return
+        known = self.labels.setdefault(f"{part} attribute {name!r}", labels)
+        if labels != known:
+            raise ValueError(
+                f"graph {index}: the {part} attribute {name!r} has the columns {listed(labels)}, "
+                f"and other graphs have {listed(known)}: give all the same in the same order, as "
+                "table[columns] does"
+            )
 
     def fitted(self, directed: bool, node_numbers: Widths, edge_numbers: Widths) -> FittedSchema:
         """What was read, once it is known how wide the numbers are."""
@@ -48,6 +64,7 @@ class Plan:
             self.left_out,
             self.schema.directed is False,
             self.schema.directed is True,
+            tuple(sorted(self.labels.items())),
         )
 
 
@@ -103,7 +120,8 @@ def resolved(schema: GraphSchema, graphs: list[Graph], known: FittedSchema | Non
         if weight not in found:
             _check_given(graphs, "edge", weight, found)
     left_out = (*_left_out(schema, names, owners), *unnamable)
-    return Plan(schema, names, owners, left_out)
+    labels = {} if known is None else dict(known.labels)
+    return Plan(schema, names, owners, left_out, labels)
 
 
 def _check_given(graphs: list[Graph], part: str, name: str, found: list[str]) -> None:

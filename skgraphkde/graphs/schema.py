@@ -188,6 +188,8 @@ class FittedSchema:
         What the graphs have and what was not read, in words.
     ignores_direction, asks_direction : bool
         Whether the user said that graphs are undirected, or directed, whatever they are.
+    labels : tuple of (str, tuple of str)
+        What pandas calls the columns of an attribute, where it does.
     """
 
     node_categories: tuple[str, ...] = ()
@@ -201,6 +203,7 @@ class FittedSchema:
     left_out: tuple[str, ...] = ()
     ignores_direction: bool = False
     asks_direction: bool = False
+    labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __repr__(self) -> str:
         parts = []
@@ -277,29 +280,28 @@ class FittedSchema:
             left_out=tuple(left_out),
         )
 
-    def check_named(self, schema: GraphSchema) -> None:
+    def check_named(self, schema: GraphSchema, has_edges: bool) -> None:
         """Raise a ValueError if the user named numbers of which no graph has a value."""
         for kind in ("node_numbers", "edge_numbers"):
             read = dict(getattr(self, kind))
             for name in schema.named(kind):
-                is_lacking = name not in read and (kind == "node_numbers" or self.edge_numbers)
-                if is_lacking:
+                if name not in read and (kind == "node_numbers" or has_edges):
                     raise ValueError(
                         f"no training graph has a value of the {kind[:4]} attribute {name!r}, "
                         "which the schema names as a number: leave it out of the schema, or name "
                         f"it in {kind[:4]}_categories"
                     )
 
-    def news(self, known: FittedSchema) -> list[str]:
+    def news(self, known: FittedSchema) -> tuple[str, ...]:
         """What was left out here, of which nothing was said of other graphs."""
         said = set(map(_in_general, known.left_out))
-        return [text for text in self.left_out if _in_general(text) not in said]
+        return tuple(text for text in self.left_out if _in_general(text) not in said)
 
     # -- state -------------------------------------------------------------------------------------
 
     def to_state(self) -> dict[str, Any]:
         """What a file keeps."""
-        return {x: y for x, y in vars(self).items() if x != "asks_direction" or y}
+        return dict(vars(self))
 
     @classmethod
     def from_state(cls, state: State) -> FittedSchema:
@@ -315,11 +317,14 @@ class FittedSchema:
                 is_pair = type(item) is tuple and [type(x) for x in item] == [str, int]
                 state.check(is_pair and item[1] > 0, f"{name} has something but names and widths")
         values["edge_weight"] = state.take_optional("edge_weight", str)
-        for name in ("directed", "ignores_direction"):
+        for name in ("directed", "ignores_direction", "asks_direction"):
             values[name] = state.take(name, bool)
-        if "asks_direction" in state:
-            values["asks_direction"] = state.take("asks_direction", bool)
         values["missing"] = state.take_choice("missing", ("error", "indicate"))
+        values["labels"] = state.take("labels", tuple)
+        for item in values["labels"]:
+            is_pair = type(item) is tuple and [type(x) for x in item] == [str, tuple]
+            are_names = is_pair and all(type(x) is str for x in item[1])
+            state.check(are_names, "labels has something but names of columns")
         return cls(**values)
 
 

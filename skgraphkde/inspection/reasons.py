@@ -16,7 +16,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection.properties import Properties
 from skgraphkde.inspection.tails import Tails
-from skgraphkde.inspection.views import view_surprises
+from skgraphkde.inspection.views import surprises_of
 from skgraphkde.inspection.wording import FeatureWords, commonness, node_ids, part_names
 
 # Names, nodes or edges that a reason lists.
@@ -113,7 +113,7 @@ def explain(
     detector = copy.copy(detector)  # as it is now, whatever another thread updates
     batch = detector.read(graphs)
     names = node_ids(graphs) if node_names is None else node_names
-    return strongest_reasons(detector, batch, view_surprises(detector, batch), k, n_reasons, names)
+    return strongest_reasons(detector, batch, surprises_of(detector, batch), k, n_reasons, names)
 
 
 def strongest_reasons(

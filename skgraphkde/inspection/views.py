@@ -53,7 +53,11 @@ def view_surprises(detector: GraphKDEDetector, graphs: Any) -> np.ndarray:
     >>> bool(long[2] < 0.1 < tadpole[2])  # every neighborhood of a cycle is known
     True
     """
-    detector, batch = _read(detector, graphs)
+    return surprises_of(*_read(detector, graphs))
+
+
+def surprises_of(detector: GraphKDEDetector, batch: GraphBatch) -> np.ndarray:
+    """The same of graphs that the detector has read."""
     log_p_values = detector.density_.log_p_values(batch)
     finite(log_p_values.sum(axis=0))
     return 0.0 - log_p_values.T

@@ -152,7 +152,7 @@ class Page:
 
     def judge(self, batch: GraphBatch, ids: list | None = None) -> list[Finding]:
         """What the detector says of each graph; `ids` of the nodes of each, or None."""
-        return findings(self.detector, batch, ids)
+        return findings(self.detector, self.detector.read(batch), ids)
 
     def add(
         self, name: Any, graph: GraphBatch, finding: Finding, ids: Sequence[Any] | None = None

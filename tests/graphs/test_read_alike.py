@@ -78,6 +78,11 @@ def test_a_named_number_without_a_value_is_refused():
         nx.set_node_attributes(graph, None, "z")
     with pytest.raises(ValueError, match="no training graph has a value of the node attribute 'z'"):
         GraphKDEDetector(schema=schema).fit(graphs)
+    schema = GraphSchema(node_numbers="q", edge_numbers="t", missing="indicate")
+    for graph in graphs:
+        nx.set_edge_attributes(graph, None, "t")
+    with pytest.raises(ValueError, match="no training graph has a value of the edge attribute 't'"):
+        GraphKDEDetector(schema=schema).fit(graphs)
 
 
 def test_too_few_values_are_not_missing_ones():
@@ -95,11 +100,17 @@ def test_labels_of_pandas_have_one_order():
 
     schema = GraphSchema(node_numbers="z")
     assert read_graphs([graph(["a", "b"])], schema=schema).attributes.tolist() == [[1, 50]] * 2
-    with pytest.raises(ValueError, match=r"graph 1, node 0: 'z' has the labels 'b', 'a'.*sort"):
+    message = "the node attribute 'z' has the columns b, a, and other graphs have a, b"
+    with pytest.raises(ValueError, match=f"graph 1: {message}"):
         read_graphs([graph(["a", "b"]), graph(["b", "a"])], schema=schema)
     table = pd.DataFrame({"b": [1.0, 2.0], "a": [3.0, 4.0]})
-    with pytest.raises(ValueError, match="graph 0: 'X' has the labels 'b', 'a'"):
-        read_graphs([(np.array([[0, 1], [1, 0]]), table)])
+    A = np.array([[0, 1], [1, 0]])
+    batch = read_graphs([(A, table), (A, table.to_numpy())])
+    assert batch.attributes.tolist() == [[1, 3], [2, 4]] * 2
+    with pytest.raises(ValueError, match=r"graph 0: .*'x' has the columns a, c, and .* have b, a"):
+        read_graphs([(A, table.rename(columns={"a": "c", "b": "a"}))], schema=batch.schema)
+    odd = table.set_axis(pd.MultiIndex.from_tuples([(0, "a"), ("b", "b")]), axis=1)
+    assert read_graphs([(A, odd)]).attributes.tolist() == [[1, 3], [2, 4]]
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
@@ -118,6 +129,12 @@ def test_an_undirected_edge_has_one_value():
     schema = GraphSchema(edge_categories="k")
     with pytest.raises(ValueError, match=r"two values of 'k' for the edge \(0, 1\)"):
         read_graphs([both], schema=schema)
+    nothing = float("nan")
+    gaps = {"x": {(0, 1): nothing, (1, 0): nothing, (1, 2): pd.NA, (2, 1): 3.0}}
+    graph = {"num_nodes": 3, "edges": [(0, 1), (1, 2)], "edge_data": gaps}
+    found = read_graphs([graph], schema=GraphSchema(edge_numbers="x", missing="indicate"))
+    values = found.edge_attributes.ravel()
+    assert np.isnan(values).sum() == 2 == (values == 3).sum()
     both["edge_data"]["k"][1, 0] = "a"
     assert read_graphs([both], schema=schema).edge_label_names == ("a",)
     nodes = {1: "a", 2: "b", 3: "c"}
@@ -139,6 +156,10 @@ def test_vectors_without_numbers_are_as_wide_as_others():
 def test_text_that_only_python_takes_for_a_number(text):
     with pytest.raises(ValueError, match="'x' is not a number or a vector of numbers"):
         read_graphs([{"num_nodes": 1, "edges": [], "x": [text]}])
+    with pytest.raises(ValueError, match="'x' is not a number or a vector of numbers"):
+        read_graphs([{"num_nodes": 1, "edges": [], "x": [[1.0, text]]}])
+    with pytest.raises(ValueError, match=r"graph 0 is not an .* text that is no number"):
+        read_graphs([(np.zeros((1, 1)), np.array([[text]]))])
 
 
 def test_a_gap_in_a_batch_that_was_read_otherwise():
@@ -178,18 +199,22 @@ def test_weights_of_matrices_are_the_weights_of_other_graphs():
 
 
 def test_categories_of_csv_are_as_written(tmp_path):
-    cells = ["1.1", "1.10", "7", "+7", "007", "1E2", "1E+5", "-0", "Nan", "Inf", "0.1"]
+    cells = ["1.1", "1.10", "7", "+7", "007", "1E2", "1E+5", "-0", "Inf", "inf", "0.1"]
     nodes = "id,version\n" + "\n".join(f"{i},{cell}" for i, cell in enumerate(cells))
     path, _ = files(tmp_path, v_csv="source,target\n0,1\n", **{"v.nodes_csv": nodes})
-    batch = read_batch([path], GraphSchema(node_categories="version"))
-    values = [batch.label_names[code] for code in batch.labels]
-    assert values == [1.1, "1.10", 7, *cells[3:10], 0.1]
+    everything = read_batch([path], GraphSchema.everything())
+    named = GraphSchema(node_categories="version")
+    for schema in (named, GraphSchema.everything(), everything.schema.to_schema()):
+        batch = read_batch([path], schema)  # the same in fit and later
+        values = [batch.label_names[code] for code in batch.labels]
+        assert values == [1.1, "1.10", 7, *cells[3:10], 0.1]
 
 
 def test_directions_of_gml_wherever_they_stand(tmp_path):
     body = 'node [ id 0 label "a" ] node [ id 1 label "b" ] edge [ source 0 target 1 ]'
     texts = {
         "after_gml": f'graph [ {body} directed "0" ]',
+        "words_gml": f'graph [ {body} directed "false" ]',
         "creator_gml": f'Creator "edge [ 1" graph [ directed "0" {body} ]',
         "inside_gml": 'graph [ node [ id 0 label "a" note [ directed "0" ] ] '
         'node [ id 1 label "b" ] edge [ source 0 target 1 ] ]',
@@ -247,7 +272,7 @@ def test_what_only_later_graphs_have_is_said():
         detector.score_samples([graph])
     labeled = nx.cycle_graph(12)
     nx.set_node_attributes(labeled, "C", "label")
-    with pytest.warns(UserWarning, match="not read: node attribute 'label'"):
+    with pytest.warns(UserWarning, match=r"not read, as .* did not have it: node attribute 'l"):
         detector.score_samples([labeled])
 
 

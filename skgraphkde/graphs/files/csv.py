@@ -19,6 +19,7 @@ import csv
 import io
 import re
 from collections import Counter
+from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,8 +81,8 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
     nodes: dict[str, dict[str, Any]] = {}
     table = node_table_of(path)
     if table is not None:
-        nodes = _nodes(_table(table), _categories(schema, "node"))
-    of_edges = _categories(schema, "edge")
+        nodes = _nodes(_table(table), schema)
+    of_edges = _categories(edges, schema, "edge")
     listed: list[Edge] = []
     count: Counter = Counter()
     for line, cells in edges.rows:
@@ -108,14 +109,18 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
     return [("", graph)]
 
 
-def _categories(schema: GraphSchema, part: str) -> tuple[str, ...]:
-    """Columns that are categories whatever is in them."""
+def _categories(table: Table, schema: GraphSchema, part: str) -> set[str]:
+    """Columns that are categories: by the schema, by convention, or as a cell is no number."""
     kind, numbers = f"{part}_categories", schema.named(f"{part}_numbers")
-    by_convention = CONVENTIONS[kind] if getattr(schema, kind) in ("auto", "all") else ()
-    return (*schema.named(kind), *(name for name in by_convention if name not in numbers))
+    found = {*schema.named(kind), *(CONVENTIONS[kind] if schema.named(kind) == () else ())}
+    for k, column in enumerate(table.columns):
+        if any(isinstance(_value(cells[k]), str) for _, cells in table.rows if cells[k]):
+            found.add(column)
+    return found - set(numbers)
 
 
-def _nodes(table: Table, categories: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+def _nodes(table: Table, schema: GraphSchema) -> dict[str, dict[str, Any]]:
+    categories = _categories(table, schema, "node")
     lowered = [column.lower() for column in table.columns]
     name = next((name for name in IDS if name in lowered), None)
     if name is None:
@@ -185,7 +190,7 @@ def _find(table: Table, name: str) -> int:
 
 
 def _data(
-    table: Table, cells: list[str], ids: tuple[int, ...], categories: tuple[str, ...]
+    table: Table, cells: list[str], ids: tuple[int, ...], categories: set[str]
 ) -> dict[str, Any]:
     """The data in a row, without what is missing."""
     return {
@@ -197,7 +202,8 @@ def _data(
 
 def _category(cell: str) -> Any:
     value = _value(cell)
-    return value if str(value) == cell or cell == "NaN" else cell
+    is_meant = cell.lower() == "nan" or (str(value) == cell and value not in (inf, -inf))
+    return value if is_meant else cell
 
 
 def _value(cell: str) -> Any:

@@ -12,8 +12,9 @@ from skgraphkde.graphs.schema import GraphSchema
 
 # Whether a graph is directed, or has parallel edges, as some programs write it: networkx takes any
 # text for yes.
-QUOTED = re.compile(r'\b(directed|multigraph)\s+"([01])"')
-TOKEN = re.compile(rf'{QUOTED.pattern}|"[^"]*"|[][]')
+QUOTED = re.compile(r'\b(directed|multigraph)\s+"(0|1|true|false)"', re.IGNORECASE)
+YES = ("1", "true")
+TOKEN = re.compile(rf'{QUOTED.pattern}|"[^"]*"|[][]', re.IGNORECASE)
 
 
 def read_gml(path: Path, schema: GraphSchema) -> Graphs:
@@ -46,6 +47,7 @@ def _unquoted(text: str) -> str:
     for token in TOKEN.finditer(text):
         depth += (token[0] == "[") - (token[0] == "]")
         if token[1] and depth == 1:
-            parts += [text[end : token.start()], f"{token[1]} {token[2]}"]
+            number = int(token[2].lower() in YES)
+            parts += [text[end : token.start()], f"{token[1].lower()} {number}"]
             end = token.end()
     return "".join([*parts, text[end:]])

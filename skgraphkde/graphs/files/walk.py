@@ -50,8 +50,8 @@ FORMATS: dict[str, tuple[str, Callable[[Path, GraphSchema], Graphs], str]] = {
     ".csv": (
         "an edge list",
         read_csv,
-        'write a first row with the columns "source" and "target", or "from" and "to", and a row '
-        "for each edge, in UTF-8 with commas",
+        'write edges in rows under "source" and "target", or "from" and "to", and data of nodes, '
+        'if there are any, in NAME.nodes.csv, in rows under "id", in UTF-8 with commas',
     ),
     ".zip": ("a set of the TU collection", read_tu, "give NAME.zip as downloaded"),
 }

@@ -8,7 +8,6 @@ that names the element that lacks one.
 from __future__ import annotations
 
 import datetime
-import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -20,7 +19,6 @@ from skgraphkde.graphs.arrays import LARGEST
 from skgraphkde.graphs.formats.common import (
     Graph,
     as_floats,
-    check_columns,
     check_order,
     describe_amount,
     first_few,
@@ -31,10 +29,6 @@ from skgraphkde.graphs.formats.common import (
 )
 from skgraphkde.graphs.formats.kinds import is_a
 
-# Numbers that are written as text; Python would also read 1_000, and digits of other scripts.
-TEXT = re.compile(
-    r"[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf(inity)?)", re.IGNORECASE
-)
 CURE = "or say missing='indicate' in the GraphSchema"
 
 
@@ -109,8 +103,6 @@ def column(elements: Elements, values: Any, name: str, missing: str) -> Any:
     """
     index, kind, names = elements.index, elements.kind, elements.names
     check_order(index, kind, names, values, name)
-    if is_a(values, "pandas", "DataFrame"):
-        check_columns(f"graph {index}", name, values)
     values = plain(values)
     if values is None:
         return None
@@ -168,15 +160,25 @@ def _by_name(elements: Elements, values: Mapping, name: str) -> list:
 def value_of_edge(index: int, edge: tuple, values: Mapping, name: str) -> Any:
     """The value of an undirected edge, which may be given for either direction, or for both."""
     there, back = values.get(edge), values.get(edge[::-1])
-    if there is None or back is None:
-        return back if there is None else there
-    if not np.array_equal(there, back):
+    if is_missing(there) or is_missing(back):
+        return back if is_missing(there) else there
+    if not _are_equal(there, back):
         raise ValueError(
             f"graph {index} has two values of {name!r} for the edge {edge!r}, which has no "
             f"direction: {there!r} and, the other way round, {back!r}; give it one, or make the "
             "graph directed"
         )
     return there
+
+
+def _are_equal(value: Any, other: Any) -> bool:
+    """Whether two values are the same; a missing number in a vector is as another."""
+    if all(isinstance(x, np.ndarray | list) or is_a(x, "torch", "Tensor") for x in (value, other)):
+        try:
+            return np.array_equal(as_floats(value), as_floats(other), equal_nan=True)
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            return False
+    return type(value == other) is bool and value == other
 
 
 # Whose values can all be categories.
@@ -232,9 +234,7 @@ def _rows(elements: Elements, values: Any, name: str, missing: str) -> np.ndarra
     rows: list[np.ndarray | None] = []
     for k, value in enumerate(values):
         if is_a(value, "pandas", "Series"):
-            if labels is None:
-                check_columns(elements.where(k), name, value)
-                labels = value.index
+            labels = value.index if labels is None else labels
             if not value.index.equals(labels):
                 raise ValueError(
                     f"{elements.where(k)}: the {elements.kind} attribute {name!r} is a Series with "
@@ -292,8 +292,6 @@ def _row(elements: Elements, k: int, value: Any, name: str) -> np.ndarray:
             f"{where} is not a number but the date {value!r}: make it a number first, such as days "
             "since an event"
         )
-    if isinstance(value, bytes) or (isinstance(value, str) and not TEXT.fullmatch(value.strip())):
-        raise ValueError(f"{where} is not a number or a vector of numbers: {value!r}")
     try:
         row = np.atleast_1d(as_floats(value))
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:

@@ -6,15 +6,20 @@ lists, arrays) and return arrays, lists or counts that the readers understand.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde.graphs.formats.kinds import is_a
+
+# Numbers that are written as text; Python would also read 1_000, and digits of other scripts.
+TEXT = re.compile(
+    r"\s*[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf(inity)?)\s*", re.IGNORECASE
+)
 
 
 class Columns(NamedTuple):
@@ -86,6 +91,9 @@ def as_floats(values: Any) -> np.ndarray:
     array = np.asarray(plain(values))
     if array.dtype.kind in "biuf":
         return array.astype(float)
+    texts = array.flat if array.dtype.kind in "USO" else ()
+    if any(isinstance(x, bytes) or (isinstance(x, str) and not TEXT.fullmatch(x)) for x in texts):
+        raise ValueError("text that is no number")
     some: list[Any] = [array]
     if array.dtype == object:
         some = [value for value in array.flat if isinstance(value, np.generic)]
@@ -153,20 +161,14 @@ def check_order(index: int, kind: str, names: Any, values: Any, name: str) -> No
         )
 
 
-def check_columns(where: str, name: str, values: Any) -> None:
-    """Refuse tables and series of pandas whose labels may be in another order elsewhere.
-
-    Labels are read by their place. Those that ascend, as 0, 1, ... do, are in one order only.
-    """
-    labels = list(getattr(values, "columns", getattr(values, "index", ())))
-    if (
-        any(not a < b for a, b in pairwise(labels) if type(a) is type(b))
-        or len(set(map(type, labels))) > 1
-    ):
-        raise ValueError(
-            f"{where}: {name!r} has the labels {first_few(labels)}, which are read by their place: "
-            "sort them, or give to_numpy(), in the same order for all graphs"
-        )
+def column_labels(values: Any) -> tuple[str, ...] | None:
+    """What pandas calls the columns of a table, or the places of a series; None: 0, 1, ..."""
+    if isinstance(values, Mapping | list | tuple):  # of the first of the nodes, or edges
+        items = values.values() if isinstance(values, Mapping) else values
+        labels = getattr(next((x for x in items if is_a(x, "pandas", "Series")), None), "index", ())
+    else:
+        labels = values.columns if is_a(values, "pandas", "DataFrame") else ()
+    return None if list(labels) == list(range(len(labels))) else tuple(map(str, labels))
 
 
 def same_order(rows: list, names: list) -> bool:

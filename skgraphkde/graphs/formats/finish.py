@@ -22,7 +22,7 @@ from skgraphkde.graphs.formats.columns import (
     nodes_of,
     numbers,
 )
-from skgraphkde.graphs.formats.common import Columns, Graph, check_order
+from skgraphkde.graphs.formats.common import Columns, Graph, check_order, column_labels
 from skgraphkde.graphs.formats.edges import (
     check_opposite_weights,
     check_range,
@@ -120,7 +120,9 @@ def _data(elements: Elements, columns: Columns, plan: Plan, part: str) -> Data:
     found: dict[str, Any] = {}
     for kind in ("categories", "numbers"):
         for name in plan.names[f"{part}_{kind}"]:
-            values = column(elements, columns.get(name), name, missing)
+            given = columns.get(name)
+            plan.check_labels(elements.index, part, name, column_labels(given))
+            values = column(elements, given, name, missing)
             if values is None and missing == "indicate":
                 values = [None] * len(elements.names)
             if values is None:

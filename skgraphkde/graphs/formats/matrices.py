@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from skgraphkde.graphs.formats.columns import require_nodes
 from skgraphkde.graphs.formats.common import (
     NO_COLUMNS,
+    Columns,
     Graph,
     as_floats,
-    check_columns,
     columns_of,
     first_few,
     plain,
@@ -38,10 +38,10 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
     n = A.shape[0]
     names = require_nodes(index, range(n))
     if X is not None:
-        if is_a(X, "pandas", "DataFrame"):
-            check_columns(f"graph {index}", "X", X)
-        X = np.asarray(plain(X))
+        table, X = X, np.asarray(plain(X))
         X = _as_float(index, "X", X[:, np.newaxis] if X.ndim == 1 else X)
+        if is_a(table, "pandas", "DataFrame"):
+            X = type(table)(X, columns=table.columns)
         if len(X) != n:
             raise ValueError(
                 f"graph {index} has {n} nodes in A, but X has shape {X.shape}: "
@@ -56,7 +56,8 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
     row, column, weights = A.row[is_edge], A.col[is_edge], A.data[is_edge]
     pairs = np.column_stack([row, column]).astype(np.int64)
     nodes = NO_COLUMNS if X is None else columns_of({"x": X})
-    return Graph(index, names, pairs, "both", nodes, NO_COLUMNS, lambda _: weights)
+    edges = Columns(lambda: (), {"weight": weights}.get)  # also a number, for who names it
+    return Graph(index, names, pairs, "both", nodes, edges, lambda _: weights)
 
 
 def _check_order(index: int, A: Any, X: Any) -> None:
