@@ -49,17 +49,43 @@ def scores_slow(graphs, references, own, fewest):
         for part, repeated in ((0, 1), (1, 2)):  # an undirected edge is two arcs
             known = [x for of_graph in others for x in of_graph[part] if x[1] is not None]
             n_missing = sum(x[1] is None for of_graph in others for x in of_graph[part])
+            everything = [x for of in references for _, x in numbers_of(of)[part] if x is not None]
+            scale = max(abs(np.array(everything) - np.mean(everything)))
             n_given = sum(x[1] is not None for of in references for x in numbers_of(of)[part])
             for kind, value in numbers_of(graph)[part]:
                 alike = [x for k, x in known if k == kind]
                 alike = alike if repeated * len(alike) >= fewest else [x for _, x in known]
                 if value is not None:
-                    away = abs(value - np.mean(alike)) / np.std(alike)
+                    mean = np.mean(alike)
+                    least = 2e-6 * scale + 1e-14 * abs(mean)  # no more than rounding
+                    away = max(abs(value - mean) - least, 0) / max(np.std(alike), least)
                     largest = max(largest, away)
                 elif not n_missing:  # the first that is missing
                     largest = max(largest, np.sqrt(repeated * n_given))
         scores.append(-largest)
     return scores
+
+
+def test_rounding_is_no_extreme():
+    """Numbers that are the same in all known graphs, in single precision or in six digits."""
+    rate = {"primary": 2 / 3, "residential": 1 / 3, "service": 0.1}
+
+    def road(seed, write=float):
+        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(12, 0.3, seed=seed)
+        for data in graph.edges.values():
+            data["kind"] = list(rate)[rng.integers(3)]
+            data["rate"] = write(rate[data["kind"]])
+        return graph
+
+    schema = GraphSchema(edge_categories="kind", edge_numbers="rate")
+    detector = GraphKDEDetector(schema=schema).fit([road(seed) for seed in range(60)])
+    exact = detector.score_samples([road(seed) for seed in range(100, 120)])
+    for write in (np.float32, lambda x: round(x, 6)):
+        rounded = detector.score_samples([road(seed, write) for seed in range(100, 120)])
+        np.testing.assert_allclose(rounded, exact, atol=1e-3)
+    odd = road(100)
+    next(iter(odd.edges.values()))["rate"] = 0.2
+    assert detector.predict([odd]) == [-1]
 
 
 @pytest.mark.parametrize("fewest", [6, 10, 60])

@@ -545,7 +545,7 @@ CSV = {
         None,
         r'has no columns "source" and "target", or "from" and "to"; its f',
     ),
-    "semicolons": (["source;target", "a;b"], None, "its first row is 'source;target'.: write a fi"),
+    "semicolons": (["source;target", "a;b"], None, "its first row is 'source;target'.: write ed"),
     "both": (["source,target,from,to", "a,b,c,d"], None, r'both columns .*, and "from"'),
     "twice": (["source,Source,target", "a,b,c"], None, "has the column 'source' twice"),
     "a name twice": (["source,target,w,w", "a,b,1,2"], None, "has the column 'w' twice"),
