@@ -90,6 +90,7 @@ CHANGES = {
     "Readout.readout": ({"distance": Readout()}, "distance__readout", "sum"),
     "Novelty.radius": (NOVELTY, "novelty__radius", 0),
     "Novelty.categories": (NOVELTY, "novelty__categories", "degree"),
+    "Novelty.edges": (NOVELTY, "novelty__edges", True),
     "KDE.bandwidths": ({}, "density__bandwidths", [0.5]),
     "KDE.size_kernel": ({}, "density__size_kernel", False),
     "Contrastive.max_iter": (TRAINED, "training__max_iter", 1),

@@ -128,6 +128,7 @@ def test_nothing_is_checked_before_validate(specification):
         (Novelty(-1), "'radius' parameter of Novelty"),
         (Novelty(1.5), "'radius' parameter of Novelty"),
         (Novelty(categories="element"), "'categories' parameter of Novelty"),
+        (Novelty(edges="all"), "'edges' parameter of Novelty"),
         (KDE(bandwidths=[]), "'bandwidths' parameter of KDE"),
         (KDE(size_kernel="yes"), "'size_kernel' parameter of KDE"),
         (Contrastive(batch_size=1), "'batch_size' parameter of Contrastive"),

@@ -152,7 +152,7 @@ class GraphDensity:
         ValueError
             The message names the first graph and node that does not, and what to do.
         """
-        self.features.check_batch(graphs, self.references.label_names)
+        self.features.check_batch(graphs, self.references)
         warn_of_unseen_edges(graphs, self.references)
         if self.novelty is not None:
             self.novelty.check_batch(graphs)

@@ -42,7 +42,8 @@ class Novelty(Specification):
     and, if edges have directions or categories, of its edges, by the categories at their ends and
     their own. It finds a single odd part where all neighborhoods are new anyway. Parts of a kind
     of which references often have new ones (more than one in a hundred, each by the others) count
-    for less, in proportion. Edges are also counted where no label comes twice in a graph, as with
+    for less, in proportion. Where numbers may be missing, nodes are also counted by which of theirs
+    are. Edges are also counted where no label comes twice in a graph, as with
     regions of a brain.
 
     The second view, where nodes have several categories or edges are counted, is how rare its parts
@@ -63,6 +64,11 @@ class Novelty(Specification):
     categories : {"auto", "label", "degree"}, default="auto"
         What nodes are told apart by before the first round. "auto" is the labels, or, if the
         training graphs have none, the degrees. A label that `fit` did not see is new by itself.
+    edges : {"auto"} or bool, default="auto"
+        Whether edges are parts. "auto" is where they have directions or categories, or where no
+        label comes twice in a graph. True finds two categories that are never neighbors in the
+        training graphs; where labels alone tell nodes apart it costs 1.8 points of AUROC in the
+        mean of nine data sets, so it is for those who look for that.
 
     See Also
     --------
@@ -78,11 +84,15 @@ class Novelty(Specification):
     _parameter_constraints: dict = {
         "radius": [Interval(Integral, 0, 100, closed="both")],
         "categories": [StrOptions({"auto", "label", "degree"})],
+        "edges": [StrOptions({"auto"}), bool],
     }
 
-    def __init__(self, radius: int = 5, categories: str = "auto") -> None:
+    def __init__(
+        self, radius: int = 5, categories: str = "auto", edges: str | bool = "auto"
+    ) -> None:
         self.radius = radius
         self.categories = categories
+        self.edges = edges
 
     def fit(self, references: GraphBatch, with_edges: bool | None = None) -> FittedNovelty:
         """Learn the neighborhoods of the references.
@@ -96,7 +106,8 @@ class Novelty(Specification):
         Raises
         ------
         ValueError
-            If `categories` is "label" and the graphs have none.
+            If `categories` is "label" and the graphs have none, or `edges` is True and neither
+            nodes nor edges have categories.
         """
         if self.categories == "label" and references.labels is None:
             raise ValueError(
@@ -104,6 +115,13 @@ class Novelty(Specification):
                 "use categories='degree', or read them by GraphSchema(node_categories=...)"
             )
         by_label = self.categories != "degree" and references.labels is not None
+        if self.edges is True and not by_label and references.edge_labels is None:
+            raise ValueError(
+                "novelty=Novelty(edges=True) needs categories of nodes or of edges, and the graphs "
+                "carry none: name them in GraphSchema(node_categories=...)"
+            )
+        if with_edges is None and self.edges != "auto":
+            with_edges = bool(self.edges)
         if with_edges is None:
             # Edges of labeled graphs without directions and data are seen by the neighborhoods,
             # unless these are all new, as with a name for each node.

@@ -84,6 +84,8 @@ class Parts:
     by_category : tuple of str
         The kinds of nodes by one of their categories alone, if they have several: a value that no
         reference has would drown among combinations that none has.
+    with_gaps : bool
+        Whether there is a kind "gaps": nodes by their categories and by which numbers they lack.
     known : dict of str -> Known
         Of each kind.
     """
@@ -94,6 +96,8 @@ class Parts:
         names_of_nodes = references.schema.node_categories if by_label else ()
         several = len(names_of_nodes) > 1
         self.by_category = tuple(f"category {name}" for name in names_of_nodes) * several
+        may_lack = references.schema.missing != "error"
+        self.with_gaps = may_lack and references.attributes is not None
         # Names that no reference uses are unknown.
         used = np.unique(np.asarray(references.labels)).tolist() if by_label else ()
         self._code_of = {references.label_names[code]: code for code in used}
@@ -113,6 +117,8 @@ class Parts:
             yield "categories", self.node_keys(graphs), graphs.graph_of_node
         for i, kind in enumerate(self.by_category):
             yield kind, self.value_keys(graphs, i), graphs.graph_of_node
+        if self.with_gaps:
+            yield "gaps", self.gap_keys(graphs), graphs.graph_of_node
         if self.with_edges:
             yield "edges", self.edge_keys(graphs), graphs.graph_of_arc
 
@@ -129,6 +135,15 @@ class Parts:
         values = list(zip(*graphs.label_names, strict=True))[i]
         codes = [code_of.get(value, -1) for value in values]
         return mix(np.array(codes, dtype=np.int64)[np.asarray(graphs.labels)].astype(np.uint64))
+
+    def gap_keys(self, graphs: GraphBatch) -> np.ndarray:
+        """A color for the label of each node and the numbers that it lacks, shape (n_nodes,)."""
+        keys = np.zeros(graphs.n_nodes, dtype=np.uint64)
+        if self.by_label:
+            keys = self.node_keys(graphs)
+        for is_missing in np.isnan(np.asarray(graphs.attributes)).T:
+            keys = mix(keys + is_missing.astype(np.uint64))
+        return keys
 
     def edge_keys(self, graphs: GraphBatch) -> np.ndarray:
         """A color for the category of each arc and the labels at its ends, shape (n_arcs,)."""

@@ -7,8 +7,6 @@ precede any estimator that takes graphs in a pipeline.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable
-from itertools import chain
 from numbers import Integral
 from typing import Any
 
@@ -26,7 +24,6 @@ from skgraphkde.features.blocks import (
     positions,
 )
 from skgraphkde.features.categories import (
-    by_category,
     values_by_category,
     warn_of_alike,
     warn_of_unseen,
@@ -212,19 +209,21 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         self.check_batch(batch)
         return self.transform_batch(batch)
 
-    def check_batch(self, batch: GraphBatch, joined: tuple[Hashable, ...] = ()) -> None:
+    def check_batch(self, batch: GraphBatch, references: GraphBatch | None = None) -> None:
         """Raise if the batch lacks what `fit` saw; warn once of categories that it did not see.
 
-        Those of graphs that `joined` later are not news, either.
+        What graphs have that became references later is no news, either.
         """
         self.check_columns(batch)
         labels = self.block("label")
-        if labels is not None:
-            used, _ = values_by_category(batch)
-            later = by_category(joined, len(labels.categories)) if joined else ()
-            known = [labels.vocabularies, later] if later else [labels.vocabularies]
-            vocabularies = tuple(tuple(chain(*x)) for x in zip(*known, strict=True))
-            warn_of_unseen("node labels", labels.categories, used, vocabularies, stacklevel=3)
+        if labels is None:
+            return
+        (used, _), known = values_by_category(batch), labels.vocabularies
+        is_news = any(not set(x) <= set(y) for x, y in zip(used, known, strict=True))
+        if is_news and references is not None:
+            joined, _ = values_by_category(references)
+            known = tuple((*x, *y) for x, y in zip(known, joined, strict=True))
+        warn_of_unseen("node labels", labels.categories, used, known, stacklevel=3)
 
     def check_columns(self, batch: GraphBatch) -> None:
         """Raise if the batch lacks what `fit` saw."""

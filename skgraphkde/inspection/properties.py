@@ -172,9 +172,13 @@ class Properties:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Which parts no reference has, and which of them count.
 
-        Not edges with a new end, nor combinations of categories of which one is new by itself.
+        Not edges with a new end, nor combinations of categories of which one is new by itself, nor
+        such nodes that lack a number.
         """
         is_new = self.parts.known[kind].is_new(keys, own)
+        if kind == "gaps" and self.parts.by_label:
+            known = self.parts.known["categories"]
+            return is_new, is_new & ~known.is_new(self.parts.node_keys(graphs), own)
         if kind == "categories":
             is_counted = is_new.copy()
             for i, name in enumerate(self.parts.by_category):

@@ -91,7 +91,21 @@ class FeatureWords:
 
 def part_names(graph: GraphBatch, kind: str) -> list[str]:
     """What each node, or each arc, is called by its categories; `kind` is that of Parts."""
+    if kind == "gaps":
+        return _gap_names(graph)
     return _edge_names(graph) if kind == "edges" else _node_names(graph, kind)
+
+
+def _gap_names(graph: GraphBatch) -> list[str]:
+    """The categories of each node, and the numbers that it lacks, or those that it has."""
+    names = ["node"] * graph.n_nodes
+    if graph.labels is not None:
+        names = _node_names(graph, "categories")
+    columns, texts = np.array(graph.schema.node_columns, dtype=object), []
+    for name, lacks in zip(names, np.isnan(np.asarray(graph.attributes)), strict=True):
+        word, which = ("without", lacks) if lacks.any() else ("with", ~lacks)
+        texts.append(f"{name} {word} {' and '.join(columns[which])}")
+    return texts
 
 
 def _node_names(graph: GraphBatch, kind: str) -> list[str]:

@@ -173,3 +173,55 @@ def test_a_new_value_does_not_drown_among_combinations(n_days):
     assert roc_auc_score(np.arange(60) % 2 == 0, scores) > 0.85
     first = explain(detector, new[1::2], n_reasons=1)["what"]
     assert (first == "kind=bomb").mean() > 0.9
+
+
+@pytest.mark.parametrize("label", ["label", "role"])
+def test_categories_that_are_never_neighbors(label):
+    """Of undirected graphs with node categories alone, who asks for edges finds them."""
+
+    def network(seed, odd=False):
+        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(25, 0.12, seed=seed)
+        for node in graph:
+            graph.nodes[node][label] = "abc"[rng.integers(3)]
+        of = dict(graph.nodes(data=label))
+        graph.remove_edges_from([e for e in graph.edges if {of[e[0]], of[e[1]]} == {"a", "c"}])
+        if odd:
+            graph.add_edge(*(next(v for v in graph if of[v] == x) for x in "ac"))
+        return graph
+
+    schema = GraphSchema(node_categories=label)
+    detector = GraphKDEDetector(novelty=Novelty(edges=True), schema=schema)
+    detector.fit([network(seed) for seed in range(80)])
+    new = [network(1000 + seed, odd=seed % 2 == 1) for seed in range(40)]
+    assert roc_auc_score(np.arange(40) % 2 == 0, detector.score_samples(new)) > 0.85
+
+
+def test_edges_without_categories_are_refused():
+    graphs = [nx.cycle_graph(n) for n in range(10, 30)]
+    with pytest.raises(ValueError, match=r"Novelty\(edges=True\) needs categories"):
+        GraphKDEDetector(novelty=Novelty(edges=True)).fit(graphs)
+
+
+def test_a_gap_at_a_kind_that_has_none():
+    """A number that some kinds never have, and others always."""
+
+    def chain(seed, odd=None):
+        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(25, 0.12, seed=seed)
+        for node in graph:
+            kind = "mine" if rng.random() < 0.5 else "dealer"
+            number = rng.normal(100, 10) if kind == "mine" else None
+            graph.nodes[node].update(type=kind, staff=number)
+        if odd is not None:
+            node = next(v for v in graph if graph.nodes[v]["type"] == odd)
+            graph.nodes[node]["staff"] = None if odd == "mine" else 100.0
+        return graph
+
+    schema = GraphSchema(node_categories="type", node_numbers="staff", missing="indicate")
+    detector = GraphKDEDetector(schema=schema).fit([chain(seed) for seed in range(80)])
+    fresh = [chain(1000 + seed) for seed in range(30)]
+    for odd, text in (("mine", "type=mine without staff"), ("dealer", "type=dealer with staff")):
+        new = [chain(2000 + seed, odd) for seed in range(30)]
+        scores = detector.score_samples([*fresh, *new])
+        assert roc_auc_score(np.repeat([1, 0], 30), scores) > 0.9
+        first = explain(detector, new, n_reasons=1)["what"]
+        assert (first == text).mean() > 0.9

@@ -190,6 +190,8 @@ def test_weights_of_matrices_are_the_weights_of_other_graphs():
     np.testing.assert_allclose(detector.score_samples([graph]), of_matrix, atol=1e-9)
     with pytest.raises(ValueError, match="graph 20 has no weights, and graph 0 has, in its matrix"):
         GraphKDEDetector().fit([*matrices, graph])
+    both = read_graphs(matrices, schema=GraphSchema(edge_numbers="weight"))
+    np.testing.assert_array_equal(both.edge_attributes[:, 0], both.adjacency.data)
     unweighted = GraphKDEDetector().fit([(A != 0, None) for A, _ in matrices])
     with pytest.raises(ValueError, match=r"fit read the edge weight None.*make them 0 and 1"):
         unweighted.score_samples(matrices)
