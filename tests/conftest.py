@@ -16,7 +16,7 @@ from hypothesis import settings
 from skgraphkde import GraphBatch, read_graphs
 
 # Nothing asserts a time, and all tests take less than four minutes.
-settings.register_profile("tests", deadline=None, max_examples=12)
+settings.register_profile("tests", deadline=None, max_examples=10)
 settings.load_profile("tests")
 
 GAMMAS = (1e-2, 1e-1, 1.0, 1e1, 1e2)

@@ -288,7 +288,10 @@ def trees_and_complete_graphs():
 
 
 # Slow ones, whose code the others share.
-@pytest.mark.parametrize("name", [x for x in PEERS if x not in ("InfoGraph+KDE", "OCGTL")])
+SHARED = ("InfoGraph+KDE", "OCGTL", "NetLSD+iF")
+
+
+@pytest.mark.parametrize("name", [x for x in PEERS if x not in SHARED])
 def test_peers_keep_the_contract(name, monkeypatch):
     detector = peer(name)
     module = sys.modules[type(detector).__module__]

@@ -20,7 +20,7 @@ def return_probabilities_slow(graph, n_steps):
 
 
 @given(st.integers(0, 10**6), st.integers(2, 7))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 def test_return_probabilities_equal_matrix_powers(seed, n_steps):
     graphs = random_graphs(5, seed, max_nodes=14)
     for graph in graphs:

@@ -86,7 +86,7 @@ def files():
 # -- whole zips ------------------------------------------------------------------------------------
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     n_graphs=st.integers(1, 8),
@@ -187,7 +187,7 @@ def test_edge_data_follow_their_edges(tmp_path):
         assert "Edges have" not in bare.DESCR
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10**6), directed=st.booleans(), parallel=st.booleans())
 def test_edge_data_there_and_back_in_any_order(tmp_path_factory, seed, directed, parallel):
     rng = np.random.RandomState(seed)

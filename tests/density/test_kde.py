@@ -147,7 +147,7 @@ def test_it_is_a_density_on_a_line():
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 def test_order_and_duplicates_of_references(seed):
     rng = np.random.RandomState(seed)
     D = torch.tensor(rng.rand(3, 8))

@@ -30,7 +30,7 @@ def kernel_of(method):
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 def test_biased_mmd_is_a_metric(seed):
     P = DiscreteMeasures.from_clouds(*clouds(seed, n=5))
     D = squared_mmd(P, None, (0.5,)).sqrt().numpy()
@@ -41,7 +41,7 @@ def test_biased_mmd_is_a_metric(seed):
 
 
 @given(st.integers(0, 10**6), st.floats(-50, 50))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 def test_point_order_and_translation_do_not_matter(seed, shift):
     x, ptr = clouds(seed)
     rng = np.random.RandomState(seed)

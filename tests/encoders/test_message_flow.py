@@ -48,7 +48,7 @@ def same_partition(a, b):
 
 
 @given(st.integers(0, 10**6), st.integers(0, 3), st.booleans())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 def test_colors_are_those_of_nested_tuples(seed, n_rounds, weighted):
     graphs = featured(seed)
     if weighted:

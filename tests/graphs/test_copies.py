@@ -14,7 +14,7 @@ from tests.conftest import permuted, random_graphs
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_copies_are_isomorphic_graphs(seed):
     """Graphs of two to four nodes: refinement and walks tell all of them apart."""
     graphs = random_graphs(30, seed=seed, labels="CN", max_nodes=5)

@@ -43,7 +43,7 @@ def initial(batch):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @given(st.integers(0, 10**6))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_colors_tell_apart_what_looks_different_and_nothing_else(weighted, seed):
     rng = np.random.RandomState(seed)
     graphs = random_graphs(6, seed=seed)
@@ -64,7 +64,7 @@ def test_colors_tell_apart_what_looks_different_and_nothing_else(weighted, seed)
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_colors_depend_neither_on_company_nor_on_the_order_of_nodes(seed):
     batch = read_graphs(random_graphs(5, seed=seed))
     together = refined(initial(batch), messages(batch, None, weighted=False), 3)

@@ -78,7 +78,7 @@ def dense(batch, i):
     st.sampled_from([1.0, 1.5, 10.0]),
     st.sampled_from([0.3, 0.5]),
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_spectral_twins_equal_the_algorithm(seed, thresholds, max_ratio, cut):
     batch = read_graphs(random_graphs(6, seed, max_nodes=12))
     twins = spectral_twins(batch, thresholds, max_ratio, cut)
@@ -113,7 +113,7 @@ def test_share_of_changed_edges_on_mutag(thresholds, capsys):
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 def test_twins_do_not_depend_on_node_order(seed):
     # Many equal eigenvalues, many of equal size, and many entries that lie on the cut.
     shapes = [nx.cycle_graph(6), nx.complete_bipartite_graph(3, 4), nx.hypercube_graph(3)]
@@ -134,7 +134,7 @@ def test_twins_do_not_depend_on_node_order(seed):
 
 
 @given(st.integers(0, 10**6), st.sampled_from([(0.5, 0.75), (0.3, 0.9), (1.0, 1.0)]))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 def test_directed_spectral_twins_equal_the_algorithm(seed, thresholds):
     batch = typed_graphs(6, seed, directed=True, data=False, max_nodes=12)
     twins = spectral_twins(batch, thresholds)
