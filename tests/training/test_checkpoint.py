@@ -60,31 +60,34 @@ def killed(path, after, **options):
     assert path.exists()
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {
-            "references": "importance",
-            "references__ratio": 0.5,
-            "calibration": "split",
-            "calibration__fraction": 0.3,
-            "training__validation_fraction": 0.3,
-            "encoder__batch_norm": False,
-        },
-        {
-            "training__n_iter_no_change": 1,
-            "training__max_iter": 30,
-            "training__learning_rate": 0.05,
-        },
-    ],
-    ids=["sampling", "early stopping"],
-)
-def test_a_killed_fit_goes_on_to_the_same_result(path, options):
-    after = 2 if "training__n_iter_no_change" in options else 4
+SAMPLING = {
+    "references": "importance",
+    "references__ratio": 0.5,
+    "calibration": "split",
+    "calibration__fraction": 0.3,
+    "training__validation_fraction": 0.3,
+    "encoder__batch_norm": False,
+}
+EARLY_STOPPING = {
+    "training__n_iter_no_change": 1,
+    "training__max_iter": 30,
+    "training__learning_rate": 0.05,
+}
+
+
+def test_a_killed_fit_goes_on_to_the_same_result(path):
+    killed(path, 4, **SAMPLING)
+    check_the_same_result(path, **SAMPLING)
+
+
+def test_so_does_one_that_stops_early(path, monkeypatch):
+    interrupted(path, 2, monkeypatch, **EARLY_STOPPING)
+    check_the_same_result(path, **EARLY_STOPPING)
+
+
+def check_the_same_result(path, **options):
     new_graphs = random_graphs(10, seed=2)
-    whole = fit(None, **options)
-    killed(path, after, **options)
-    resumed = fit(path, **options)
+    whole, resumed = fit(None, **options), fit(path, **options)
     assert not path.exists()  # a finished fit needs it no more
     for name in ("loss", "validation_loss", "mixture_weights"):
         np.testing.assert_array_equal(resumed.history_[name], whole.history_[name])
@@ -95,7 +98,7 @@ def test_a_killed_fit_goes_on_to_the_same_result(path, options):
     assert resumed.score(new_graphs) == whole.score(new_graphs)
 
 
-def interrupted(path, after, monkeypatch):
+def interrupted(path, after, monkeypatch, **options):
     epoch = Trainer._epoch
 
     def epoch_or_interrupt(trainer):
@@ -106,7 +109,7 @@ def interrupted(path, after, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(Trainer, "_epoch", epoch_or_interrupt)
         with pytest.raises(KeyboardInterrupt):
-            fit(path)
+            fit(path, **options)
 
 
 def test_it_goes_on_where_it_was(path, monkeypatch):
