@@ -43,8 +43,7 @@ class Novelty(Specification):
     their own. It finds a single odd part where all neighborhoods are new anyway. Parts of a kind
     of which references often have new ones (more than one in a hundred, each by the others) count
     for less, in proportion. Where numbers may be missing, nodes are also counted by which of theirs
-    are. Edges are also counted where no label comes twice in a graph, as with
-    regions of a brain.
+    are. Edges are also counted where no label comes twice in a graph, as with regions of a brain.
 
     The second view, where nodes have several categories or edges are counted, is how rare its parts
     are: minus the mean of log((c + 1) / (n + k)), over nodes and over edges, with c of the n parts

@@ -19,16 +19,19 @@ def by_category(names: Sequence[Hashable], n_categories: int) -> Vocabularies:
     return tuple(tuple(dict.fromkeys(of_category)) for of_category in values)
 
 
-def values_by_category(batch: GraphBatch) -> tuple[Vocabularies, Vocabularies]:
-    """The values that nodes have, and those that edges have, by category."""
-    found = []
-    for codes, names, categories in (
-        (batch.labels, batch.label_names, batch.schema.node_categories),
-        (batch.edge_labels, batch.edge_label_names, batch.schema.edge_categories),
-    ):
-        used = () if codes is None else np.unique(np.asarray(codes)).tolist()
-        found.append(by_category([names[code] for code in used], max(len(categories), 1)))
-    return found[0], found[1]
+def node_values(batch: GraphBatch) -> Vocabularies:
+    """The values that nodes have, by category."""
+    return _used(batch.labels, batch.label_names, len(batch.schema.node_categories))
+
+
+def edge_values(batch: GraphBatch) -> Vocabularies:
+    """The values that edges have, by category."""
+    return _used(batch.edge_labels, batch.edge_label_names, len(batch.schema.edge_categories))
+
+
+def _used(codes: np.ndarray | None, names: Sequence[Hashable], n_categories: int) -> Vocabularies:
+    used = () if codes is None else np.unique(np.asarray(codes)).tolist()
+    return by_category([names[code] for code in used], max(n_categories, 1))
 
 
 def warn_of_unseen(
@@ -59,9 +62,8 @@ def warn_of_unseen_edges(graphs: GraphBatch, known: GraphBatch) -> None:
     """Warn once of categories of edges that none of the known graphs was read with."""
     categories = graphs.schema.edge_categories
     if categories and categories == known.schema.edge_categories:
-        _, used = values_by_category(graphs)
         values = by_category(known.edge_label_names, len(categories))
-        warn_of_unseen("edge categories", categories, used, values, stacklevel=5)
+        warn_of_unseen("edge categories", categories, edge_values(graphs), values, stacklevel=5)
 
 
 def warn_of_alike(

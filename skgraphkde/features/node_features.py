@@ -24,7 +24,8 @@ from skgraphkde.features.blocks import (
     positions,
 )
 from skgraphkde.features.categories import (
-    values_by_category,
+    edge_values,
+    node_values,
     warn_of_alike,
     warn_of_unseen,
 )
@@ -158,7 +159,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         edge_groups = EdgeGroups.fit(batch)
         self.blocks_ = tuple(self._block(kind, batch, edge_groups, left_out) for kind in kinds)
         self.kinds_, self.edge_groups_ = kinds, edge_groups
-        of_nodes, of_edges = values_by_category(batch)
+        of_nodes, of_edges = node_values(batch), edge_values(batch)
         warn_of_alike("node category", batch.schema.node_categories, of_nodes, stacklevel=3)
         warn_of_alike("edge category", batch.schema.edge_categories, of_edges, stacklevel=3)
         return self
@@ -218,10 +219,10 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         labels = self.block("label")
         if labels is None:
             return
-        (used, _), known = values_by_category(batch), labels.vocabularies
+        used, known = node_values(batch), labels.vocabularies
         is_news = any(not set(x) <= set(y) for x, y in zip(used, known, strict=True))
         if is_news and references is not None:
-            joined, _ = values_by_category(references)
+            joined = node_values(references)
             known = tuple((*x, *y) for x, y in zip(known, joined, strict=True))
         warn_of_unseen("node labels", labels.categories, used, known, stacklevel=3)
 

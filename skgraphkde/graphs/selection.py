@@ -123,7 +123,7 @@ def conformed(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
             f"{has.edge_weight!r}: read them with the schema of fit, or, if they are "
             "matrices, make them 0 and 1"
         )
-    if fitted.missing == "error":
+    if fitted.missing == "error" != has.missing:
         _check_given(batch)
     if fitted.directed and not has.directed and batch.adjacency.nnz:
         warnings.warn(
@@ -158,7 +158,7 @@ def _check_given(batch: GraphBatch) -> None:
         ("node", batch.attributes, schema.node_columns, batch.graph_of_node),
         ("edge", batch.edge_attributes, schema.edge_columns, batch.graph_of_arc),
     ):
-        if schema.missing == "error" or numbers is None or not np.isnan(numbers).any():
+        if numbers is None or not np.isnan(numbers).any():
             continue
         row, column = np.argwhere(np.isnan(numbers))[0].tolist()
         i = int(graph[row])
