@@ -25,7 +25,7 @@ from functools import cache
 from typing import Any
 
 import torch
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import LibController, ThreadpoolController
 
 _n_threads: ContextVar[int | None] = ContextVar("n_threads", default=None)
 _lock = threading.Lock()
@@ -101,8 +101,11 @@ def one_blas_thread() -> Iterator[None]:
     with _lock:
         limit = _blas
         if not limit.n_holders:
-            _free_control()
-            limit.before = _controller().limit(limits=1, user_api="blas")
+            # A hundred microseconds less than a limit of threadpoolctl, which asks them for more.
+            before = [(library, library.num_threads) for library in _blas_libraries()]
+            limit.before = [(library, n) for library, n in before if n != 1]
+            for library, _ in limit.before:
+                _set_threads(library, 1)
         limit.n_holders += 1
     try:
         yield
@@ -110,24 +113,27 @@ def one_blas_thread() -> Iterator[None]:
         with _lock:
             limit.n_holders -= 1
             if not limit.n_holders:
-                _free_control()
-                limit.before.restore_original_limits()
-                _free_control()
+                for library, n in limit.before:
+                    _set_threads(library, n)
 
 
-def _free_control() -> None:
-    """Let this thread set limits: threadpoolctl 3.7 and later obey only the thread that set one.
+def _set_threads(library: LibController, n: int) -> None:
+    """Set a library's number of threads.
 
-    Here the thread that restores a limit is the last one to leave, not the first to come.
+    threadpoolctl 3.7 and later obey only the thread that set one first. Here the thread that
+    restores a number is the last one to leave, not the first to come.
     """
-    for library in _controller().lib_controllers:
-        if hasattr(library, "clear_controlling_thread"):
-            library.clear_controlling_thread(force=True)
+    free = getattr(library, "clear_controlling_thread", None)
+    if free is not None:
+        free(force=True)
+    library.set_num_threads(n)
+    if free is not None:
+        free(force=True)
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _blas_libraries() -> list[LibController]:
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
 # -- children of a fork ----------------------------------------------------------------------------

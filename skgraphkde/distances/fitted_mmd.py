@@ -34,6 +34,8 @@ FIRST = 4
 BOUNDS = 2**20
 # Squares for which the 1e-7 of single precision is too much.
 CLOSE = 1e-3
+# What single precision may add to a bound: ten times what was seen.
+SINGLE = 2e-6
 
 WithNorms = EmbeddedMeasures | Projections
 Adapted = tuple["MMDs", torch.Tensor, torch.Tensor | None]
@@ -117,8 +119,12 @@ class FittedMMD(FittedDistance):
         """Mean kernels within each measure, less the share of their bias, shape (n_gammas, n)."""
         if not self.correction:
             return P.squared_norms
-        without_self = without_own_pairs(P.squared_norms, P.sizes)
-        return torch.lerp(P.squared_norms, without_self, self.correction)
+        key = "norms", self.gammas, self.correction
+        memo: dict[Any, torch.Tensor] = {} if P.squared_norms.requires_grad else P.memo
+        if key not in memo:
+            without_self = without_own_pairs(P.squared_norms, P.sizes)
+            memo[key] = torch.lerp(P.squared_norms, without_self, self.correction)
+        return memo[key]
 
     def largest(self, of_gamma: torch.Tensor) -> torch.Tensor:
         """The squared distance, given that of each gamma."""
@@ -228,7 +234,7 @@ class MMDs:
         few = [replace(x, gammas=tuple(g for g in x.gammas if g in gammas)) for x in self.members]
         mmds = MMDs(tuple(few))
         P, Q = (x.of_gammas(positions(mmds.gammas, gammas)) for x in (P, landmarks.references))
-        return mmds._of_all_members(P, Q, P.features @ Q.features.mT)
+        return mmds._of_all_members(P, Q, P.features @ Q.features.mT) - SINGLE
 
     def squared_at(
         self,
@@ -291,7 +297,7 @@ class MMDs:
         none = torch.zeros_like(low, dtype=torch.bool)
         first = none.scatter(1, low.topk(min(FIRST, len(Q)), dim=1, largest=False).indices, True)
         first[own] = False
-        squared = torch.full_like(low, torch.inf)
+        squared = torch.full_like(low, torch.inf, dtype=torch.float64)
         squared[first] = self.squared_at(Q, Q, first, some)[0]
         others = (low <= squared.amin(1, keepdim=True)) & ~first
         squared[others] = self.squared_at(Q, Q, others, some)[0]

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,7 +50,7 @@ class Projections:
     ----------
     squared_norms : Tensor of shape (n_gammas, n_measures)
     sizes : ndarray of shape (n_measures,)
-    features : Tensor of shape (n_gammas, n_measures, n_landmarks + 1)
+    features : Tensor of shape (n_gammas, n_measures, n_landmarks + 1), float32
         Projections on the landmarks, and the lengths of what is left.
     """
 
@@ -57,12 +58,19 @@ class Projections:
     sizes: np.ndarray
     features: torch.Tensor
 
+    @cached_property
+    def memo(self) -> dict[tuple, torch.Tensor]:
+        """What is computed of the norms, by gammas, and kept for the next call."""
+        return {}
+
     def __getitem__(self, rows: slice | np.ndarray) -> Projections:
         return Projections(self.squared_norms[:, rows], self.sizes[rows], self.features[:, rows])
 
     def of_gammas(self, index: slice | list[int]) -> Projections:
         """The same for some of the gammas only."""
-        return Projections(self.squared_norms[index], self.sizes, self.features[index])
+        some = Projections(self.squared_norms[index], self.sizes, self.features[index])
+        vars(some)["memo"] = self.memo
+        return some
 
 
 class Landmarks:
@@ -95,6 +103,8 @@ class Landmarks:
         total = sp.csr_array(np.asarray(Q.weights.sum(axis=0)).reshape(1, -1) / len(Q))
         everything = DiscreteMeasures(Q.points, total, np.array([Q.sizes.sum()]))
         self.points = everything.thinned(LANDMARKS).points
+        self._identity = sp.eye_array(len(self.points), format="csr")
+        self._memo: dict[str, Any] = {}  # what the engine keeps of the landmarks
         self.gammas, self._kept = gammas, list(range(len(gammas)))
         self._kept = self._deciding(Q, of_member)
         self.gammas = tuple(gammas[s] for s in self._kept)
@@ -137,8 +147,8 @@ class Landmarks:
     @cached_property
     def _factors(self) -> torch.Tensor:
         """Cholesky factors of the kernel matrices, shape (n_gammas, n_landmarks, n_landmarks)."""
-        identity = sp.eye_array(len(self.points), format="csr")
-        K = engine_for(self.points).kernel_means(self.points, identity, None, None, self.gammas)
+        engine = engine_for(self.points)
+        K = engine.kernel_means(self.points, self._identity, None, None, self.gammas)
         return torch.linalg.cholesky(K + JITTER * torch.eye(len(self.points), dtype=K.dtype))
 
     def project(self, P: EmbeddedMeasures) -> Projections:
@@ -150,14 +160,14 @@ class Landmarks:
 
     def _project(self, P: EmbeddedMeasures) -> Projections:
         n_landmarks, norms = len(self.points), P.squared_norms[self._kept]
-        features = norms.new_empty(len(norms), len(P), n_landmarks + 1)
-        identity, engine = sp.eye_array(n_landmarks, format="csr"), engine_for(P.points)
+        features = torch.empty(len(norms), len(P), n_landmarks + 1, dtype=torch.float32)
+        engine = engine_for(P.points)
         height = max(1, NUMBERS // features[:, :1].numel())
         for start in range(0, len(P), height):
             rows = slice(start, start + height)
             some = P if height >= len(P) else P[rows]
             means = engine.kernel_means(
-                some.points, some.weights, self.points, identity, self.gammas
+                some.points, some.weights, self.points, self._identity, self.gammas, self._memo
             )
             Z = torch.linalg.solve_triangular(self._factors, means.mT, upper=False).mT
             left = norms[:, rows] - torch.einsum("gnm,gnm->gn", Z, Z)

@@ -40,7 +40,7 @@ FEW_COLUMNS = 32
 # Random features per job.
 FREQUENCIES = 64
 # Points whose distances to those of a graph are computed at once, for some pairs of graphs.
-PAIR_TILE = 256
+PAIR_TILE = 128
 # Jobs in which some pairs of measures are shared among threads.
 PAIR_JOBS = 32
 
@@ -116,7 +116,7 @@ def pair_means(
     scales = np.array(gammas, points[0].dtype)
     low = scales.dtype.type(lowest_exponent(scales.dtype))
     out = np.empty((len(scales), len(columns)))
-    are_powers, n_points = _are_powers(gammas), np.diff(V.indptr)
+    are_powers, n_points = _are_powers(gammas), of_y.weights.n_points
     work = float(len(scales) * W.nnz / W.shape[0] * n_points[columns].sum())
     edges = np.searchsorted(indptr, np.linspace(0, len(columns), PAIR_JOBS + 1)[1:-1])
     jobs = pairwise(np.unique([0, *edges, len(indptr) - 1]).tolist())

@@ -111,5 +111,7 @@ def _mark(measures, index, ptr, slot, used):
 @compiled(nogil=True)
 def _gather(points, norms, index, out, of_out):
     for k in range(len(index)):
-        out[k] = points[index[k]]
-        of_out[k] = norms[index[k]]
+        i = index[k]  # out[k] = points[i] takes three times as long
+        for c in range(points.shape[1]):
+            out[k, c] = points[i, c]
+        of_out[k] = norms[i]

@@ -154,9 +154,14 @@ class Weights:
         return data[order], position[order], np.append(firsts, len(data)), measure[firsts], tiles
 
     @cached_property
+    def n_points(self) -> np.ndarray:
+        """Entries of each row."""
+        return np.diff(self.matrix.indptr).astype(np.int64)
+
+    @cached_property
     def pairs(self) -> np.ndarray:
         """Pairs of entries of each row."""
-        return np.diff(self.matrix.indptr).astype(np.int64) ** 2
+        return self.n_points**2
 
     def parts(self) -> list[tuple[int, int]]:
         """Ranges of rows with about as many pairs of entries each, for the threads to share."""

@@ -120,9 +120,9 @@ def column(elements: Elements, values: Any, name: str, missing: str) -> Any:
     if is_array and not n_lacking:
         return values
     values = [*values, *[None] * (n_lacking or 0)]
-    lacking = [k for k, value in enumerate(values) if value is None]
-    if not lacking or missing == "indicate":
+    if missing == "indicate" or type(None) not in set(map(type, values)):
         return values
+    lacking = [k for k, value in enumerate(values) if value is None]
     if len(lacking) == len(values):
         return None
     have = f"{kind} {{}} has" if len(lacking) == 1 else f"{kind}s {{}} have"
