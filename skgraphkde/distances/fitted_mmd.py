@@ -1,71 +1,25 @@
-"""Maximum mean discrepancies between the point clouds of graphs, one or several."""
+"""FittedMMD: one maximum mean discrepancy between the point clouds of graphs, as a distance."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
-from skgraphkde.distances.base import FittedDistance, nearest_other
-from skgraphkde.distances.cross_means import CrossMeans
-from skgraphkde.distances.engines.cpu_pairs import largest_of_all, largest_of_pairs
-from skgraphkde.distances.kernel_means import (
-    EmbeddedMeasures,
-    feature_means,
-    kernel_means,
-    pair_means,
-    positions,
-    self_means,
-    without_own_pairs,
-)
-from skgraphkde.distances.landmarks import Landmarks, Projections
+from skgraphkde.distances.base import FittedDistance
+from skgraphkde.distances.kernel_means import EmbeddedMeasures
 from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.distances.random_features import check_angles
+from skgraphkde.distances.mmds import MMDConstants, MMDs
 from skgraphkde.persistence import State, check, register
 from skgraphkde.specification import LARGEST, SMALLEST
-
-# Squares of size 1 that are 0 up to rounding.
-ROUNDING = 1e-12
-# The references of the lowest bounds, among which the nearest is looked for first.
-FIRST = 4
-# Bounds that are computed at once.
-BOUNDS = 2**20
-# Squares for which the 1e-7 of single precision is too much.
-CLOSE = 1e-3
-# What single precision may add to a bound: ten times what was seen.
-SINGLE = 2e-6
-
-WithNorms = EmbeddedMeasures | Projections
-Adapted = tuple["MMDs", torch.Tensor, torch.Tensor | None]
 
 
 @register
 @dataclass(frozen=True, eq=False)
-class FittedMMD(FittedDistance):
-    """The distance that :class:`MMD` builds.
-
-    Parameters
-    ----------
-    gammas : tuple of float
-    correction : float
-        Share of the bias that is removed, in [0, 1]. 0 is the V-statistic, a squared metric. 1 is
-        the U-statistic, which leaves the pairs of a sample with itself out of the means within a
-        measure; a measure of one sample has no other pairs and keeps its biased mean, 1.
-    adaptive : bool
-        Whether :meth:`adapted` sets the correction.
-    frequencies : Tensor of shape (d, n_components // 2) or None
-        Of random features. None: exact.
-    most_points : int or None
-        Of a graph with more points, so many stand for all. None: never.
-    """
-
-    gammas: tuple[float, ...]
-    correction: float = 0.0
-    adaptive: bool = False
-    frequencies: torch.Tensor | None = None
-    most_points: int | None = None
+class FittedMMD(MMDConstants, FittedDistance):
+    """The distance that :class:`MMD` builds; its parameters are those of MMDConstants."""
 
     @property
     def numbers_per_pair(self) -> int:  # type: ignore[override]
@@ -114,22 +68,6 @@ class FittedMMD(FittedDistance):
         """Set the correction as the references suggest, and find the neighbors among them."""
         mmds, nearest, squared = MMDs((self,)).adapted(P, sample)
         return mmds.members[0], nearest[0], None if squared is None else squared[0]
-
-    def norms(self, P: WithNorms) -> torch.Tensor:
-        """Mean kernels within each measure, less the share of their bias, shape (n_gammas, n)."""
-        if not self.correction:
-            return P.squared_norms
-        key = "norms", self.gammas, self.correction
-        memo: dict[Any, torch.Tensor] = {} if P.squared_norms.requires_grad else P.memo
-        if key not in memo:
-            without_self = without_own_pairs(P.squared_norms, P.sizes)
-            memo[key] = torch.lerp(P.squared_norms, without_self, self.correction)
-        return memo[key]
-
-    def largest(self, of_gamma: torch.Tensor) -> torch.Tensor:
-        """The squared distance, given that of each gamma."""
-        squared = of_gamma.amax(0)
-        return squared if self.correction else squared.clamp_min(0)
 
     def contributions(self, Z: torch.Tensor, Q: DiscreteMeasures) -> torch.Tensor:
         """Shares of a graph's nodes in its squared distances, shape (n_nodes, len(Q)).
@@ -180,224 +118,3 @@ class FittedMMD(FittedDistance):
         most_points = state.take_optional("most_points", int)
         state.check(most_points is None or most_points > 0, "most_points is not positive")
         return cls(gammas, correction, adaptive, frequencies, most_points)
-
-
-class MMDs:
-    """One or several MMDs between the same measures: the mean kernels are computed once for all.
-
-    Parameters
-    ----------
-    members : tuple of FittedMMD
-        All exact, or all with the same random features.
-    """
-
-    def __init__(self, members: tuple[FittedMMD, ...]) -> None:
-        self.members, self.frequencies = members, members[0].frequencies
-        self.gammas = tuple(dict.fromkeys(gamma for x in members for gamma in x.gammas))
-        self.of_member = [positions(x.gammas, self.gammas) for x in members]
-
-    def embed(self, P: DiscreteMeasures) -> EmbeddedMeasures:
-        """Add the mean kernels within each measure, and the means of random features."""
-        if isinstance(P, EmbeddedMeasures):
-            return P
-        features = P.points.new_empty(len(self.gammas), len(P), 0)
-        if self.frequencies is None:
-            limits = [x.most_points for x in self.members if x.most_points is not None]
-            if len(limits) == len(self.members):
-                P = P.thinned(min(limits))
-            norms = self_means(P, self.gammas)
-        else:
-            check_angles(P.points, self.gammas, self.frequencies)
-            features = feature_means(P, self.gammas, self.frequencies)
-            norms = torch.einsum("gnf,gnf->gn", features, features)
-        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
-
-    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
-        """Squared distances, shape (n_members, len(P), len(Q)); None for `Q` means `P`."""
-        P = self.embed(P)
-        Q = P if Q is None else self.embed(Q)
-        return self._of_all_members(P, Q, self.cross(P, Q))
-
-    def has_bounds(self, Q: DiscreteMeasures) -> bool:
-        """Whether lower bounds of distances to references save time, and no member is "exact"."""
-        by_choice = all(x.most_points is not None for x in self.members)
-        return by_choice and self.frequencies is None and Landmarks.save_time(Q)
-
-    def lower_bounds(self, P: EmbeddedMeasures, Q: EmbeddedMeasures, rows: slice) -> torch.Tensor:
-        """Lower bounds of squared distances of rows of P, shape (n_members, n_rows, len(Q))."""
-        landmarks = Landmarks.of(Q, self.gammas, self.of_member)
-        return self._bounds(landmarks, landmarks.project(P)[rows])
-
-    def _bounds(self, landmarks: Landmarks, P: Projections) -> torch.Tensor:
-        """The bounds for measures that are projected, by those of the gammas that decide."""
-        gammas = landmarks.gammas
-        few = [replace(x, gammas=tuple(g for g in x.gammas if g in gammas)) for x in self.members]
-        mmds = MMDs(tuple(few))
-        P, Q = (x.of_gammas(positions(mmds.gammas, gammas)) for x in (P, landmarks.references))
-        return mmds._of_all_members(P, Q, P.features @ Q.features.mT) - SINGLE
-
-    def squared_at(
-        self,
-        P: EmbeddedMeasures,
-        Q: EmbeddedMeasures,
-        wanted: torch.Tensor,
-        of_rows: np.ndarray | None = None,
-        single: bool = True,
-    ) -> torch.Tensor:
-        """Squared distances of the pairs that are wanted, shape (n_members, n_wanted).
-
-        `wanted` is a bool Tensor with a row for each measure of P, or for each of `of_rows`, which
-        ascend, and a column for each of Q. `single` says whether single precision is enough.
-        """
-        rows, columns = wanted.numpy().nonzero()
-        rows = rows if of_rows is None else of_rows[rows]
-        if P is not Q:
-            return self._squared_of_pairs(P, Q, rows, columns, single)
-        n = len(P)  # each pair once
-        first, second = np.minimum(rows, columns), np.maximum(rows, columns)
-        pairs, position = np.unique(first * n + second, return_inverse=True)
-        return self._squared_of_pairs(P, Q, pairs // n, pairs % n, single)[:, position]
-
-    def _squared_of_pairs(
-        self,
-        P: EmbeddedMeasures,
-        Q: EmbeddedMeasures,
-        rows: np.ndarray,
-        columns: np.ndarray,
-        single: bool,
-    ) -> torch.Tensor:
-        """The squared distances of measures of P, ascending, to measures of Q.
-
-        If in single precision, those that are too small for it, or negative, again in double.
-        """
-        cross = pair_means(P, Q, self.gammas, rows, columns, single).numpy()
-        squared = torch.empty(len(self.members), len(rows), dtype=torch.float64)
-        for member, index, out in zip(self.members, self.of_member, squared, strict=True):
-            norms = (member.norms(x.of_gammas(index)).numpy() for x in (P, Q))
-            largest_of_pairs(*norms, cross[index], rows, columns, out.numpy())
-            out[:] = member.largest(out[None])
-        close = (squared < CLOSE).any(0).numpy()
-        if single and close.any():
-            squared[:, close] = self._squared_of_pairs(P, Q, rows[close], columns[close], False)
-        return squared
-
-    def _nearest_other(
-        self, landmarks: Landmarks, Q: EmbeddedMeasures, some: np.ndarray
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Squared distances of some references to the nearest other one, and which it is.
-
-        Of one member, as each has neighbors of its own; both of shape (len(some),). No reference is
-        nearer whose bound is above the distance to one of the lowest bounds.
-        """
-        height = max(1, BOUNDS // len(Q))
-        parts = np.split(some, range(height, len(some), height))
-        low = torch.cat([self._bounds(landmarks, landmarks.references[x])[0] for x in parts])
-        own = torch.arange(len(some)), torch.as_tensor(some)
-        low[own] = torch.inf
-        none = torch.zeros_like(low, dtype=torch.bool)
-        first = none.scatter(1, low.topk(min(FIRST, len(Q)), dim=1, largest=False).indices, True)
-        first[own] = False
-        squared = torch.full_like(low, torch.inf, dtype=torch.float64)
-        squared[first] = self.squared_at(Q, Q, first, some)[0]
-        others = (low <= squared.amin(1, keepdim=True)) & ~first
-        squared[others] = self.squared_at(Q, Q, others, some)[0]
-        nearest = squared.argmin(1)
-        wanted = none.scatter(1, nearest[:, None], True)
-        return self.squared_at(Q, Q, wanted, some, single=False)[0], nearest
-
-    def cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> torch.Tensor:
-        """Mean kernels between measures, shape (n_gammas, len(P), len(Q))."""
-        if self.frequencies is None:
-            return kernel_means(P, None if Q is P else Q, self.gammas)
-        return P.features @ Q.features.mT
-
-    def _of_all_members(self, P: WithNorms, Q: WithNorms, cross: torch.Tensor) -> torch.Tensor:
-        return torch.stack([self._combined(i, P, Q, cross) for i in range(len(self.members))])
-
-    def _combined(self, i: int, P: WithNorms, Q: WithNorms, cross: torch.Tensor) -> torch.Tensor:
-        """Squared distances of a member, from the mean kernels."""
-        member, cross = self.members[i], cross[self.of_member[i]]
-        norms = [member.norms(x.of_gammas(self.of_member[i])) for x in (P, Q)]
-        if torch.is_grad_enabled() or cross.device.type != "cpu":
-            return member.largest(norms[0][:, :, None] + norms[1][:, None, :] - 2 * cross)
-        out = torch.empty_like(cross[0])
-        largest_of_all(*(x.numpy() for x in (*norms, cross, out)))
-        return member.largest(out[None])
-
-    def adapted(self, P: DiscreteMeasures, sample: np.ndarray) -> Adapted:
-        """Set corrections as the references suggest, and find the neighbors among them.
-
-        The mean kernels, which take the time, are the same for any correction. If they fit in
-        memory they are computed once.
-
-        Returns
-        -------
-        MMDs
-        nearest : Tensor of shape (n_members, len(sample))
-        squared : Tensor of shape (n_members, len(P), len(P)) or None
-        """
-        P = self.embed(P)
-        if self.has_bounds(P):
-            return self._adapted_by_bounds(P, sample)
-        crosses = CrossMeans(self.cross, P, sample, len(self.gammas), len(self.members))
-        adapted = self.members
-        if any(x.adaptive for x in adapted):
-            adapted = self._corrected(self._are_possible(P, crosses))
-        mmds, members = MMDs(adapted), range(len(adapted))
-        if crosses.everything is not None:
-            squared = P.points.new_empty(len(members), len(P), len(P))
-            for rows in crosses.blocks(np.arange(len(P))):
-                Q, cross = P[rows], crosses.everything[:, rows]
-                for i in members:
-                    squared[i, rows] = mmds._combined(i, Q, P, cross)
-            of_sample = (nearest_other(x[sample], sample)[0] for x in squared)
-            return mmds, torch.stack(list(of_sample)), squared
-        nearest: list[list[torch.Tensor]] = [[] for _ in members]
-        for rows, cross in crosses:
-            Q = P[rows]
-            for i in members:
-                nearest[i].append(nearest_other(mmds._combined(i, Q, P, cross), rows)[0])
-        return mmds, torch.stack([torch.cat(parts) for parts in nearest]), None
-
-    def _adapted_by_bounds(self, P: EmbeddedMeasures, sample: np.ndarray) -> Adapted:
-        """The same without the distances to references that are far away."""
-        landmarks = Landmarks.of(P, self.gammas, self.of_member)
-        members = self.members
-        known: dict[tuple, torch.Tensor] = {}
-        if any(x.adaptive for x in members):
-            biased, unbiased = self._of_all_gammas(0.0), self._of_all_gammas(1.0)
-            values, nearest = biased._nearest_other(landmarks, P, sample)
-            known[self.gammas, 0.0] = values
-            wanted = torch.zeros(len(sample), len(P), dtype=torch.bool)
-            wanted.scatter_(1, nearest[:, None], True)
-            members = self._corrected(unbiased.squared_at(P, P, wanted, sample) >= -ROUNDING)
-        for x in members:
-            if (x.gammas, x.correction) not in known:
-                of_gammas = P.of_gammas(positions(x.gammas, self.gammas))
-                values, _ = MMDs((x,))._nearest_other(landmarks, of_gammas, sample)
-                known[x.gammas, x.correction] = values
-        return MMDs(members), torch.stack([known[x.gammas, x.correction] for x in members]), None
-
-    def _of_all_gammas(self, correction: float) -> MMDs:
-        some = replace(self.members[0], gammas=self.gammas, correction=correction, adaptive=False)
-        return MMDs((some,))
-
-    def _corrected(self, possible: torch.Tensor) -> tuple[FittedMMD, ...]:
-        """The members without the share of the bias that the nearest neighbors suggest."""
-        share = possible.double().mean().item()
-        return tuple(replace(x, correction=share) if x.adaptive else x for x in self.members)
-
-    def _are_possible(self, P: EmbeddedMeasures, crosses: CrossMeans) -> torch.Tensor:
-        """Which measures have their nearest neighbor at no negative unbiased distance.
-
-        Their share says how independent the samples of a measure are, whatever the kernel: all
-        gammas of all members determine it.
-        """
-        biased, unbiased = self._of_all_gammas(0.0), self._of_all_gammas(1.0)
-        possible = []
-        for rows, cross in crosses:
-            Q = P[rows]
-            _, nearest = nearest_other(biased._combined(0, Q, P, cross), rows)
-            squared = unbiased._combined(0, Q, P, cross)
-            possible.append(squared.gather(1, nearest[:, None])[:, 0] >= -ROUNDING)
-        return torch.cat(possible)

@@ -9,9 +9,10 @@ import numpy as np
 import torch
 
 from skgraphkde.distances.base import Distance, FittedDistance
-from skgraphkde.distances.fitted_mmd import FittedMMD, MMDs
+from skgraphkde.distances.fitted_mmd import FittedMMD
 from skgraphkde.distances.kernel_means import EmbeddedMeasures
 from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.distances.mmds import MMDs
 
 # Measures as each group of distances embeds them.
 Embedded = tuple[DiscreteMeasures, ...]

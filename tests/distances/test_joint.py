@@ -10,8 +10,9 @@ from sklearn import config_context
 
 from skgraphkde import MMD, Readout
 from skgraphkde.distances import DiscreteMeasures
-from skgraphkde.distances.fitted_mmd import FittedMMD, MMDs
+from skgraphkde.distances.fitted_mmd import FittedMMD
 from skgraphkde.distances.joint import Distances
+from skgraphkde.distances.mmds import MMDs
 
 SPECIFICATIONS = {
     "biased": MMD(estimator="biased"),

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skgraphkde.distances import DiscreteMeasures, landmarks
-from skgraphkde.distances.fitted_mmd import CLOSE, FittedMMD, MMDs
+from skgraphkde.distances.fitted_mmd import FittedMMD
+from skgraphkde.distances.mmds import CLOSE, MMDs
 from tests.conftest import GAMMAS
 from tests.distances.common import clouds
 

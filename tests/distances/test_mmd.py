@@ -9,8 +9,9 @@ from sklearn import config_context
 
 from skgraphkde import MMD, GraphKDEDetector
 from skgraphkde.distances import DiscreteMeasures
-from skgraphkde.distances.fitted_mmd import FittedMMD, MMDs
+from skgraphkde.distances.fitted_mmd import FittedMMD
 from skgraphkde.distances.mmd import EXACT_POINTS
+from skgraphkde.distances.mmds import MMDs
 from tests.conftest import GAMMAS, random_graphs
 from tests.distances.common import (
     TOLERANCE,

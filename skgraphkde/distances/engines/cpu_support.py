@@ -112,7 +112,7 @@ class Weights:
     """
 
     def __init__(self, matrix: sp.csr_array, dtype: torch.dtype) -> None:
-        self.matrix = matrix.astype(numpy_dtype(dtype))
+        self.matrix = matrix.astype(numpy_dtype(dtype), copy=False)
         self._tiles: dict[int, tuple[np.ndarray, ...]] = {}
 
     @cached_property
