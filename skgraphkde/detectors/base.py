@@ -21,7 +21,7 @@ from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.identifiers import without_identifiers
 from skgraphkde.graphs.readers import read_graphs
-from skgraphkde.graphs.schema import FittedSchema, GraphSchema
+from skgraphkde.graphs.schema import FittedSchema, GraphSchema, undecided
 from skgraphkde.graphs.selection import conformed
 from skgraphkde.persistence import State
 from skgraphkde.specification import ComposedEstimator
@@ -223,8 +223,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
             delattr(fitted, name)
         fitted.schema_, fitted.n_graphs_seen_ = batch.schema, len(batch)
         fitted._calibrate(batch, counted, position, calibration)
-        unsaid = (GraphSchema() if schema is None else schema).undecided(batch.schema.left_out)
-        say_left_out(unsaid, stacklevel=4, in_fit=True)
+        say_left_out(undecided(schema, batch.schema.left_out), stacklevel=4, in_fit=True)
         self.__dict__ = fitted.__dict__  # at once, for whoever uses it in another thread
         return position
 
@@ -326,10 +325,8 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         check_is_fitted(self)
         batch = conformed(read_graphs(graphs, schema=self.schema_), self.schema_)
         self._check_batch(batch)
-        news = batch.schema.news(self.schema_)
-        if news:
-            schema = self.specification("schema") or GraphSchema()
-            say_left_out(schema.undecided(news), stacklevel=3, in_fit=False)
+        news = undecided(self.specification("schema"), batch.schema.news(self.schema_))
+        say_left_out(news, stacklevel=3, in_fit=False)
         return batch
 
     # -- files -------------------------------------------------------------------------------------

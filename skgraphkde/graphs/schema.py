@@ -117,22 +117,6 @@ class GraphSchema(Specification):
                         "name it once"
                     )
 
-    def undecided(self, left_out: tuple[str, ...]) -> list[str]:
-        """Of what was not read, that about which the user has said nothing.
-
-        Who says what categories and what numbers nodes have has decided about nodes, and who names
-        categories, or none, has decided about the conventional ones; not about what "all" leaves
-        out.
-        """
-        settled = set()
-        for part in ("node", "edge"):
-            kinds = [kind for kind in KINDS if kind.startswith(part)]
-            decided = [kind for kind in kinds if getattr(self, kind) not in ("auto", "all")]
-            settled |= {f"{part} attribute {x!r}" for kind in decided for x in CONVENTIONS[kind]}
-            if len(decided) == len(kinds):
-                settled |= {text for text in left_out if text.startswith(f"{part} attribute")}
-        return [text for text in left_out if text not in settled]
-
     @classmethod
     def everything(cls) -> GraphSchema:
         """The schema that the string "all" is short for."""
@@ -333,10 +317,25 @@ def _in_general(text: str) -> str:
     return text.lstrip("0123456789 ").removesuffix("s").removesuffix(" (an identifier)")
 
 
+def undecided(schema: GraphSchema | None, left_out: tuple[str, ...]) -> list[str]:
+    """Of what was not read, that about which the user, by a schema or none, has said nothing.
+
+    Who says what categories and what numbers nodes have has decided about nodes, and who names
+    categories, or none, has decided about the conventional ones; not about what "all" leaves out.
+    """
+    schema, settled = schema or GraphSchema(), set()
+    for part in ("node", "edge"):
+        kinds = [kind for kind in KINDS if kind.startswith(part)]
+        decided = [kind for kind in kinds if getattr(schema, kind) not in ("auto", "all")]
+        settled |= {f"{part} attribute {x!r}" for kind in decided for x in CONVENTIONS[kind]}
+        if len(decided) == len(kinds):
+            settled |= {text for text in left_out if text.startswith(f"{part} attribute")}
+    return [text for text in left_out if text not in settled]
+
+
 def unread_attributes(schema: GraphSchema | None, left_out: tuple[str, ...]) -> list[str]:
-    """Of what was not read, the attributes about which the user has said nothing."""
-    undecided = (GraphSchema() if schema is None else schema).undecided(left_out)
-    return [text for text in undecided if " attribute " in text]
+    """The attributes among what is :func:`undecided`."""
+    return [text for text in undecided(schema, left_out) if " attribute " in text]
 
 
 def column_names(numbers: Widths) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_gra
 from skgraphkde.encoders.dgl_backend import import_dgl
 from skgraphkde.graphs.arrays import sorted_labels
 from skgraphkde.graphs.formats import kinds
+from skgraphkde.graphs.schema import undecided
 from tests.graphs.test_batch import assert_same
 
 
@@ -108,7 +109,7 @@ def test_conventions_and_what_is_left_out():
     decided = GraphSchema(node_categories=None, node_numbers=None, edge_categories=None)
     left_out = read_graphs([graph], schema=decided).schema.left_out
     assert left_out[-2:] == ("edge attribute 'label'", "edge attribute 'length'")
-    assert decided.undecided(left_out) == ["edge attribute 'length'"]
+    assert undecided(decided, left_out) == ["edge attribute 'length'"]
 
 
 def test_a_weight_may_be_a_number_too():
