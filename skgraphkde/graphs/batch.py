@@ -91,10 +91,10 @@ class GraphBatch:
         schema: FittedSchema | None = None,
     ) -> None:
         self.node_ptr = frozen(np.asarray(node_ptr, dtype=np.int64))
-        arrays = adjacency.data, adjacency.indices, adjacency.indptr
-        if any(array.flags.writeable for array in arrays):  # not that of another batch
-            adjacency = sp.csr_array(tuple(map(frozen, arrays)), shape=adjacency.shape)
-        self.adjacency = adjacency
+        self.adjacency = sp.csr_array(
+            tuple(map(frozen, (adjacency.data, adjacency.indices, adjacency.indptr))),
+            shape=adjacency.shape,
+        )
         self.labels = _array(labels, np.int64)
         self.label_names = tuple(label_names)
         self.attributes = _array(attributes, np.float64)
