@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,14 @@ from sklearn.utils._param_validation import StrOptions
 from torch import nn
 
 from skgraphkde.density import kde_loops
+from skgraphkde.distances.engines.cpu_threads import threads
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import LARGEST, SMALLEST, Specification, positive_numbers
 
 # Multiples of the median nearest-neighbor distance that bandwidths="nearest" stands for.
 NEAREST_MULTIPLES = (0.075, 0.15, 0.3)
+# Jobs in which the rows of a matrix of distances are shared among threads.
+ROW_JOBS = 16
 # Multiples of the median distance among which bandwidths="likelihood" chooses.
 LIKELIHOOD_MULTIPLES = np.geomspace(0.01, 10, 31)
 
@@ -218,11 +222,14 @@ class MultiBandwidthKDE(nn.Module):
         Arguments and result are those of `forward`, but nothing is divided by N.
         """
         out = squared_distances.new_empty(squared_distances.shape[:2])
-        kde_loops.log_sums(
-            *self._operands(squared_distances, log_weights),
-            _numpy(left_out, torch.bool),
-            out.numpy(),
-        )
+        operands = self._operands(squared_distances, log_weights)
+        left = _numpy(left_out, torch.bool)
+        edges = np.unique(np.linspace(0, out.shape[1], ROW_JOBS + 1).astype(int)).tolist()
+        with threads(float(squared_distances.numel() * len(self.multiples))) as run:
+            run(
+                lambda rows: kde_loops.log_sums(*operands, left, *rows, out.numpy()),
+                pairwise(edges),
+            )
         return out
 
     def log_sums_of_pairs(

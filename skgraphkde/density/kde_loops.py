@@ -14,14 +14,14 @@ _compiled = compiled(nogil=True, error_model="numpy")
 
 
 @_compiled
-def log_sums(squared, log_scales, widths, log_weights, left_out, out):
+def log_sums(squared, log_scales, widths, log_weights, left_out, start, stop, out):
     """out[v, i] = log sum_jk exp(log_scales[v, k] - squared[v, i, j] / widths[v, k] + log_weights).
 
-    References that are left out, or infinitely far away, count as nothing. Empty arrays stand for
-    no weights and nothing left out.
+    Rows `start` to `stop` are computed. References that are left out, or infinitely far away, count
+    as nothing. Empty arrays stand for no weights and nothing left out.
     """
     weights, terms = np.empty(squared.shape[2]), np.empty(squared.shape[2])
-    for i in range(squared.shape[1]):
+    for i in range(start, stop):
         _weights_of(i, log_weights, left_out, weights)
         for v in range(squared.shape[0]):
             out[v, i] = _log_sum(squared[v, i], log_scales[v], widths[v], weights, terms)

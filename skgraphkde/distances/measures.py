@@ -12,8 +12,8 @@ import scipy.sparse as sp
 import torch
 
 from skgraphkde.computing.sparse import CSRMatrix
-from skgraphkde.graphs.arrays import numbered, offsets
-from skgraphkde.graphs.refinement import color_rows
+from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.refinement import color_rows, numbered
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,22 +71,18 @@ class DiscreteMeasures:
         ptr : ndarray of shape (n_measures + 1,)
             Measure i is uniform on the samples ``ptr[i]`` to ``ptr[i + 1] - 1``.
         """
-        distinct, first = np.unique(colors_of_points, return_index=True)
-        order = np.argsort(first)  # keeps the points of a measure together
-        column = np.empty_like(order)
-        column[order] = np.arange(len(order))
+        # In the order of the points, which keeps those of a measure together.
+        first, number = numbered(
+            np.concatenate([x.astype(np.uint64) for x in (colors_of_points, colors)])
+        )
         sizes = np.diff(ptr)
         weights = sp.csr_array(
-            (
-                np.repeat(1.0 / sizes, sizes),
-                column[np.searchsorted(distinct, colors)],
-                np.array(ptr),
-            ),
-            shape=(len(sizes), len(distinct)),
+            (np.repeat(1.0 / sizes, sizes), number[len(colors_of_points) :], np.array(ptr)),
+            shape=(len(sizes), len(first)),
         )
         weights.sum_duplicates()
-        if len(distinct) < len(points):
-            points = points[torch.as_tensor(first[order], device=points.device)]
+        if len(first) < len(points):
+            points = points[torch.as_tensor(first, device=points.device)]
         return cls(points, weights, sizes)
 
     def thinned(self, most_points: int) -> DiscreteMeasures:

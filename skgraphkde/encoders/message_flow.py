@@ -18,9 +18,9 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import numbered, scaled
+from skgraphkde.graphs.arrays import scaled
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.refinement import color_rows, refined
+from skgraphkde.graphs.refinement import color_rows, numbered, refined
 from skgraphkde.graphs.relations import messages, relations
 
 

@@ -23,23 +23,6 @@ def ranges(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
     return np.repeat(start, counts) + position
 
 
-def numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number distinct values in the order in which they first come.
-
-    Returns
-    -------
-    first : ndarray of int
-        Where each distinct value first is, ascending.
-    number : ndarray of shape (len(values),), int
-        The number of each value.
-    """
-    _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    number = np.empty_like(order)
-    number[order] = np.arange(len(order))
-    return first[order], number[inverse]
-
-
 def scaled(matrix: sp.csr_array, scale: np.ndarray) -> sp.csr_array:
     """S A S with the diagonal matrix S of `scale`, without the cost of two sparse products."""
     rows = np.repeat(scale, np.diff(matrix.indptr))

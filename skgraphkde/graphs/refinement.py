@@ -108,7 +108,24 @@ def scrambled(x: np.ndarray) -> np.ndarray:
     return x ^ (x >> np.uint64(31))
 
 
-# -- compiled loops over arcs ----------------------------------------------------------------------
+def numbered(colors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number distinct colors in the order in which they first come.
+
+    Returns
+    -------
+    first : ndarray of int
+        Where each distinct color first is, ascending.
+    number : ndarray of shape (len(colors),), int
+        The number of each color.
+    """
+    n_bits = max(1, (2 * len(colors) - 1).bit_length())  # of a table that is half full at most
+    slots = np.full(1 << n_bits, -1)
+    first, number = np.empty(len(colors), np.intp), np.empty(len(colors), np.intp)
+    n = _write_numbers(colors.astype(np.uint64, copy=False), slots, 64 - n_bits, first, number)
+    return first[:n].copy(), number
+
+
+# -- compiled loops --------------------------------------------------------------------------------
 
 _scrambled = compiled(nogil=True)(scrambled)
 
@@ -127,3 +144,19 @@ def _add_told_by_arc(colors, indices, indptr, keys, out):
     for v in range(len(out)):
         for arc in range(indptr[v], indptr[v + 1]):
             out[v] += _scrambled(colors[indices[arc]] + keys[arc])
+
+
+@compiled(nogil=True)
+def _write_numbers(colors, slots, shift, first, number):
+    """Look up each color in a hash table with linear probing (Knuth, 1998, section 6.4)."""
+    n, mask = 0, len(slots) - 1
+    for i in range(len(colors)):
+        # Fibonacci hashing, for colors that are not scrambled.
+        slot = np.int64((colors[i] * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(shift))
+        while slots[slot] >= 0 and colors[first[slots[slot]]] != colors[i]:
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            slots[slot], first[n] = n, i
+            n += 1
+        number[i] = slots[slot]
+    return n

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skgraphkde import GraphBatch, GraphSchema, read_graphs
 from skgraphkde.graphs import refinement
-from skgraphkde.graphs.refinement import color_rows, mix
+from skgraphkde.graphs.refinement import color_rows, mix, numbered
 from skgraphkde.graphs.refinement import refined as rounds_of
 from skgraphkde.graphs.relations import messages
 from tests.conftest import permuted, random_graphs
@@ -133,3 +133,17 @@ def test_a_graph_without_edges_keeps_its_colors():
     batch = GraphBatch.concatenate([read_graphs([nx.empty_graph(3)])])
     colors = refined(mix(np.arange(3, dtype=np.uint64)), messages(batch, None, weighted=False), 2)
     assert [len(set(row.tolist())) for row in colors] == [3, 3, 3]
+
+
+@given(
+    st.lists(
+        st.integers(0, 2**64 - 1) | st.integers(0, 9) | st.integers(0, 15).map(lambda x: x << 60)
+    )
+)
+@settings(deadline=None, max_examples=40)
+def test_colors_are_numbered_in_the_order_in_which_they_come(colors):
+    first, number = numbered(np.array(colors, dtype=np.uint64))
+    distinct = list(dict.fromkeys(colors))
+    assert [colors[i] for i in first] == distinct
+    assert first.tolist() == [colors.index(x) for x in distinct]
+    assert number.tolist() == [distinct.index(x) for x in colors]
