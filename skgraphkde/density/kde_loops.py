@@ -83,12 +83,12 @@ def _log_sum(squared, log_scales, widths, log_weights, terms):
         return top
     total = 0.0
     for j in range(len(terms)):
-        if terms[j] > top - NOTHING:
+        if terms[j] - top > -NOTHING:
             for k in range(len(widths)):
                 power = log_scales[k] - squared[j] / widths[k] + log_weights[j] - top
                 if power > -NOTHING:
                     total += math.exp(power)
-    return top + math.log(total)
+    return top + math.log(max(total, 1.0))  # below -1e17 the largest term is lost in rounding
 
 
 @_compiled

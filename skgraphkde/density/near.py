@@ -21,9 +21,8 @@ TOLERANCE = 1e-2
 FIRST = 8
 # Steps in which log kernels are compared, and their number: beyond them is exp(-50).
 STEP, STEPS = 0.5, 100
-# From this bandwidth on single precision changes no log density by more than a hundredth: squared
-# distances err by 1e-6 at most, and bandwidths count by 2 h^2.
-SHORT = 0.007
+# By which log densities may change where squared distances are rounded.
+ROUNDING = 1e-2
 # Bounds that are computed at once: they stay in the cache.
 BOUNDS = 2**18
 
@@ -52,13 +51,14 @@ def near_log_sums(
     Returns
     -------
     Tensor of shape (n_distances, len(P))
-        The sums are too low by a share of at most `TOLERANCE`; the rounding of squared distances,
-        1e-6 at most, comes to it.
+        The sums are too low by a share of at most `TOLERANCE`; the rounding of squared distances
+        changes them by `ROUNDING` at most.
     """
-    single = bool((kde.bandwidths.max(axis=1) >= SHORT).all())
+    # The widest kernel, exp(-d^2 / 2h^2), is the one that counts where d is not short.
+    tolerance = ROUNDING * 2 * float(kde.bandwidths.max(axis=1).min()) ** 2
 
     def log_sums(of_pairs: torch.Tensor) -> torch.Tensor:
-        squared = distances.squared_at(P, Q, of_pairs, single)
+        squared = distances.squared_at(P, Q, of_pairs, tolerance)
         return kde.log_sums_of_pairs(squared, log_weights, of_pairs)
 
     upper, top = _upper_bounds(distances, kde, P, Q, log_weights, left_out)

@@ -107,7 +107,7 @@ class Distances:
         return self._groups[0][0].lower_bounds(P[0], Q[0], rows)  # type: ignore[union-attr, arg-type]
 
     def squared_at(
-        self, P: Embedded, Q: Embedded, wanted: torch.Tensor, single: bool
+        self, P: Embedded, Q: Embedded, wanted: torch.Tensor, tolerance: float
     ) -> torch.Tensor:
         """The entries of :meth:`squared` that are wanted, if it :meth:`has_bounds`.
 
@@ -115,14 +115,14 @@ class Distances:
         ----------
         P, Q : tuple of DiscreteMeasures
         wanted : bool Tensor of shape (n_measures_P, n_measures_Q)
-        single : bool
-            Whether single precision is enough.
+        tolerance : float
+            By which they may be off.
 
         Returns
         -------
         Tensor of shape (n_members, n_wanted)
         """
-        return self._groups[0][0].squared_at(P[0], Q[0], wanted, None, single)  # type: ignore[union-attr, arg-type]
+        return self._groups[0][0].squared_at(P[0], Q[0], wanted, None, tolerance)  # type: ignore[union-attr, arg-type]
 
     def adapted(
         self, P: Embedded, sample: np.ndarray

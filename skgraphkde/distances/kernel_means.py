@@ -79,7 +79,7 @@ def pair_means(
     gammas: Sequence[float],
     rows: np.ndarray,
     columns: np.ndarray,
-    single: bool,
+    tolerance: float,
 ) -> torch.Tensor:
     """Some entries of :func:`kernel_means`, on the CPU and without gradients.
 
@@ -89,8 +89,8 @@ def pair_means(
     gammas : sequence of float
     rows, columns : ndarray of shape (n_pairs,), int
         Measures of P, ascending, and of Q.
-    single : bool
-        Whether single precision is enough, whose sums are off by 1e-7.
+    tolerance : float
+        By which squared distances may be off.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def pair_means(
     """
     indptr = np.searchsorted(rows, np.arange(len(P) + 1))
     pairs, memos = (indptr, columns), (P.memo, Q.memo)
-    return cpu.pair_means(P.points, P.weights, Q.points, Q.weights, gammas, pairs, memos, single)
+    return cpu.pair_means(P.points, P.weights, Q.points, Q.weights, gammas, pairs, memos, tolerance)
 
 
 def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> torch.Tensor:

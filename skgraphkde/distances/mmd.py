@@ -66,8 +66,8 @@ class MMD(Distance):
     Which references are too far away is known from lower bounds of the distances: mean embeddings
     are projected on the kernels at 256 points (Williams and Seeger, NeurIPS 2000), and of what is
     left only the lengths are compared. One matrix product bounds all distances, and a density needs
-    exact ones to a few references in a hundred. These are computed in single precision, with errors
-    of about 1e-6 at most, unless their squares are below 0.001 or bandwidths are short. Distances
+    exact ones to a few references in a hundred. These are computed in single precision,
+    unless their squares are below 0.001 or it could change a log density by a hundredth. Distances
     that you ask for are all exact, in double precision.
 
     Examples

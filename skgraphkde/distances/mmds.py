@@ -30,6 +30,8 @@ ROUNDING = 1e-12
 FIRST = 4
 # Bounds that are computed at once.
 BOUNDS = 2**20
+# By which squared distances may be off that tell which reference is nearest.
+NEIGHBOR = 1e-5
 # Squares for which the 1e-7 of single precision is too much.
 CLOSE = 1e-3
 # What single precision may add to a bound of size 1: twice the most that was seen, 2.5e-6.
@@ -144,21 +146,21 @@ class MMDs(Generic[Member]):
         Q: EmbeddedMeasures,
         wanted: torch.Tensor,
         of_rows: np.ndarray | None = None,
-        single: bool = True,
+        tolerance: float = NEIGHBOR,
     ) -> torch.Tensor:
         """Squared distances of the pairs that are wanted, shape (n_members, n_wanted).
 
         `wanted` is a bool Tensor with a row for each measure of P, or for each of `of_rows`, which
-        ascend, and a column for each of Q. `single` says whether single precision is enough.
+        ascend, and a column for each of Q. They may be off by `tolerance`.
         """
         rows, columns = wanted.numpy().nonzero()
         rows = rows if of_rows is None else of_rows[rows]
         if P is not Q:
-            return self._squared_of_pairs(P, Q, rows, columns, single)
+            return self._squared_of_pairs(P, Q, rows, columns, tolerance)
         n = len(P)  # each pair once
         first, second = np.minimum(rows, columns), np.maximum(rows, columns)
         pairs, position = np.unique(first * n + second, return_inverse=True)
-        return self._squared_of_pairs(P, Q, pairs // n, pairs % n, single)[:, position]
+        return self._squared_of_pairs(P, Q, pairs // n, pairs % n, tolerance)[:, position]
 
     def _squared_of_pairs(
         self,
@@ -166,21 +168,21 @@ class MMDs(Generic[Member]):
         Q: EmbeddedMeasures,
         rows: np.ndarray,
         columns: np.ndarray,
-        single: bool,
+        tolerance: float,
     ) -> torch.Tensor:
         """The squared distances of measures of P, ascending, to measures of Q.
 
-        If in single precision, those that are too small for it, or negative, again in double.
+        Those that are too small for single precision, or negative, come again in double.
         """
-        cross = pair_means(P, Q, self.gammas, rows, columns, single).numpy()
+        cross = pair_means(P, Q, self.gammas, rows, columns, tolerance).numpy()
         squared = torch.empty(len(self.members), len(rows), dtype=torch.float64)
         for member, index, out in zip(self.members, self.of_member, squared, strict=True):
             norms = (member.norms(x.of_gammas(index)).numpy() for x in (P, Q))
             largest_of_pairs(*norms, cross[index], rows, columns, out.numpy())
             out[:] = member.largest(out[None])
         close = (squared < CLOSE).any(0).numpy()
-        if single and close.any():
-            squared[:, close] = self._squared_of_pairs(P, Q, rows[close], columns[close], False)
+        if tolerance and close.any():
+            squared[:, close] = self._squared_of_pairs(P, Q, rows[close], columns[close], 0.0)
         return squared
 
     def _nearest_other(
@@ -205,7 +207,7 @@ class MMDs(Generic[Member]):
         squared[others] = self.squared_at(Q, Q, others, some)[0]
         nearest = squared.argmin(1)
         wanted = none.scatter(1, nearest[:, None], True)
-        return self.squared_at(Q, Q, wanted, some, single=False)[0], nearest
+        return self.squared_at(Q, Q, wanted, some, tolerance=0.0)[0], nearest
 
     def cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> torch.Tensor:
         """Mean kernels between measures, shape (n_gammas, len(P), len(Q))."""

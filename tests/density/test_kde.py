@@ -271,3 +271,12 @@ def test_bad_bandwidths(bandwidths):
 def test_bad_parameters(parameters, name):
     with pytest.raises(ValueError, match=f"'{name}.*' parameter of KDE must be"):
         KDE(**parameters).validate()
+
+
+def test_the_largest_term_survives_rounding():
+    squared = torch.tensor([[[0.3, 1.0, 0.7]]], dtype=torch.float64)
+    for bandwidth in (1e-3, 1e-9, 1e-10):
+        kde = MultiBandwidthKDE([bandwidth], "fixed").double()
+        expected = kde(squared)
+        with torch.no_grad():
+            torch.testing.assert_close(kde(squared), expected.detach(), rtol=1e-12, atol=0)

@@ -53,6 +53,23 @@ def test_densities_are_too_low_by_a_hundredth_at_most(parameters, monkeypatch):
         assert not (masks[-2] | masks[-1]).all()  # something was left out
 
 
+def test_single_precision_changes_no_density_by_more_than_promised(monkeypatch):
+    def singles(n, spread, seed):
+        rng = np.random.default_rng(seed)
+        x = rng.choice([-1, 1], n) + spread * rng.standard_normal(n)
+        return [(np.zeros((1, 1)), np.array([[value]])) for value in x]
+
+    def log_densities(method):
+        mmd = MMD(gammas=(9000.0,), estimator="biased", method=method)
+        kde = KDE(bandwidths=[0.007])
+        detector = GraphKDEDetector(features="given", distance=mmd, novelty=None, density=kde)
+        return detector.fit(singles(600, 0.1, 0)).score_samples(singles(100, 0.15, 1))
+
+    monkeypatch.setattr(landmarks, "POINTS_FROM", 1)
+    near_ones, all_of_them = log_densities("auto"), log_densities("exact")
+    np.testing.assert_allclose(near_ones, all_of_them, rtol=0, atol=near.TOLERANCE + near.ROUNDING)
+
+
 def test_a_graph_alone_has_the_score_that_it_has_in_company(monkeypatch):
     detector, scores = fitted(monkeypatch, 1)
     alone = np.hstack([detector.density_.view_scores(detector.read([graph])) for graph in NEW])

@@ -88,7 +88,7 @@ def pair_means(
     gammas: Sequence[float],
     pairs: tuple[np.ndarray, np.ndarray],
     memos: tuple[dict[str, Any], dict[str, Any]],
-    single: bool,
+    tolerance: float,
 ) -> torch.Tensor:
     """Some entries of :func:`kernel_means`, without gradients.
 
@@ -100,8 +100,9 @@ def pair_means(
         The columns of row i are ``columns[indptr[i] : indptr[i + 1]]``.
     memos : tuple of two dict
         That of x and W, and that of y and V.
-    single : bool
-        Whether single precision is enough, unless the points y are too far apart for it.
+    tolerance : float
+        By which squared distances may be off: single precision is taken for the pairs for which
+        it is better.
 
     Returns
     -------
@@ -110,37 +111,38 @@ def pair_means(
     """
     of_y, (indptr, columns) = Support.kept(y, V, memos[1]), pairs
     of_x = of_y if x is y and W is V else Support.kept(x, W, memos[0], beside=of_y)
-    single = single and of_y.allows_single(gammas)
+    far = of_y.errors_in_single(gammas)[columns] > tolerance
+    if far.all() or not far.any():
+        return torch.from_numpy(_pair_sums(of_x, of_y, gammas, pairs, single=not far.any()))
+    out = np.empty((len(gammas), len(columns)))
+    for some, single in ((far, False), (~far, True)):
+        kept = np.append(0, np.cumsum(some))[indptr], columns[some]
+        out[:, some] = _pair_sums(of_x, of_y, gammas, kept, single=single)
+    return torch.from_numpy(out)
+
+
+def _pair_sums(
+    of_x: Support,
+    of_y: Support,
+    gammas: Sequence[float],
+    pairs: tuple[np.ndarray, np.ndarray],
+    *,
+    single: bool,
+) -> np.ndarray:
+    """The mean kernels of pairs of measures, in single or in double precision."""
+    indptr, columns = pairs
     sides = [side.in_single if single else side.in_double for side in (of_x, of_y)]
     points, norms, measures = zip(*sides, strict=True)
     scales = np.array(gammas, points[0].dtype)
     low = scales.dtype.type(lowest_exponent(scales.dtype))
     out = np.empty((len(scales), len(columns)))
-    are_powers, n_points = _are_powers(gammas), of_y.weights.n_points
-    work = float(len(scales) * W.nnz / W.shape[0] * n_points[columns].sum())
+    operands = points, norms, scales, cpu_pairs.are_powers(gammas), low, measures, pairs, PAIR_TILE
     edges = np.searchsorted(indptr, np.linspace(0, len(columns), PAIR_JOBS + 1)[1:-1])
     jobs = pairwise(np.unique([0, *edges, len(indptr) - 1]).tolist())
-
-    operands = points, norms, scales, are_powers, low, measures, (indptr, columns), PAIR_TILE
-
-    def of_rows(rows: tuple[int, int]) -> None:
-        cpu_pairs.pair_sums(*operands, *rows, out)
-
-    with threads(work) as run:
-        run(of_rows, jobs)
-    return torch.from_numpy(out)
-
-
-def _are_powers(gammas: Sequence[float]) -> np.ndarray:
-    """Whether the kernel of each gamma is taken as the tenth power of the one before.
-
-    Not twice in a row, as rounding grows tenfold.
-    """
-    are_powers = np.zeros(len(gammas), dtype=bool)
-    for s in range(1, len(gammas)):
-        is_decade = math.isclose(gammas[s], 10 * gammas[s - 1], rel_tol=1e-12)
-        are_powers[s] = is_decade and not are_powers[s - 1]
-    return are_powers
+    n_points = of_x.weights.n_points.mean() * of_y.weights.n_points[columns].sum()
+    with threads(float(len(scales) * n_points)) as run:
+        run(lambda rows: cpu_pairs.pair_sums(*operands, *rows, out), jobs)
+    return out
 
 
 def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:

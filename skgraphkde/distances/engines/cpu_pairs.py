@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from skgraphkde.computing.compiled import compiled
@@ -12,6 +15,18 @@ from skgraphkde.distances.engines.cpu_loops import add_scaled, gaussian, squared
 CLOSE = 3e-2
 # Its tenth power leaves room for the weights above denormal numbers, in single precision, too.
 SMALLEST = 1e-3
+
+
+def are_powers(gammas: Sequence[float]) -> np.ndarray:
+    """Whether the kernel of each gamma is taken as the tenth power of the one before.
+
+    Not twice in a row, as rounding grows tenfold.
+    """
+    powers = np.zeros(len(gammas), dtype=bool)
+    for s in range(1, len(gammas)):
+        is_decade = math.isclose(gammas[s], 10 * gammas[s - 1], rel_tol=1e-12)
+        powers[s] = is_decade and not powers[s - 1]
+    return powers
 
 
 @compiled(nogil=True, error_model="numpy", fastmath={"contract"})

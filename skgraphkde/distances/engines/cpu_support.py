@@ -21,9 +21,10 @@ from skgraphkde.distances.engines.centers import center_of
 # those that may be left out.
 FLAT, SHORT = 5e-7, 1e-9
 TINY = np.finfo(float).tiny
-# Coordinates x are rounded by 6e-8 |x| in single precision, and kernels change by 6e-8 |x|
-# sqrt(gamma): by 1e-5 where gamma |x|^2 is this much, before the mean over nodes.
-COARSE = 2e4
+# Coordinates x are rounded by 6e-8 |x| in single precision, and kernels change by about as much
+# times sqrt(gamma). Squared distances were off by 1.7e-7 (1 + sqrt(gamma) |x|) at most, between
+# graphs of one node; means over several are better.
+COARSE = 2e-7
 # A point that is as far in single precision, whose squares end at 1e38, has no neighbors by any
 # gamma from the second number on.
 FAR, SMOOTH = 1e16, 1e-20
@@ -69,14 +70,16 @@ class Support:
         """Points, their squared norms, and weights by row."""
         return self.points, self.norms, self.weights.by_row
 
-    def allows_single(self, gammas: Sequence[float]) -> bool:
-        """Whether kernels with other points are about as exact in single precision."""
-        return max(gammas) * self._largest_mean_norm <= COARSE and min(gammas) >= SMOOTH
+    def errors_in_single(self, gammas: Sequence[float]) -> np.ndarray:
+        """By how much squared distances to each measure are off in single precision, at most."""
+        if min(gammas) < SMOOTH:
+            return np.full(len(self._mean_norms), np.inf)
+        return COARSE * (1 + np.sqrt(max(gammas) * self._mean_norms))
 
     @cached_property
-    def _largest_mean_norm(self) -> float:
-        """The mean squared norm of the points of a measure, of the farthest one."""
-        return float((self.weights.matrix @ self.norms).max())
+    def _mean_norms(self) -> np.ndarray:
+        """The mean squared norm of the points of each measure."""
+        return self.weights.matrix @ self.norms
 
     @cached_property
     def in_single(self) -> tuple:
