@@ -41,8 +41,9 @@ class KDE(Specification):
         Bandwidths h_k. "nearest" is 0.075, 0.15 and 0.3 times the median distance from a training
         graph to its nearest neighbor: short, which finds outliers. "likelihood" is one bandwidth,
         between a hundredth of the median distance and ten times it, under which the training
-        graphs, each left out, have the largest likelihood: it finds modes, see
-        :func:`density_settings`.
+        graphs, each left out, have the largest likelihood: it finds modes, with the other
+        parameters of :func:`density_settings`, among them ``size_kernel=False``. Of more than 500
+        training graphs 500 are asked, evenly spaced in their list.
     size_kernel : bool, default=True
         Whether the kernel is a product of two, one on shape (the distance) and one on size (the
         logarithms of the numbers of nodes and edges). Means over nodes cannot see how many there

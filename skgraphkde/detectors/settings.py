@@ -60,7 +60,8 @@ def density_settings(**changes: Any) -> dict[str, Any]:
     neither size nor novelty plays a part. On Erdos-Renyi graphs whose nodes carry their normalized
     degree the scores follow the density of the edge probability. Graphs without node data are
     compared by the bins of their degrees, in which near modes merge: give ``degree / (n - 1)`` as
-    node attribute.
+    node attribute. Of graphs with labels it is a density of the shares of labels, and sees nothing
+    of the structure: name features, such as ``features=NodeFeatures(("label", "degree"))``.
 
     Parameters
     ----------

@@ -60,8 +60,9 @@ class MMD(Distance):
     distances are negative. Atoms of molecules are not independent: equal molecules are common, and
     nearly all distances between neighbors are negative. The share of the bias that "adaptive"
     removes is the share of training graphs whose unbiased squared distance to their nearest
-    neighbor, as found by the biased estimate, is not negative. MMDs that share their kernel means
-    remove the same share.
+    neighbor, as found by the biased estimate, is not negative. Of more than 500 training graphs
+    500 are asked, evenly spaced in their list. MMDs that share their kernel means remove the same
+    share.
 
     Which references are too far away is known from lower bounds of the distances: mean embeddings
     are projected on the kernels at 256 points (Williams and Seeger, NeurIPS 2000), and of what is

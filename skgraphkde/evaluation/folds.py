@@ -32,7 +32,8 @@ class OneClassKFold(BaseCrossValidator):
         Draws the order if ``shuffle=True``.
     anomaly_class : int, default=-1
         The value of `y` that marks anomalies. With the default, `y` must be 1 and -1. With any
-        other value, `y` may contain several classes, and each is spread over the folds.
+        other value, `y` may contain several classes, and each is spread over the folds; the
+        scorers of this package take 1 and -1 only.
 
     See Also
     --------
@@ -80,16 +81,24 @@ class OneClassKFold(BaseCrossValidator):
         Raises
         ------
         ValueError
-            If `y` is None, contains no anomaly, or contains values other than 1 and -1 while
-            `anomaly_class` is -1.
+            If `y` is None, contains fewer anomalies than folds, or contains values other than 1
+            and -1 while `anomaly_class` is -1.
         """
         if y is None:
             raise ValueError("OneClassKFold needs y: 1 for normal graphs, -1 for anomalies")
         y = check_target(y) if self.anomaly_class == -1 else column_or_1d(y)
-        if not np.any(y == self.anomaly_class):
+        n_anomalies = np.count_nonzero(y == self.anomaly_class)
+        if not n_anomalies:
             raise ValueError(
                 f"y contains no graph of the anomaly class {self.anomaly_class}, only "
                 f"{np.unique(y).tolist()}"
+            )
+        if n_anomalies < self.n_splits:
+            raise ValueError(
+                f"there are {n_anomalies} anomalies for {self.n_splits} test folds, of which each "
+                f"needs one: use n_splits={n_anomalies}"
+                if n_anomalies > 1
+                else "there is one anomaly, and each of two or more test folds needs one"
             )
         check_consistent_length(X, y)
         folds = StratifiedKFold(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)

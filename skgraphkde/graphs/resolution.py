@@ -112,28 +112,29 @@ def resolved(schema: GraphSchema, graphs: list[Graph], known: FittedSchema | Non
             for name in names[kind]:
                 if name not in found and (part == "node" or has_edges):
                     if known is None or schema.missing == "error":
-                        _check_given(graphs, part, name, found)
+                        _check_given(graphs, part, name, found, known)
                     owners[part, name] = graphs[0].index
     weight = schema.edge_weight
     if weight is not None and has_edges and all(graph.weights is None for graph in graphs):
         found = [name for owner, name in owners if owner == "edge"]
         if weight not in found:
-            _check_given(graphs, "edge", weight, found)
+            _check_given(graphs, "edge", weight, found, known)
     left_out = (*_left_out(schema, names, owners), *unnamable)
     labels = {} if known is None else dict(known.labels)
     return Plan(schema, names, owners, left_out, labels)
 
 
-def _check_given(graphs: list[Graph], part: str, name: str, found: list[str]) -> None:
+def _check_given(
+    graphs: list[Graph], part: str, name: str, found: list[str], known: FittedSchema | None
+) -> None:
     """Raise if no graph has it, though it may be there without being listed."""
     if any(_columns(graph, part).get(name) is not None for graph in graphs):
         return
-    known = closest_names(name, found) or "no attributes"
+    there = closest_names(name, found) or "no attributes"
+    why = "which the schema names" if known is None else "which earlier graphs had"
     who = f"graph {graphs[0].index} has" if len(graphs) == 1 else "no graph has"
     no = "no " if len(graphs) == 1 else "the "
-    raise ValueError(
-        f"{who} {no}{part} attribute {name!r}, which the schema names: {part}s have {known}"
-    )
+    raise ValueError(f"{who} {no}{part} attribute {name!r}, {why}: {part}s have {there}")
 
 
 def _columns(graph: Graph, part: str) -> Columns:

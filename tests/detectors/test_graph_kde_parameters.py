@@ -285,7 +285,9 @@ def test_not_fitted(method, train):
 
 
 def test_graphs_unlike_those_of_fit(fitted):
-    with pytest.raises(ValueError, match="graph 0 has no node attribute 'label', which the schema"):
+    with pytest.raises(
+        ValueError, match="graph 0 has no node attribute 'label', which earlier graphs had"
+    ):
         fitted.predict([nx.path_graph(3)])
     odd = nx.path_graph(3)
     nx.set_node_attributes(odd, "Xe", "label")

@@ -62,6 +62,7 @@ def test_order_is_kept_unless_shuffled():
         ([0, 1] * 5, r"np\.where\(y == 1, -1, 1\)"),
         ([1] * 10, "y contains no graph of the anomaly class -1, only"),
         ([1, -1] * 4, "inconsistent numbers of samples"),
+        ([1] * 9 + [-1], "there is one anomaly"),
     ],
 )
 def test_what_cannot_be_split(y, message):
@@ -96,3 +97,8 @@ def test_folds_are_a_splitter_of_scikit_learn():
     for one, two in zip(cv.split(y, y), copied.split(y, y, groups=y), strict=True):
         np.testing.assert_array_equal(one[0], two[0])
         np.testing.assert_array_equal(one[1], two[1])
+
+
+def test_each_fold_needs_an_anomaly():
+    with pytest.raises(ValueError, match="3 anomalies for 5 test folds.*: use n_splits=3"):
+        list(OneClassKFold(5).split(range(20), [1] * 17 + [-1] * 3))
