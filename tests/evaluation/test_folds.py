@@ -100,5 +100,5 @@ def test_folds_are_a_splitter_of_scikit_learn():
 
 
 def test_each_fold_needs_an_anomaly():
-    with pytest.raises(ValueError, match="3 anomalies for 5 test folds.*: use n_splits=3"):
+    with pytest.raises(ValueError, match=r"3 anomalies for 5 test folds.*: use n_splits=3"):
         list(OneClassKFold(5).split(range(20), [1] * 17 + [-1] * 3))
