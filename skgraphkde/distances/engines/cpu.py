@@ -111,7 +111,8 @@ def pair_means(
     """
     of_y, (indptr, columns) = Support.kept(y, V, memos[1]), pairs
     of_x = of_y if x is y and W is V else Support.kept(x, W, memos[0], beside=of_y)
-    far = of_y.errors_in_single(gammas)[columns] > tolerance
+    left = of_y.errors_in_single(gammas) * of_y.shares
+    far = left[columns] * np.repeat(of_x.shares, np.diff(indptr)) > tolerance
     if far.all() or not far.any():
         return torch.from_numpy(_pair_sums(of_x, of_y, gammas, pairs, single=not far.any()))
     out = np.empty((len(gammas), len(columns)))

@@ -21,10 +21,10 @@ from skgraphkde.distances.engines.centers import center_of
 # those that may be left out.
 FLAT, SHORT = 5e-7, 1e-9
 TINY = np.finfo(float).tiny
-# Coordinates x are rounded by 6e-8 |x| in single precision, and kernels change by about as much
-# times sqrt(gamma). Squared distances were off by 1.7e-7 (1 + sqrt(gamma) |x|) at most, between
-# graphs of one node; means over several are better.
-COARSE = 2e-7
+# In single precision squared distances of points x and y are off by 6e-8 (|x|^2 + |y|^2), and where
+# points are near each other by 6e-8 |x| of their distance. Squared MMDs between graphs of one node
+# change by 4e-6 + 2e-7 sqrt(gamma) |x| at most, as measured for gammas from 1 to 1e5.
+COARSE = 5e-6, 2.5e-7
 # A point that is as far in single precision, whose squares end at 1e38, has no neighbors by any
 # gamma from the second number on.
 FAR, SMOOTH = 1e16, 1e-20
@@ -71,10 +71,19 @@ class Support:
         return self.points, self.norms, self.weights.by_row
 
     def errors_in_single(self, gammas: Sequence[float]) -> np.ndarray:
-        """By how much squared distances to each measure are off in single precision, at most."""
+        """By how much squared MMDs between measures of one point would be off, at most.
+
+        One number for each measure, whose mean norm is that of the points.
+        """
         if min(gammas) < SMOOTH:
             return np.full(len(self._mean_norms), np.inf)
-        return COARSE * (1 + np.sqrt(max(gammas) * self._mean_norms))
+        return COARSE[0] + COARSE[1] * np.sqrt(max(gammas) * self._mean_norms)
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """What is left of independent errors of points in their means: sqrt(sum of w^2)."""
+        matrix = self.weights.matrix
+        return np.sqrt(matrix.multiply(matrix).sum(axis=1))
 
     @cached_property
     def _mean_norms(self) -> np.ndarray:
