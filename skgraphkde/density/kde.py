@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.utils._param_validation import StrOptions
 from torch import nn
 
 from skgraphkde.density import kde_loops
-from skgraphkde.distances.engines.cpu_threads import threads
+from skgraphkde.distances.engines.cpu_threads import ranges_of, threads
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import LARGEST, SMALLEST, Specification, positive_numbers
 
@@ -225,11 +224,10 @@ class MultiBandwidthKDE(nn.Module):
         out = squared_distances.new_empty(squared_distances.shape[:2])
         operands = self._operands(squared_distances, log_weights)
         left = _numpy(left_out, torch.bool)
-        edges = np.unique(np.linspace(0, out.shape[1], ROW_JOBS + 1).astype(int)).tolist()
         with threads(float(squared_distances.numel() * len(self.multiples))) as run:
             run(
                 lambda rows: kde_loops.log_sums(*operands, left, *rows, out.numpy()),
-                pairwise(edges),
+                ranges_of(out.shape[1], ROW_JOBS),
             )
         return out
 

@@ -91,10 +91,15 @@ def test_too_few_values_are_not_missing_ones():
         read_graphs([{"num_nodes": 4, "edges": [(0, 1)], "temp": [1, 2]}], schema=schema)
 
 
-def test_labels_of_pandas_have_one_order():
+class SeriesOfItsOwn(pd.Series):
+    """As other packages have them."""
+
+
+@pytest.mark.parametrize("series", [pd.Series, SeriesOfItsOwn])
+def test_labels_of_pandas_have_one_order(series):
     def graph(labels):
         graph = nx.path_graph(2)
-        values = pd.Series({"a": 1.0, "b": 50.0})[labels]
+        values = series(pd.Series({"a": 1.0, "b": 50.0})[labels])
         nx.set_node_attributes(graph, dict.fromkeys(graph, values), "z")
         return graph
 

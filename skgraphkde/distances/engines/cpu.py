@@ -26,7 +26,7 @@ from skgraphkde.distances.engines.cpu_support import (
     Weights,
     numpy_dtype,
 )
-from skgraphkde.distances.engines.cpu_threads import threads
+from skgraphkde.distances.engines.cpu_threads import ranges_of, threads
 from skgraphkde.distances.engines.torch_tiles import lowest_exponent
 
 # Points of a row tile and of a column tile: what the loops keep of a tile fits into the cache.
@@ -274,10 +274,9 @@ class _Tiling:
         runs, (n_gammas, _, m) = self.y.weights.in_tiles(self.width), self.shape
         # The threads share the columns, or the gammas if there are few columns.
         n_parts = len(self.groups[0]) if m >= FEW_COLUMNS else 1
-        edges = np.unique(np.linspace(0, m, n_parts + 1).astype(int)).tolist()
         step = n_gammas if m >= FEW_COLUMNS else 1
         gammas = [slice(s, s + step) for s in range(0, n_gammas, step)]
-        parts = list(product(gammas, pairwise(edges)))
+        parts = list(product(gammas, ranges_of(m, n_parts)))
 
         def sum_columns(job: tuple[int, np.ndarray]) -> None:
             tile, sums = job

@@ -36,6 +36,12 @@ def threads(work: float) -> Iterator[Callable[[Callable[[Any], Any], Iterable[An
             yield partial(_in_pool, _pool(n_workers), PARTS_PER_THREAD * n_workers)
 
 
+def ranges_of(n: int, n_parts: int) -> list[tuple[int, int]]:
+    """Ranges of about equal length, at most `n_parts` of them, that 0 to `n` consist of."""
+    edges = np.linspace(0, n, min(n, n_parts) + 1).astype(int).tolist()
+    return list(pairwise(edges))
+
+
 @cache
 def _pool(n_workers: int) -> ThreadPoolExecutor:
     """Threads that live on: a new one takes a millisecond until BLAS has its memory for it."""
@@ -52,6 +58,5 @@ def _in_pool(
 ) -> list:
     """The results of jobs, in their order; many small jobs are handed over in a few parts."""
     jobs = list(jobs)
-    edges = np.linspace(0, len(jobs), min(n_parts, len(jobs)) + 1).astype(int).tolist()
-    parts = [jobs[a:b] for a, b in pairwise(edges)]
+    parts = [jobs[a:b] for a, b in ranges_of(len(jobs), n_parts)]
     return list(chain(*pool.map(lambda part: [function(job) for job in part], parts)))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.formats.kinds import is_a
+from skgraphkde.graphs.formats.kinds import any_is_a, is_a
 
 # Numbers that are written as text; Python would also read 1_000, and digits of other scripts.
 TEXT = re.compile(
@@ -165,8 +165,8 @@ def column_labels(values: Any) -> tuple[str, ...] | None:
     """What pandas calls the columns of a table, or the places of a series; None: 0, 1, ..."""
     if isinstance(values, Mapping | list | tuple):  # of the first of the nodes, or edges
         items = values.values() if isinstance(values, Mapping) else values
-        if not any(kind.__module__.startswith("pandas") for kind in set(map(type, items))):
-            return None  # in one pass, which is all that most data ever need
+        if not any_is_a(items, "pandas", "Series"):
+            return None
         labels = getattr(next((x for x in items if is_a(x, "pandas", "Series")), None), "index", ())
     else:
         labels = values.columns if is_a(values, "pandas", "DataFrame") else ()
