@@ -1,24 +1,59 @@
 # make demo: fit on real molecules, print the figures, draw the picture.
 # make test: style, types, tests and the examples in the docstrings, on all cores, a process each.
+# make test-slow: what takes longer: fuzzing, contracts of whole estimators, killed processes, a
+#     browser, other processors, and the installation.
 # make docs: the pages, in docs/_build/html; every warning is an error.
 # Each makes what it needs, a virtual environment in .venv, and uses it again the next time.
 
 PYTHON ?= python3
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n auto
 
-.PHONY: demo test docs smoke gpu test-oldest clean
+.PHONY: demo test test-slow test-processors test-computes test-install docs smoke gpu test-oldest
+.PHONY: clean
 
-demo: .venv/installed
+demo: $(VENV)/installed
 	mkdir -p build
 	$(BIN)/python examples/plot_mutag.py build/plot_mutag.png
 
-test: .venv/installed
+test: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	OMP_NUM_THREADS=1 $(PYTEST) -m "not slow"
 
-docs: .venv/docs-installed
+test-slow: $(VENV)/installed
+	OMP_NUM_THREADS=1 HYPOTHESIS_PROFILE=slow $(PYTEST) -m "slow or hypothesis"
+	$(MAKE) test-processors
+	$(MAKE) test-install
+
+# The tests of what computes, as other processors, other numbers of threads and Python 3.12 do it.
+COMPUTES := tests/density tests/detectors tests/distances tests/encoders tests/training \
+	tests/test_calibration.py tests/test_explain.py tests/test_features.py tests/test_inspection.py
+SETTINGS := ATEN_CPU_CAPABILITY=default ATEN_CPU_CAPABILITY=avx2 \
+	OPENBLAS_CORETYPE=Haswell OPENBLAS_CORETYPE=Prescott NUMBA_CPU_NAME=generic OMP_NUM_THREADS=2
+test-processors: $(VENV)/installed
+	set -e; for setting in $(SETTINGS); do \
+	    echo "== $$setting"; \
+	    env OMP_NUM_THREADS=1 $$setting $(PYTEST) -q -m "not slow" $(COMPUTES); \
+	done
+	if PYENV_VERSION=3.12 python3.12 --version; then \
+	    PYENV_VERSION=3.12 $(MAKE) VENV=build/python3.12 PYTHON=python3.12 test-computes; \
+	else \
+	    echo "Python 3.12 is not here: nothing was tested with it"; test -z "$$CI"; \
+	fi
+
+test-computes: $(VENV)/installed
+	OMP_NUM_THREADS=1 $(PYTEST) -q -m "not slow" $(COMPUTES)
+
+# The constraints resolve, asking only the package index, and the wheel is complete and works.
+test-install: $(VENV)/installed smoke
+	tests/constraints.sh
+	$(BIN)/twine check --strict dist/*.whl
+	$(BIN)/check-wheel-contents dist/*.whl
+
+docs: $(VENV)/docs-installed
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 
 # The wheel, in an environment of its own, outside of the source tree.
@@ -30,7 +65,7 @@ smoke:
 	cd build/smoke && bin/python -I ../../tests/smoke.py
 
 # What a GPU does: the tests of its kernels, and docs/benchmarks/gpu.md, in a few minutes.
-gpu: .venv/installed
+gpu: $(VENV)/installed
 	$(BIN)/python -c "import torch; torch.cuda.is_available() or exit('torch sees no GPU: nothing was measured')"
 	$(BIN)/python -m pytest -q tests/distances/test_triton.py
 	$(BIN)/python -m benchmarks.gpu
@@ -39,15 +74,15 @@ gpu: .venv/installed
 test-oldest:
 	$(PYTHON) -m venv build/oldest
 	build/oldest/bin/python -m pip install --quiet -c constraints-oldest.txt -e '.[tests]'
-	build/oldest/bin/python -m pytest -n auto
+	build/oldest/bin/python -m pytest -n auto -m "not slow"
 
-.venv/installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[examples,tests]'
+$(VENV)/installed: pyproject.toml constraints.txt
+	@echo "Installing into $(VENV): this takes a few minutes"
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[tests]'
 	touch $@
 
-.venv/docs-installed: pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
+$(VENV)/docs-installed: $(VENV)/installed
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[docs]'
 	touch $@
 

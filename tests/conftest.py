@@ -15,9 +15,10 @@ from hypothesis import settings
 
 from skgraphkde import GraphBatch, read_graphs
 
-# Nothing asserts a time, and all tests take less than four minutes.
-settings.register_profile("tests", deadline=None, max_examples=10)
-settings.load_profile("tests")
+# Nothing asserts a time. `make test-slow` searches longer: HYPOTHESIS_PROFILE=slow.
+settings.register_profile("fast", deadline=None, max_examples=10)
+settings.register_profile("slow", deadline=None, max_examples=100)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 GAMMAS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
 

@@ -32,10 +32,12 @@ def main():
     version = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
     assert skgraphkde.__version__ in version.stdout
 
-    graphs = [nx.cycle_graph(8), nx.star_graph(8)]
+    graphs = [nx.cycle_graph(n) for n in range(5, 15)]
     training = Contrastive(max_iter=2)
-    trained = GraphKDEDetector(encoder=GCN(), training=training, random_state=0).fit(graphs * 5)
-    print(f"skgraphkde {skgraphkde.__version__} works: {trained.score_samples(graphs).round(2)}")
+    trained = GraphKDEDetector(encoder=GCN(), training=training, random_state=0).fit(graphs)
+    print(
+        f"skgraphkde {skgraphkde.__version__} works: {trained.score_samples(graphs[:2]).round(2)}"
+    )
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 PROGRAM = """
 import json, os, sys, threading
 from concurrent.futures import ThreadPoolExecutor
@@ -50,12 +52,12 @@ def state():
     }
 
 
-N_THREADS = 12
+N_THREADS, N_FITS = 12, int(sys.argv[1])
 barrier = threading.Barrier(N_THREADS)
 np.ones((64, 64)) @ np.ones((64, 64))  # loads what BLAS loads
 before = state()
 with ThreadPoolExecutor(N_THREADS) as pool:
-    at_once = list(pool.map(fit_and_score, range(60)))
+    at_once = list(pool.map(fit_and_score, range(N_FITS)))
 after = state()
 N_THREADS = 0
 alone = [fit_and_score(i) for i in range(len(SETTINGS))]
@@ -67,10 +69,12 @@ print(json.dumps({"changed": changed, "wrong": wrong, "before": str(before), "af
 """
 
 
-def test_sixty_fits_at_once():
+@pytest.mark.slow
+@pytest.mark.parametrize("n_fits", [12, 60])
+def test_many_fits_at_once(n_fits):
     """In a process of its own, in which DGL is imported for the first time by several threads."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(PROGRAM)],
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(PROGRAM), str(n_fits)],
         capture_output=True,
         text=True,
         check=False,

@@ -3,7 +3,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -20,7 +20,6 @@ def return_probabilities_slow(graph, n_steps):
 
 
 @given(st.integers(0, 10**6), st.integers(2, 7))
-@settings(deadline=None, max_examples=15)
 def test_return_probabilities_equal_matrix_powers(seed, n_steps):
     graphs = random_graphs(5, seed, max_nodes=14)
     for graph in graphs:
@@ -185,7 +184,6 @@ def test_auto_and_given_look_at_the_training_graphs(labels, n_attributes, auto, 
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=12)
 def test_features_follow_the_nodes(seed):
     batch = read_graphs(random_graphs(6, seed, n_attributes=2))
     transformer = NodeFeatures().fit(batch)

@@ -3,7 +3,7 @@ import re
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
@@ -55,7 +55,7 @@ def rounding(detector):
     return 1e-5 if getattr(detector.distance, "method", "exact") == "random_features" else 1e-9
 
 
-@pytest.mark.parametrize("k", [1, 3, 20])
+@pytest.mark.parametrize("k", [1, 20])
 def test_contributions_sum_to_the_squared_distance(detector, graphs, k):
     for view in numbered_distances(detector):
         shares = node_contributions(detector, graphs, k, view=view)
@@ -67,7 +67,6 @@ def test_contributions_sum_to_the_squared_distance(detector, graphs, k):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=8)
 def test_contributions_follow_the_nodes(seed):
     detector = GraphKDEDetector().fit(random_graphs(12, seed=1))
     batch = read_graphs(random_graphs(4, seed))
@@ -79,13 +78,13 @@ def test_contributions_follow_the_nodes(seed):
 
 
 def test_nearest_references_are_those_of_all_distances(detector, graphs):
-    tolerance = 10 * rounding(detector)  # of roots
+    tolerance = rounding(detector)  # of squares: the root of a 0 that is rounded may be 1e-7
     for view in numbered_distances(detector):
         distances, indices = nearest_references(detector, graphs, 4, view=view)
-        D = np.sqrt(np.maximum(squared_distances(detector, graphs, view), 0))
-        np.testing.assert_allclose(distances, np.sort(D, axis=1)[:, :4], atol=tolerance)
-        found = np.take_along_axis(D, indices, axis=1)
-        np.testing.assert_allclose(found, distances, atol=tolerance)
+        squared = np.maximum(squared_distances(detector, graphs, view), 0)
+        np.testing.assert_allclose(distances**2, np.sort(squared, axis=1)[:, :4], atol=tolerance)
+        found = np.take_along_axis(squared, indices, axis=1)
+        np.testing.assert_allclose(found, distances**2, atol=tolerance)
     assert nearest_references(detector, graphs, 99)[1].shape == (len(graphs), 20)
 
 

@@ -10,6 +10,7 @@ import inspect
 import io
 from pathlib import Path
 
+import joblib
 import networkx as nx
 import numpy as np
 import pytest
@@ -190,8 +191,8 @@ def typed_example(n_graphs, seed):
     return graphs
 
 
-TRAIN, TEST = example(30, 0), example(8, 1)
-COPIES = TRAIN[[*range(30), *range(10)]]
+TRAIN, TEST = example(24, 0), example(8, 1)
+COPIES = TRAIN[[*range(24), *range(10)]]
 TYPED_TRAIN, TYPED_TEST = typed_example(20, 0), typed_example(8, 1)
 
 
@@ -213,7 +214,8 @@ def outcome(detector, monkeypatch, train=TRAIN, test=TEST):
         monkeypatch.setattr(module, name, noting)
 
     errors = io.StringIO()
-    with monkeypatch.context() as monkeypatch, contextlib.redirect_stderr(errors):
+    threads = joblib.parallel_config(backend="threading")  # processes take seconds to start
+    with monkeypatch.context() as monkeypatch, contextlib.redirect_stderr(errors), threads:
         monkeypatch.setattr(processes, "GRAPHS_PER_PART", 2)
         note(processes, "Parallel")
         note(dgl_backend, "graph_convolution")

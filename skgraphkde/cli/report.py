@@ -67,10 +67,7 @@ def report(
     """
     contents = load_model(model, detector)
     skipped = Skipped(skip_errors)
-    try:
-        page = Page(contents.detector, alpha)
-    except ImportError as error:  # which says what to install
-        raise click.ClickException(str(error)) from error
+    page = Page(contents.detector, alpha)
     files = with_progress(skipped.find_files(graphs, output), quiet)
     read = read_files(files, contents.detector.schema_.to_schema(), skipped.on_error)
     for graph, finding in judged(page.judge, read, skipped):

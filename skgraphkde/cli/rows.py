@@ -275,7 +275,7 @@ def _check_pyarrow() -> None:
         import pyarrow  # noqa: F401
     except ImportError as error:
         raise click.ClickException(
-            'Parquet needs pyarrow: pip install "skgraphkde[parquet]", or write .csv or .jsonl'
+            "Parquet needs pyarrow: pip install pyarrow, or write .csv or .jsonl"
         ) from error
 
 

@@ -57,8 +57,6 @@ def failure(error: Exception, more: str = "") -> click.ClickException:
     if isinstance(error, OSError):
         what = error.strerror or message
         message = what if error.filename is None else f"{error.filename}: {what}"
-    elif isinstance(error, ImportError):
-        message = f'{error}: pip install "skgraphkde[datasets,examples]"'
     return click.ClickException(_one_line(message or type(error).__name__) + more)
 
 

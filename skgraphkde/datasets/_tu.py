@@ -64,8 +64,8 @@ def fetch_tu_dataset(
 ) -> Any:
     """Load a graph classification data set of the TU collection, downloading it if necessary.
 
-    One class is taken for the anomaly. Reading needs pandas and downloading needs pooch:
-    ``pip install "skgraphkde[datasets]"``.
+    One class is taken for the anomaly. Downloading needs pooch:
+    ``pip install pooch``.
 
     Parameters
     ----------
@@ -208,8 +208,7 @@ def _download(name: str, path: Path, n_retries: int, delay: float) -> None:
         import pooch
     except ImportError as error:
         raise ImportError(
-            'downloads need pooch: pip install "skgraphkde[datasets]", or '
-            f"{_by_hand(name, path.parent)}"
+            f"downloads need pooch: pip install pooch, or {_by_hand(name, path.parent)}"
         ) from error
     url = f"{SITE}/{name}.zip"
     for attempt in range(n_retries):

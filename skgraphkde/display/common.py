@@ -18,18 +18,10 @@ from skgraphkde.evaluation.metrics import check_target
 BLUE, VERMILION, GRAY = "#0072B2", "#D55E00", "#777777"
 
 
-def pyplot() -> Any:
-    """matplotlib.pyplot, or an ImportError that says what to install."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError('pictures need matplotlib: pip install "skgraphkde[examples]"') from error
-    return plt
-
-
 def open_axes(ax: Any) -> tuple[Any, Any]:
     """The caller's axes, or new ones if `ax` is None, without a box; and their figure."""
-    plt = pyplot()
+    import matplotlib.pyplot as plt
+
     if ax is None:
         _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skgraphkde.display.common import check_numbers, open_axes, pyplot
+from skgraphkde.display.common import check_numbers, open_axes
 from skgraphkde.display.graph_drawing import check_marks, draw_graph, one_graph
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.inspection import novel_nodes
@@ -101,10 +101,11 @@ class NovelNodesDisplay:
         """
         check_marks(self.graph, **marks)
         self.ax_, self.figure_ = open_axes(ax)
+        from matplotlib import colormaps
         from matplotlib.colors import BoundaryNorm, ListedColormap
 
         n = self.radius + 2
-        shades = pyplot().get_cmap("YlOrRd")(np.linspace(0.95, 0.2, n - 1))
+        shades = colormaps["YlOrRd"](np.linspace(0.95, 0.2, n - 1))
         cmap = ListedColormap([*shades, "white"])
         norm = BoundaryNorm(np.arange(n + 1) - 0.5, n)
         colors = cmap(norm(self.new_from))

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.display.common import BLUE, GRAY, open_axes, pyplot
+from skgraphkde.display.common import BLUE, GRAY, open_axes
 
 
 @dataclass(eq=False, repr=False)
@@ -39,7 +39,7 @@ class TrainingDisplay:
     >>> from skgraphkde.datasets import load_mutag
     >>> from skgraphkde.display import TrainingDisplay
     >>> detector = GraphKDEDetector(encoder="gcn", training=Contrastive(max_iter=2), random_state=0)
-    >>> display = TrainingDisplay.from_estimator(detector.fit(load_mutag().graphs[:20]))
+    >>> display = TrainingDisplay.from_estimator(detector.fit(load_mutag().graphs[:10]))
     >>> len(display.weights_)  # three bandwidths in each of two distances
     6
     >>> plt.close(display.figure_)
@@ -73,10 +73,12 @@ class TrainingDisplay:
         ax : 2 matplotlib Axes, default=None
             None opens a new figure.
         """
+        import matplotlib.pyplot as plt
+
         if ax is not None and np.size(ax) != 2:
             raise ValueError(f"a training is drawn on 2 axes, got {np.size(ax)}")
         if ax is None:
-            ax = pyplot().subplots(2, 1, figsize=(5, 4), layout="constrained")[1]
+            ax = plt.subplots(2, 1, figsize=(5, 4), layout="constrained")[1]
         self.ax_ = np.array([open_axes(one)[0] for one in np.ravel(ax)])
         self.figure_ = self.ax_[0].figure
         losses, weights = self.ax_
@@ -88,7 +90,7 @@ class TrainingDisplay:
         (self.best_epoch_,) = losses.plot([best], [held_out[best]], label="best", **style)
         mixture = np.array(self.history["mixture_weights"])
         mixture = mixture.reshape(len(mixture), -1)  # those of all distances, one after the other
-        shades = pyplot().get_cmap("viridis")(np.linspace(0, 0.85, mixture.shape[1]))
+        shades = plt.get_cmap("viridis")(np.linspace(0, 0.85, mixture.shape[1]))
         self.weights_ = weights.plot(mixture)
         views = enumerate(np.atleast_2d(self.bandwidths))
         several = len(np.atleast_2d(self.bandwidths)) > 1

@@ -19,7 +19,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.inspection.wording import checked_names, node_ids
 from skgraphkde.persistence import atomic_file
 from skgraphkde.reporting.findings import Finding, findings
-from skgraphkde.reporting.rendering import Drawn, Listed, check_installed, render
+from skgraphkde.reporting.rendering import Drawn, Listed, render
 
 # The graphs that are drawn, at most: the oddest.
 PICTURED = 200
@@ -72,8 +72,6 @@ def report(
     TypeError, ValueError
         If a graph cannot be used, there is not one name for each, `path` has another suffix, or
         `alpha` is not in (0, 1].
-    ImportError
-        Without the packages of ``pip install "skgraphkde[report]"``.
 
     Examples
     --------
@@ -129,7 +127,7 @@ class Page:
 
     Raises
     ------
-    ValueError, ImportError
+    ValueError
         As for :func:`report`, before anything is read.
     """
 
@@ -138,7 +136,6 @@ class Page:
     ) -> None:
         check_is_fitted(detector)
         check_alpha(alpha)
-        check_installed()
         detector = copy.copy(detector)  # as it is now, whatever another thread updates
         n_known = 0
         if isinstance(detector, GraphKDEDetector):

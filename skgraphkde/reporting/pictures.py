@@ -19,7 +19,6 @@ from skgraphkde.display import (
     NodeContributionsDisplay,
     NovelNodesDisplay,
 )
-from skgraphkde.display.common import pyplot
 from skgraphkde.display.graph_drawing import draw_graph
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.reporting.findings import Nodes
@@ -126,7 +125,6 @@ def _figure(
     width: float, height: float, place: tuple[float, float, float, float] | None = None
 ) -> tuple[Any, Any]:
     """A figure that no window and no notebook shows, and its axes; without a place, laid out."""
-    pyplot()  # or an error that says what to install
     from matplotlib.figure import Figure
 
     if place is not None:

@@ -20,7 +20,6 @@ from skgraphkde._version import __version__
 from skgraphkde.calibration import discoveries, flagged_share
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.display.common import pyplot
 from skgraphkde.display.edge_styles import common_categories
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed as named
@@ -109,19 +108,6 @@ class Library(NamedTuple):
     style: str
     name: str
     license: str
-
-
-def check_installed() -> None:
-    """Raise an ImportError that says what to install, if a package is missing."""
-    try:
-        import jinja2  # noqa: F401
-
-        metadata.distribution("itables")
-    except (ImportError, metadata.PackageNotFoundError) as error:
-        raise ImportError(
-            'a report needs Jinja2, itables and matplotlib: pip install "skgraphkde[report]"'
-        ) from error
-    pyplot()
 
 
 def render(

@@ -13,6 +13,7 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+from matplotlib.image import imread
 
 import skgraphkde
 from skgraphkde import GraphKDEDetector, GraphSchema, Propagation, Twins, paper_settings
@@ -298,17 +299,15 @@ def test_explain_skips(here):
     assert (here / "none.csv").read_text() == "graph,node,contribution,rank,view,new_from\n"
 
 
-@pytest.mark.parametrize("n_graphs", [1, 7])
+@pytest.mark.parametrize("n_graphs", [1, pytest.param(7, marks=pytest.mark.slow)])
 def test_picture(here, n_graphs):
-    matplotlib_image = pytest.importorskip("matplotlib.image")
     files = " ".join(f"new/{i:02d}.graphml" for i in range(n_graphs))
     run(f"explain model.skg {files} --picture picture.png")
-    picture = matplotlib_image.imread("picture.png")
+    picture = imread("picture.png")
     assert np.ptp(picture[..., :3], axis=2).max() > 0.3  # there is color in it
 
 
 def test_pictures_of_the_oddest(here, monkeypatch):
-    pytest.importorskip("matplotlib")
     drawn = []
     monkeypatch.setattr(
         sys.modules["skgraphkde.cli.explain"], "_draw", lambda oddest, *_: drawn.extend(oddest)
@@ -375,25 +374,30 @@ def test_examples_are_commands(here, name, monkeypatch):
     examples = re.findall(rf"skgraphkde {name} (.*)", command.epilog)
     assert examples
     for example in examples:
-        if "--picture" in example:
-            pytest.importorskip("matplotlib")
         words = shlex.split(re.split(r" \|+ ", example)[0])
         command.make_context(name, words)  # raises a UsageError otherwise
     help_text = run(f"{name} --help").stdout
     assert f"Examples:\n    skgraphkde {name}" in help_text
 
 
-def test_exit_codes_of_the_process(here):
-    def call(*words):
-        command = [sys.executable, "-m", "skgraphkde", *words]
-        here_too = os.environ | {"PYTHONPATH": str(Path(skgraphkde.__file__).parents[1])}
-        return subprocess.run(command, capture_output=True, text=True, check=False, env=here_too)
+def call(*words):
+    """A command in a process of its own."""
+    command = [sys.executable, "-m", "skgraphkde", *words]
+    here_too = os.environ | {"PYTHONPATH": str(Path(skgraphkde.__file__).parents[1])}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=here_too)
 
+
+def test_exit_codes_of_the_process():
+    version = call("--version")
+    assert (version.returncode, version.stdout.split()[-1]) == (0, skgraphkde.__version__)
+    assert call("--versions").returncode == 2
+
+
+@pytest.mark.slow
+def test_an_error_of_the_process(here):
     result = call("score", "model.skg", "nowhere")
     assert (result.returncode, result.stderr.count("\n")) == (1, 1)
     assert result.stderr.startswith("Error: nowhere does not exist")
-    version = call("--version")
-    assert (version.returncode, version.stdout.split()[-1]) == (0, skgraphkde.__version__)
 
 
 # -- what is read ----------------------------------------------------------------------------------

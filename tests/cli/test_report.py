@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 import skgraphkde
-from skgraphkde.reporting import page, rendering
+from skgraphkde.reporting import page
 from tests.cli.conftest import NEW, run
 from tests.cli.test_own_detectors import own  # noqa: F401
-from tests.reporting.conftest import Parsed, skip_without_packages
-
-skip_without_packages()
+from tests.reporting.conftest import Parsed
 
 
 @pytest.fixture(autouse=True)
@@ -51,19 +49,11 @@ def test_bad_files_are_skipped_if_one_says_so(here):
     assert "no graph could be read" in result.stderr
 
 
-def test_wrong_usage(here, monkeypatch):
+def test_wrong_usage(here):
     assert "Missing option '-o'" in run("report model.skg new", exit_code=2).stderr
     run("report model.skg new -o page.html --alpha 0", exit_code=2)
     run("report model.skg new -o nowhere/page.html", exit_code=2)
     assert "suffix .html" in run("report model.skg new -o page.pdf", exit_code=2).stderr
-
-    def missing(name):
-        raise rendering.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(rendering.metadata, "distribution", missing)
-    result = run("report model.skg new -o page.html", exit_code=1)
-    assert result.stderr.count("pip install") == 1
-    assert 'pip install "skgraphkde[report]"' in result.stderr
 
 
 def test_an_own_detector(here, own):  # noqa: F811

@@ -85,8 +85,17 @@ def test_graphs_that_the_log_has_are_left_out(here):
     assert "watched         0 graphs; 26 in log.csv" in watch("many.json").stdout
 
 
-@pytest.mark.parametrize("n_lost", [1, 40, 10**6])
-@pytest.mark.parametrize("days", [["day1"], ["day1", "day2"]])
+@pytest.mark.parametrize(
+    ("days", "n_lost"),
+    [
+        (["day1"], 1),
+        (["day1"], 10**6),
+        (["day1", "day2"], 40),
+        pytest.param(["day1"], 40, marks=pytest.mark.slow),
+        pytest.param(["day1", "day2"], 1, marks=pytest.mark.slow),
+        pytest.param(["day1", "day2"], 10**6, marks=pytest.mark.slow),
+    ],
+)
 def test_a_killed_call_is_made_good(here, days, n_lost):
     """The state is there, and some bytes of the rows that go with it are not, or all."""
     sizes = [0]

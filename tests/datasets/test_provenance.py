@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
@@ -24,7 +24,6 @@ ENDS = {
 }
 
 
-@settings(max_examples=12, deadline=None)
 @given(
     n_normal=st.integers(0, 6),
     n_anomalies=st.integers(1, 7),

@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import zeta
 
@@ -27,7 +27,6 @@ def edge_shares(graphs):
 
 
 @pytest.mark.parametrize("make", MAKERS)
-@settings(max_examples=8, deadline=None)
 @given(
     n_normal=st.integers(0, 6),
     n_anomalies=st.integers(1, 5),

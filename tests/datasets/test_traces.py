@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
@@ -12,7 +12,6 @@ from skgraphkde.datasets import make_traces
 from skgraphkde.datasets._traces import _CALLS, _DELAYS, _FAULTS, _NEW
 
 
-@settings(max_examples=12, deadline=None)
 @given(
     n_normal=st.integers(0, 6),
     n_anomalies=st.integers(1, 7),

@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Novelty, load, read_graphs
@@ -90,7 +90,6 @@ def test_rounding_is_no_extreme():
 
 @pytest.mark.parametrize("fewest", [6, 10, 60])
 @given(st.integers(0, 10**6))
-@settings(max_examples=8)
 def test_scores_equal_the_definition(fewest, seed):
     references, new = plants(8, seed), plants(4, seed + 1)
     novelty = Novelty(0).fit(read_graphs(references, schema=SCHEMA))

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 
@@ -147,7 +147,6 @@ def test_it_is_a_density_on_a_line():
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=15)
 def test_order_and_duplicates_of_references(seed):
     rng = np.random.RandomState(seed)
     D = torch.tensor(rng.rand(3, 8))

@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 
@@ -49,7 +49,6 @@ def scores_slow(graphs, references, own, radius, label):
 @pytest.mark.parametrize("working_memory", [1024, 0.001])
 @pytest.mark.parametrize("categories", ["label", "degree"])
 @given(st.integers(0, 10**6), st.integers(0, 3))
-@settings(max_examples=12)
 def test_scores_equal_the_definition(working_memory, categories, seed, radius):
     references, new = random_graphs(12, seed=seed), random_graphs(6, seed=seed + 1)
     with config_context(working_memory=working_memory):
@@ -72,7 +71,6 @@ def test_some_are_left_out_and_others_are_not(graphs):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=12)
 def test_neither_company_nor_the_order_of_nodes_matters(seed):
     novelty = Novelty(3).fit(read_graphs(random_graphs(10, seed=seed)))
     batch = read_graphs(random_graphs(5, seed=seed + 1))

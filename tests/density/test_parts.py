@@ -5,7 +5,7 @@ from collections import Counter
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
@@ -61,7 +61,6 @@ def scores_slow(graphs, references, own):
 
 @pytest.mark.parametrize("directed", [True, False])
 @given(st.integers(0, 10**6))
-@settings(max_examples=10)
 def test_scores_equal_the_definition(directed, seed):
     options = {"directed": directed, "categories": "abcde"}
     references, new = typed_graphs(6, seed, **options), typed_graphs(4, seed + 1, **options)
@@ -85,7 +84,6 @@ def shares_of_new_nodes(graphs, references, own):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=10)
 def test_neither_company_nor_the_order_of_nodes_matters(seed):
     novelty = Novelty(2).fit(read_graphs(typed_graphs(8, seed)))
     batch = read_graphs(typed_graphs(5, seed + 1))

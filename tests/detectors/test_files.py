@@ -111,7 +111,18 @@ PARAMETERS = {
 }
 
 
-@pytest.mark.parametrize("parameters", PARAMETERS.values(), ids=PARAMETERS)
+# What another change is likely to break; the others run with the slow tests.
+QUICK = {"defaults", "one view", "gcn", "many distances", "random features of several", "split"}
+QUICK |= {"fewer references", "lists", "given"}
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        pytest.param(x, id=name, marks=[] if name in QUICK else pytest.mark.slow)
+        for name, x in PARAMETERS.items()
+    ],
+)
 def test_every_parameter_set_makes_a_round_trip(path, parameters):
     train, new = random_graphs(12, seed=1, n_attributes=2), random_graphs(4, seed=2, n_attributes=2)
     detector = GraphKDEDetector(random_state=0, **parameters).fit(train)
@@ -365,6 +376,18 @@ print(detector.score_samples(random_graphs(5, seed=2)).tobytes().hex())
 """
 
 
+def test_loading_unpickles_nothing(fitted, path, monkeypatch):
+    fitted.save(path)
+    with monkeypatch.context() as patched:
+        for name in ("load", "loads", "Unpickler", "_Unpickler"):
+            patched.setattr(pickle, name, None)
+        patched.setattr(torch, "load", None)
+        loaded = skgraphkde.load(path)
+    new = random_graphs(5, seed=2)
+    np.testing.assert_array_equal(loaded.score_samples(new), fitted.score_samples(new))
+
+
+@pytest.mark.slow
 def test_loads_in_another_process_without_pickle_and_gpu(path):
     detector = make_detector().fit(random_graphs(12, seed=1))
     detector.save(path)
@@ -374,10 +397,12 @@ def test_loads_in_another_process_without_pickle_and_gpu(path):
     run = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     scores = np.frombuffer(bytes.fromhex(run.stdout.strip()))
-    new = random_graphs(5, seed=2)
-    if not torch.cuda.is_available():
-        np.testing.assert_array_equal(scores, detector.score_samples(new))
-    np.testing.assert_allclose(scores, detector.score_samples(new), rtol=1e-6)
+    # The weights are the same single-precision numbers, and what is made of them is summed in
+    # double precision, perhaps by other threads: 1e-16 times a few hundred terms. A GPU, which the
+    # other process does not see, has kernels in single precision.
+    rtol = 1e-6 if torch.cuda.is_available() else 1e-9
+    expected = detector.score_samples(random_graphs(5, seed=2))
+    np.testing.assert_allclose(scores, expected, rtol=rtol)
 
 
 # -- later -----------------------------------------------------------------------------------------
@@ -421,8 +446,9 @@ def test_a_file_of_version_4_is_read():
     assert (DATA / "detector-v4.skg").stat().st_size < 30_000
     expected = json.loads((DATA / "detector-v4.json").read_text())
     detector, graphs = skgraphkde.load(DATA / "detector-v4.skg"), known_graphs()
+    # Written on another processor.
     np.testing.assert_allclose(detector.score_samples(graphs), expected["scores"], rtol=1e-6)
-    assert detector.offset_ == expected["offset"]
+    assert detector.offset_ == expected["offset"]  # read, not computed
     assert detector.score(graphs) == pytest.approx(expected["contrast"], abs=1e-6)
     parameters, saved = detector.get_params(), KEPT.get_params()
     assert {key: repr(parameters[key]) for key in saved} == {k: repr(v) for k, v in saved.items()}

@@ -64,6 +64,7 @@ assert torch.get_num_threads() == 2
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
 
+@pytest.mark.slow
 def test_forked_workers_score_and_fit(tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", PROGRAM, str(tmp_path / "model.skg")],

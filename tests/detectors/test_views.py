@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import (
@@ -115,7 +115,6 @@ def test_company_order_and_names_do_not_matter(detector):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=5)
 def test_the_order_of_the_training_graphs_does_not_matter(seed):
     order = np.random.RandomState(seed).permutation(len(TRAIN))
     shuffled = GraphKDEDetector().fit([TRAIN[i] for i in order])
@@ -139,12 +138,13 @@ def test_reasons_of_each_distance(detector):
         nearest_references(detector, NEW, view=9)
 
 
-def test_p_values_of_split_keep_their_promise():
-    """P(p <= a) <= a, over 200 draws of training, calibration and test graphs."""
+@pytest.mark.parametrize("n_draws", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_p_values_of_split_keep_their_promise(n_draws):
+    """P(p <= a) <= a, over draws of training, calibration and test graphs."""
     rng = np.random.RandomState(0)
     graphs = read_graphs(random_graphs(400, seed=5))
     p_values = []
-    for _ in range(200):
+    for _ in range(n_draws):
         some = rng.permutation(len(graphs))[:60]
         detector = GraphKDEDetector(
             calibration=Split(fraction=0.4), novelty=Novelty(2), random_state=rng
@@ -153,8 +153,9 @@ def test_p_values_of_split_keep_their_promise():
     p_values = np.array(p_values)
     for a in (0.05, 0.1, 0.2, 0.5):
         shares = (p_values <= a + 1e-12).mean(axis=1)  # those of one draw depend on each other
-        assert shares.mean() <= a + 2 * shares.std() / np.sqrt(200)
-    assert p_values.mean() < 0.56  # and they are not larger than need be
+        assert shares.mean() <= a + 2 * shares.std() / np.sqrt(n_draws)
+    # The mean of uniform ones is 0.5, and a draw's own has a standard deviation of about 0.1.
+    assert p_values.mean() < 0.54 + 0.3 / np.sqrt(n_draws)  # and they are not larger than need be
 
 
 @pytest.mark.parametrize("distance", [(), ("mmd", None), ("mmd", "auto"), [MMD()], ("cosine",)])

@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import matplotlib
 
 matplotlib.use("Agg")
@@ -685,20 +682,6 @@ def test_axes_of_the_caller_are_drawn_on(draw):
     assert display.plot() is display
     assert display.ax_ is not first
     display.figure_.canvas.draw()
-
-
-def test_without_matplotlib_one_error_says_what_to_install():
-    code = """
-import sys
-sys.modules["matplotlib"] = None
-from skgraphkde.display import DensityDisplay
-try:
-    DensityDisplay.from_predictions([1.0, 2.0])
-except ImportError as error:
-    print(error)
-"""
-    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert run.stdout.strip() == 'pictures need matplotlib: pip install "skgraphkde[examples]"'
 
 
 batch = read_graphs(random_graphs(2))

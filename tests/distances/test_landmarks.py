@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde.distances import DiscreteMeasures, landmarks
@@ -32,7 +32,6 @@ def few_points(monkeypatch):
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([0.1, 1.0, 30.0]))
-@settings(deadline=None, max_examples=12)
 def test_bounds_are_below_the_distances(seed, correction, scale):
     Q, P = measures(seed, scale=scale), measures(seed + 1, n=8, scale=scale)
     group = mmds((GAMMAS, 0.0), (GAMMAS[1:3], correction))

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 
@@ -31,18 +31,19 @@ def kernel_of(method):
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=15)
 def test_biased_mmd_is_a_metric(seed):
     P = DiscreteMeasures.from_clouds(*clouds(seed, n=5))
-    D = squared_mmd(P, None, (0.5,)).sqrt().numpy()
+    squared = squared_mmd(P, None, (0.5,)).numpy()
+    np.testing.assert_allclose(squared, squared.T, atol=1e-12)
+    # Four means over up to 8 x 8 pairs are off by 64 units in the last place each, at most.
+    rounding = 4 * 64 * np.finfo(float).eps
+    np.testing.assert_allclose(squared.diagonal(), 0, atol=rounding)
+    D = np.sqrt(squared)
     assert (D >= 0).all()
-    np.testing.assert_allclose(D, D.T, atol=1e-12)
-    np.testing.assert_allclose(D.diagonal(), 0, atol=1e-7)
-    assert (D[:, :, None] <= D[:, None, :] + D.T[None] + 1e-7).all()
+    assert (D[:, :, None] <= D[:, None, :] + D.T[None] + 2 * np.sqrt(rounding)).all()
 
 
 @given(st.integers(0, 10**6), st.floats(-50, 50))
-@settings(deadline=None, max_examples=15)
 def test_point_order_and_translation_do_not_matter(seed, shift):
     x, ptr = clouds(seed)
     rng = np.random.RandomState(seed)
@@ -147,7 +148,7 @@ MEMORY = {
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("memory", MEMORY)
-@pytest.mark.parametrize("correction", [None, 0.0, 0.3, 1.0])
+@pytest.mark.parametrize("correction", [None, 0.0, 1.0])  # None: one in between
 def test_adapted_equals_the_formula(method, memory, correction, monkeypatch):
     x, ptr = clouds(2, n=12)
     working_memory, n_sample, computed, parts = MEMORY[memory]

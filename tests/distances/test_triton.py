@@ -38,8 +38,7 @@ def mean_kernels(engine, which, P, Q):
 
 
 @pytest.mark.parametrize("which", ["cross", "symmetric", "self"])
-@pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize(("shared", "dtype"), [(False, torch.float32), (True, torch.float64)])
 def test_fused_kernels_equal_the_loops(which, shared, dtype):
     P = measures(0, [1, 34, 5, 20], dtype, shared)  # one longer than a block
     Q = measures(1, [33, 2], dtype, shared)

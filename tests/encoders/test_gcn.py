@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GCN, GraphKDEDetector, read_graphs
@@ -78,8 +78,9 @@ def test_both_ways_to_pass_messages_agree(dtype):
         (Z**2).sum().backward()
         outputs.append(Z.detach())
         gradients.append([p.grad for p in encoder.parameters()])
-    assert (outputs[0] - outputs[1]).abs().max() < 1e-6 * max(1, outputs[0].abs().max())
-    rounding = {torch.float32: 1e-5, torch.float64: 1e-13}[dtype]
+    # Three products, and three more on the way back, add up over the 150 nodes, in any order.
+    rounding = 1000 * torch.finfo(dtype).eps
+    assert (outputs[0] - outputs[1]).abs().max() < rounding * max(1, outputs[0].abs().max())
     for a, b in zip(*gradients, strict=True):
         assert (a - b).abs().max() <= rounding * a.abs().max()
 
@@ -111,7 +112,8 @@ def test_without_dgl_torch_passes_the_messages(monkeypatch):
         GCN(backend="dgl").validate()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["torch", pytest.param("dgl", marks=needs_dgl)])
 def test_importing_the_package_does_not_import_dgl(backend):
     """... and importing DGL leaves sys.modules, the environment and the home folder alone."""
     code = (
@@ -127,6 +129,7 @@ def test_importing_the_package_does_not_import_dgl(backend):
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
 
 
+@pytest.mark.slow
 def test_a_broken_dgl_counts_as_none(tmp_path):
     """An installation that fails on import is no reason to fail."""
     (tmp_path / "dgl").mkdir()
@@ -160,7 +163,6 @@ def test_isolated_nodes_keep_their_features():
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=12)
 def test_node_order_and_batch_do_not_matter(seed):
     graphs = make_input(seed)
     encoder = make_encoder(graphs).double()

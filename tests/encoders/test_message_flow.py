@@ -2,7 +2,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import NodeFeatures, read_graphs
@@ -48,7 +48,6 @@ def same_partition(a, b):
 
 
 @given(st.integers(0, 10**6), st.integers(0, 3), st.booleans())
-@settings(deadline=None, max_examples=20)
 def test_colors_are_those_of_nested_tuples(seed, n_rounds, weighted):
     graphs = featured(seed)
     if weighted:

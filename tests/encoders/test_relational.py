@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GCN, GraphKDEDetector, NodeFeatures, Propagation, read_graphs
@@ -83,7 +83,6 @@ def test_propagation_equals_dense_matrices(directed, most, monkeypatch):
 
 @pytest.mark.parametrize("encoder", [Propagation(2), GCN(hidden_dim=8)], ids=["propagation", "gcn"])
 @given(st.integers(0, 10**6), st.booleans(), st.booleans())
-@settings(max_examples=8)
 def test_merged_nodes_and_node_order(encoder, seed, directed, multi):
     batch, n_relations = featurized(seed, directed=directed, multi=multi)
     module = build_encoder(encoder, batch.attributes.shape[1], 0, n_relations).double()

@@ -5,7 +5,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, LeaveOneOut, Split, read_graphs
@@ -14,7 +14,6 @@ from tests.conftest import permuted, random_graphs
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=15)
 def test_copies_are_isomorphic_graphs(seed):
     """Graphs of two to four nodes: refinement and walks tell all of them apart."""
     graphs = random_graphs(30, seed=seed, labels="CN", max_nodes=5)
@@ -30,7 +29,6 @@ def test_copies_are_isomorphic_graphs(seed):
 
 
 @given(st.integers(0, 10**6), st.booleans())
-@settings(max_examples=12)
 def test_nodes_in_another_order(seed, directed):
     graphs = random_graphs(15, seed=seed, n_attributes=2, max_nodes=12)
     if directed:
@@ -134,15 +132,23 @@ def test_together_a_list_counts_as_once(molecules, calibration):
     once, twice = (
         GraphKDEDetector(calibration=calibration, random_state=0).fit(x) for x in (some, doubled)
     )
-    np.testing.assert_array_equal(once.score_samples(fresh), twice.score_samples(fresh))
+    # The copies are left out of a larger array, or scored among others: rounding of sums.
+    np.testing.assert_allclose(once.score_samples(fresh), twice.score_samples(fresh), rtol=1e-9)
     # Of graphs that are set aside all copies count.
-    n, scores = len(once.calibration_scores_), np.sort(twice.calibration_scores_)
-    assert len(scores) == n * (1 if isinstance(calibration, LeaveOneOut) else 2)
-    np.testing.assert_array_equal(np.unique(scores), np.unique(once.calibration_scores_))
+    times = 1 if isinstance(calibration, LeaveOneOut) else 2
+    expected = np.repeat(np.sort(once.calibration_scores_), times)
+    np.testing.assert_allclose(np.sort(twice.calibration_scores_), expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("calibration", "share"), [*(("loo", share) for share in (0, 0.2, 0.5, 1)), (Split(0.4), 1)]
+    ("calibration", "share"),
+    [
+        pytest.param("loo", 0, marks=pytest.mark.slow),
+        pytest.param("loo", 0.2, marks=pytest.mark.slow),
+        pytest.param("loo", 0.5, marks=pytest.mark.slow),
+        ("loo", 1),
+        pytest.param(Split(0.4), 1, marks=pytest.mark.slow),
+    ],
 )
 def test_false_alarms_among_fresh_graphs(molecules, share, calibration):
     """Without treatment 15, 29 and 100% are flagged with leave-one-out.
@@ -211,6 +217,7 @@ def test_copies_elsewhere_or_in_other_units():
     assert distinct.tolist() == [*range(20), *range(20)]
 
 
+@pytest.mark.slow
 def test_split_keeps_its_promise_where_one_graph_is_common():
     """Six of ten graphs are one star, which may be set aside, with all its copies."""
     others = [nx.gnp_random_graph(n, 0.3, seed=n) for n in range(5, 105)]

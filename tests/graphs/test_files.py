@@ -6,6 +6,7 @@ import json
 import os
 import re
 import tracemalloc
+import weakref
 import zipfile
 
 import networkx as nx
@@ -347,7 +348,8 @@ def test_a_zip_of_the_tu_collection(tmp_path, monkeypatch):
     [path] = find_files([tmp_path])
     batch = read_batch([path], GraphSchema(node_categories=None))
     assert batch.labels is None
-    np.testing.assert_array_equal(batch.attributes, expected.attributes)
+    # pandas before 3.1 trades the last digit of a decimal number for speed.
+    np.testing.assert_allclose(batch.attributes, expected.attributes, atol=1e-15)
     np.testing.assert_array_equal(batch.adjacency.indices, expected.adjacency.indices)
     labels = read_batch([path]).labels
     np.testing.assert_array_equal(labels, expected.labels)  # the files hold codes, not names
@@ -732,21 +734,25 @@ def test_files_that_differ_in_widths_and_types(tmp_path, monkeypatch):
 # -- any number of files ---------------------------------------------------------------------------
 
 
-def test_files_are_read_one_by_one(tmp_path):
+def test_files_are_read_one_by_one(tmp_path, monkeypatch):
     for i, graph in enumerate(named(random_graphs(6))):
         nx.write_graphml(graph, tmp_path / f"{i:02d}.graphml")
     (tmp_path / "last.graphml").write_text("broken")
-    names, before = [], n_graphs_in_memory()
+    names, seen, read_file = [], [], walk.read_file
+
+    def watched(*arguments):
+        graphs = list(read_file(*arguments))
+        seen.extend(weakref.ref(graph) for _, graph in graphs)
+        return graphs
+
+    monkeypatch.setattr(walk, "read_file", watched)
     with pytest.raises(ValueError, match=r"last\.graphml"):  # noqa: PT012
         for graph in read_files(find_files([tmp_path])):
             names.append(graph.name)
-            assert n_graphs_in_memory() <= before + 2
-    assert len(names) == 6
-
-
-def n_graphs_in_memory():
-    gc.collect()
-    return sum(issubclass(type(thing), nx.Graph) for thing in gc.get_objects())
+            if len(names) == 6:
+                gc.collect()
+                assert sum(each() is not None for each in seen) <= 2
+    assert len(names) == len(seen) == 6
 
 
 @pytest.mark.parametrize("limit", ["CHUNK_GRAPHS", "CHUNK_NODES"])
@@ -1056,6 +1062,7 @@ def test_entities_that_expand_are_never_expanded(tmp_path):
         read_batch([tmp_path / "bomb.graphml"])
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without pipes")
 def test_pipes_are_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.json")
     with pytest.raises(ValueError, match=r"pipe\.json is not a regular file: leave it out"):

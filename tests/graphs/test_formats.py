@@ -398,6 +398,7 @@ def test_pyg_graphs_stay_as_they_are():
     assert batch.attributes.tolist() == [[1], [1]]
 
 
+@pytest.mark.slow
 def test_reading_graphs_imports_no_other_package():
     code = """
 import sys

@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphBatch, GraphSchema, read_graphs
@@ -43,7 +43,6 @@ def initial(batch):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @given(st.integers(0, 10**6))
-@settings(max_examples=15)
 def test_colors_tell_apart_what_looks_different_and_nothing_else(weighted, seed):
     rng = np.random.RandomState(seed)
     graphs = random_graphs(6, seed=seed)
@@ -64,7 +63,6 @@ def test_colors_tell_apart_what_looks_different_and_nothing_else(weighted, seed)
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=15)
 def test_colors_depend_neither_on_company_nor_on_the_order_of_nodes(seed):
     batch = read_graphs(random_graphs(5, seed=seed))
     together = refined(initial(batch), messages(batch, None, weighted=False), 3)
@@ -140,7 +138,6 @@ def test_a_graph_without_edges_keeps_its_colors():
         st.integers(0, 2**64 - 1) | st.integers(0, 9) | st.integers(0, 15).map(lambda x: x << 60)
     )
 )
-@settings(deadline=None, max_examples=40)
 def test_colors_are_numbered_in_the_order_in_which_they_come(colors):
     first, number = numbered(np.array(colors, dtype=np.uint64))
     distinct = list(dict.fromkeys(colors))

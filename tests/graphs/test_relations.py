@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphSchema, NodeFeatures, read_graphs
@@ -56,7 +56,6 @@ KINDS = [(d, m) for d in (False, True) for m in (False, True)]
 
 @pytest.mark.parametrize(("directed", "multi"), KINDS)
 @given(st.integers(0, 10**6))
-@settings(max_examples=10)
 def test_relations_average_over_neighbors(directed, multi, seed):
     graphs = typed_graphs(4, seed, directed=directed, multi=multi)
     batch = read_graphs(graphs, schema=WEIGHTED)
@@ -110,7 +109,6 @@ def partition(colors):
 @pytest.mark.parametrize(("directed", "multi"), KINDS)
 @pytest.mark.parametrize("weighted", [False, True])
 @given(st.integers(0, 10**6))
-@settings(max_examples=10)
 def test_colors_see_directions_and_categories(weighted, directed, multi, seed):
     graphs = typed_graphs(4, seed, directed=directed, multi=multi)
     batch = read_graphs(graphs, schema=WEIGHTED)
@@ -123,7 +121,6 @@ def test_colors_see_directions_and_categories(weighted, directed, multi, seed):
 
 
 @given(st.integers(0, 10**6), st.booleans(), st.booleans())
-@settings(max_examples=10)
 def test_features_and_colors_follow_the_nodes(seed, directed, multi):
     batch = read_graphs(typed_graphs(4, seed, directed=directed, multi=multi), schema=WEIGHTED)
     features = NodeFeatures().fit(batch)
@@ -178,7 +175,6 @@ def edge_features_slow(graph, groups, ways, mean, scale):
 
 @pytest.mark.parametrize("directed", [False, True])
 @given(st.integers(0, 10**6))
-@settings(max_examples=10)
 def test_edge_features(directed, seed):
     graphs = typed_graphs(5, seed, directed=directed)
     features = NodeFeatures(("edge",)).fit(graphs)

@@ -75,6 +75,8 @@ def test_the_state_goes_through_json():
     _, before = first.update(p_values[:33])
     second = ShiryaevRoberts.from_dict(20.0, json.loads(json.dumps(first.to_dict())))
     statistic, after = second.update(p_values[33:])
-    np.testing.assert_array_equal(statistic, expected[33:])
+    # How many p-values come at once may decide which loop raises them to a power: four units in the
+    # last place for each of 60 bets.
+    np.testing.assert_allclose(statistic, expected[33:], rtol=60 * 4 * np.finfo(float).eps)
     assert before + after == alarms
     assert alarms

@@ -200,19 +200,25 @@ def test_detectors_that_cannot_be_watched():
 def test_states_that_cannot_be_used(changes, message, watched, detector):
     with pytest.raises(ValueError, match=f"DriftMonitor cannot be used: .*{message}"):
         DriftMonitor.from_dict(detector, watched[0].to_dict() | changes)
-    for name, value, message in (
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
         ("capital", -1.0, "capital is damaged"),
         ("capital", 2001.0, "capital is above the threshold"),
         ("n_steps", 80.0, "n_steps is no integer"),
         ("n_steps", 10, "begin is damaged|more scores than graphs"),
-    ):
-        state = copy.deepcopy(watched[0].to_dict())
-        if name == "n_steps":
-            state["evidence"][name] = value
-        else:
-            state["evidence"][name][0] = value
-        with pytest.raises(ValueError, match=message):
-            DriftMonitor.from_dict(detector, state)
+    ],
+)
+def test_evidence_that_cannot_be_used(name, value, message, watched, detector):
+    state = copy.deepcopy(watched[0].to_dict())
+    if name == "n_steps":
+        state["evidence"][name] = value
+    else:
+        state["evidence"][name][0] = value
+    with pytest.raises(ValueError, match=message):
+        DriftMonitor.from_dict(detector, state)
 
 
 def test_a_detector_may_be_updated_or_fitted_again_meanwhile(detector, stream):

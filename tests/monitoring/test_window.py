@@ -51,7 +51,8 @@ def test_a_graph_is_described_by_its_distances_from_landmarks(density):
     for view in range(2):
         of_view = density.distances(density.references[known], view=view)[:, landmarks]
         expected = density.distances(graphs, view=view)[:, landmarks] / np.median(of_view)
-        np.testing.assert_allclose(rows[:, 7 * view :][:, :7], expected, rtol=1e-6)
+        # A graph may be a landmark: a square of 0 is off by 1e-14 at most, its root by 1e-7.
+        np.testing.assert_allclose(rows[:, 7 * view :][:, :7], expected, rtol=1e-6, atol=1e-6)
 
 
 def test_tests_are_due_four_times_per_window(density):

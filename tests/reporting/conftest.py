@@ -1,6 +1,5 @@
 """A fitted detector, new graphs with hostile names, and the page about them."""
 
-import importlib.util
 from html.parser import HTMLParser
 
 import networkx as nx
@@ -19,13 +18,6 @@ NAMES = [
     "star",
     "triangle",
 ]
-
-
-def skip_without_packages():
-    """Skip a module if what a page is made with is not installed; itables need not be imported."""
-    for name in ("itables", "jinja2", "matplotlib"):
-        if importlib.util.find_spec(name) is None:
-            pytest.skip(f"there is no {name}", allow_module_level=True)
 
 
 @pytest.fixture(scope="package")

@@ -1,5 +1,6 @@
-"""A fit that was killed goes on from its checkpoint, to the bits of one that was not."""
+"""A fit that was killed goes on from its checkpoint, to the result of one that was not."""
 
+import itertools
 import os
 import re
 import shutil
@@ -75,27 +76,36 @@ EARLY_STOPPING = {
 }
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no such signal")
 def test_a_killed_fit_goes_on_to_the_same_result(path):
+    """... up to rounding: the process that was killed may have had other threads.
+
+    Single precision rounds by 6e-8, and an epoch of training may make a hundred times as much of
+    it; the losses of another seed or of another learning rate differ by a hundredth and more.
+    """
     killed(path, 4, **SAMPLING)
-    check_the_same_result(path, **SAMPLING)
+    check_the_same_result(path, rtol=1e-4, **SAMPLING)
 
 
-def test_so_does_one_that_stops_early(path, monkeypatch):
-    interrupted(path, 2, monkeypatch, **EARLY_STOPPING)
-    check_the_same_result(path, **EARLY_STOPPING)
+@pytest.mark.parametrize("options", [SAMPLING, EARLY_STOPPING], ids=["sampling", "early stopping"])
+def test_an_interrupted_fit_goes_on_to_the_same_bits(path, options, monkeypatch):
+    interrupted(path, 2, monkeypatch, **options)
+    check_the_same_result(path, rtol=0, **options)
 
 
-def check_the_same_result(path, **options):
+def check_the_same_result(path, rtol, **options):
     new_graphs = random_graphs(10, seed=2)
     whole, resumed = fit(None, **options), fit(path, **options)
     assert not path.exists()  # a finished fit needs it no more
     for name in ("loss", "validation_loss", "mixture_weights"):
-        np.testing.assert_array_equal(resumed.history_[name], whole.history_[name])
-    np.testing.assert_array_equal(
-        resumed.score_samples(new_graphs), whole.score_samples(new_graphs)
-    )
-    assert resumed.offset_ == whole.offset_
-    assert resumed.score(new_graphs) == whole.score(new_graphs)
+        expected = whole.history_[name]
+        np.testing.assert_allclose(resumed.history_[name], expected, rtol=rtol, atol=rtol / 100)
+    views, expected = (x.density_.view_scores(read_graphs(new_graphs)) for x in (resumed, whole))
+    np.testing.assert_allclose(views, expected, rtol=rtol, atol=rtol)
+    assert resumed.offset_ == pytest.approx(whole.offset_, rel=rtol, abs=0)
+    contrast = whole.score(new_graphs)
+    assert resumed.score(new_graphs) == pytest.approx(contrast, rel=rtol, abs=rtol)
 
 
 def interrupted(path, after, monkeypatch, **options):
@@ -210,7 +220,8 @@ def odd_states(tree, arrays):
     yield tree, {**arrays, **longer}, "the history does not have 1 to 7 epochs"
 
 
-def test_forged_states_are_refused(path, state, monkeypatch):
+@pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.slow)])
+def test_forged_states_are_refused(path, state, step, monkeypatch):
     monkeypatch.setattr(Trainer, "_epoch", lambda self: pytest.fail("the training goes on"))
     detector, graphs = make_detector(path), read_graphs(random_graphs(40, seed=1))
     rng = np.random.RandomState(0)
@@ -228,12 +239,12 @@ def test_forged_states_are_refused(path, state, monkeypatch):
     with pytest.raises(pytest.fail.Exception):  # the true one
         resumed(tree, arrays)
     n_forged = 0
-    for odd_tree, odd_arrays, message in odd_states(tree, arrays):
+    for odd_tree, odd_arrays, message in itertools.islice(odd_states(tree, arrays), 0, None, step):
         with pytest.raises(ValueError, match=r"is not a checkpoint \(.*delete the file") as error:
             resumed(odd_tree, odd_arrays)
         assert re.search(message, str(error.value)), (message, str(error.value))
         n_forged += 1
-    assert n_forged > 100
+    assert n_forged > 100 / step
 
 
 def test_errors_come_before_the_training(path, monkeypatch):

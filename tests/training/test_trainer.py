@@ -1,4 +1,5 @@
 import copy
+import functools
 import itertools
 import math
 
@@ -70,15 +71,18 @@ def loss_slow(model, graphs, twins, references, leave_one_out):
     The mean over the distances.
     """
 
+    @functools.cache
+    def points(graph):
+        return model.encoder(MessageFlow.unmerged(graph, 2))
+
     def distance(a, b, view):
-        Z = [model.encoder(MessageFlow.unmerged(g, 2)) for g in (a, b)]
         values = []
         for gamma in model.distances.members[view].gammas:
 
             def mean_kernel(x, y, gamma=gamma):
                 return torch.exp(-gamma * ((x[:, None] - y[None]) ** 2).sum(-1)).mean()
 
-            x, y = Z
+            x, y = points(a), points(b)
             values.append(mean_kernel(x, x) + mean_kernel(y, y) - 2 * mean_kernel(x, y))
         return max(values).clamp_min(0).sqrt().item()
 
@@ -91,6 +95,7 @@ def loss_slow(model, graphs, twins, references, leave_one_out):
                 terms.append(pi * K / (math.sqrt(2 * math.pi) * h))
         return sum(terms) / len(others)
 
+    graphs, twins = ([batch[i] for i in range(len(batch))] for batch in (graphs, twins))
     total, n_distances = 0.0, len(model.distances)
     for j, view in itertools.product(range(len(twins)), range(n_distances)):
         i = j % len(graphs)

@@ -4,7 +4,7 @@ from collections import defaultdict
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 
@@ -78,7 +78,6 @@ def dense(batch, i):
     st.sampled_from([1.0, 1.5, 10.0]),
     st.sampled_from([0.3, 0.5]),
 )
-@settings(deadline=None, max_examples=30)
 def test_spectral_twins_equal_the_algorithm(seed, thresholds, max_ratio, cut):
     batch = read_graphs(random_graphs(6, seed, max_nodes=12))
     twins = spectral_twins(batch, thresholds, max_ratio, cut)
@@ -113,7 +112,6 @@ def test_share_of_changed_edges_on_mutag(thresholds, capsys):
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=20)
 def test_twins_do_not_depend_on_node_order(seed):
     # Many equal eigenvalues, many of equal size, and many entries that lie on the cut.
     shapes = [nx.cycle_graph(6), nx.complete_bipartite_graph(3, 4), nx.hypercube_graph(3)]
@@ -134,7 +132,6 @@ def test_twins_do_not_depend_on_node_order(seed):
 
 
 @given(st.integers(0, 10**6), st.sampled_from([(0.5, 0.75), (0.3, 0.9), (1.0, 1.0)]))
-@settings(deadline=None, max_examples=20)
 def test_directed_spectral_twins_equal_the_algorithm(seed, thresholds):
     batch = typed_graphs(6, seed, directed=True, data=False, max_nodes=12)
     twins = spectral_twins(batch, thresholds)
@@ -146,7 +143,6 @@ def test_directed_spectral_twins_equal_the_algorithm(seed, thresholds):
 
 
 @given(st.integers(0, 10**6))
-@settings(deadline=None, max_examples=12)
 def test_symmetric_graphs_have_the_same_twins_as_directed_ones(seed):
     graphs = random_graphs(8, seed, labels="", max_nodes=12)
     directed = read_graphs([*(graph.to_directed() for graph in graphs), nx.DiGraph([(0, 1)])])
@@ -214,6 +210,17 @@ KINDS_OF_GRAPHS = {
     for parallel in (False, True)
     for weights in (False, True)
 }
+# What has all of it, and what has none, is quick.
+OF_EACH_KIND = pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(
+            kind,
+            marks=[] if kind in ("undirected", "directed parallel weighted") else pytest.mark.slow,
+        )
+        for kind in KINDS_OF_GRAPHS
+    ],
+)
 MAKERS = {
     "spectral": lambda batch, rng: spectral_twins(batch, rng=rng),
     "random": lambda batch, rng: random_edge_twins(batch, 0.5, rng),
@@ -233,9 +240,8 @@ def edges_of(batch):
     return {pair: sorted(data) for pair, data in found.items()}
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_GRAPHS)
+@OF_EACH_KIND
 @pytest.mark.parametrize("maker", MAKERS)
-@settings(deadline=None, max_examples=10)
 @given(seed=st.integers(0, 10**6))
 def test_what_holds_of_every_twin(kind, maker, seed):
     batch = typed_graphs(5, seed, **KINDS_OF_GRAPHS[kind])
@@ -257,9 +263,8 @@ def test_what_holds_of_every_twin(kind, maker, seed):
         assert edges_of(twin) in [edges_of(other) for other in again]
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_GRAPHS)
+@OF_EACH_KIND
 @pytest.mark.parametrize("maker", ["spectral", "random"])
-@settings(deadline=None, max_examples=10)
 @given(seed=st.integers(0, 10**6))
 def test_data_of_edges_that_stay_and_of_new_ones(kind, maker, seed):
     batch = typed_graphs(5, seed, max_nodes=12, **KINDS_OF_GRAPHS[kind])
@@ -312,8 +317,7 @@ def test_graphs_without_data_of_edges_draw_nothing_for_them(directed):
     assert rng.rand() == expected.rand()
 
 
-@pytest.mark.parametrize("kind", KINDS_OF_GRAPHS)
-@settings(deadline=None, max_examples=10)
+@OF_EACH_KIND
 @given(seed=st.integers(0, 10**6), ratio=st.sampled_from([0.2, 0.5, 1.0]))
 def test_swapped_edges(kind, seed, ratio):
     batch = typed_graphs(5, seed, max_nodes=12, **KINDS_OF_GRAPHS[kind])
@@ -414,7 +418,6 @@ def test_light_edges_stay_if_the_spectrum_does():
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.2, 0.5, 1.0]))
-@settings(deadline=None, max_examples=30)
 def test_swapped_features(seed, ratio):
     batch = read_graphs(random_graphs(8, seed, labels="", max_nodes=12))
     batch = batch.replace(attributes=np.arange(batch.n_nodes, dtype=float)[:, None])
