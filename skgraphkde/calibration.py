@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-import warnings
+from dataclasses import dataclass, field, fields
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.stats import false_discovery_control
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from skgraphkde.computing.warn import warn
 from skgraphkde.features.blocks import positions
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import exceed_chance, first_copies
-from skgraphkde.persistence import register
+from skgraphkde.persistence import State, register
 from skgraphkde.specification import Specification
 
 
@@ -49,12 +50,11 @@ class Calibration(Specification):
         n_copies = np.unique(first, return_counts=True)[1]
         if not exceed_chance(n_copies):
             return np.arange(len(graphs))
-        warnings.warn(
+        warn(
             f"{len(graphs) - len(n_copies)} of {len(graphs)} training graphs are copies of others, "
             "more than chance gives: each graph counts once. If graphs really repeat like that, "
             f"also new ones, fit with calibration={type(self).__name__}(copies='apart'); "
-            "copies='together' is the same without a warning",
-            stacklevel=5,
+            "copies='together' is the same without a warning"
         )
         return first
 
@@ -152,6 +152,83 @@ class Split(Calibration):
             )
         order = rng.permutation(n_graphs)
         return np.sort(order[:n]), np.sort(order[n:])
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class FittedCalibration:
+    """Scores of normal graphs; the threshold and p-values follow from them.
+
+    It never changes: an update of a detector makes another one.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_scores,)
+    graphs : ndarray of shape (n_scores,), int
+        The training graphs that have these scores, by their numbers among all, ascending.
+    contamination : float
+        Share of normal graphs below the threshold, in (0, 0.5].
+    n_seen, n_counted : int
+        How many graphs the detector got, and how many of them counted: copies may count once.
+    is_comparable : bool, default=True
+        Whether scores of new graphs may be compared with these. False for
+        ``calibration="train"``, in which each graph is its own reference.
+    views : ndarray of shape (n_views, n_scores), default=None
+        The scores in each view of graphs that were set aside.
+
+    Attributes
+    ----------
+    offset : float
+        The threshold: scores below it are anomalies.
+    """
+
+    scores: np.ndarray
+    graphs: np.ndarray
+    contamination: float
+    n_seen: int
+    n_counted: int
+    is_comparable: bool = True
+    views: np.ndarray | None = None
+    offset: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        # The paper interpolates between scores.
+        threshold = offset(self.scores, self.contamination, interpolate=not self.is_comparable)
+        object.__setattr__(self, "offset", threshold)
+
+    def p_values(self, scores: np.ndarray) -> np.ndarray:
+        """Conformal p-values of new graphs, see :func:`conformal_p_values`."""
+        return conformal_p_values(scores, self.scores)
+
+    def warn_if_few(self) -> None:
+        """Warn if the scores are too few to place the threshold."""
+        n, needed = len(self.scores), fewest_scores(self.contamination)
+        if self.is_comparable and n < needed:
+            warn(
+                f"{n} training graphs cannot place a threshold that flags "
+                f"{self.contamination:.3g} of normal graphs: it will flag about 1 in {n + 1}. "
+                f"Give at least {needed} graphs, or raise contamination"
+            )
+
+    def to_state(self) -> dict[str, Any]:
+        """What a file keeps."""
+        return {x.name: getattr(self, x.name) for x in fields(self) if x.init}
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """The calibration in a file."""
+        scores = state.take_array("scores", float, (None,))
+        state.check(len(scores), "there are no scores")
+        graphs = state.take_array("graphs", int, scores.shape, low=0)
+        contamination = state.take_number("contamination", 1e-300, 0.5)
+        n_seen = state.take_count("n_seen", 2**62)
+        n_counted = state.take_count("n_counted", n_seen)
+        is_comparable = state.take("is_comparable", bool)
+        views = state.take_optional("views", np.ndarray)
+        if views is not None:
+            is_table = views.dtype == float and views.ndim == 2 and views.shape[1] == len(scores)
+            state.check(is_table and np.isfinite(views).all(), "views are not one score per graph")
+        return cls(scores, graphs, contamination, n_seen, n_counted, is_comparable, views)
 
 
 def _without_positions(graphs: GraphBatch) -> GraphBatch:

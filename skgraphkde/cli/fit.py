@@ -11,21 +11,25 @@ from typing import Any
 import click
 
 from skgraphkde.cli.options import (
+    OutputFile,
     detector_option,
-    echo_schema,
+    examples,
     force_option,
+    graphs_argument,
     quiet_option,
     schema_of,
     schema_options,
     skip_errors_option,
-    training_graphs_argument,
 )
-from skgraphkde.cli.shell import Progress, Skipped, check_file, echo, examples
+from skgraphkde.cli.runtime import Skipped, echo, progress
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.settings import paper_settings
 from skgraphkde.graphs.files import read_batch
-from skgraphkde.graphs.schema import unread_attributes
+from skgraphkde.graphs.naming import listed
+from skgraphkde.graphs.schema import KINDS, FittedSchema, unread_attributes
+
+MOST_NAMES = 20  # in a line
 
 
 def _parse_settings(
@@ -60,8 +64,8 @@ def _literal(text: str) -> Any:
         "skgraphkde fit normal/ -o model.skg --detector mine:SizeDetector",
     )
 )
-@training_graphs_argument
-@click.option("-o", "--output", required=True, callback=check_file, help="The model file.")
+@graphs_argument
+@click.option("-o", "--output", required=True, type=OutputFile(), help="The model file.")
 @click.option("--contamination", type=float, help="Share of normal graphs below the threshold.")
 @click.option(
     "--calibration",
@@ -103,39 +107,36 @@ def fit(
     The file remembers which data of nodes and edges were read; `score` and `explain` read the same.
     """
     start = time.perf_counter()
-    named = {"contamination": contamination, "calibration": calibration}
-    parameters = {name: value for name, value in named.items() if value is not None}
     if paper and detector is not GraphKDEDetector:
         raise click.UsageError("--paper has the settings of GraphKDEDetector, not of --detector")
     model = detector(**(paper_settings() if paper else {}))
-    schema = schema_of(schema_settings)
-    if schema is not None:
-        parameters["schema"] = schema
+    named = {
+        "contamination": contamination,
+        "calibration": calibration,
+        "schema": schema_of(schema_settings),
+    }
+    parameters = {name: value for name, value in named.items() if value is not None}
     try:
         model.set_params(**{"random_state": random_state, **parameters, **settings})
     except ValueError as error:  # no such parameter
-        raise click.UsageError(" ".join(str(error).split())) from error
+        raise click.UsageError(str(error)) from error
     model.validate()  # before files are read
     skipped = Skipped(skip_errors)
-    files = skipped.find_files(graphs, output)
-    progress = Progress(len(files), quiet)
-    batch = read_batch(progress.reading(files), model.specification("schema"), skipped.on_error)
-    progress.says("computing")
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "not read: ")  # which is said below
-        model.fit(batch)
-    progress.says("writing")
-    model.save(output)
-    progress.close()
+    files = progress(skipped.find_files(graphs, output), quiet)
+    batch = read_batch(files, model.specification("schema"), skipped.on_error)
     echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "not read: ")  # which is printed below
+        model.fit(batch)
+    model.save(output)
     echo_fitted(model)
     echo(f"saved           {output}, after {time.perf_counter() - start:.1f} seconds")
     skipped.exit_if_any()
 
 
 def echo_fitted(detector: BaseGraphDetector) -> None:
-    """Say what was fitted."""
-    echo_schema(detector.schema_)
+    """Print what was fitted."""
+    _echo_schema(detector.schema_)
     if unread_attributes(detector.specification("schema"), detector.schema_.left_out):
         echo(
             "  to read it    fit with --schema all, or name what to read: --node-number NAME, "
@@ -154,5 +155,22 @@ def echo_fitted(detector: BaseGraphDetector) -> None:
                 echo(f"  bandwidths    {bandwidths}")
     echo(
         f"threshold       {detector.offset_:.6g} (calibration {detector.calibration!r}, "
-        f"contamination {detector.contamination_:g})"
+        f"contamination {detector.calibration_.contamination:g})"
     )
+
+
+def _echo_schema(schema: FittedSchema) -> None:
+    """Print what was read of the training graphs, and what was ignored."""
+    parts = ["directed graphs" if schema.directed else "undirected graphs"]
+    for kind in KINDS:
+        value = getattr(schema, kind)
+        names = value if kind.endswith("categories") else [name for name, _ in value]
+        if names:
+            parts.append(f"{kind.replace('_', ' ')} {listed([repr(x) for x in names], MOST_NAMES)}")
+    if schema.edge_weight is not None:
+        parts.append(f"edge weight {schema.edge_weight!r}")
+    if schema.missing != "error":
+        parts.append("missing values as evidence")
+    echo(f"reads           {'; '.join(parts)}")
+    if schema.left_out:
+        echo(f"left out        {listed(schema.left_out, MOST_NAMES)}")

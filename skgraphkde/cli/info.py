@@ -1,15 +1,14 @@
-"""``skgraphkde info``: what is in a model file."""
+"""``skgraphkde info``: a model file -> lines about its contents."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import click
 
 from skgraphkde.cli.fit import echo_fitted
-from skgraphkde.cli.options import detector_option, load_model, model_argument
-from skgraphkde.cli.shell import echo, examples
+from skgraphkde.cli.options import detector_option, examples, load_model, model_argument
+from skgraphkde.cli.runtime import echo
 from skgraphkde.detectors.base import BaseGraphDetector
 
 
@@ -20,15 +19,11 @@ def info(model: str, detector: type[BaseGraphDetector]) -> None:
     """Say what is in a model file."""
     contents = load_model(model, detector)
     defaults = detector().get_params(deep=False)
-    parameters = contents.detector.get_params(deep=False)
-    changed = {k: v for k, v in parameters.items() if repr(v) != repr(defaults[k])}
+    parameters = contents.detector.get_params(deep=False).items()
+    changed = [f"{k}={v!r}" for k, v in parameters if repr(v) != repr(defaults[k])]
     size, version = os.path.getsize(model), contents.library_version
     echo(f"file            {model}, {size} bytes, skgraphkde {version}")
     echo(f"detector        {detector.__name__}")
-    for line in f"parameters      {_listed(changed) or 'all defaults'}".split("\n"):  # of a repr
+    for line in f"parameters      {', '.join(changed) or 'all defaults'}".split("\n"):  # of a repr
         echo(line)
     echo_fitted(contents.detector)
-
-
-def _listed(values: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in values.items())

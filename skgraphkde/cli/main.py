@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from skgraphkde._version import __version__
-from skgraphkde.cli.codes import INTERRUPTED
+from skgraphkde.cli.exit_codes import INTERRUPTED
 
 #: The commands in order, with what a list of them says, so that this imports nothing slow.
 COMMANDS = {
@@ -49,7 +49,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
-            from skgraphkde.cli.shell import one_line_errors  # imports torch
+            from skgraphkde.cli.runtime import one_line_errors  # imports torch
 
             with one_line_errors():
                 return super().invoke(ctx)

@@ -1,65 +1,103 @@
-"""Options that several commands share, and how their values are read."""
+"""Arguments and options that several commands share, and how their values are read."""
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import inspect
 import os
+import pkgutil
 import sys
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from skgraphkde.cli.shell import echo
+from skgraphkde.cli.runtime import echo
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.files import Contents, InvalidFileError, read
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.graphs.naming import listed
-from skgraphkde.graphs.schema import KINDS, FittedSchema, GraphSchema
+from skgraphkde.graphs.schema import KINDS, GraphSchema
+from skgraphkde.persistence import check_regular
 from skgraphkde.persistence.registry import is_registered
 
-model_argument = click.argument("model", type=click.Path())
+
+def examples(*lines: str) -> str:
+    """The end of a help text."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+# -- paths -----------------------------------------------------------------------------------------
+
+
+class OutputFile(click.ParamType):
+    """The path of a file to write, checked before anything takes long.
+
+    A file that exists is replaced only by a command that got ``--force``, if it has that option.
+
+    Parameters
+    ----------
+    to_stdout : bool, default=False
+        Accept "-", which is stdout.
+    suffixes : sequence of str, default=()
+        Suffixes that the path can have; any, if there are none.
+    """
+
+    name = "file"
+
+    def __init__(self, *, to_stdout: bool = False, suffixes: Sequence[str] = ()) -> None:
+        self.to_stdout, self.suffixes = to_stdout, suffixes
+
+    def convert(self, value: str, param: Any, ctx: click.Context | None) -> str:
+        """The path, if a file can be written there."""
+        if value == "-" and self.to_stdout:
+            return value
+        if value == "-":
+            self.fail("this output cannot go to stdout: give the path of a file")
+        path, options = Path(value), ctx.params if ctx else {}  # the eager ones: force and resume
+        if self.suffixes and path.suffix.lower() not in self.suffixes:
+            self.fail(f"{value} does not have the suffix {' or '.join(self.suffixes)}")
+        if not path.parent.is_dir():
+            self.fail(f"the folder {path.parent} does not exist")
+        try:
+            exists = check_regular(path) is not None
+        except OSError as error:
+            self.fail(str(error))
+        if exists and not (options.get("force", True) or options.get("resume")):
+            cure = "--resume to go on after its rows, " * ("resume" in options)
+            self.fail(f"{value} exists: give --force to replace it, {cure}or another path")
+        return value
 
 
 def _with_listed(
-    ctx: click.Context, parameter: click.Parameter, paths: tuple[str, ...], none: str = "exit"
+    ctx: click.Context, parameter: click.Parameter, paths: tuple[str, ...]
 ) -> tuple[str, ...]:
     """The paths, with those that standard input lists in place of "-".
 
-    A list without paths, such as that of the files of a quiet day, leaves nothing to do, unless
-    `none` says that the command can do without ("keep"), or cannot ("error").
+    An empty list, such as that of a quiet day, leaves nothing to do, which is an error for `fit`.
     """
     if "-" not in paths:
         return paths
     content = sys.stdin.buffer.read()
     lines = content.split(b"\0") if b"\0" in content else content.splitlines()
-    listed_there = [os.fsdecode(line) for line in lines if line]
     place = paths.index("-")
     others = [path for path in paths[place:] if path != "-"]
-    paths = (*paths[:place], *listed_there, *others)
-    if not paths and none == "error":
+    paths = (*paths[:place], *(os.fsdecode(line) for line in lines if line), *others)
+    if not paths and ctx.command.name == "fit":
         raise click.BadParameter('"-" reads paths from standard input, which has none')
     if not paths:
         echo("Nothing to do: standard input lists no files", err=True)
-    if not paths and none == "exit":
         ctx.exit(0)
     return paths
 
 
-def _graphs_argument(none: str) -> Callable:
-    callback = partial(_with_listed, none=none)
-    return click.argument("graphs", nargs=-1, required=True, type=click.Path(), callback=callback)
-
-
-graphs_argument, any_graphs_argument = _graphs_argument("exit"), _graphs_argument("keep")
-training_graphs_argument = _graphs_argument("error")
+model_argument = click.argument("model", type=click.Path())
+graphs_argument = click.argument(
+    "graphs", nargs=-1, required=True, type=click.Path(), callback=_with_listed
+)
 force_option = click.option(
     "--force",
     is_flag=True,
-    is_eager=True,  # paths that are checked after it look it up
+    is_eager=True,  # outputs that are checked after it look it up
     help="Replace files that exist.",
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
@@ -70,38 +108,32 @@ skip_errors_option = click.option(
 )
 
 
+# -- models ----------------------------------------------------------------------------------------
+
+
 def _detector_class(
     ctx: click.Context, parameter: click.Parameter, name: str | None
 ) -> type[BaseGraphDetector]:
     """The class that ``module:Class`` names, or the default one after importing ``module``."""
     if name is None:
         return GraphKDEDetector
-    module, colon, class_name = name.partition(":")
-    with _current_folder():
-        try:
-            found: Any = getattr(importlib.import_module(module), class_name, None)
-        except (ImportError, TypeError, ValueError) as error:
-            raise click.BadParameter(f"cannot import {module!r}: {error}") from error
-    if not colon:
+    folder = os.getcwd()
+    sys.path.insert(0, folder)
+    try:
+        found = pkgutil.resolve_name(name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise click.BadParameter(f"cannot import {name!r}: {error}") from error
+    finally:
+        sys.path.remove(folder)
+    if ":" not in name:
         return GraphKDEDetector
     if not (inspect.isclass(found) and issubclass(found, BaseGraphDetector)):
         raise click.BadParameter(f"{name!r} is not module:Class of a BaseGraphDetector")
     if not is_registered(found):
         raise click.BadParameter(
-            f"{class_name} cannot be saved or loaded: decorate it with skgraphkde.register"
+            f"{found.__name__} cannot be saved or loaded: decorate it with skgraphkde.register"
         )
     return found
-
-
-@contextlib.contextmanager
-def _current_folder() -> Iterator[None]:
-    """Let modules be imported from the current folder."""
-    folder = os.getcwd()
-    sys.path.insert(0, folder)
-    try:
-        yield
-    finally:
-        sys.path.remove(folder)
 
 
 detector_option = click.option(
@@ -119,12 +151,10 @@ def load_model(path: str, detector: type[BaseGraphDetector]) -> Contents:
     try:
         contents = read(path)
     except InvalidFileError as error:
-        if "not registered" not in str(error):
-            raise
-        raise click.ClickException(
-            f"{path} contains an object of a class of your own: name its module with --detector "
-            f"MODULE[:CLASS] ({error.__cause__})"
-        ) from error
+        error.add_note(
+            "; if it contains a class of your own, name its module with --detector MODULE[:CLASS]"
+        )
+        raise
     found = type(contents.detector)
     if found is not detector:
         cure = f"give --detector {found.__module__}:{found.__qualname__}"
@@ -135,12 +165,9 @@ def load_model(path: str, detector: type[BaseGraphDetector]) -> Contents:
     return contents
 
 
-MOST_NAMES = 20  # in a line
+# -- the schema ------------------------------------------------------------------------------------
 
-
-# -- what is read of graphs ------------------------------------------------------------------------
-
-_ABOUT = {
+_ATTRIBUTES = {
     "node_categories": ("--node-category", "Node attribute that is a category", "label, node_type"),
     "node_numbers": ("--node-number", "Node attribute that is a number or a list of them", "x"),
     "edge_categories": ("--edge-category", "Edge attribute that is a category", "label, edge_type"),
@@ -149,7 +176,7 @@ _ABOUT = {
 
 
 def schema_options(command: Callable) -> Callable:
-    """Options that make up a GraphSchema."""
+    """Add the options that make up a GraphSchema."""
     options = [
         click.option(
             name,
@@ -159,7 +186,7 @@ def schema_options(command: Callable) -> Callable:
             help=f'{what}; give the option again for more, or "" for none.  '
             f"[default: {default}, if graphs have them]",
         )
-        for kind, (name, what, default) in _ABOUT.items()
+        for kind, (name, what, default) in _ATTRIBUTES.items()
     ]
     options += [
         click.option("--edge-weight", metavar="NAME", help="Edge attribute that is a weight."),
@@ -183,43 +210,20 @@ def schema_options(command: Callable) -> Callable:
 
 
 def schema_of(options: dict[str, Any]) -> GraphSchema | None:
-    """The schema that the options make up; None if there are none.
+    """The schema that the values of :func:`schema_options` make up; None if none was given.
 
     Raises
     ------
     click.UsageError
         If they contradict each other.
     """
-    everything = options.pop("schema") is not None
-    schema = GraphSchema.everything() if everything else GraphSchema()
-    changes: dict[str, Any] = {}
+    given = {name: value for name, value in options.items() if value not in (None, ())}
+    schema = GraphSchema.everything() if given.pop("schema", None) else GraphSchema()
     for kind in KINDS:
-        names = options.pop(kind)
-        if names:
-            changes[kind] = tuple(filter(None, names)) or None
-    for name in ("edge_weight", "directed", "missing"):
-        value = options.pop(name)
-        if value is not None:
-            changes[name] = value
+        if kind in given:
+            given[kind] = tuple(filter(None, given[kind])) or None
     try:
-        schema.set_params(**changes).validate()
+        schema.set_params(**given).validate()
     except ValueError as error:
-        raise click.UsageError(" ".join(str(error).split())) from error
-    return schema if changes or everything else None
-
-
-def echo_schema(schema: FittedSchema) -> None:
-    """Say what was read of the training graphs, and what was not."""
-    parts = ["directed graphs" if schema.directed else "undirected graphs"]
-    for kind in KINDS:
-        value = getattr(schema, kind)
-        names = value if kind.endswith("categories") else [name for name, _ in value]
-        if names:
-            parts.append(f"{kind.replace('_', ' ')} {listed([repr(x) for x in names], MOST_NAMES)}")
-    if schema.edge_weight is not None:
-        parts.append(f"edge weight {schema.edge_weight!r}")
-    if schema.missing != "error":
-        parts.append("missing values as evidence")
-    echo(f"reads           {'; '.join(parts)}")
-    if schema.left_out:
-        echo(f"left out        {listed(schema.left_out, MOST_NAMES)}")
+        raise click.UsageError(str(error)) from error
+    return schema if given or options["schema"] else None

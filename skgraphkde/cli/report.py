@@ -5,7 +5,9 @@ from __future__ import annotations
 import click
 
 from skgraphkde.cli.options import (
+    OutputFile,
     detector_option,
+    examples,
     force_option,
     graphs_argument,
     load_model,
@@ -13,20 +15,10 @@ from skgraphkde.cli.options import (
     quiet_option,
     skip_errors_option,
 )
-from skgraphkde.cli.shell import Skipped, check_text, echo, examples, judged, opened, with_progress
+from skgraphkde.cli.runtime import Skipped, echo, judged, opened, progress
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.graphs.files import read_files
-from skgraphkde.reporting.page import Page, check_suffix
-
-
-def _check_page(ctx: click.Context, parameter: click.Parameter, path: str) -> str | None:
-    """Check where the page will be written, before anything takes long."""
-    if path != "-":
-        try:
-            check_suffix(path)
-        except ValueError as error:
-            raise click.BadParameter(str(error)) from error
-    return check_text(ctx, parameter, path)
+from skgraphkde.reporting.page import SUFFIXES, Page
 
 
 @click.command(
@@ -37,7 +29,13 @@ def _check_page(ctx: click.Context, parameter: click.Parameter, path: str) -> st
 )
 @model_argument
 @graphs_argument
-@click.option("-o", "--output", required=True, callback=_check_page, help="The HTML file.")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=OutputFile(to_stdout=True, suffixes=SUFFIXES),
+    help="The HTML file.",
+)
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True),
@@ -68,7 +66,7 @@ def report(
     contents = load_model(model, detector)
     skipped = Skipped(skip_errors)
     page = Page(contents.detector, alpha)
-    files = with_progress(skipped.find_files(graphs, output), quiet)
+    files = progress(skipped.find_files(graphs, output), quiet)
     read = read_files(files, contents.detector.schema_.to_schema(), skipped.on_error)
     for graph, finding in judged(page.judge, read, skipped):
         page.add(graph.name, graph.batch, finding, graph.nodes)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
+import pandas as pd
+from tqdm import tqdm
 
-from skgraphkde.calibration import conformal_p_values, discoveries
-from skgraphkde.cli.lock import only_writer
+from skgraphkde.calibration import discoveries
 from skgraphkde.cli.options import (
+    OutputFile,
     detector_option,
+    examples,
     force_option,
     graphs_argument,
     load_model,
@@ -23,19 +25,25 @@ from skgraphkde.cli.options import (
     quiet_option,
     skip_errors_option,
 )
-from skgraphkde.cli.rows import FORMATS, RowFile, check_form
-from skgraphkde.cli.shell import Progress, Skipped, check_text, examples, judge_all
+from skgraphkde.cli.runtime import Skipped, judged_chunk, only_writer, progress
+from skgraphkde.cli.table import FORMATS, Row, Table, table_format
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import FileGraph, chunks, read_files
+from skgraphkde.graphs.files import chunks, read_files
 from skgraphkde.inspection import explain
 from skgraphkde.inspection.reasons import WEAKEST
 
-COLUMNS = {"graph": str, "score": float, "decision": float, "verdict": str, "p_value": float}
+COLUMNS: dict[str, Any] = {
+    "graph": "string",
+    "score": float,
+    "decision": float,
+    "verdict": "string",
+    "p_value": float,
+}
 # Blocks of graphs begin at every so many files, wherever a run begins: the last digits of a score
-# depend on which graphs are computed together, and a run that goes on writes the same digits.
-FILES = 250
+# depend on which graphs are computed together, and a resumed run writes the same digits.
+BLOCK_FILES = 250
 NUMBERS = ("score", "decision", "p_value")  # columns that tell one model from another
 
 
@@ -55,11 +63,11 @@ NUMBERS = ("score", "decision", "p_value")  # columns that tell one model from a
     "-o",
     "--output",
     default="-",
-    callback=check_text,
+    type=OutputFile(to_stdout=True),
     help="A file: .csv, .jsonl (JSON lines) or .parquet.  [default: stdout, as CSV]",
 )
 @click.option(
-    "--format", "form", type=click.Choice(FORMATS), help="Whatever the name of the file ends in."
+    "--format", "form", type=click.Choice(FORMATS), help="The format, whatever the file is called."
 )
 @click.option(
     "--alpha",
@@ -94,14 +102,15 @@ def score(
     """Judge GRAPHS, one row of a table each.
 
     The columns are graph, the name of the file; score, higher for normal graphs; decision, the
-    score above the threshold; verdict, normal or anomaly; and p_value, the share of normal graphs
+    score minus the threshold; verdict, normal or anomaly; and p_value, the share of normal graphs
     that score as low (empty for a model fitted with --calibration train). In a name, what cannot
     be printed is written as an escape, and in a CSV a quote precedes what a spreadsheet would
     compute.
 
     With --alpha, selected is True for the graphs that are anomalies at that false-discovery rate.
     It depends on all rows: it is empty until they are there, and filled in at the end. With
-    --reasons, reason is what is most odd about each anomaly, in words, and empty for normal graphs.
+    --reasons, reason is the strongest reason for each anomaly, in words, and empty for normal
+    graphs.
 
     Rows are in the file as soon as they are finished. However a run ends, the same command with
     --resume goes on, and the file is in the end what it would have been.
@@ -111,46 +120,34 @@ def score(
         raise click.UsageError(f"--resume goes on after the rows of a file: give it {cure}")
     if alpha is not None and output == "-":
         raise click.UsageError("--alpha fills in a column when all rows are there: give -o FILE")
-    rows = _row_file(output, check_form(output, form), alpha, reasons)
+    columns = COLUMNS | ({} if alpha is None else {"selected": bool})
+    columns |= {"reason": "string"} if reasons else {}
+    table = Table(output, columns, table_format(output, form))
+    if table.place != output and Path(table.place).exists() and not (resume or force):
+        raise click.UsageError(
+            f"{table.place} has the rows of a run that was interrupted: give --resume to go on "
+            "after them, or --force to begin again"
+        )
     click.get_current_context().with_resource(only_writer(output))
-    if not (resume or force):
-        rows.check_new()
-    contents = load_model(model, detector)
-    _check_can(contents.detector, alpha, reasons)
+    fitted = load_model(model, detector).detector
+    _check_can(fitted, alpha, reasons)
     skipped = Skipped(skip_errors)
-    files = skipped.find_files(graphs, output)
-    earlier = _Earlier(rows, files, contents.detector) if resume else None
-    judge = partial(_rows, contents.detector, list(rows.columns)[1:])
-    progress = Progress(len(files), quiet)
-    with rows.resumable("--resume in place of --force" if force else "--resume"):
-        for chunk in _blocks(files, contents.detector, earlier, progress, skipped):
-            lacking = {id(x) for x in chunk if earlier is None or not earlier.has(x.name)}
-            if lacking:
-                progress.says("computing")
-                judged = judge_all(judge, chunk, skipped)
-                progress.says("writing")
-                rows.add([[x.name, *row] for x, row in judged if id(x) in lacking])
-        progress.says("writing")
-        rows.finish()
-    progress.close()
+    files = list(dict.fromkeys(skipped.find_files(graphs, output)))
+    known = _resumed(table, files, fitted) if resume else set()
+    try:
+        _add_rows(table, fitted, files, known, reasons, skipped, progress(files, quiet))
+        if alpha is not None:
+            table.fill("selected", partial(_selected, alpha))
+        table.finish()
+    except BaseException as error:
+        if table.place != "-" and table.n_rows:
+            option = "--resume in place of --force" if force else "--resume"
+            error.add_note(
+                f"; {table.place} has {table.n_rows} row{'s' * (table.n_rows > 1)}, and the same "
+                f"command with {option} goes on after them"
+            )
+        raise
     skipped.exit_if_any()
-
-
-def _row_file(output: str, form: str, alpha: float | None, reasons: bool) -> RowFile:
-    """The table of a run, with the columns that were asked for."""
-    columns, of_all = dict(COLUMNS), {}
-    if alpha is not None:
-        columns["selected"] = bool
-        of_all["selected"] = partial(_selected, list(columns).index("p_value"), alpha)
-    if reasons:
-        columns["reason"] = str
-    return RowFile(output, columns, form, of_all)
-
-
-def _selected(place: int, alpha: float, rows: list[list]) -> list[bool]:
-    """Whether each row is a discovery among all; `place` is that of the p-value."""
-    p_values = np.array([row[place] for row in rows], dtype=float)
-    return discoveries(p_values, alpha).tolist()
 
 
 def _check_can(detector: BaseGraphDetector, alpha: float | None, reasons: bool) -> None:
@@ -166,129 +163,102 @@ def _check_can(detector: BaseGraphDetector, alpha: float | None, reasons: bool) 
         )
 
 
-def _blocks(
-    files: list[Path],
-    detector: BaseGraphDetector,
-    earlier: _Earlier | None,
-    progress: Progress,
-    skipped: Skipped,
-) -> Iterator[list[FileGraph]]:
-    """Graphs that are computed together, without files that need not be read again."""
-    schema = detector.schema_.to_schema()
-    for start in range(0, len(files), FILES):
-        some = files[start : start + FILES]
-        if earlier is not None and earlier.has_all_of(some):
-            progress.passes(len(some))
-        else:
-            yield from chunks(read_files(progress.reading(some), schema, skipped.on_error))
+def _resumed(table: Table, files: list[Path], detector: BaseGraphDetector) -> set[str]:
+    """The names of graphs that have rows, as the table has them.
 
-
-class _Earlier:
-    """The rows that an earlier run has left.
-
-    Parameters
-    ----------
-    rows : RowFile
-    files : list of Path
-        Those of this run.
-    detector : BaseGraphDetector
-        Must give the last row its numbers: other rows of another model would go unnoticed.
+    Raises
+    ------
+    ValueError
+        If this model does not give the last row its numbers.
     """
-
-    def __init__(self, rows: RowFile, files: list[Path], detector: BaseGraphDetector) -> None:
-        there = rows.resume()
-        self._written = rows.name
-        self._names = Counter(row[0] for row in there)
-        self._repeated = {path for path, count in Counter(files).items() if count > 1}
-        if there:
-            self._check_last(there[-1], rows, files, detector)
-
-    def _check_last(
-        self, row: list, rows: RowFile, files: list[Path], detector: BaseGraphDetector
-    ) -> None:
-        """Raise a ValueError if another run would have written this row."""
-        name, place, file = row[0], rows.place, _file_of(row[0])
-        path = next((x for x in files if self._written(str(x)) == file), None)
-        if path is None:
-            raise ValueError(
-                f"the last row of {place} is that of {name}, which is not among the graphs: give "
-                "the same graphs again, another -o, or --force to replace the file"
-            )
-        for graph in read_files([path], detector.schema_.to_schema()):
-            if self._written(graph.name) == name:
-                (now,) = _rows(detector, NUMBERS, graph.batch, [graph.nodes])
-                there = [row[list(rows.columns).index(column)] for column in NUMBERS]
-                for column, old, new in zip(NUMBERS, there, now, strict=True):
-                    if not _is_close(old, new):
-                        raise ValueError(
-                            f"{place} has the {column} {_shown(old)} for {name}, which is "
-                            f"{_shown(new)} by this model: give the model and the graphs that the "
-                            "file is of, or --force to replace it"
-                        )
-
-    def has_all_of(self, files: list[Path]) -> bool:
-        """Whether all graphs of these files have rows, as far as the names of the files say.
-
-        A file with the row of a graph that has no number, "#0", holds one graph. How many there
-        are in another one, only reading it says.
-        """
-        names = (self._written(str(path)) for path in files)
-        return self._repeated.isdisjoint(files) and all(self._names[name] for name in names)
-
-    def has(self, name: str) -> bool:
-        """Whether there is a row for a graph; each row is that of one graph."""
-        written = self._written(name)
-        self._names[written] -= 1
-        return self._names[written] >= 0
+    rows = table.resume("selected")
+    if rows:
+        _check_model(rows[-1], table, files, detector)
+    return {row["graph"] for row in rows}
 
 
-def _is_close(old: float | None, new: float | None) -> bool:
-    if old is None or new is None:
-        return old is new
-    return math.isclose(old, new, rel_tol=1e-6, abs_tol=1e-6)
-
-
-def _shown(number: float | None) -> str:
-    return "nothing" if number is None else f"{number:.6g}"
-
-
-def _file_of(name: str) -> str:
-    """The file of a graph, which may be one of several there."""
-    return re.sub(r"#\d+$", "", name)
-
-
-def _rows(
-    detector: BaseGraphDetector, columns: Sequence[str], batch: GraphBatch, ids: list
-) -> list[tuple]:
-    """The values of some columns for each graph."""
-    scores = detector.score_samples(batch)
-    decisions = scores - detector.offset_
-    values: dict[str, list] = {"score": scores.tolist(), "decision": decisions.tolist()}
-    values["verdict"] = [verdict(x) for x in values["decision"]]
-    if detector.is_calibrated_:
-        p_values = conformal_p_values(scores, detector.calibration_scores_)
-        values["p_value"] = p_values.tolist()
-    if "reason" in columns:
-        values["reason"] = _reasons(detector, batch, ids, np.flatnonzero(decisions < 0))
-    nothing = [None] * len(scores)
-    return list(zip(*(values.get(name, nothing) for name in columns), strict=True))
-
-
-def _reasons(
-    detector: BaseGraphDetector, batch: GraphBatch, ids: list, index: np.ndarray
-) -> list[str | None]:
-    """What is most odd about some of the graphs, in words, and None for the others."""
-    reasons: list[str | None] = [None] * len(batch)
-    if isinstance(detector, GraphKDEDetector) and len(index):
-        table = explain(
-            detector, batch[index], n_reasons=1, node_names=[ids[i] for i in index.tolist()]
+def _check_model(row: Row, table: Table, files: list[Path], detector: BaseGraphDetector) -> None:
+    name = row["graph"]
+    places = {table.cell(str(path)): path for path in files}
+    path = places.get(name) or places.get(re.sub(r"#\d+$", "", name))
+    if path is None:
+        raise ValueError(
+            f"the last row of {table.place} is that of {name}, which is not among the graphs: "
+            "give the same graphs again, another -o, or --force to replace the file"
         )
-        strong = table[table["strength"] >= WEAKEST]
-        for i, reason in zip(index[strong["graph"]].tolist(), strong["reason"], strict=True):
-            reasons[i] = reason
-    return reasons
+    for graph in read_files([path], detector.schema_.to_schema()):
+        if table.cell(graph.name) == name:
+            (now,) = _judge(detector, False, graph.batch, [graph.nodes])
+            numbers = [[_number(x.get(column)) for column in NUMBERS] for x in (row, now)]
+            if not np.allclose(numbers[0], numbers[1], rtol=1e-6, atol=1e-6, equal_nan=True):
+                old, new = (", ".join(f"{x:.6g}" for x in y) for y in numbers)
+                raise ValueError(
+                    f"{table.place} was written with another model: there {name} has the score, "
+                    f"decision and p-value {old}, and by this model {new}. Give the model and the "
+                    "graphs of the file, or --force to replace it"
+                )
+
+
+def _add_rows(
+    table: Table,
+    detector: BaseGraphDetector,
+    files: list[Path],
+    known: set[str],
+    with_reasons: bool,
+    skipped: Skipped,
+    bar: tqdm,
+) -> None:
+    """Score the graphs that have no row, without reading blocks of files that have them all."""
+    schema = detector.schema_.to_schema()
+    judge = partial(_judge, detector, with_reasons)
+    for start in range(0, len(files), BLOCK_FILES):
+        block = files[start : start + BLOCK_FILES]
+        if all(table.cell(str(path)) in known for path in block):  # each of one graph
+            bar.update(len(block))
+            continue
+        for chunk in chunks(read_files(_counted(block, bar), schema, skipped.on_error)):
+            new = {x.name for x in chunk if table.cell(x.name) not in known}
+            if new:
+                pairs = judged_chunk(judge, chunk, skipped)
+                table.append({"graph": x.name} | row for x, row in pairs if x.name in new)
+    table.append([])  # the file has at least its header
+    bar.close()
+
+
+def _counted(files: Iterable[Path], bar: tqdm) -> Iterator[Path]:
+    for path in files:
+        yield path
+        bar.update()
+
+
+def _judge(
+    detector: BaseGraphDetector, with_reasons: bool, batch: GraphBatch, ids: list
+) -> list[Row]:
+    """The rows of graphs, without their names."""
+    scores = detector.score_samples(batch)
+    frame = pd.DataFrame({"score": scores, "decision": scores - detector.offset_})
+    frame["verdict"] = frame["decision"].map(verdict)
+    if detector.is_calibrated_:
+        frame["p_value"] = detector.calibration_.p_values(scores)
+    rows: list[Row] = frame.to_dict("records")
+    anomalies = np.flatnonzero(frame["decision"] < 0).tolist()
+    if with_reasons and anomalies:
+        names = [ids[i] for i in anomalies]
+        for x in explain(detector, batch[anomalies], n_reasons=1, node_names=names).itertuples():
+            if x.strength >= WEAKEST:
+                rows[anomalies[x.graph]]["reason"] = x.reason
+    return rows
+
+
+def _selected(alpha: float, rows: list[Row]) -> list[bool]:
+    """For each row, True if it is a discovery among all."""
+    return discoveries(np.array([_number(row["p_value"]) for row in rows]), alpha).tolist()
+
+
+def _number(value: Any) -> float:
+    return float("nan") if value in ("", None) else float(value)
 
 
 def verdict(decision: float) -> str:
-    """What a decision means."""
+    """The verdict that a decision means."""
     return "anomaly" if decision < 0 else "normal"

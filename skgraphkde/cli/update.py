@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 import time
 import warnings
-from functools import partial
 
 import click
 
 from skgraphkde.cli.options import (
+    OutputFile,
     detector_option,
+    examples,
     force_option,
     graphs_argument,
     load_model,
@@ -18,11 +18,11 @@ from skgraphkde.cli.options import (
     quiet_option,
     skip_errors_option,
 )
-from skgraphkde.cli.shell import Skipped, check_file, echo, examples, judge_all, with_progress
+from skgraphkde.cli.runtime import Skipped, echo, judged, only_writer, progress
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.updating import UpdatableDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import FileGraph, chunks, read_files
+from skgraphkde.graphs.files import FileGraph, read_files
 
 
 @click.command(
@@ -33,7 +33,7 @@ from skgraphkde.graphs.files import FileGraph, chunks, read_files
 )
 @model_argument
 @graphs_argument
-@click.option("-o", "--output", required=True, callback=check_file, help="The new model file.")
+@click.option("-o", "--output", required=True, type=OutputFile(), help="The new model file.")
 @force_option
 @detector_option
 @skip_errors_option
@@ -49,13 +49,14 @@ def update(
 ) -> None:
     """Let new normal GRAPHS join a model, and write it to a file.
 
-    They become references, and the threshold and the p-values come to rest on them; features and
+    They become references, and the threshold and the p-values follow from them, too; features and
     bandwidths stay those of `fit`. A model fitted with --set references=window keeps the last 1,000
     graphs, one with references=reservoir 1,000 of all, and others all of them;
     --set references__max_references sets another number. The output can be the model itself, with
     --force.
     """
     start = time.perf_counter()
+    click.get_current_context().with_resource(only_writer(output))
     contents = load_model(model, detector)
     fitted = contents.detector
     if not isinstance(fitted, UpdatableDetector):
@@ -64,62 +65,39 @@ def update(
             "on old and new graphs together"
         )
     fitted.check_updatable()  # before files are read
-    before = Before(fitted)
+    n_seen, n_references = fitted.n_graphs_seen_, len(fitted.density_.references)
+    threshold = fitted.offset_
     skipped = Skipped(skip_errors)
-    files = with_progress(skipped.find_files(graphs), quiet)
+    files = progress(skipped.find_files(graphs), quiet)
     read = list(read_files(files, fitted.schema_.to_schema(), skipped.on_error))
     n_read = _join(fitted, read, skipped)
+    references = fitted.specification("references")
+    bound = "all are kept" if references is None else f"at most {references.most}"
+    n_new = int((fitted.calibration_graphs_ >= n_seen).sum())
+    n = len(fitted.density_.references)
+    echo(f"read            {n_read} graphs")
+    echo(f"references      {n} graphs (before: {n_references}; {bound})")
+    echo(f"calibration     {len(fitted.calibration_scores_)} scores, {n_new} of them new")
+    echo(f"threshold       {fitted.offset_:.6g} (before: {threshold:.6g})")
     if n_read:
         fitted.save(output, contents.notes)
-    echo(f"read            {n_read} graphs")
-    before.echo_changes(fitted)
-    if n_read:
         echo(f"saved           {output}, after {time.perf_counter() - start:.1f} seconds")
     skipped.exit_if_any()
 
 
 def _join(detector: UpdatableDetector, graphs: list[FileGraph], skipped: Skipped) -> int:
-    """Let all graphs join that can be used, in one update, and return how many these are.
+    """The number of graphs that joined, in one update: all that can be scored.
 
     One after the other, each would be scored by those before it, and copies among them would
     not be seen.
     """
-    try:
-        if graphs:
-            detector.partial_fit(GraphBatch.concatenate([graph.batch for graph in graphs]))
-        return len(graphs)
-    except Exception:  # of which graphs?
-        usable = [
-            graph
-            for chunk in chunks(graphs)
-            for graph, _ in judge_all(partial(_try, detector), chunk, skipped)
-        ]
-        if len(usable) == len(graphs):
-            raise
-    return _join(detector, usable, skipped)
 
+    def score(batch: GraphBatch, ids: list) -> list[float]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the update warns
+            return detector.score_samples(batch).tolist()
 
-def _try(detector: UpdatableDetector, batch: GraphBatch, _: list) -> list[bool]:
-    """Let graphs join a copy, which raises what it raises."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        copy.copy(detector).partial_fit(batch)
-    return [True] * len(batch)
-
-
-class Before:
-    """What an update changes, as it was."""
-
-    def __init__(self, detector: UpdatableDetector) -> None:
-        self.n_graphs, self.offset = detector.n_graphs_seen_, detector.offset_
-        self.n_references = len(detector.density_.references)
-
-    def echo_changes(self, detector: UpdatableDetector) -> None:
-        """Say what has changed since."""
-        references = detector.specification("references")
-        bound = "all are kept" if references is None else f"at most {references.most}"
-        n_new = int((detector.calibration_graphs_ >= self.n_graphs).sum())
-        n = len(detector.density_.references)
-        echo(f"references      {n} graphs (before: {self.n_references}; {bound})")
-        echo(f"calibration     {len(detector.calibration_scores_)} scores, {n_new} of them new")
-        echo(f"threshold       {detector.offset_:.6g} (before: {self.offset:.6g})")
+    usable = [graph.batch for graph, _ in judged(score, graphs, skipped)]
+    if usable:
+        detector.partial_fit(GraphBatch.concatenate(usable))
+    return len(usable)

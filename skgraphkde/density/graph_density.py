@@ -27,9 +27,6 @@ from skgraphkde.features.categories import warn_of_unseen_edges
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.persistence import State, register
 
-# A file may ask for embeddings of this many bytes, or of so many times the bytes of its graphs.
-EMBEDDING_BYTES, EMBEDDING_RATIO = 2**30, 1024
-
 
 @register
 class GraphDensity:
@@ -370,10 +367,6 @@ class GraphDensity:
         encoder = restore_encoder(specification, in_dim, weights, n_relations)
         features.check_columns(references)  # whoever updated it was told of new labels
         distances = _take_distances(state)
-        needed = 8 * references.n_nodes * (in_dim + encoder.out_dim)
-        needed += 8 * len(references) * distances.numbers_per_measure
-        limit = max(EMBEDDING_BYTES, EMBEDDING_RATIO * references.nbytes)
-        state.check(needed <= limit, f"embeddings would take {needed} bytes, far more than graphs")
         for distance in distances.members:
             distance.check_dim(encoder.out_dim)
         kde = state.take_instance("kde", MultiBandwidthKDE)

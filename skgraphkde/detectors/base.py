@@ -10,16 +10,25 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin, _fit_context
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.calibration import Calibration, LeaveOneOut, Split, finite
-from skgraphkde.detectors.conformal import ConformalMixin
+from skgraphkde.calibration import (
+    Calibration,
+    FittedCalibration,
+    LeaveOneOut,
+    Split,
+    check_alpha,
+    discoveries,
+    finite,
+)
+from skgraphkde.computing.warn import warn
 from skgraphkde.detectors.files import save
-from skgraphkde.detectors.left_out import say_left_out
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.identifiers import without_identifiers
+from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.schema import FittedSchema, GraphSchema, undecided
 from skgraphkde.graphs.selection import conformed
@@ -27,7 +36,7 @@ from skgraphkde.persistence import State
 from skgraphkde.specification import ComposedEstimator
 
 
-class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
+class BaseGraphDetector(OutlierMixin, ComposedEstimator):
     """Base class of detectors of anomalous graphs.
 
     A subclass defines :meth:`_fit_batch` and :meth:`_score_batch` and gets everything else: it
@@ -52,27 +61,28 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         ``joblib.parallel_config``, which can name a cluster; -1 is all cores. Fitting, and scoring
         a few graphs, take one process.
     random_state : int, RandomState instance or None, default=None
-        Draws all that is random.
+        Seed or generator for all random choices.
     verbose : int, default=0
         1 shows progress bars.
 
     Attributes
     ----------
     schema_ : FittedSchema
-        What was read of the training graphs, by name, and what was not. New graphs are read alike.
+        Attributes that were read from the training graphs, and those that were ignored. New graphs
+        are read alike.
+    calibration_ : FittedCalibration
+        The calibration scores, and what follows from them.
     offset_ : float
         The threshold: ``decision_function(graphs) == score_samples(graphs) - offset_``.
     calibration_scores_ : ndarray of shape (n_scores,)
         The scores that `offset_` and p-values come from.
     calibration_graphs_ : ndarray of shape (n_scores,)
         The indices of the training graphs that have these scores, ascending.
-    n_graphs_seen_, n_graphs_counted_ : int
-        How many graphs `fit` got, and whatever updates the detector; how many of them counted,
-        without copies that count together.
-    contamination_ : float
-        The `contamination` of `fit`, by which updates place the threshold, too.
+    n_graphs_seen_ : int
+        Number of graphs of `fit` and of updates.
     is_calibrated_ : bool
-        Whether these are comparable with scores of new graphs: not with ``calibration="train"``.
+        Whether p-values can be computed from `calibration_scores_`. False for
+        ``calibration="train"``.
 
     Examples
     --------
@@ -221,11 +231,87 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         fitted = copy.copy(self)  # whatever fails below, self stays as it was
         for name in [name for name in vars(fitted) if name.endswith("_")]:
             delattr(fitted, name)
-        fitted.schema_, fitted.n_graphs_seen_ = batch.schema, len(batch)
+        fitted.schema_ = batch.schema
         fitted._calibrate(batch, counted, position, calibration)
-        say_left_out(undecided(schema, batch.schema.left_out), stacklevel=4, in_fit=True)
+        fitted.calibration_.warn_if_few()
+        ignored = undecided(schema, batch.schema.left_out)
+        _warn_ignored(
+            ignored,
+            "name them in schema=GraphSchema(...) to use them, or name what is "
+            "read to silence this warning",
+        )
         self.__dict__ = fitted.__dict__  # at once, for whoever uses it in another thread
         return position
+
+    def _calibrate(
+        self, batch: GraphBatch, counted: np.ndarray, position: np.ndarray, calibration: Any
+    ) -> None:
+        """Fit to the graphs that count, `counted`; `position` is which of them each graph is."""
+        n_counted = len(counted)
+        graphs = batch[counted] if n_counted < len(batch) else batch
+        rng, views = check_random_state(self.random_state), None
+        if isinstance(calibration, LeaveOneOut):
+            scores: Any = self._fit_batch(graphs, rng)
+            if scores is None or np.shape(scores) != (len(graphs),):
+                raise ValueError(
+                    f"{type(self).__name__}._fit_batch must return the scores of the "
+                    f"{len(graphs)} training graphs, each by the others, and returned {scores!r}"
+                )
+        elif isinstance(calibration, Split):
+            set_aside, known = calibration.split(n_counted, self.contamination, rng)
+            self._fit_batch(graphs[known], rng)
+            # All copies of these: a graph that is set aside and common is as common among the new.
+            counted = np.flatnonzero(np.isin(position, set_aside))
+            self._check_batch(batch[counted])
+            scores, views = self._scores_set_aside(batch[counted])
+        else:
+            self._fit_batch(graphs, rng)
+            scores = self._checked_scores(graphs)
+        self.calibration_ = FittedCalibration(
+            scores=finite(scores),
+            graphs=counted,
+            contamination=float(self.contamination),
+            n_seen=len(batch),
+            n_counted=n_counted,
+            is_comparable=calibration != "train",
+            views=views,
+        )
+
+    def _scores_set_aside(self, graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray | None]:
+        """Scores of graphs that are set aside, and those in each view if there are views."""
+        return self._checked_scores(graphs), None
+
+    @property
+    def leaves_one_out(self) -> bool:
+        """Whether `calibration` needs the scores of the training graphs, each by the others."""
+        return isinstance(self.specification("calibration"), LeaveOneOut)
+
+    # -- what calibration knows --------------------------------------------------------------------
+
+    @property
+    def offset_(self) -> float:
+        """The threshold of :meth:`decision_function`."""
+        return self.calibration_.offset
+
+    @property
+    def calibration_scores_(self) -> np.ndarray:
+        """The scores that the threshold and p-values come from, shape (n_scores,)."""
+        return self.calibration_.scores
+
+    @property
+    def calibration_graphs_(self) -> np.ndarray:
+        """The indices of the training graphs that have these scores, shape (n_scores,)."""
+        return self.calibration_.graphs
+
+    @property
+    def n_graphs_seen_(self) -> int:
+        """Number of graphs of `fit` and of updates."""
+        return self.calibration_.n_seen
+
+    @property
+    def is_calibrated_(self) -> bool:
+        """Whether scores of new graphs can be compared with the calibration scores."""
+        return self.calibration_.is_comparable
 
     # -- score -------------------------------------------------------------------------------------
 
@@ -306,6 +392,90 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
             return np.where(self.calibration_scores_ < self.offset_, -1, 1)[position]
         return self.predict(graphs)
 
+    def p_values(self, graphs: Any) -> np.ndarray:
+        """How surprising each graph is: conformal p-values.
+
+        The share of normal graphs that score as low, by the calibration scores. A graph's p-value
+        does not depend on the other graphs.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+            Not those of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+            In [1 / (n + 1), 1] with n calibration scores; small for anomalies.
+
+        Raises
+        ------
+        ValueError
+            With ``calibration="train"``, in which each graph vouches for itself.
+
+        Notes
+        -----
+        With ``calibration="split"`` a normal graph has a p-value of at most a with a probability of
+        at most a, whatever the detector, if it is exchangeable with the graphs set aside (Vovk et
+        al., 2005). That holds on average over calibration sets, not for each one. With "loo" it
+        holds approximately: a training graph is scored by one graph fewer than a new graph is, and
+        what adapts to the training graphs has seen it. Anomalies among the training graphs make
+        p-values larger, so that fewer anomalies are found; false alarms do not increase.
+
+        Examples
+        --------
+        >>> from skgraphkde import GraphKDEDetector
+        >>> from skgraphkde.datasets import load_mutag
+        >>> molecules, y = load_mutag(return_X_y=True)
+        >>> normal, odd = molecules[y == 1], molecules[y == -1]
+        >>> detector = GraphKDEDetector().fit(normal[:100])
+        >>> detector.p_values(odd[:4]).round(2).tolist()
+        [0.11, 0.1, 0.01, 0.11]
+        >>> int(detector.select(odd, alpha=0.1).sum())
+        26
+        """
+        fitted = self._snapshot()
+        check_is_fitted(fitted)
+        if not fitted.is_calibrated_:
+            raise ValueError(
+                "calibration='train' uses scores in which each graph vouches for itself, as no new "
+                "graph does: use calibration='split', or 'loo'"
+            )
+        return fitted.calibration_.p_values(fitted.score_samples(graphs))
+
+    def select(self, graphs: Any, alpha: float = 0.1) -> np.ndarray:
+        """Anomalies among the graphs, with a bounded share of false discoveries.
+
+        The procedure of Benjamini and Hochberg (1995) on :meth:`p_values`.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+            Not those of `fit`. Which of them are selected depends on how many there are, and on the
+            p-values of the others.
+        alpha : float, default=0.1
+            Bound on the expected share of normal graphs among those selected, in (0, 1].
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,), bool
+            True for an anomaly.
+
+        Raises
+        ------
+        ValueError
+            If alpha is not in (0, 1], or as for :meth:`p_values`.
+
+        Notes
+        -----
+        The bound holds with ``calibration="split"`` for independent test graphs (Bates et al.,
+        Annals of Statistics, 2023), and approximately with "loo". No p-value is below 1 / (n + 1)
+        with n calibration scores: of m graphs with k clear anomalies none can be selected unless n
+        is at least about m / (alpha k).
+        """
+        check_alpha(alpha)  # before anything is scored
+        return discoveries(self.p_values(graphs), alpha)
+
     def read(self, graphs: Any) -> GraphBatch:
         """Read graphs as the fitted detector does in all its methods.
 
@@ -325,8 +495,8 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         check_is_fitted(self)
         batch = conformed(read_graphs(graphs, schema=self.schema_), self.schema_)
         self._check_batch(batch)
-        news = undecided(self.specification("schema"), batch.schema.news(self.schema_))
-        say_left_out(news, stacklevel=3, in_fit=False)
+        ignored = undecided(self.specification("schema"), batch.schema.news(self.schema_))
+        _warn_ignored(ignored, "the training graphs did not have them")
         return batch
 
     # -- files -------------------------------------------------------------------------------------
@@ -375,7 +545,7 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
         detector = cls.from_saved(state.take("parameters", dict))
         fitted = State(cls.__name__, state.take("fitted", dict))
         detector.schema_ = fitted.take_instance("schema_", FittedSchema)
-        detector._take_calibration(fitted)
+        detector.calibration_ = fitted.take_instance("calibration_", FittedCalibration)
         detector._take_fitted(fitted)
         fitted.check_empty()
         return detector
@@ -386,3 +556,13 @@ class BaseGraphDetector(ConformalMixin, OutlierMixin, ComposedEstimator):
             is_fitted = name.endswith("_") and not name.endswith("__")
             state.check(is_fitted, f"{name} is not a fitted attribute")
             setattr(self, name, value)
+
+
+def _warn_ignored(ignored: list[str], why: str) -> None:
+    """Warn of self-loops, and of attributes that are not read."""
+    attributes = [text for text in ignored if " attribute " in text]
+    loops = [text for text in ignored if text not in attributes]
+    if loops:
+        warn(f"left out: {listed(loops)}, as no node is its own neighbor")
+    if attributes:
+        warn(f"not read: {listed(attributes, 20)}; {why}")

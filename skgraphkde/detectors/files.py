@@ -16,7 +16,7 @@ from skgraphkde.persistence.registry import is_registered
 
 __all__ = ["Contents", "InvalidFileError", "load", "read", "save"]
 
-FORMAT, FORMAT_VERSION = "skgraphkde", 4
+FORMAT, FORMAT_VERSION = "skgraphkde", 5
 
 
 class InvalidFileError(ValueError):

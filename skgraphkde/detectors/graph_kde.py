@@ -110,11 +110,11 @@ class GraphKDEDetector(
         `mixture_weights`, `fitted_distances` and `novelty`.
     offset_ : float
         The threshold: ``decision_function(graphs) == score_samples(graphs) - offset_``.
+    calibration_ : FittedCalibration
+        The calibration scores, and what follows from them.
     calibration_scores_, calibration_graphs_ : ndarray of shape (n_scores,)
         Scores that `offset_` and p-values come from, and which training graphs have them;
         `n_graphs_seen_` is how many graphs `fit` and :meth:`partial_fit` got.
-    calibration_views_ : ndarray of shape (n_views, n_scores) or None
-        The scores in each view of graphs that are set aside.
     history_ : dict of lists
         "loss" (first nan: epoch 0 is untrained), "validation_loss", "mixture_weights", "seconds".
     untrained_rank_correlation_ : float
@@ -391,7 +391,8 @@ class GraphKDEDetector(
         self.untrained_rank_correlation_ = correlation
         self.twin_seed_ = state.take_count("twin_seed_", 2**32 - 1)
         self.twins_ = state.take_instance("twins_", Twins)
-        self._take_calibration_views(state)
+        views = self.calibration_.views
+        state.check(views is None or len(views) == len(self.density_.views), "views are others")
 
     def to_state(self) -> dict[str, Any]:
         """What a file keeps."""

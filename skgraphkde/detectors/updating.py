@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +13,6 @@ from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.density.references import References
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.persistence import State
 
 # What updates draw, each from a stream of its own.
 SET_ASIDE, RESERVOIR = 1, 2
@@ -23,7 +23,6 @@ class UpdatableDetector(BaseGraphDetector):
 
     density_: GraphDensity
     twin_seed_: int
-    calibration_views_: np.ndarray | None = None  # but with graphs that are set aside
     _density: Any
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -108,8 +107,10 @@ class UpdatableDetector(BaseGraphDetector):
         counted = np.flatnonzero(first == np.arange(len(known), len(known) + len(batch)))
         if len(counted):
             self._join(batch[counted], self.n_graphs_seen_ + counted, references, calibration)
-        self.n_graphs_seen_ += len(batch)
-        self.n_graphs_counted_ += len(counted)
+        n_seen, n_counted = self.calibration_.n_seen, self.calibration_.n_counted
+        self.calibration_ = replace(
+            self.calibration_, n_seen=n_seen + len(batch), n_counted=n_counted + len(counted)
+        )
 
     def check_updatable(self) -> None:
         """Raise a ValueError if the fitted detector has parameters that no update can continue."""
@@ -119,7 +120,7 @@ class UpdatableDetector(BaseGraphDetector):
                 "calibration='train' uses scores in which each graph vouches for itself, which no "
                 "update can continue: fit with calibration='loo' or 'split'"
             )
-        if isinstance(calibration, Split) != (self.calibration_views_ is not None):
+        if isinstance(calibration, Split) != (self.calibration_.views is not None):
             raise ValueError(
                 f"the detector was not fitted with calibration={self.calibration!r}: set the "
                 "calibration of fit, or fit again"
@@ -162,7 +163,7 @@ class UpdatableDetector(BaseGraphDetector):
         if references is not None:
             most = references.most
             rngs = {
-                self.n_graphs_counted_ + i: self._rng(RESERVOIR, number)
+                self.calibration_.n_counted + i: self._rng(RESERVOIR, number)
                 for i, number in zip(candidates.tolist(), numbers[candidates].tolist(), strict=True)
             }
             kept = references.after(n_known, rngs, share)
@@ -179,27 +180,23 @@ class UpdatableDetector(BaseGraphDetector):
         self, scores: np.ndarray, numbers: np.ndarray, joins: np.ndarray, most: float
     ) -> None:
         """Calibrate with scores of graphs that have joined, or, of a split, of those set aside."""
-        density = self.density_
-        if self.calibration_views_ is not None:
+        density, old = self.density_, self.calibration_
+        views = old.views
+        if views is not None:
             scores, numbers = scores[:, ~joins], numbers[~joins]
-            self.calibration_views_ = _latest(self.calibration_views_, scores, most)
-            of_graphs = density.as_log_p_values(self.calibration_views_).sum(axis=0)
+            views = _latest(views, scores, most)
+            of_graphs = density.as_log_p_values(views).sum(axis=0)
         elif density.training_scores is not None:
             of_graphs = density.leave_one_out()  # under p-values that are those of new graphs
         else:
-            of_graphs = _latest(self.calibration_scores_, scores[0], most)
-        self._set_calibration(of_graphs, _latest(self.calibration_graphs_, numbers, most))
+            of_graphs = _latest(old.scores, scores[0], most)
+        graphs = _latest(old.graphs, numbers, most)
+        self.calibration_ = replace(old, scores=finite(of_graphs), graphs=graphs, views=views)
+        self.calibration_.warn_if_few()
 
-    def _scores_set_aside(self, graphs: GraphBatch) -> np.ndarray:
-        scores = self._density.view_scores(graphs, verbose=self.verbose)
-        self.calibration_views_ = scores
-        return self.density_.as_log_p_values(scores).sum(axis=0)
-
-    def _take_calibration_views(self, state: State) -> None:
-        """Take the scores in each view of the graphs that were set aside."""
-        if "calibration_views_" in state:
-            shape = len(self.density_.views), len(self.calibration_scores_)
-            self.calibration_views_ = state.take_array("calibration_views_", float, shape)
+    def _scores_set_aside(self, graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
+        views = self._density.view_scores(graphs, verbose=self.verbose)
+        return self.density_.as_log_p_values(views).sum(axis=0), views
 
     def _rng(self, purpose: int, number: int) -> np.random.Generator:
         """What is drawn for a graph depends on its number alone, not on what came with it."""

@@ -50,8 +50,6 @@ class FittedDistance:
     adaptive = False
     #: Numbers per pair of measures that :meth:`squared` holds at once, to bound the memory.
     numbers_per_pair = 2
-    #: Numbers per measure that :meth:`embed` adds.
-    numbers_per_measure = 0
     #: Largest number of a node or an edge, in standard deviations, that can be computed: the
     #: squares of larger ones may overflow, after an encoder.
     largest_coordinate = 1e100

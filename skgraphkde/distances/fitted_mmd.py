@@ -27,12 +27,6 @@ class FittedMMD(MMDConstants, FittedDistance):
         return 4 * len(self.gammas)
 
     @property
-    def numbers_per_measure(self) -> int:  # type: ignore[override]
-        """Numbers that embedding adds to a measure: a norm for each gamma, and its features."""
-        n_features = 0 if self.frequencies is None else 2 * self.frequencies.shape[1]
-        return len(self.gammas) * (1 + n_features)
-
-    @property
     def largest_coordinate(self) -> float:  # type: ignore[override]
         """Of random features less: they are sines and cosines, which need angles below 1e15."""
         return FittedDistance.largest_coordinate if self.frequencies is None else 1e9

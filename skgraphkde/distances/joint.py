@@ -30,8 +30,8 @@ class Distances:
     members : tuple of FittedDistance
     adaptive : bool
         Whether :meth:`adapted` changes one of them.
-    numbers_per_pair, numbers_per_measure : int
-        What all take together, see FittedDistance.
+    numbers_per_pair : int
+        Of all together, see FittedDistance.
     largest_coordinate : float
         In standard deviations, that all can compute.
     """
@@ -41,7 +41,6 @@ class Distances:
         self._groups = _grouped(self.members)
         self.adaptive = any(x.adaptive for x in self.members)
         self.numbers_per_pair = sum(x.numbers_per_pair for x in self.members)
-        self.numbers_per_measure = sum(x.numbers_per_measure for x in self.members)
         self.largest_coordinate = min(x.largest_coordinate for x in self.members)
 
     @classmethod

@@ -16,9 +16,6 @@ from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.persistence import check
 from skgraphkde.specification import Specification
 
-# Layers that may share weights, or have none.
-MOST_LAYERS = 1_000
-
 
 class Encoder(Specification):
     """Base class of the specifications of encoders.
@@ -31,15 +28,6 @@ class Encoder(Specification):
     is_random = True
     #: Whether `build` takes `n_relations`, and the module reads the relations of a flow.
     is_relational = False
-
-    def check_size(self, weights: dict[str, np.ndarray]) -> None:
-        """Raise a ValueError if a file claims more layers than it has weights for.
-
-        Building them would take long. The default expects an array for each of `n_layers` beyond
-        a thousand.
-        """
-        most = max(len(weights), MOST_LAYERS)
-        check(getattr(self, "n_layers", 0) <= most, "there are too few weights")
 
     def build(self, in_dim: int, generator: torch.Generator | None) -> EncoderModule:
         """Build the module.
@@ -161,7 +149,6 @@ def restore_encoder(
     """
     are_arrays = all(isinstance(x, np.ndarray) for x in weights.values())
     check(are_arrays, "the encoder's weights are not arrays")
-    encoder.check_size(weights)
     with torch.device("meta"):
         module = _built(encoder, in_dim, n_relations, None)
     expected = module.state_dict()

@@ -62,10 +62,6 @@ class Propagation(Encoder):
     def __init__(self, n_layers: int = 2) -> None:
         self.n_layers = n_layers
 
-    def check_size(self, weights: dict[str, np.ndarray]) -> None:
-        """Raise a ValueError if there are more layers than numbers: all share the same arrays."""
-        check(self.n_layers <= sum(x.size for x in weights.values()), "there are too few weights")
-
     def build(
         self, in_dim: int, generator: torch.Generator | None, n_relations: int = 0
     ) -> PropagationModule:

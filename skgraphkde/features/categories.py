@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
+from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed, shown
 
@@ -39,7 +39,6 @@ def warn_of_unseen(
     categories: Sequence[str],
     used: Vocabularies,
     known: Vocabularies,
-    stacklevel: int,
 ) -> None:
     """Warn once of values that `fit` did not see, and of a known value that looks like one."""
     found = []
@@ -55,7 +54,7 @@ def warn_of_unseen(
             text += f" ({_types(*alike[0])})"
         found.append(text)
     if found:
-        warnings.warn(f"{what} that fit did not see: {'; '.join(found)}", stacklevel=stacklevel + 1)
+        warn(f"{what} that fit did not see: {'; '.join(found)}")
 
 
 def warn_of_unseen_edges(graphs: GraphBatch, known: GraphBatch) -> None:
@@ -63,22 +62,19 @@ def warn_of_unseen_edges(graphs: GraphBatch, known: GraphBatch) -> None:
     categories = graphs.schema.edge_categories
     if categories and categories == known.schema.edge_categories:
         values = by_category(known.edge_label_names, len(categories))
-        warn_of_unseen("edge categories", categories, edge_values(graphs), values, stacklevel=5)
+        warn_of_unseen("edge categories", categories, edge_values(graphs), values)
 
 
-def warn_of_alike(
-    what: str, categories: Sequence[str], vocabularies: Vocabularies, stacklevel: int
-) -> None:
+def warn_of_alike(what: str, categories: Sequence[str], vocabularies: Vocabularies) -> None:
     """Warn of values of one category that look the same, and are different ones."""
     for name, vocabulary in zip(categories, vocabularies, strict=False):
         by_look: dict[str, Hashable] = {}
         for value in vocabulary:
             first = by_look.setdefault(str(value), value)
             if first is not value:
-                warnings.warn(
+                warn(
                     f"{what} {shown(name)!r}: {_types(value, first)}, so they count as different "
-                    "values: write them alike",
-                    stacklevel=stacklevel + 1,
+                    "values: write them alike"
                 )
                 break
 

@@ -6,7 +6,6 @@ precede any estimator that takes graphs in a pipeline.
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any
 
@@ -15,6 +14,7 @@ from sklearn.base import TransformerMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from skgraphkde.computing.warn import warn
 from skgraphkde.features.blocks import (
     Block,
     DegreeBlock,
@@ -160,8 +160,8 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         self.blocks_ = tuple(self._block(kind, batch, edge_groups, left_out) for kind in kinds)
         self.kinds_, self.edge_groups_ = kinds, edge_groups
         of_nodes, of_edges = node_values(batch), edge_values(batch)
-        warn_of_alike("node category", batch.schema.node_categories, of_nodes, stacklevel=3)
-        warn_of_alike("edge category", batch.schema.edge_categories, of_edges, stacklevel=3)
+        warn_of_alike("node category", batch.schema.node_categories, of_nodes)
+        warn_of_alike("edge category", batch.schema.edge_categories, of_edges)
         return self
 
     def _block(
@@ -224,7 +224,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         if is_news and references is not None:
             joined = node_values(references)
             known = tuple((*x, *y) for x, y in zip(known, joined, strict=True))
-        warn_of_unseen("node labels", labels.categories, used, known, stacklevel=3)
+        warn_of_unseen("node labels", labels.categories, used, known)
 
     def check_columns(self, batch: GraphBatch) -> None:
         """Raise if the batch lacks what `fit` saw."""
@@ -316,11 +316,10 @@ def _say_left_out(batch: GraphBatch, left_out: np.ndarray) -> None:
     """Warn of positions that are left out."""
     columns = np.array(batch.schema.node_columns, dtype=object)[left_out].tolist()
     if columns:
-        warnings.warn(
+        warn(
             f"left out of the features: node number {listed(list(map(repr, columns)))}, which "
             "hardly changes along edges, as positions do: to use it, name it in the schema, "
-            "node_numbers=...",
-            stacklevel=2,
+            "node_numbers=..."
         )
 
 

@@ -5,12 +5,12 @@ They say which node it is, not what kind of node: with a column each, every new 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.schema import GraphSchema
 from skgraphkde.graphs.selection import select_categories, without_repeated_arcs
@@ -73,19 +73,17 @@ def without_identifiers(
 
 def _warn(what: str, n_values: int, shared: float) -> None:
     if shared < SHARED:
-        warnings.warn(
+        warn(
             f"the {what} has {n_values} values that hardly repeat between graphs: it is an "
             "identifier, under which every new graph is odd; it is used because the schema names "
-            "it",
-            stacklevel=6,
+            "it"
         )
     else:
         part = what.partition(" ")[0]
-        warnings.warn(
+        warn(
             f"the {what} has {n_values} values, and {1 - shared:.0%} of the {part}s have one that "
             "no other graph has: new graphs will have as many new ones and look odd; group the "
-            "values, as dates into years, or leave it out",
-            stacklevel=6,
+            "values, as dates into years, or leave it out"
         )
 
 

@@ -7,7 +7,6 @@ the node and the cure. The caller's graphs are never changed.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterator, Set
 from dataclasses import replace
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.arrays import offsets, sorted_labels
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.formats import is_one_graph, reader_of
@@ -188,10 +188,9 @@ def _join(
     kinds = ("edges",) if schema.directed is True else ("edges", "either")
     undirected = [graph.index for graph in graphs if graph.kind in kinds and len(graph.pairs)]
     if is_directed and undirected:
-        warnings.warn(
+        warn(
             f"graph {undirected[0]} is undirected among directed ones: each of its edges is read "
-            "as two arcs, one in each direction",
-            stacklevel=4,
+            "as two arcs, one in each direction"
         )
     if schema.edge_weight is None and (weights != 1).any():  # of matrices, which hold them
         _check_all_weighted(graphs, read)

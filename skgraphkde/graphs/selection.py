@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.arrays import columns_by_name, filled_columns, offsets, sorted_labels
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.schema import KINDS, FittedSchema, GraphSchema, Widths, closest_names
@@ -126,10 +126,9 @@ def conformed(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
     if fitted.missing == "error" != has.missing:
         _check_given(batch)
     if fitted.directed and not has.directed and batch.adjacency.nnz:
-        warnings.warn(
+        warn(
             "these graphs are undirected, and fit saw directed ones: each edge is read as two "
-            "arcs, one in each direction",
-            stacklevel=4,
+            "arcs, one in each direction"
         )
     changes: dict[str, Any] = {}
     if not batch.adjacency.nnz:  # there are no edges to have data

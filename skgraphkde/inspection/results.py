@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
+from skgraphkde.calibration import check_alpha, discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
@@ -92,7 +92,7 @@ def results(
     p_values = np.full(len(batch), np.nan)
     selected: Any = [pd.NA] * len(batch)
     if detector.is_calibrated_:
-        p_values = conformal_p_values(scores, detector.calibration_scores_)
+        p_values = detector.calibration_.p_values(scores)
         selected = discoveries(p_values, alpha)
     columns |= {"p_value": p_values, "selected": pd.array(selected, dtype="boolean")}
     columns["reason"] = pd.array(reasons, dtype="string")

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skgraphkde.calibration import conformal_p_values
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
@@ -98,7 +97,7 @@ def findings(
         scores = detector.score_samples(batch)
     p_values: list[Any] = [None] * len(batch)
     if detector.is_calibrated_:
-        p_values = conformal_p_values(scores, detector.calibration_scores_).tolist()
+        p_values = detector.calibration_.p_values(scores).tolist()
     found = []
     for i, (score, p_value, why) in enumerate(zip(scores.tolist(), p_values, whys, strict=True)):
         sizes = int(batch.n_nodes_per_graph[i]), int(batch.n_edges_per_graph[i])

@@ -31,7 +31,7 @@ SCHEMA = GraphSchema(node_categories=("element",), node_numbers=("px", "py"), ed
 
 
 def read(graphs):
-    """What READ reads, by the library."""
+    """Graphs, read by the library as READ reads them."""
     return read_graphs(graphs, schema=SCHEMA)
 
 

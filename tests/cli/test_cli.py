@@ -12,6 +12,7 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.image import imread
 
@@ -93,7 +94,7 @@ def test_nested_parameters_of_strings(here):
         ("--calibration none", "'none' is not one of 'loo', 'split', 'train'"),
         ("-o nowhere/a.skg", "the folder nowhere does not exist"),
         ("-o normal", "normal is a folder or a device"),
-        ("-o -", "a model is not text for stdout"),
+        ("-o -", "this output cannot go to stdout"),
     ],
 )
 def test_words_that_are_no_command(here, words, message):
@@ -217,61 +218,54 @@ def test_models_that_are_none(here, content, message):
 # -- explain ---------------------------------------------------------------------------------------
 
 
-def test_reasons_are_those_of_the_library(here):
-    result = run("explain model.skg new -o reasons.csv -k 3")
-    rows = table((here / "reasons.csv").read_text())
-    assert list(rows[0]) == ["graph", "node", "contribution", "rank", "view", "new_from"]
-    expected = [(f"new/{i:02d}.graphml", n) for i, graph in enumerate(NEW) for n in graph]
-    assert [(row["graph"], row["node"]) for row in rows] == expected
+def test_explanations_are_those_of_the_library(here):
+    lines = run("explain model.skg new -o reasons.csv -k 3").stdout.splitlines()
+    frame = pd.read_csv("reasons.csv")
+    assert list(frame) == ["graph", "node", "contribution", "rank", "view", "new_from"]
     detector, graphs = skgraphkde.load("model.skg"), read(NEW)
-    surprise = view_surprises(detector, graphs)
-    views = surprise[:, :2].argmax(axis=1).tolist()  # the distance that is most surprised
+    sizes, density = graphs.n_nodes_per_graph, detector.density_
+    names = [f"new/{i:02d}.graphml" for i in range(7)]
+    assert frame["graph"].tolist() == np.repeat(names, sizes).tolist()
+    assert frame["node"].tolist() == [node for graph in NEW for node in graph]
+    surprises = view_surprises(detector, graphs)
+    views = surprises[:, :2].argmax(axis=1).tolist()  # the distance that is most surprised
+    assert frame["view"].tolist() == np.repeat(views, sizes).tolist()
     shares = [
         node_contributions(detector, graphs[i], k=3, view=view)[0] for i, view in enumerate(views)
     ]
-    sizes = graphs.n_nodes_per_graph
-    assert [int(row["view"]) for row in rows] == np.repeat(views, sizes).tolist()
-    np.testing.assert_allclose(column(rows, "contribution"), np.concatenate(shares), rtol=1e-9)
-    for i in range(len(NEW)):
-        of_graph = [row for row in rows if row["graph"] == f"new/{i:02d}.graphml"]
-        by_rank = sorted(of_graph, key=lambda row: int(row["rank"]))
-        assert column(by_rank, "rank").tolist() == list(range(1, len(NEW[i]) + 1))
-        assert np.all(np.diff(column(by_rank, "contribution")) <= 0)
-    distances, places = nearest_references(detector, graphs, k=3, view=views[0])
-    line = ", ".join(f"{i} ({d:.3g})" for i, d in zip(places[0], distances[0], strict=True))
-    printed = result.stdout.splitlines()
-    reasons = [line for line in printed if line.startswith("  because ")]
+    np.testing.assert_allclose(frame["contribution"], np.concatenate(shares), rtol=1e-9)
+    by_graph = frame.groupby("graph")["contribution"]
+    assert (frame["rank"] == by_graph.rank(ascending=False, method="first")).all()
+    new_from = novel_nodes(detector, graphs)
+    radii = np.concatenate(new_from)
+    np.testing.assert_array_equal(frame["new_from"], np.where(radii <= 5, radii, np.nan))
+
     table_of = explain(detector, graphs, 3, n_reasons=3)
     strong = table_of[table_of["strength"] >= 1]
-    assert reasons == [
-        f"  because {x.reason} (strength {x.strength:.3g})" for x in strong.itertuples()
-    ]
-    lines = [line for line in printed if line not in reasons]
-    name, *surprises, size, nearest, nodes, novel = lines[:9]
-    first = next(row["node"] for row in rows if row["rank"] == "1")
-    verdict = {1: "normal", -1: "anomaly"}[detector.predict(graphs)[0]]
-    decisions = detector.decision_function(graphs)
-    assert name == f"new/00.graphml: {verdict}, decision {decisions[0]:.4g}"
-    assert surprises == [
-        f"  surprise {surprise:.3g}: {view}"
-        for view, surprise in zip(detector.density_.views, surprise[0], strict=True)
-    ]
-    known = detector.density_.references.n_nodes_per_graph
-    assert size.startswith(f"  {sizes[0]} nodes (references: {known.min()} to {known.max()}), ")
-    assert nearest == f"  nearest references (view {views[0]}): {line}"
-    assert nodes.startswith(f"  largest contributions (view {views[0]}): {first} (")
-    new_from = novel_nodes(detector, graphs)
-    assert [row["new_from"] for row in rows] == [
-        "" if radius > 5 else str(radius) for radii in new_from for radius in radii
-    ]
-    n_new, n_nodes = (new_from[0] <= 5).sum(), len(NEW[0])
-    of_node = dict(zip(NEW[0], new_from[0].tolist(), strict=True))
-    listed = sorted((n for n in of_node if of_node[n] <= 5), key=of_node.get)[:5]
-    usual = detector.density_.novelty.known_shares.mean()
-    words = [f"{n_new} of {n_nodes} nodes (a known graph: {usual:.0%})"]
-    words += [f"{n} (from radius {of_node[n]})" for n in listed]
-    assert novel == f"  in new neighborhoods: {', '.join(words)}"
+    reasons = [f"  because {x.reason} (strength {x.strength:.3g})" for x in strong.itertuples()]
+    assert [line for line in lines if line.startswith("  because ")] == reasons
+    lines = [line for line in lines if line not in reasons]
     assert len(lines) == 9 * len(NEW)
+    first = frame[frame["graph"] == "new/00.graphml"]
+    verdict = {1: "normal", -1: "anomaly"}[detector.predict(graphs)[0]]
+    known, view = density.references.n_nodes_per_graph, f"(view {views[0]})"
+    distances, places = nearest_references(detector, graphs, k=3, view=views[0])
+    nearest = [f"{i} ({d:.3g})" for i, d in zip(places[0], distances[0], strict=True)]
+    largest = first.sort_values("rank").iloc[0]
+    new = first.dropna().sort_values("new_from", kind="stable")
+    usual = density.novelty.known_shares.mean()
+    novel = [f"{len(new)} of {sizes[0]} nodes (a known graph: {usual:.0%})"]
+    novel += [f"{x.node} (from radius {x.new_from:.0f})" for x in new[:5].itertuples()]
+    starts = [
+        f"new/00.graphml: {verdict}, decision {detector.decision_function(graphs)[0]:.4g}",
+        *(f"  surprise {x:.3g}: {y}" for x, y in zip(surprises[0], density.views, strict=True)),
+        f"  {sizes[0]} nodes (references: {known.min()} to {known.max()}), ",
+        f"  nearest references {view}: {', '.join(nearest)}",
+        f"  largest contributions {view}: {largest['node']} ({largest['contribution']:.3g})",
+        f"  in new neighborhoods: {', '.join(novel)}",
+    ]
+    for line, start in zip(lines[:9], starts, strict=True):
+        assert line.startswith(start)
 
 
 def test_reasons_of_one_view(here):
@@ -317,7 +311,7 @@ def test_pictures_of_the_oddest(here, monkeypatch):
     expected = [f"new/{i:02d}.graphml" for i in np.argsort(decisions)[:6]]
     assert [graph.name for graph, _ in drawn] == expected
     message = run("explain model.skg new --picture picture.txt", exit_code=2).stderr
-    assert "picture.txt does not have the suffix of an image" in message
+    assert "picture.txt does not have the suffix .png or .svg" in message
 
 
 # -- info, and all of them -------------------------------------------------------------------------

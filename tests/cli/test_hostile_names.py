@@ -1,4 +1,4 @@
-"""What files say reaches neither the terminal nor spreadsheets as anything but text."""
+"""Names in files reach terminals and spreadsheets as nothing but text."""
 
 import json
 import os
@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-import skgraphkde
-from skgraphkde import GraphKDEDetector, persistence
+from skgraphkde import GraphKDEDetector
 from skgraphkde.cli import main
 from tests.cli.conftest import run, table
-from tests.detectors.forging import at, find, forged
 
 FORGED = "a)\nnew/b.graphml: normal, decision 9.9\n\x1b[2J\x1b]0;title\x07"
 
@@ -51,7 +49,7 @@ def write(path, nodes, label="C"):
 
 
 def printed(result):
-    """What a command printed, of which a terminal shows every character, line by line."""
+    """The lines that a command printed, each printable."""
     lines = (result.stdout + result.stderr).split("\n")
     assert all(line.isprintable() for line in lines), lines
     return lines
@@ -81,15 +79,6 @@ def test_odd_names_do_not_end_a_run(here, command):
 def test_what_cannot_be_read_is_skipped(here, monkeypatch):
     (here / "new" / "x.nodes.csv").write_text("id\n1\n")
     os.symlink("nowhere", here / "new" / "b.json")
-    scandir = os.scandir
-
-    def refuse(folder):
-        if str(folder).endswith("secret"):
-            raise PermissionError(13, "Permission denied", str(folder))
-        return scandir(folder)
-
-    (here / "new" / "secret").mkdir()
-    monkeypatch.setattr(os, "scandir", refuse)
     score = GraphKDEDetector.score_samples
 
     def fail(detector, graphs):
@@ -104,7 +93,6 @@ def test_what_cannot_be_read_is_skipped(here, monkeypatch):
     assert [line.split(" ")[1] for line in skipped] == [
         "new/b.json",
         "new/large.json:",
-        "new/secret:",
         "new/x.nodes.csv",
     ]
     assert "RuntimeError('not enough memory" in skipped[1]
@@ -151,21 +139,14 @@ def test_errors_are_one_line(here):
     assert not any(line.startswith("new/") for line in lines)
 
 
-def test_models_make_no_lines(here):
-    tree, arrays = persistence.read("model.skg")
-    tree["dict"]["library_version"] = FORGED
-    for place in (("references", "schema", "left_out"), ("fitted", "schema_", "left_out")):
-        path = find(tree, *place)
-        at(tree, path[:-1])[path[-1]] = {"tuple": [FORGED]}
-    (here / "odd.skg").write_bytes(forged(tree, arrays))
-    assert any(line.startswith("left out        a)\\n") for line in printed(run("info odd.skg")))
-    tree["dict"]["detector"]["class"] = FORGED
-    (here / "odd.skg").write_bytes(forged(tree, arrays))
-    for command in ("info odd.skg", "score odd.skg new"):
-        printed(run(command, exit_code=1))
-    with pytest.raises(skgraphkde.InvalidFileError) as error:
-        skgraphkde.load("odd.skg")
-    assert str(error.value).isprintable()
+def test_names_of_attributes_make_no_lines(here):
+    for path in ("new/a.json", "new/z.json"):
+        content = json.loads((here / path).read_text())
+        content["nodes"][0][FORGED] = 1
+        (here / path).write_text(json.dumps(content))
+    for command in ("fit new -o own.skg", "info own.skg"):
+        lines = printed(run(command))
+        assert any(line.startswith("left out        node attribute 'a)\\n") for line in lines)
 
 
 # -- cells -----------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ import networkx as nx
 import pytest
 from click.testing import CliRunner
 
-from skgraphkde.cli import main, shell
+from skgraphkde.cli import main
+from skgraphkde.cli.runtime import progress
 from tests.cli.conftest import READ, run
 
 
@@ -33,18 +34,11 @@ def test_paths_on_standard_input(here, end):
 def test_a_list_without_paths(here):
     """As ``find`` writes it on a quiet day."""
     for command in ("score", "explain", "report", "update", "watch"):
-        ending = "html" if command == "report" else "skg"
-        output = ["-o", f"{command}.{ending}"] if command != "explain" else []
-        output += ["--format", "csv"] if command == "score" else []
-        result = piped(b"\n", command, "model.skg", "-", *output)
+        suffix = {"update": "skg", "report": "html"}.get(command, "csv")
+        result = piped(b"\n", command, "model.skg", "-", "-o", f"none.{suffix}")
         assert result.exit_code == 0, result.output
         assert result.stderr == "Nothing to do: standard input lists no files\n"
-    assert not list(here.glob("*.html"))
-    assert sorted(path.name for path in here.glob("*.skg*")) == [
-        "model.skg",
-        "watch.skg",
-        "watch.skg.state",
-    ]
+    assert not list(here.glob("none*"))
     assert piped(b"", "score", "model.skg", "new/00.graphml", "-").stdout.count("\n") == 2
     result = piped(b"\n", "fit", "-", "-o", "own.skg")
     assert result.exit_code == 2
@@ -96,10 +90,7 @@ def test_the_value_that_makes_a_number_a_category(here, ending, place):
     assert found in result.stderr
     assert "oops" in result.stderr
     if result.exit_code == 0:
-        assert (
-            "is read as a category. Correct the value, or name the attribute with --edge-number"
-            in (result.stderr)
-        )
+        assert "is read as a category" in result.stderr
     result = piped(b"", *words, "--force", "--edge-number", "flow")
     assert result.exit_code == 3
     assert found in result.stderr
@@ -116,39 +107,12 @@ def test_what_only_some_graphs_have_is_not_skipped(here):
     assert "some/a.graphml has no node attribute 'label', and some/b.graphml has" in result.stderr
 
 
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("fit normal --calibration split", "raise --set calibration__fraction or --contamination"),
-        ("fit normal --calibration split", "or use --calibration loo"),
-        ("fit normal/00.graphml normal/01.graphml", "or raise --contamination"),
-        (
-            "fit normal normal",
-            "fit with --set calibration__copies=apart; --set calibration__copies=to",
-        ),
-        ("fit lacking.json", "to every node or to none, or fit with --missing indicate"),
-        ("score model.skg directed.graphml", "fit on directed graphs, or with --undirected"),
-    ],
-)
-def test_messages_name_options(here, words, message):
-    content = {"nodes": [{"id": 0, "x": 1.0}, {"id": 1}], "edges": []}
-    if words.startswith("score"):
-        nx.write_graphml(nx.DiGraph(nx.read_graphml("new/02.graphml")), "directed.graphml")
-        graph = nx.read_graphml("directed.graphml")
-        graph.remove_edge(*next(iter(graph.edges)))
-        nx.write_graphml(graph, "directed.graphml")
-    (here / "lacking.json").write_text(json.dumps(content))
-    output = ["-o", "own.skg"] if words.startswith("fit") else []
-    assert message in piped(b"", *words.split(), *output).stderr
-
-
 def test_an_interrupt_while_modules_are_imported(here, monkeypatch):
     class Interrupting(types.ModuleType):
         def __getattr__(self, name):
             raise KeyboardInterrupt
 
-    monkeypatch.setitem(sys.modules, "skgraphkde.cli.shell", Interrupting("shell"))
+    monkeypatch.setitem(sys.modules, "skgraphkde.cli.runtime", Interrupting("shell"))
     assert run("update model.skg new -o own.skg", exit_code=130).stderr == "Interrupted\n"
 
 
@@ -161,7 +125,7 @@ def test_an_interrupt_while_modules_are_imported(here, monkeypatch):
         ("bad", False),
         ("nowhere new", True),
         ("bad new", True),
-        ("some.json", True),
+        ("some.json", False),
     ],
 )
 def test_leaving_out_is_no_cure_where_nothing_would_be_left(here, words, is_cure):
@@ -179,16 +143,10 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_the_bar_says_what_is_done(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr(shell.sys, "stderr", terminal)
-    progress = shell.Progress(3, quiet=False)
-    assert list(progress.reading(["a", "b"])) == ["a", "b"]
-    progress.says("computing")
-    progress.passes(1)
-    progress.close()
-    shown = terminal.getvalue()
-    assert 0 < shown.index("reading: ") < shown.index("computing: ")
+def test_the_bar_counts_files(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert list(progress(["a", "b", "c"], quiet=False)) == ["a", "b", "c"]
+    shown = sys.stderr.getvalue()
     assert "3/3" in shown
-    assert list(shell.with_progress(["a"], quiet=True)) == ["a"]
-    assert terminal.getvalue() == shown
+    assert list(progress(["a"], quiet=True)) == ["a"]
+    assert sys.stderr.getvalue() == shown

@@ -3,7 +3,6 @@
 import importlib
 import json
 import re
-import sys
 
 import networkx as nx
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 import skgraphkde
 from skgraphkde import GraphKDEDetector, LeaveOneOut
-from skgraphkde.cli.lock import only_writer
+from skgraphkde.cli.runtime import only_writer
 from skgraphkde.monitoring import DriftMonitor
 from tests.cli.conftest import column, run, table
 
@@ -96,18 +95,15 @@ def test_graphs_that_the_log_has_are_left_out(here):
         pytest.param(["day1", "day2"], 10**6, marks=pytest.mark.slow),
     ],
 )
-def test_a_killed_call_is_made_good(here, days, n_lost):
+def test_a_killed_call_is_completed(here, days, n_lost):
     """The state is there, and some bytes of the rows that go with it are not, or all."""
-    sizes = [0]
     for day in days:
         watch(day)
-        sizes.append((here / "log.csv").stat().st_size)
     whole = (here / "log.csv").read_bytes()
-    (here / "log.csv").write_bytes(whole[: max(len(whole) - n_lost, sizes[-2])])
-    if n_lost > len(whole) and len(days) == 1:
-        (here / "log.csv").unlink()
+    (here / "log.csv").write_bytes(whole[: max(len(whole) - n_lost, 0)])
     watch(" ".join(days))
     assert (here / "log.csv").read_bytes() == whole
+    (here / "log.csv").unlink()
     watch("day3", exit_code=4)
     n_rows = sum(len(DAYS[day]) for day in [*days, "day3"])
     assert len(table((here / "log.csv").read_text())) == n_rows
@@ -125,17 +121,20 @@ def test_a_call_that_fails_writes_nothing(here):
 
 
 def test_an_alarm_that_nobody_was_told_of(here, monkeypatch):
-    """The state has it, and the call was killed before its exit code."""
+    """The state has it, and the call ended before it could report it."""
+
+    def fail(line):
+        raise OSError("stdout is closed")
+
     watch("day1 day2")
-    monkeypatch.setattr(watch_module._Log, "keep_reported", lambda *_: None)
-    first = watch("day3", exit_code=4)  # as if it had ended there
-    monkeypatch.undo()
-    monkeypatch.chdir(here)
+    with monkeypatch.context() as patch:
+        patch.setattr(watch_module, "echo", fail)
+        watch("day3", exit_code=1)
     log = (here / "log.csv").read_bytes()
     result = watch("day3", exit_code=4)
     assert "watched         0 graphs" in result.stdout
-    assert result.stdout[result.stdout.index("ALARM") :] in first.stdout
-    assert watch("day3").stdout.count("ALARM") == 0
+    assert "ALARM" in result.stdout
+    assert "ALARM" not in watch("day3").stdout
     assert (here / "log.csv").read_bytes() == log
 
 
@@ -154,7 +153,6 @@ def test_each_graph_is_watched_once(here):
     assert table((here / "log.csv").read_text())[0]["graph"] == "day1/00.graphml"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="locks")
 def test_a_second_watch_is_refused(here):
     with only_writer("log.csv"):
         result = watch("day1", exit_code=1)
@@ -186,8 +184,7 @@ def test_an_option_that_contradicts_the_log(here):
     ("change", "message"),
     [
         (lambda log, state: state.unlink(), "log.csv was not written by watch, or log.csv.state"),
-        (lambda log, state: log.unlink(), "log.csv has 0 rows, and 23 were written"),
-        (lambda log, state: log.write_text("graph\nx\n"), "log.csv has 1 rows, and 23 were"),
+        (lambda log, state: log.write_text("graph\nx\n"), "log.csv has changed since watch wrote"),
         (lambda log, state: state.write_text("{"), "log.csv.state is damaged: begin another log"),
         (lambda log, state: state.write_text("[]"), "log.csv.state is damaged: begin another log"),
         (
@@ -217,7 +214,7 @@ def test_the_log_of_another_model(here):
 
 
 def test_wrong_usage(here):
-    assert "give its path" in run("watch model.skg day1 -o -", exit_code=2).stderr
+    assert "give the path of a file" in run("watch model.skg day1 -o -", exit_code=2).stderr
     assert "Missing option '-o'" in run("watch model.skg day1", exit_code=2).stderr
     result = run("watch model.skg day1 -o log.csv --false-alarm-rate 2", exit_code=1)
     assert "false_alarm_rate must be in" in result.stderr
@@ -225,7 +222,7 @@ def test_wrong_usage(here):
 
 
 def test_names_are_text(here):
-    """What a spreadsheet would compute, or a terminal obey, is escaped, and known again."""
+    """Formulas and control characters are escaped, and the graphs are known again."""
     (here / "odd").mkdir()
     names = ["=1+1.graphml", "a\nb.graphml", '\x1b[2J,".graphml']
     for name in names:

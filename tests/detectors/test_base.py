@@ -361,18 +361,20 @@ def test_forged_files_of_own_detectors(path):
     register(EdgeCount)
     EdgeCount().fit(PATHS).save(path)
     tree, arrays = persistence.read(path)
-    name = "detector.fitted.calibration_scores_"
+    name = "detector.fitted.calibration_.scores"
     fitted = find(tree, "detector", "fitted")
     items = (*fitted, "dict")
     for content, message in (
-        (forged(tree, arrays | {name: np.zeros((2, 2))}), "array calibration_scores_ is float64"),
-        (forged(tree, arrays | {name: np.full(3, np.nan)}), "calibration_scores_ is not finite"),
-        (forged(tree, arrays | {name: np.zeros(0)}), "calibration_scores_ is empty"),
-        (forged(tree, arrays | {name: np.zeros(3)}), "array calibration_graphs_ is int64"),
-        (replaced(tree, arrays, find(tree, "offset_"), "low"), "offset_ is missing or not"),
-        (replaced(tree, arrays, find(tree, "offset_"), float("inf")), "offset_ is out of range"),
+        (forged(tree, arrays | {name: np.zeros((2, 2))}), "the array scores is float64"),
+        (forged(tree, arrays | {name: np.full(3, np.nan)}), "scores is not finite"),
+        (forged(tree, arrays | {name: np.zeros(0)}), "there are no scores"),
+        (forged(tree, arrays | {name: np.zeros(3)}), "the array graphs is int64"),
+        (replaced(tree, arrays, find(tree, "n_seen"), "low"), "n_seen is missing or not"),
         (replaced(tree, arrays, find(tree, "schema"), "x"), "'schema' parameter of EdgeCount"),
-        (replaced(tree, arrays, find(tree, "contamination"), 2), "'contamination' parameter"),
+        (
+            replaced(tree, arrays, find(tree, "parameters", "contamination"), 2),
+            "'contamination' parameter",
+        ),
         (replaced(tree, arrays, (*items, "predict"), 1), "predict is not a fitted attribute"),
         (replaced(tree, arrays, (*items, "__class__"), 1), "__class__ is not a fitted"),
         (replaced(tree, arrays, (*items, "__dict__"), {"dict": {}}), "__dict__ is not a fitted"),

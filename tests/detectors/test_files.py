@@ -1,6 +1,5 @@
 """Files of fitted detectors: what is saved comes back, elsewhere and later, too."""
 
-import json
 import os
 import pickle
 import re
@@ -10,7 +9,6 @@ from enum import IntEnum
 from fractions import Fraction
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -36,7 +34,6 @@ from skgraphkde import (
     Twins,
     paper_settings,
     persistence,
-    read_graphs,
 )
 from skgraphkde.datasets import load_mutag, make_barabasi_albert
 from skgraphkde.density.model import DensityModel
@@ -403,55 +400,3 @@ def test_loads_in_another_process_without_pickle_and_gpu(path):
     rtol = 1e-6 if torch.cuda.is_available() else 1e-9
     expected = detector.score_samples(random_graphs(5, seed=2))
     np.testing.assert_allclose(scores, expected, rtol=rtol)
-
-
-# -- later -----------------------------------------------------------------------------------------
-
-KEPT = GraphKDEDetector(
-    encoder=GCN(hidden_dim=8),
-    training=Contrastive(max_iter=2, twins=Twins(0.5)),
-    random_state=0,
-)
-
-
-def known_graphs():
-    """Graphs that nobody draws, with labels and attributes."""
-    graphs = [
-        make(n) for make in (nx.path_graph, nx.cycle_graph, nx.star_graph) for n in range(3, 9)
-    ]
-    for graph in graphs:
-        for node in graph:
-            graph.nodes[node]["label"] = "CNO"[node % 3]
-            graph.nodes[node]["x"] = [node * node % 5, len(graph) / 4]
-    return graphs
-
-
-def training_graphs():
-    return [graph for i, graph in enumerate(known_graphs()) if i % 3]
-
-
-def make_kept_file():
-    """Write tests/data. Only for a new format version: an old file stays as it is."""
-    detector = clone(KEPT).fit(training_graphs())
-    detector.save(DATA / "detector-v4.skg")
-    expected = {
-        "scores": detector.score_samples(known_graphs()).tolist(),
-        "offset": detector.offset_,
-        "contrast": detector.score(known_graphs()),
-    }
-    (DATA / "detector-v4.json").write_text(json.dumps(expected, indent=1) + "\n")
-
-
-def test_a_file_of_version_4_is_read():
-    assert (DATA / "detector-v4.skg").stat().st_size < 30_000
-    expected = json.loads((DATA / "detector-v4.json").read_text())
-    detector, graphs = skgraphkde.load(DATA / "detector-v4.skg"), known_graphs()
-    # Written on another processor.
-    np.testing.assert_allclose(detector.score_samples(graphs), expected["scores"], rtol=1e-6)
-    assert detector.offset_ == expected["offset"]  # read, not computed
-    assert detector.score(graphs) == pytest.approx(expected["contrast"], abs=1e-6)
-    parameters, saved = detector.get_params(), KEPT.get_params()
-    assert {key: repr(parameters[key]) for key in saved} == {k: repr(v) for k, v in saved.items()}
-    references = read_graphs(training_graphs())
-    assert len(references) == 12
-    assert_same(detector.density_.references, references)

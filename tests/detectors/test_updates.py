@@ -111,7 +111,7 @@ def test_a_split_sets_new_graphs_aside():
     joined = np.setdiff1d(np.arange(50, 80), new)
     references = detector.density_.references[-len(joined) :]
     assert numbers_of(references) == numbers_of(GRAPHS[joined])
-    views = detector.density_.as_log_p_values(detector.calibration_views_)
+    views = detector.density_.as_log_p_values(detector.calibration_.views)
     np.testing.assert_array_equal(detector.calibration_scores_, views.sum(axis=0))
 
 
@@ -187,9 +187,9 @@ def test_copies_do_not_count_for_a_reservoir(n_seeds):
         n_kept[detector.density_.references.n_nodes_per_graph] += 1
     shares = n_kept[3:].reshape(3, 20).mean(axis=1) / n_seeds
     np.testing.assert_allclose(shares, 1 / 6, atol=4 * np.sqrt(5 / 36 / 20 / n_seeds))
-    assert (detector.n_graphs_seen_, detector.n_graphs_counted_) == (100, 60)
+    assert (detector.n_graphs_seen_, detector.calibration_.n_counted) == (100, 60)
     loaded = pickle.loads(pickle.dumps(detector))
-    assert loaded.n_graphs_counted_ == 60
+    assert loaded.calibration_.n_counted == 60
 
 
 def test_the_contamination_of_fit_places_the_threshold(tmp_path):
@@ -201,7 +201,7 @@ def test_the_contamination_of_fit_places_the_threshold(tmp_path):
     expected.partial_fit(NEW)
     np.testing.assert_allclose(updated_detector.offset_, expected.offset_)
     assert detector.offset_ == expected.offset_
-    assert detector.fit(GRAPHS[:30]).contamination_ == 0.4
+    assert detector.fit(GRAPHS[:30]).calibration_.contamination == 0.4
 
 
 def test_without_references_all_graphs_stay():

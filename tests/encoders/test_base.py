@@ -65,12 +65,6 @@ def test_forged_weights_are_refused(specification, change, message):
         restore_encoder(specification, module.in_dim + 1, weights)
 
 
-def test_more_layers_than_weights_are_refused_before_they_are_built():
-    _, module = fitted(SPECIFICATIONS["gcn"])
-    with pytest.raises(ValueError, match="there are too few weights"):
-        restore_encoder(GCN(n_layers=10**9), module.in_dim, weights_of(module))
-
-
 @pytest.mark.parametrize(
     ("specification", "name", "message"),
     [

@@ -219,20 +219,6 @@ def test_devices_and_pipes_are_left_alone(path, fitted):
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_files_of_too_many_items_are_neither_written_nor_read(path, monkeypatch):
-    """What takes no space in a file but much in memory."""
-    tree = {"a": [[]] * 50, "b": ", [{" * 100, "c": '"' * 100 + "," * 100}
-    monkeypatch.setattr(container, "MOST_ITEMS", 110)
-    write(path, tree, ARRAYS)
-    assert read(path)[0] == tree
-    for name, limit in (("MOST_ITEMS", 100), ("MOST_ARRAYS", 3), ("LONGEST_EMPTY", 2)):
-        with monkeypatch.context() as patched:
-            patched.setattr(container, name, limit)
-            for function in (read, lambda path: write(path, tree, ARRAYS)):
-                with pytest.raises(ValueError, match=r"items and 4 arrays, and|empty array has 3"):
-                    function(path)
-
-
 def test_folders_that_do_not_exist_or_are_read_only(fitted, tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError):
         fitted.save(tmp_path / "nowhere" / "detector.skg")

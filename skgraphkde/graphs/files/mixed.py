@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.resolution import is_number
@@ -32,12 +32,11 @@ def warn_of_mixed(names: Sequence[str], batch: GraphBatch, schema: GraphSchema) 
         for name in set(getattr(batch.schema, kind)) - set(CONVENTIONS[kind]):
             odd = first_without_number(batch, kind, name)
             if odd is not None and odd[2] < 0.5:
-                warnings.warn(
+                warn(
                     f"{names[odd[0]]} has {shown(odd[1])!r} as {kind[:4]} attribute {name!r}, "
                     "which is a number nearly everywhere else: it is read as a category. Correct "
                     f"the value, or name the attribute in {kind[:4]}_numbers, and no other value "
-                    "is accepted",
-                    stacklevel=3,
+                    "is accepted"
                 )
 
 

@@ -1,0 +1,223 @@
+"""The runtime of all commands: errors and warnings as lines, files, progress, skipped graphs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import click
+from filelock import FileLock, Timeout
+from tqdm import tqdm
+
+from skgraphkde.cli.exit_codes import INTERRUPTED, SKIPPED
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.files import FileGraph, attempt, chunks, find_files
+from skgraphkde.graphs.naming import printable
+from skgraphkde.persistence import atomic_file
+
+LONGEST_MESSAGE = 1_000  # characters
+
+#: A batch and the ids of the nodes of each graph -> a result for each graph.
+Judge = Callable[[GraphBatch, list], list]
+
+
+# -- lines on stdout and stderr --------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Print warnings, and errors about the input, on one line each.
+
+    The notes of an exception (:meth:`BaseException.add_note`) are printed at the end of the line.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # its encoding may lack the letters of a name
+            stream.reconfigure(errors="backslashreplace")
+    shown: set[str] = set()  # Python forgets warnings when a package changes the filters
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        line = f"Warning: {_one_line(str(message))}"
+        if line not in shown:
+            shown.add(line)
+            note(line)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = show
+        try:
+            yield
+        except KeyboardInterrupt as error:
+            note(f"Interrupted{_notes(error)}")
+            raise click.exceptions.Exit(INTERRUPTED) from None
+        except BrokenPipeError:  # the reader of the output has stopped: click exits quietly
+            raise
+        except click.ClickException as error:
+            vars(error)["message"] = message_of(error)  # which click declares final
+            raise
+        except (OSError, ImportError, ValueError) as error:
+            raise click.ClickException(message_of(error)) from error
+
+
+def message_of(error: Exception) -> str:
+    """The message of an error and its notes on one line, without the number of an OSError."""
+    text = str(error) or type(error).__name__
+    if isinstance(error, OSError) and error.strerror:
+        text = error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    return _one_line(text) + _notes(error)
+
+
+def _notes(error: BaseException) -> str:
+    return "".join(getattr(error, "__notes__", ()))
+
+
+def _one_line(message: str) -> str:
+    """A message on one line; a long one, which quotes a file, keeps its beginning and its end."""
+    text = " ".join(message.split())
+    if len(text) > LONGEST_MESSAGE:
+        text = f"{text[: LONGEST_MESSAGE // 2]} ... {text[-LONGEST_MESSAGE // 2 :]}"
+    return printable(text)
+
+
+def note(line: str) -> None:
+    """Print one line to stderr, above a progress bar."""
+    tqdm.write(printable(line), file=sys.stderr)
+
+
+def echo(line: str, *, err: bool = False) -> None:
+    """Print one line to stdout or stderr, with the names in it made printable."""
+    click.echo(printable(line), err=err)
+
+
+def progress(files: Sequence[Path], quiet: bool) -> tqdm:
+    """The files, with a progress bar on stderr if that is a terminal and `quiet` is False."""
+    return tqdm(files, unit="file", file=sys.stderr, disable=quiet or None)
+
+
+# -- output files ----------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def only_writer(path: str) -> Iterator[None]:
+    """Hold the lock of an output file; "-" is stdout and has none.
+
+    The operating system ends the lock with the process, so the file that a killed process leaves
+    blocks nobody.
+
+    Raises
+    ------
+    click.ClickException
+        If another process holds the lock.
+    """
+    if path == "-":
+        yield
+        return
+    lock = FileLock(f"{os.path.realpath(path)}.lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise click.ClickException(
+            f"another process is writing {path}: wait until it has ended, or give another -o"
+        ) from error
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # Windows removes no open file
+            os.unlink(lock.lock_file)  # while it is locked: nobody else holds this file
+        lock.release()
+
+
+@contextlib.contextmanager
+def opened(path: str) -> Iterator[IO[str]]:
+    """Stdout, or a file that appears once it is complete."""
+    if path == "-":
+        yield sys.stdout
+        return
+    with atomic_file(path, "t", encoding="utf-8", newline="") as file:
+        yield file
+
+
+# -- graphs of files -------------------------------------------------------------------------------
+
+
+class Skipped:
+    """The policy for files and graphs that cannot be used.
+
+    Parameters
+    ----------
+    skip_errors : bool
+        Report and count them. False: the first one ends the run.
+    """
+
+    def __init__(self, skip_errors: bool) -> None:
+        self.skip_errors = skip_errors
+        self.count = 0
+        self._others_remain = False
+
+    def on_error(self, error: Exception) -> None:
+        """Report the error of one file or graph, or raise it."""
+        if self.skip_errors:
+            self.count += 1
+            note(f"Skipped: {message_of(error)}")
+            return
+        cure = ""
+        if self._others_remain and not str(error).startswith("none of"):
+            cure = "; --skip-errors leaves out what cannot be used"
+        raise click.ClickException(message_of(error) + cure) from error
+
+    def find_files(self, paths: Sequence[str], *outputs: str | None) -> list[Path]:
+        """The graph files among paths, without the outputs of the command.
+
+        Raises
+        ------
+        click.UsageError
+            If a path is an output, which would replace a graph.
+        """
+        own = {os.path.realpath(x) for x in outputs if x is not None and x != "-"}
+        for path in paths:
+            if os.path.realpath(path) in own:
+                raise click.UsageError(f"{path} is a graph and the output: give another output")
+        self._others_remain = len(paths) > 1
+        found = find_files(paths, self.on_error)
+        files = [path for path in found if os.path.realpath(path) not in own]
+        self._others_remain = len(files) > 1
+        return files
+
+    def exit_if_any(self) -> None:
+        """Exit with the code for skipped files, if there were any."""
+        if self.count:
+            raise click.exceptions.Exit(SKIPPED)
+
+
+def judged(
+    judge: Judge, graphs: Iterable[FileGraph], skipped: Skipped
+) -> Iterator[tuple[FileGraph, Any]]:
+    """Pairs of a graph and its result, computed for many graphs at a time."""
+    for chunk in chunks(graphs):
+        yield from judged_chunk(judge, chunk, skipped)
+
+
+def judged_chunk(
+    judge: Judge, chunk: list[FileGraph], skipped: Skipped
+) -> list[tuple[FileGraph, Any]]:
+    """Pairs of a graph and its result, without graphs that `judge` fails at."""
+    try:
+        batch = GraphBatch.concatenate([graph.batch for graph in chunk])
+        results = judge(batch, [graph.nodes for graph in chunk])
+    except Exception:  # which of the graphs it concerns is found out one by one
+        results = [attempt(skipped.on_error, _judge_one, judge, graph) for graph in chunk]
+    pairs = zip(chunk, results, strict=True)
+    return [(graph, result) for graph, result in pairs if result is not None]
+
+
+def _judge_one(judge: Judge, graph: FileGraph) -> Any:
+    try:
+        return judge(graph.batch, [graph.nodes])[0]
+    except Exception as error:  # a user's own detector or encoder can raise anything
+        reason = str(error) if isinstance(error, ValueError) else repr(error)
+        raise ValueError(f"{graph.name}: {reason}") from error

@@ -1,0 +1,34 @@
+"""Warnings that point to the user's line, however deep in the package they arise."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import sklearn
+
+# scikit-learn wraps `fit`, so its frames are between the user's and ours.
+_INSIDE = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))
+
+
+def warn(message: str) -> None:
+    """Issue a UserWarning, attributed to the first caller outside of the package.
+
+    Parameters
+    ----------
+    message : str
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn("the line of whoever called")
+    >>> str(caught[0].message)
+    'the line of whoever called'
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
