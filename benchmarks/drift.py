@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks import traces
 from benchmarks.render import markdown
-from skgraphkde import GraphBatch, GraphKDEDetector
-from skgraphkde.datasets import (
-    make_distribution_shift,
-    make_provenance_graphs,
-    make_traces,
-    make_watts_strogatz,
-)
+from examples import provenance_graphs
+from skgraphkde import GraphBatch, GraphKDEDetector, read_graphs
+from skgraphkde.datasets import make_distribution_shift, make_watts_strogatz
 from skgraphkde.monitoring import Alarm, DriftMonitor
 
 TITLE = "Drift: delay against false alarms"
@@ -54,25 +51,38 @@ def _erdos_renyi(n_normal: int, n_changed: int, seed: int) -> GraphBatch:
 
 def _servers(n_normal: int, n_changed: int, seed: int) -> GraphBatch:
     """Four activities in equal parts, and then one of them alone: nothing new, but another mix."""
-    drawn = make_provenance_graphs(n_normal + 6 * n_changed, random_state=seed)
-    servers = np.flatnonzero(drawn.activity[n_normal:] == "server")[:n_changed]
-    return drawn.graphs[np.r_[np.arange(n_normal), n_normal + servers]]
+    kinds = ["normal"] * (n_normal + 6 * n_changed)
+    graphs, activities = provenance_graphs.draw_provenance_graphs(kinds, seed)
+    servers = n_normal + np.flatnonzero(activities[n_normal:] == "server")[:n_changed]
+    drawn = read_graphs(graphs, schema=provenance_graphs.SCHEMA)
+    return drawn[np.r_[np.arange(n_normal), servers]]
 
 
-def _planted(make: Callable, kind: str) -> Callable[[int, int, int], GraphBatch]:
-    return lambda n_normal, n_changed, seed: (
-        make(n_normal, n_changed, kind=kind, random_state=seed).graphs
-    )
+def _attacked(attack: str) -> Callable[[int, int, int], GraphBatch]:
+    def draw(n_normal: int, n_changed: int, seed: int) -> GraphBatch:
+        kinds = ["normal"] * n_normal + [attack] * n_changed
+        graphs, _ = provenance_graphs.draw_provenance_graphs(kinds, seed)
+        return read_graphs(graphs, schema=provenance_graphs.SCHEMA)
+
+    return draw
+
+
+def _faulty(fault: str) -> Callable[[int, int, int], GraphBatch]:
+    def draw(n_normal: int, n_changed: int, seed: int) -> GraphBatch:
+        kinds = ["normal"] * n_normal + [fault] * n_changed
+        return read_graphs(traces.draw_traces(kinds, seed), schema=traces.SCHEMA)
+
+    return draw
 
 
 DRIFTS: dict[str, tuple[str, Callable[[int, int, int], GraphBatch]]] = {
     "larger graphs": ("sizes", _watts_strogatz),
     "sparser graphs": ("wiring", _erdos_renyi),
-    "flows reversed": ("wiring", _planted(make_provenance_graphs, "reversed_flow")),
-    "two services exchanged": ("wiring", _planted(make_traces, "other_order")),
-    "a new action": ("categories", _planted(make_provenance_graphs, "new_action")),
-    "calls fail more often": ("categories", _planted(make_traces, "retries")),
-    "slower calls": ("numbers", _planted(make_traces, "slow")),
+    "flows reversed": ("wiring", _attacked("reversed_flow")),
+    "two services exchanged": ("wiring", _faulty("other_order")),
+    "a new action": ("categories", _attacked("new_action")),
+    "calls fail more often": ("categories", _faulty("retries")),
+    "slower calls": ("numbers", _faulty("slow")),
     "one activity of four": ("mix", _servers),
 }
 # A drift of each source of graphs, whose normal graphs are watched for false alarms.

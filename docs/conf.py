@@ -54,6 +54,7 @@ toc_object_entries_show_parents = "hide"
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
+    "ignore_pattern": r"provenance_graphs\.py",  # not an example: plot_provenance.py imports it
     "within_subsection_order": ExplicitOrder(
         [
             "plot_mutag.py",

@@ -8,24 +8,24 @@ moved each betray another kind of attack.
 """
 
 # %%
-# Normal graphs are a shell, a build, a browser or a server at work. Five kinds of attack change
-# such a graph and leave its size almost as it was. We take the graphs as networkx has them, to show
-# what a schema does; in ``drawn.graphs`` everything has been read already.
+# Normal graphs are a shell, a build, a browser or a server at work. Four kinds of attack change
+# such a graph and leave its size almost as it was. The module ``provenance_graphs``, which lies
+# beside this example, simulates both.
 import sys
 
 import matplotlib.pyplot as plt
 import numpy as np
+from provenance_graphs import ATTACKS, draw_provenance_graphs
 
 from skgraphkde import GraphKDEDetector, GraphSchema
-from skgraphkde.datasets import make_provenance_graphs
 from skgraphkde.display import NovelNodesDisplay
 from skgraphkde.evaluation import auroc
 from skgraphkde.inspection import explain
 
-drawn = make_provenance_graphs(n_normal=250, n_anomalies=250, random_state=0)
-graphs = drawn.graphs.to_networkx()
+kinds = np.repeat(["normal", *ATTACKS], [250, *[50] * len(ATTACKS)])
+graphs, _ = draw_provenance_graphs(kinds, seed=0)
 known, fresh = graphs[:150], graphs[150:250]
-attacks = {str(kind): np.flatnonzero(drawn.kind == kind) for kind in np.unique(drawn.kind[250:])}
+attacks = {kind: np.flatnonzero(kinds == kind) for kind in ATTACKS}
 print(graphs[0])
 print("a node:", graphs[0].nodes[0])
 print("an arc:", next(iter(graphs[0].edges(data=True))))
@@ -52,9 +52,9 @@ for attack, index in attacks.items():
     print(f"{attack:15s}" + "".join(f"{100 * area:9.1f}" for area in areas))
 
 # %%
-# Two attacks are in the wiring. Flows that are reversed, and actions that nobody has seen, are in
-# the arrows, and a doubled volume is only in the bytes. Reading more costs a little where it says
-# nothing, and finds what cannot be found without it.
+# The exfiltration is in the wiring. Flows that are reversed, and actions that nobody has seen, are
+# in the arrows, and a doubled volume is only in the bytes. Reading more costs a little where it
+# says nothing, and finds what cannot be found without it.
 #
 # What is the reason? :func:`~skgraphkde.inspection.explain` says it in words. Here is the first
 # reason of two attacks of each kind:
@@ -63,7 +63,7 @@ batch = detector.read(graphs)
 chosen = np.concatenate([index[:2] for index in attacks.values()])
 reasons = explain(detector, batch[chosen])
 for i, reason in zip(chosen, reasons.loc[reasons["rank"] == 1, "reason"], strict=True):
-    print(f"{drawn.kind[i]:15s}{reason}")
+    print(f"{kinds[i]:15s}{reason}")
 
 # %%
 # And where? The darker a node, the less of its surroundings it takes to be unlike everything known.

@@ -35,10 +35,9 @@ from skgraphkde import (
     load,
     paper_settings,
     read_graphs,
-    testing,
 )
 from skgraphkde.datasets import load_mutag
-from skgraphkde.testing import check_graph_estimator
+from skgraphkde.testing import check_graph_estimator, checks
 
 
 class Guess(BaseEstimator):
@@ -310,7 +309,7 @@ def test_peers_keep_the_contract(name, monkeypatch):
         failed = [check for check in failed if check != UNTRAINED.get(name)]
         assert failed == BLIND.get(name, [])
         for check in failed:
-            getattr(testing, check)(detector, trees_and_complete_graphs())
+            getattr(checks, check)(detector, trees_and_complete_graphs())
 
 
 @pytest.mark.filterwarnings("ignore:node labels that fit did not see")

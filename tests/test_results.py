@@ -5,9 +5,12 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
+import skgraphkde
 from skgraphkde import BaseGraphDetector, GraphKDEDetector
-from skgraphkde.density.graph_density import GraphDensity
+from skgraphkde.density.model import DensityModel
 from skgraphkde.inspection import explain, results
+from skgraphkde.inspection.properties import Properties
+from skgraphkde.reporting import page
 from tests.conftest import random_graphs
 
 COLUMNS = ["name", "score", "decision", "verdict", "p_value", "selected", "reason"]
@@ -68,17 +71,27 @@ def test_no_p_values_where_there_are_none():
     assert len(frame[frame["selected"]]) == 0  # a missing value selects nothing
 
 
-def test_each_graph_is_scored_once(monkeypatch):
-    detector, scored = GraphKDEDetector().fit(NORMAL), []
-    log_p_values = GraphDensity.log_p_values
+@pytest.mark.parametrize("ask", [results, explain, skgraphkde.report])
+def test_each_graph_is_embedded_once(monkeypatch, ask):
+    """And the properties of the references are computed in the first call only."""
+    detector, embedded, described = GraphKDEDetector().fit(NORMAL), [], []
+    embed_all, init = DensityModel.embed_all, Properties.__init__
 
-    def counting(density, graphs, **options):
-        scored.append(len(graphs))
-        return log_p_values(density, graphs, **options)
+    def counting(model, graphs, *arguments):
+        embedded.append(len(graphs))
+        return embed_all(model, graphs, *arguments)
 
-    monkeypatch.setattr(GraphDensity, "log_p_values", counting)
-    results(detector, NEW)
-    assert scored == [8]
+    def describing(properties, density):
+        described.append(len(density.references))
+        init(properties, density)
+
+    monkeypatch.setattr(DensityModel, "embed_all", counting)
+    monkeypatch.setattr(Properties, "__init__", describing)
+    monkeypatch.setattr(page, "render", lambda *arguments: "")
+    for _ in range(2):
+        ask(detector, NEW)
+    assert embedded == [8, 8]
+    assert described == [40]
 
 
 def test_arguments_are_checked():

@@ -184,7 +184,7 @@ def _draw(lowest: list[tuple[FileGraph, _Explanation]], path: str, references: G
     from matplotlib.figure import Figure
 
     from skgraphkde.display import NodeContributionsDisplay
-    from skgraphkde.display.edge_styles import common_categories
+    from skgraphkde.display.graph_drawing import common_categories
 
     limit = max(found.nodes["contribution"].abs().max() for _, found in lowest)
     n_columns = min(3, len(lowest))

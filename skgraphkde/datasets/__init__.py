@@ -1,7 +1,6 @@
 """Data sets: the name of a data set, or a seed -> GraphBatch and targets."""
 
 from skgraphkde.datasets._mutag import load_mutag
-from skgraphkde.datasets._provenance import make_provenance_graphs
 from skgraphkde.datasets._random_graphs import (
     make_barabasi_albert,
     make_distribution_shift,
@@ -9,7 +8,6 @@ from skgraphkde.datasets._random_graphs import (
     make_stochastic_block,
     make_watts_strogatz,
 )
-from skgraphkde.datasets._traces import make_traces
 from skgraphkde.datasets._tu import fetch_tu_dataset
 
 __all__ = [
@@ -18,8 +16,6 @@ __all__ = [
     "make_barabasi_albert",
     "make_distribution_shift",
     "make_erdos_renyi",
-    "make_provenance_graphs",
     "make_stochastic_block",
-    "make_traces",
     "make_watts_strogatz",
 ]

@@ -26,10 +26,10 @@ def load_mutag(*, return_X_y: bool = False, edge_data: bool = False) -> Any:
     Parameters
     ----------
     return_X_y : bool, default=False
-        Whether to return ``(graphs, target)`` instead of a Bunch.
+        Return ``(graphs, target)`` instead of a Bunch.
     edge_data : bool, default=False
-        Whether bonds have their type, as the category "label" of the edges: aromatic, single,
-        double or triple. Without it, the graphs are those on which detectors are compared in the
+        Read the types of bonds as the category "label" of the edges: aromatic, single, double or
+        triple. Without them, the graphs are those on which detectors are compared in the
         literature.
 
     Returns

@@ -8,30 +8,23 @@ each graph should have. `make_distribution_shift` returns training and test grap
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
 import networkx as nx
 import numpy as np
+import scipy.sparse as sp
+from scipy.special import zeta
 from scipy.stats import beta
 from sklearn.utils import Bunch, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
-from skgraphkde.datasets._drawing import (
-    N_BLOCKS,
-    average_clustering,
-    average_path_length,
-    community_fit,
-    draw_extremes,
-    draw_independent_edges,
-    draw_sizes,
-    power_law_fit,
-    rewire,
-    with_degrees,
-)
+from skgraphkde.graphs.arrays import offsets, ranges
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.readers import read_graphs
 
+_N_BLOCKS = 3  # communities of the stochastic block model
 _COUNTS: dict = {
     "n_normal": [Interval(Integral, 0, None, closed="left")],
     "n_anomalies": [Interval(Integral, 0, None, closed="left")],
@@ -62,7 +55,7 @@ def make_erdos_renyi(
         Smallest and largest number of nodes. All numbers between them are equally likely.
     random_state : int, RandomState instance or None, default=None
     return_X_y : bool, default=False
-        Whether to return ``(graphs, target)`` instead of a Bunch.
+        Return ``(graphs, target)`` instead of a Bunch.
 
     Returns
     -------
@@ -87,8 +80,8 @@ def make_erdos_renyi(
     [1, 1, 1, -1]
     """
     rng = check_random_state(random_state)
-    p = np.concatenate([rng.beta(2, 2, size=n_normal), draw_extremes(n_anomalies, rng)])
-    graphs = draw_independent_edges(draw_sizes(len(p), n_nodes, rng), lambda i, j, g: p[g], rng)
+    p = np.concatenate([rng.beta(2, 2, size=n_normal), _draw_extremes(n_anomalies, rng)])
+    graphs = _draw_independent_edges(_draw_sizes(len(p), n_nodes, rng), lambda i, j, g: p[g], rng)
     return _result(graphs, n_normal, beta(2, 2).pdf(p), {"p": p}, return_X_y)
 
 
@@ -114,7 +107,7 @@ def make_barabasi_albert(
         Smallest and largest number of nodes. All numbers between them are equally likely.
     random_state : int, RandomState instance or None, default=None
     return_X_y : bool, default=False
-        Whether to return ``(graphs, target)`` instead of a Bunch.
+        Return ``(graphs, target)`` instead of a Bunch.
 
     Returns
     -------
@@ -143,12 +136,12 @@ def make_barabasi_albert(
     kind = np.arange(n_anomalies) % 2
     m = np.concatenate([np.full(n_normal, 2), np.where(kind == 0, 1, 2)])
     rewired = np.concatenate([np.zeros(n_normal), np.where(kind == 0, 0.0, 0.3)])
-    sizes = draw_sizes(len(m), n_nodes, rng)
+    sizes = _draw_sizes(len(m), n_nodes, rng)
     drawn = [
-        rewire(nx.barabasi_albert_graph(int(n), int(links), seed=rng), share, rng)
+        _rewire(nx.barabasi_albert_graph(int(n), int(links), seed=rng), share, rng)
         for n, links, share in zip(sizes, m, rewired, strict=True)
     ]
-    density = np.array([power_law_fit(graph) for graph in drawn])
+    density = np.array([_power_law_fit(graph) for graph in drawn])
     parameters = {"m": m, "rewired": rewired}
     return _result(read_graphs(drawn), n_normal, density, parameters, return_X_y)
 
@@ -175,7 +168,7 @@ def make_watts_strogatz(
         Smallest and largest number of nodes. All numbers between them are equally likely.
     random_state : int, RandomState instance or None, default=None
     return_X_y : bool, default=False
-        Whether to return ``(graphs, target)`` instead of a Bunch.
+        Return ``(graphs, target)`` instead of a Bunch.
 
     Returns
     -------
@@ -198,18 +191,18 @@ def make_watts_strogatz(
     kind = np.arange(n_anomalies) % 2
     anomalous = np.where(kind == 0, 0.05 * rng.rand(n_anomalies), 1 - 0.2 * rng.rand(n_anomalies))
     p = np.concatenate([np.full(n_normal, 0.2), anomalous])
-    sizes = draw_sizes(len(p), n_nodes, rng)
+    sizes = _draw_sizes(len(p), n_nodes, rng)
     drawn = [
         nx.watts_strogatz_graph(int(n), 4, rewired, seed=rng)
         for n, rewired in zip(sizes, p, strict=True)
     ]
-    graphs = read_graphs(drawn)
-    clustering, length = average_clustering(graphs), average_path_length(graphs)
+    clustering = np.array([nx.average_clustering(graph) for graph in drawn])
+    length = np.array([_average_path_length(graph) for graph in drawn])
     fits = (
         1 / (1 + 10 * (clustering - 0.5) ** 2),
         1 / (1 + 0.1 * (length - np.log(sizes) / math.log(4)) ** 2),
     )
-    return _result(graphs, n_normal, (fits[0] + fits[1]) / 2, {"p": p}, return_X_y)
+    return _result(read_graphs(drawn), n_normal, (fits[0] + fits[1]) / 2, {"p": p}, return_X_y)
 
 
 @validate_params(_COUNTS, prefer_skip_nested_validation=True)
@@ -234,7 +227,7 @@ def make_stochastic_block(
         Smallest and largest number of nodes. All numbers between them are equally likely.
     random_state : int, RandomState instance or None, default=None
     return_X_y : bool, default=False
-        Whether to return ``(graphs, target)`` instead of a Bunch.
+        Return ``(graphs, target)`` instead of a Bunch.
 
     Returns
     -------
@@ -261,14 +254,14 @@ def make_stochastic_block(
     # About one in three of all pairs is inside a community.
     p_in[flat] = p_out[flat] = (p_in[flat] + 2 * p_out[flat]) / 3
     p_in[inverted], p_out[inverted] = p_out[inverted].copy(), p_in[inverted].copy()
-    sizes = draw_sizes(n_graphs, n_nodes, rng)
+    sizes = _draw_sizes(n_graphs, n_nodes, rng)
 
     def probability(i: np.ndarray, j: np.ndarray, graph: np.ndarray) -> np.ndarray:
-        same = N_BLOCKS * i // sizes[graph] == N_BLOCKS * j // sizes[graph]
+        same = _N_BLOCKS * i // sizes[graph] == _N_BLOCKS * j // sizes[graph]
         return np.where(same, p_in[graph], p_out[graph])
 
-    graphs = draw_independent_edges(sizes, probability, rng)
-    density = np.array([community_fit(graph, rng) for graph in graphs.to_networkx()])
+    graphs = _draw_independent_edges(sizes, probability, rng)
+    density = np.array([_community_fit(graph, rng) for graph in graphs.to_networkx()])
     return _result(graphs, n_normal, density, {"p_in": p_in, "p_out": p_out}, return_X_y)
 
 
@@ -332,25 +325,112 @@ def make_distribution_shift(
     rewired = np.zeros(2 * n_test)
     p = np.clip(rng.normal(mean, 0.1, 2 * n_test), 0, 1)
     if scenario == "in_distribution":
-        p[n_test:] = draw_extremes(n_test, rng)
+        p[n_test:] = _draw_extremes(n_test, rng)
     else:
         low = 0.0 if scenario == "sparse" else 0.85
         p[n_test::2] = rng.uniform(low, low + 0.15, len(p[n_test::2]))
         rewired[n_test + 1 :: 2] = 0.5
     probabilities = np.concatenate([trained, p])
-    graphs = draw_independent_edges(
-        draw_sizes(len(probabilities), (20, 50), rng), lambda i, j, g: probabilities[g], rng
+    graphs = _draw_independent_edges(
+        _draw_sizes(len(probabilities), (20, 50), rng), lambda i, j, g: probabilities[g], rng
     )
     test = [
-        rewire(graph, share, rng)
+        _rewire(graph, share, rng)
         for graph, share in zip(graphs[n_train:].to_networkx(), rewired, strict=True)
     ]
     return Bunch(
-        train=with_degrees(graphs[:n_train]),
-        test=with_degrees(read_graphs(test)),
+        train=_with_degrees(graphs[:n_train]),
+        test=_with_degrees(read_graphs(test)),
         target=_target(2 * n_test, n_test),
         parameters={"p": p, "rewired": rewired},
     )
+
+
+# -- drawing ---------------------------------------------------------------------------------------
+
+
+def _draw_sizes(n_graphs: int, n_nodes: tuple[int, int], rng: np.random.RandomState) -> np.ndarray:
+    """Numbers of nodes, uniform between the smallest and the largest in `n_nodes`."""
+    smallest, largest = n_nodes
+    if not 5 <= smallest <= largest:
+        raise ValueError(f"n_nodes must be (smallest, largest), 5 <= smallest, got {n_nodes!r}")
+    if n_graphs == 0:
+        raise ValueError("n_normal and n_anomalies are both 0: ask for at least one graph")
+    return rng.randint(smallest, largest + 1, size=n_graphs)
+
+
+def _draw_extremes(n: int, rng: np.random.RandomState) -> np.ndarray:
+    """Probabilities that are uniform on the union of [0, 0.2] and [0.8, 1]."""
+    p = 0.4 * rng.rand(n)
+    return np.where(p < 0.2, p, p + 0.6)
+
+
+def _draw_independent_edges(
+    sizes: np.ndarray,
+    probability: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
+    rng: np.random.RandomState,
+) -> GraphBatch:
+    """Graphs in which edge (i, j) of graph g exists with ``probability(i, j, g)``."""
+    node_ptr = offsets(sizes)
+    n = int(node_ptr[-1])
+    graph = np.repeat(np.arange(len(sizes)), sizes)
+    end = node_ptr[1:][graph]
+    u = np.repeat(np.arange(n), end - np.arange(n) - 1)  # every pair u < v within one graph
+    v = ranges(np.arange(n) + 1, end)
+    start = node_ptr[graph[u]]
+    is_edge = rng.random_sample(len(u)) < probability(u - start, v - start, graph[u])
+    u, v = u[is_edge], v[is_edge]
+    ends = (np.concatenate([u, v]), np.concatenate([v, u]))
+    adjacency = sp.coo_array((np.ones(2 * len(u)), ends), shape=(n, n)).tocsr()
+    adjacency.sort_indices()
+    return GraphBatch(node_ptr, sp.csr_array(adjacency))
+
+
+def _rewire(graph: nx.Graph, share: float, rng: np.random.RandomState) -> nx.Graph:
+    """The graph with a share of its edges moved to pairs that were not connected."""
+    edges, gaps = list(graph.edges), list(nx.non_edges(graph)) if share else []
+    n_moved = min(round(share * len(edges)), len(gaps))
+    if not n_moved:
+        return graph
+    moved = nx.Graph(graph)
+    moved.remove_edges_from(edges[i] for i in rng.permutation(len(edges))[:n_moved])
+    moved.add_edges_from(gaps[i] for i in rng.permutation(len(gaps))[:n_moved])
+    return moved
+
+
+def _with_degrees(graphs: GraphBatch) -> GraphBatch:
+    """The graphs with degree / (n - 1) as their node attribute."""
+    others = np.repeat(graphs.n_nodes_per_graph, graphs.n_nodes_per_graph) - 1
+    return graphs.replace(attributes=(graphs.degrees / others)[:, np.newaxis])
+
+
+# -- the densities of the paper --------------------------------------------------------------------
+
+
+def _power_law_fit(graph: nx.Graph) -> float:
+    """1 / (1 + KL(P || Q)), with P the distribution of the degrees and Q(k) = k^-3 / zeta(3)."""
+    degrees = np.array([degree for _, degree in graph.degree if degree])
+    k, counts = np.unique(degrees, return_counts=True)
+    P = counts / counts.sum()
+    return float(1 / (1 + np.sum(P * np.log(P * k**3.0 * zeta(3)))))
+
+
+def _average_path_length(graph: nx.Graph) -> float:
+    """Mean length of the shortest paths, over the pairs of nodes that a path connects."""
+    lengths = dict(nx.all_pairs_shortest_path_length(graph))
+    return float(np.mean([d for from_node in lengths.values() for d in from_node.values() if d]))
+
+
+def _community_fit(graph: nx.Graph, rng: np.random.RandomState) -> float:
+    """max(0, Q) / (1 + 0.3 |c - 3|), with Q the modularity of the c communities of Louvain."""
+    if not graph.size():
+        return 0.0  # modularity is undefined without edges
+    communities = nx.community.louvain_communities(graph, seed=rng)
+    modularity = nx.community.modularity(graph, communities)
+    return max(0.0, modularity) / (1 + 0.3 * abs(len(communities) - _N_BLOCKS))
+
+
+# -- results ---------------------------------------------------------------------------------------
 
 
 def _target(n_graphs: int, n_normal: int) -> np.ndarray:
@@ -364,7 +444,7 @@ def _result(
     parameters: dict[str, np.ndarray],
     return_X_y: bool,
 ) -> Any:
-    graphs = with_degrees(graphs)
+    graphs = _with_degrees(graphs)
     target = _target(len(graphs), n_normal)
     if return_X_y:
         return graphs, target

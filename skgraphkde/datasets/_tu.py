@@ -75,17 +75,17 @@ def fetch_tu_dataset(
         Folder with ``NAME.zip``, or for the download. None: the folder that the environment
         variable ``SKGRAPHKDE_DATA`` names, or ``~/.cache/skgraphkde`` without it.
     download_if_missing : bool, default=True
-        Whether to download a missing zip.
+        Download a missing zip.
     return_X_y : bool, default=False
-        Whether to return ``(graphs, target)`` instead of a Bunch.
+        Return ``(graphs, target)`` instead of a Bunch.
     anomaly_class : int, default=None
         The class that is the anomaly. None: for the twelve data sets of the paper, the one that
         the paper takes; for others, none.
     edge_data : bool, default=False
-        Whether to read labels and attributes of edges, such as the bonds of MUTAG. Without them,
+        Read labels and attributes of edges, such as the bonds of MUTAG. Without them,
         the graphs are those on which detectors are compared in the literature.
     n_retries : int, default=3
-        How often to try a download.
+        Number of attempts to download.
     delay : float, default=1.0
         Seconds between two attempts.
 

@@ -170,7 +170,24 @@ class GraphDensity:
         """
         return self.log_p_values(graphs, verbose=verbose).sum(axis=0)
 
-    def log_p_values(self, graphs: GraphBatch, *, verbose: int = 0) -> np.ndarray:
+    def embed(self, graphs: GraphBatch, featurized: GraphBatch | None = None) -> EmbeddedGraphs:
+        """Embed graphs once, for several of the methods below.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        featurized : GraphBatch, default=None
+            The same graphs with their node features as attributes, if these are known.
+
+        Returns
+        -------
+        EmbeddedGraphs
+        """
+        if featurized is None:
+            return self._model.embed_all(graphs, self.features.transform_batch)
+        return EmbeddedGraphs(graphs, self._model.embed_all(featurized).measures)
+
+    def log_p_values(self, graphs: GraphBatch | EmbeddedGraphs, *, verbose: int = 0) -> np.ndarray:
         """Log p-values of each view, which add up to the scores; of one view, its own scores.
 
         Returns
@@ -228,7 +245,7 @@ class GraphDensity:
 
     def view_scores(
         self,
-        graphs: GraphBatch,
+        graphs: GraphBatch | EmbeddedGraphs,
         *,
         own: np.ndarray | None = None,
         featurized: bool = False,
@@ -243,11 +260,12 @@ class GraphDensity:
         scores = self.log_densities(graphs, own=own, featurized=featurized, verbose=verbose)
         if self.novelty is None:
             return scores
-        return np.vstack([scores, self.novelty.scores(graphs, own)])
+        batch = graphs.graphs if isinstance(graphs, EmbeddedGraphs) else graphs
+        return np.vstack([scores, self.novelty.scores(batch, own)])
 
     def log_densities(
         self,
-        graphs: GraphBatch,
+        graphs: GraphBatch | EmbeddedGraphs,
         *,
         own: np.ndarray | None = None,
         featurized: bool = False,
@@ -257,7 +275,7 @@ class GraphDensity:
 
         Parameters
         ----------
-        graphs : GraphBatch
+        graphs : GraphBatch or EmbeddedGraphs
         own : ndarray of shape (n_graphs,), default=None
             The reference that each graph is, to be left out (-1: none). None leaves nothing out.
         featurized : bool, default=False
@@ -273,14 +291,19 @@ class GraphDensity:
         return self._model.log_densities(graphs, self._references, featurize, own, verbose)
 
     def distances(
-        self, graphs: GraphBatch, other: GraphBatch | None = None, *, view: int = 0
+        self,
+        graphs: GraphBatch | EmbeddedGraphs,
+        other: GraphBatch | None = None,
+        *,
+        view: int = 0,
     ) -> np.ndarray:
         """Distances from graphs to others; the size kernel plays no part.
 
         Parameters
         ----------
-        graphs, other : GraphBatch
-            None for `other` means the references.
+        graphs : GraphBatch or EmbeddedGraphs
+        other : GraphBatch, default=None
+            None means the references.
         view : int, default=0
             Which of `fitted_distances`.
 
@@ -333,8 +356,8 @@ class GraphDensity:
         plain = DiscreteMeasures(measures.points, measures.weights, measures.sizes)
         return self.fitted_distances[view].contributions(Z, plain).numpy(force=True)
 
-    def _measures(self, graphs: GraphBatch) -> Embedded:
-        return self._model.embed_all(graphs, self.features.transform_batch).measures
+    def _measures(self, graphs: GraphBatch | EmbeddedGraphs) -> Embedded:
+        return (graphs if isinstance(graphs, EmbeddedGraphs) else self.embed(graphs)).measures
 
     # -- state -------------------------------------------------------------------------------------
 

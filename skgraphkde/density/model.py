@@ -164,7 +164,7 @@ class DensityModel(nn.Module):
     @torch.no_grad()
     def log_densities(
         self,
-        graphs: GraphBatch,
+        graphs: GraphBatch | EmbeddedGraphs,
         references: EmbeddedGraphs,
         featurize: Featurize = carried_features,
         own: np.ndarray | None = None,
@@ -174,7 +174,7 @@ class DensityModel(nn.Module):
 
         Parameters
         ----------
-        graphs : GraphBatch
+        graphs : GraphBatch or EmbeddedGraphs
         references : EmbeddedGraphs
             On the model's device, in its precision.
         featurize : callable
@@ -189,9 +189,11 @@ class DensityModel(nn.Module):
         ndarray of shape (n_distances, n_graphs)
         """
         scores = np.empty((len(self.distances), len(graphs)))
-        parts = self.blocks(graphs, len(references))
+        embedded = graphs if isinstance(graphs, EmbeddedGraphs) else None
+        batch = graphs.graphs if isinstance(graphs, EmbeddedGraphs) else graphs
+        parts = self.blocks(batch, len(references))
         for block in tqdm(parts, desc="scoring", disable=not verbose or len(parts) < 2):
-            queries = self.embed_all(graphs[block], featurize)
+            queries = embedded[block] if embedded else self.embed_all(batch[block], featurize)
             left_out = None
             if own is not None:
                 left_out = own_references(own[block], len(references), self.device)

@@ -1,4 +1,4 @@
-"""What the pictures share: axes, colors, validated numbers, and the lower end of scores.
+"""Helpers of all displays: axes, colors, validated numbers, and the lower end of scores.
 
 The helpers take what the caller of a picture passes. They return arrays and matplotlib objects, or
 raise a ValueError before a figure is opened. matplotlib is imported when something is drawn.

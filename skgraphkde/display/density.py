@@ -88,7 +88,7 @@ class DensityDisplay:
         """
         below = self.scores < lowest_shown(self.scores, self.offset, self.y)
         shown = self.scores[~below]
-        if below.any() and self.offset is not None:  # or what is below it would not look so
+        if below.any() and self.offset is not None:  # the hatched bar is left of the threshold
             shown = np.append(shown, self.offset)
         edges = np.histogram_bin_edges(shown, bins)
         positions = self.scores

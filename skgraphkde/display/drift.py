@@ -25,7 +25,7 @@ class DriftDisplay:
     Parameters
     ----------
     table : DataFrame
-        What :meth:`~skgraphkde.monitoring.DriftMonitor.update` returned, or several of these,
+        Result of :meth:`~skgraphkde.monitoring.DriftMonitor.update`, or several of these,
         joined by :func:`pandas.concat`.
     threshold : float
         ``monitor.threshold_``.

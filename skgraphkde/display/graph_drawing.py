@@ -1,59 +1,78 @@
-"""Drawing one graph: a batch of one graph -> its nodes with labels, and its edges, on axes.
+"""Drawing one graph: a batch of one graph and axes -> artists of its nodes and edges.
 
-Edges show their direction, their category and their weight. A large graph is drawn around one node,
-or around the nodes and edges that matter.
+networkx draws nodes, edges and arrows. Edges show their direction, their category and their weight.
+A large graph is drawn around one node, or around the nodes and edges that matter.
 """
 
 from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 from scipy.sparse.csgraph import dijkstra
 
 from skgraphkde.computing.threads import one_blas_thread
 from skgraphkde.display.common import VERMILION
-from skgraphkde.display.edge_styles import edge_styles, in_words
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import shown as legible
+from skgraphkde.graphs.naming import printable
+from skgraphkde.graphs.naming import shown as abbreviated
 from skgraphkde.graphs.readers import read_graphs
 
 # Largest graph that is drawn whole, if one of its nodes matters more than the others.
-MOST_NODES = 60
+MAX_NODES_AROUND = 60
 # Largest graph that is laid out by all of its distances, and whose node labels are legible.
-SMALL_GRAPH = 100
-# How many characters fit on a node, and of how many labels the meanings fit below.
-LONGEST_LABEL, MOST_MEANINGS = 3, 6
+MAX_NODES_LABELED = 100
+# Characters that fit on a node, and number of labels that are spelled out below the graph.
+LONGEST_LABEL, MAX_SPELLED_OUT = 3, 6
 # Centers of a large graph that are named below.
-NAMED = 4
+MAX_NAMED_CENTERS = 4
 # In points.
 LARGEST_NODE, SMALLEST_FONT = 14.0, 4.5
-# Parallel lines are this far apart; the picture is 2 wide.
+# Distance between parallel lines; the picture is 2 wide.
 GAP = 0.028
+
+GRAY, PALE = "#8c8c8c", "#d0d0d0"
+# Distinct with color blindness and without color, and not the colors of nodes (Okabe and Ito; Tol).
+LOOKS: tuple[tuple[str, Any], ...] = (
+    ("#6b6b6b", "solid"),
+    ("#009E73", (0, (4, 1.5))),
+    ("#E69F00", "solid"),
+    ("#CC79A7", (0, (1, 1))),
+    ("#56B4E9", (0, (5, 1.5, 1, 1.5))),
+    ("#882255", "solid"),
+    ("#999933", (0, (2, 1))),
+    ("#332288", (0, (1, 1))),
+)
+# Bonds, as the lines that chemists draw.
+BONDS: dict[str, tuple[Any, ...]] = {
+    "single": ("solid",),
+    "double": ("solid",) * 2,
+    "triple": ("solid",) * 3,
+    "aromatic": ("solid", (0, (2, 1.5))),
+}
+# Frequent categories of the references that have looks of their own before new categories.
+N_COMMON = 6
 
 
 class Drawing(NamedTuple):
-    """What was drawn."""
+    """The artists of a graph."""
 
     nodes: Any  # PathCollection
-    edges: Any  # LineCollection
-    arrows: Any  # PathCollection; None of an undirected graph
+    edges: Any  # LineCollection, or a list of FancyArrowPatch for a directed graph
     shown: np.ndarray  # numbers of the nodes that are drawn, in ascending order
 
 
-class _Edges(NamedTuple):
-    """The edges to draw; those with the same ends and category are one."""
+class EdgeStyle(NamedTuple):
+    """The look of a category of edges."""
 
-    ends: np.ndarray  # (m, 2): positions among the nodes that are drawn
-    groups: np.ndarray  # (m,): the style of each
-    widths: np.ndarray  # (m,): in points
-    styles: list[tuple[str, Any]]
-    names: list[str]  # of the styles; [] if there is nothing to say about them
-    lines: list[tuple[Any, ...]]  # the line styles of each style: several are parallel lines
+    name: str  # in the legend; "" for no entry
+    color: str
+    lines: tuple[Any, ...]  # several are parallel
 
 
 def draw_graph(
@@ -66,6 +85,7 @@ def draw_graph(
     names: Sequence[Any] | None = None,
     edge_categories: Sequence[Hashable] = (),
     legend: bool = True,
+    node_color: Any = "white",
     **colors: Any,
 ) -> Drawing:
     """Draw a batch of one graph.
@@ -75,63 +95,67 @@ def draw_graph(
     ax : matplotlib Axes
     batch : GraphBatch
     values : ndarray of shape (n_nodes,) or None
-        How much each node matters: of more than 60 nodes, those around what is marked and
-        outlined are drawn, or else those around the largest value. None draws all.
+        Importance of each node: of more than 60 nodes, those around the marked edges and outlined
+        nodes are drawn, or else those around the largest value. None draws all.
     marked : sequence of (int, int), default=()
         Edges to mark, by the numbers of their nodes.
     outlined : sequence of int, default=()
         Nodes with a ring around them.
     names : sequence, default=None
-        What the nodes are called. None: their numbers.
+        Names of the nodes. None: their numbers.
     edge_categories : sequence, default=()
-        The categories that have styles before others, so that pictures agree.
+        Categories that have styles before others, so that pictures agree.
     legend : bool, default=True
-        Whether to say below the graph what is shown: categories of edges, labels that were
-        shortened, and which part of a large graph.
+        Draw a legend below the graph: categories of edges, labels that were shortened, and the
+        part of a large graph that is shown.
+    node_color : color or array-like, default="white"
+        One color, or a number or color per node.
     **colors : dict
-        For ``ax.scatter``: "c", a color or one per node, "cmap", "vmin", "vmax".
+        "cmap", "vmin" and "vmax", for :func:`networkx.draw_networkx_nodes`.
 
     Returns
     -------
     Drawing
     """
+    from matplotlib.artist import setp
+
     outlined = list(outlined)
     shown, centers = _shown(batch, values, [*(node for edge in marked for node in edge), *outlined])
-    edges = _edges(batch, shown, edge_categories)
-    positions = _layout(_simple(len(shown), edges.ends))
+    codes, styles = edge_styles(batch, edge_categories)
+    edges = _edges_between(shown, batch, codes)
+    graph = nx.empty_graph(shown.tolist())
+    graph.add_edges_from(edges[["u", "v"]].to_numpy().tolist())
+    positions = np.full((batch.n_nodes, 2), np.nan)
+    positions[shown] = _layout(graph)
     diameter = _diameter(ax, len(shown))
-    _mark(ax, shown, positions, marked)
-    lines, arrows = _draw_edges(ax, positions, edges, diameter / 2, batch.directed)
-    if not isinstance(colors["c"], str):
-        colors["c"] = np.asarray(colors["c"])[shown]
-    widths = np.where(np.isin(shown, [] if outlined else centers) & (len(shown) > 1), 2.0, 0.6)
-    nodes = ax.scatter(
-        *positions.T, s=diameter**2, edgecolors="#555555", linewidths=widths, zorder=2, **colors
-    )
-    if outlined:
-        _ring(ax, positions[np.isin(shown, outlined)], diameter)
-    used = np.unique(edges.groups).tolist() if edges.names else []
-    words = []
-    if len(shown) < batch.n_nodes:
-        called = [legible(x if names is None else names[x], 20) for x in centers[:NAMED]]
-        called += ["..."] * (len(centers) > NAMED)
-        around = f"around node{'s' * (len(centers) > 1)} {', '.join(called)}"
-        words += textwrap.wrap(f"{len(shown)} of {batch.n_nodes} nodes, {around}", 48)
-    if batch.labels is not None and len(shown) <= SMALL_GRAPH:
+    _mark(ax, graph, positions, marked)
+    lines = _draw_edges(ax, edges, styles, positions, diameter, batch.directed)
+    is_center = np.isin(shown, [] if outlined else centers) & (len(shown) > 1)
+    nodes = nx.draw_networkx_nodes(
+        graph, positions, ax=ax, node_size=diameter**2, edgecolors="#555555",
+        linewidths=np.where(is_center, 2.0, 0.6),
+        node_color=node_color if isinstance(node_color, str) else np.asarray(node_color)[shown],
+        **colors,
+    )  # fmt: skip
+    rings = _draw_rings(ax, graph, positions, outlined, diameter)
+    words = _part_of(batch, shown, centers, names)
+    if batch.labels is not None and len(shown) <= MAX_NODES_LABELED:
         words += _write_labels(ax, batch, shown, positions, nodes, diameter)
+    used = [styles[code] for code in np.unique(edges["code"]) if styles[code].name]
     if legend and (used or words):
-        _draw_legend(ax, edges, used, "\n".join(words))
-    for artist in (nodes, lines, arrows):
-        if artist is not None:
-            artist.set_clip_on(False)  # an axis that is fitted to the aspect cuts through nodes
+        _draw_legend(ax, used, "\n".join(words))
+    for artist in (nodes, rings):
+        artist.set_clip_on(False)  # axes that are fitted to the aspect cut through nodes
+    if graph.size():
+        setp(lines, clip_on=False, capstyle="butt")  # round ends would fill the gaps of dots
     ax.set_aspect("equal", adjustable="datalim")
     ax.margins(0.12)
     ax.axis("off")
-    return Drawing(nodes, lines, arrows, shown)
+    return Drawing(nodes, lines, shown)
 
 
 def one_graph(graph: Any, read: Callable[[Any], GraphBatch] = read_graphs) -> GraphBatch:
-    """A graph in any format as a batch of one, or a ValueError."""
+    """Read a graph of any format as a batch of one, or raise ValueError."""
     batch = read([graph])
     if len(batch) != 1:
         raise ValueError(f"a picture shows one graph, got a GraphBatch of {len(batch)}")
@@ -158,45 +182,34 @@ def check_marks(
 def _shown(
     batch: GraphBatch, values: np.ndarray | None, wanted: list[int]
 ) -> tuple[np.ndarray, list[int]]:
-    """The nodes to draw: all, or those nearest to the centers; and the centers."""
-    if values is None or batch.n_nodes <= MOST_NODES:
+    """Numbers of the nodes to draw, and the centers around which they lie, if not all are drawn."""
+    if values is None or batch.n_nodes <= MAX_NODES_AROUND:
         return np.arange(batch.n_nodes), []
-    centers = list(dict.fromkeys(wanted))[:MOST_NODES] or [int(np.argmax(values))]
+    centers = list(dict.fromkeys(wanted))[:MAX_NODES_AROUND] or [int(np.argmax(values))]
     steps = dijkstra(batch.underlying, indices=centers, unweighted=True, min_only=True)
-    order = np.lexsort((-values, steps))[:MOST_NODES]  # of nodes equally far, those that matter
+    order = np.lexsort((-values, steps))[
+        :MAX_NODES_AROUND
+    ]  # of nodes equally far, those that matter
     return np.sort(order[np.isfinite(steps[order])]), centers
 
 
-def _edges(batch: GraphBatch, shown: np.ndarray, categories: Sequence[Hashable]) -> _Edges:
-    """The edges between some nodes, undirected ones once."""
+def _edges_between(shown: np.ndarray, batch: GraphBatch, codes: np.ndarray) -> pd.DataFrame:
+    """Edges between some nodes, undirected ones once: u, v, code of the style, and width."""
     arcs = batch.adjacency.tocoo()
-    position = np.full(batch.n_nodes, -1)
-    position[shown] = np.arange(len(shown))
-    ends = np.column_stack([position[arcs.row], position[arcs.col]])
-    is_drawn = (ends >= 0).all(axis=1)
+    edges = pd.DataFrame({"u": arcs.row, "v": arcs.col, "code": codes, "weight": arcs.data})
+    is_drawn = edges["u"].isin(shown) & edges["v"].isin(shown)
     if not batch.directed:
-        is_drawn &= ends[:, 0] < ends[:, 1]
-    groups, styles, names, lines = edge_styles(batch, categories)
-    keys = np.column_stack([ends, groups])[is_drawn]
-    keys, index = np.unique(keys, axis=0, return_inverse=True)
-    weights = np.bincount(index.reshape(-1), arcs.data[is_drawn], len(keys))
-    widths = np.full(len(keys), 1.5)
-    if np.any(arcs.data != arcs.data[:1]):
-        widths = 0.1 + 3.9 * weights / weights.max(initial=0)
-    return _Edges(keys[:, :2], keys[:, 2], widths, styles, names, lines)
-
-
-def _simple(n: int, ends: np.ndarray) -> nx.Graph:
-    """The simple undirected graph."""
-    graph = nx.empty_graph(n)
-    graph.add_edges_from(ends.tolist())
-    return graph
+        is_drawn &= edges["u"] < edges["v"]
+    edges = edges[is_drawn].groupby(["u", "v", "code"], as_index=False)["weight"].sum()
+    is_weighted = np.any(arcs.data != arcs.data[:1])
+    edges["width"] = 0.1 + 3.9 * edges["weight"] / edges["weight"].max() if is_weighted else 1.5
+    return edges
 
 
 def _layout(graph: nx.Graph) -> np.ndarray:
-    """The positions of the nodes, the same each time, shape (n_nodes, 2)."""
+    """Positions of the nodes, the same in each call, shape (n_nodes, 2)."""
     with one_blas_thread():  # which wait for each other longer than such a graph takes
-        if len(graph) <= SMALL_GRAPH and nx.is_connected(graph):
+        if len(graph) <= MAX_NODES_LABELED and nx.is_connected(graph):
             positions = nx.kamada_kawai_layout(graph)
         else:
             positions = nx.spring_layout(graph, seed=0)
@@ -204,95 +217,134 @@ def _layout(graph: nx.Graph) -> np.ndarray:
 
 
 def _diameter(ax: Any, n_nodes: int) -> float:
-    """Of the nodes, in points, so that they have room on the axes."""
+    """Diameter of the nodes in points, such that they have room on the axes."""
     width, height = ax.bbox.size * 72 / ax.figure.dpi
     return min(LARGEST_NODE, 0.4 * min(width, height) / np.sqrt(n_nodes))
 
 
-# -- edges -----------------------------------------------------------------------------------------
+# -- artists ---------------------------------------------------------------------------------------
 
 
 def _draw_edges(
-    ax: Any, positions: np.ndarray, edges: _Edges, radius: float, directed: bool
-) -> tuple[Any, Any]:
-    """Draw lines, and heads at their ends which touch nodes of a radius in points."""
-    from matplotlib.collections import LineCollection
-
-    segments, colors, widths, lines, heads = [], [], [], [], []
-    for edge, shift, line in _strokes(edges):
-        start, end = positions[edges.ends[edge]]
-        forward = (end - start) / max(np.hypot(*(end - start)), 1e-12)
-        # The same side for u -> v and v -> u, which are strokes of one bundle.
-        turn = 1 if edges.ends[edge, 0] < edges.ends[edge, 1] else -1
-        aside = turn * shift * np.array([-forward[1], forward[0]])
-        segments.append([start + aside, end + aside])
-        colors.append(edges.styles[edges.groups[edge]][0])
-        widths.append(edges.widths[edge])
-        lines.append(line)
-        heads.append(_head(forward, radius, edges.widths[edge]))
-    drawn = LineCollection(segments, colors=colors, linewidths=widths, linestyles=lines, zorder=1)
-    ax.add_collection(drawn)
-    if not directed:
-        return drawn, None
-    return drawn, _draw_heads(ax, heads, [segment[1] for segment in segments], colors)
-
-
-def _mark(ax: Any, shown: np.ndarray, positions: np.ndarray, marked: Any) -> None:
-    """Draw a broad line behind some edges."""
-    from matplotlib.collections import LineCollection
-
-    position = {node: k for k, node in enumerate(shown.tolist())}
-    segments = []
-    for u, v in marked:
-        if u in position and v in position:
-            segments.append([positions[position[u]], positions[position[v]]])
-    if segments:
-        look = {"colors": VERMILION, "alpha": 0.35, "linewidths": 8, "capstyle": "round"}
-        ax.add_collection(LineCollection(segments, zorder=0.5, **look))
-
-
-def _ring(ax: Any, positions: np.ndarray, diameter: float) -> None:
-    """Draw a ring around some nodes, which is seen without colors."""
-    look = {"facecolors": "none", "edgecolors": "black", "linewidths": 2.0, "zorder": 2.5}
-    ax.scatter(*positions.T, s=(diameter + 6) ** 2, clip_on=False, **look)
-
-
-def _strokes(edges: _Edges) -> Iterator[tuple[int, float, Any]]:
-    """The lines of all edges: the edge, how far aside, and the line style."""
-    bundles: dict[tuple[int, int], list[tuple[int, Any]]] = {}
-    for edge, (u, v) in enumerate(edges.ends.tolist()):
-        bundle = bundles.setdefault((min(u, v), max(u, v)), [])
-        bundle += [(edge, line) for line in edges.lines[edges.groups[edge]]]
-    for bundle in bundles.values():
-        for i, (edge, line) in enumerate(bundle):
-            yield edge, GAP * (i - (len(bundle) - 1) / 2), line
-
-
-def _head(forward: np.ndarray, radius: float, width: float) -> np.ndarray:
-    """A triangle, in points, whose tip is where an arrow meets the node at (0, 0)."""
-    aside = np.array([-forward[1], forward[0]])
-    tip = -radius * forward
-    base = tip - (0.7 * radius + width) * forward
-    half = (0.3 * radius + 0.6 * width) * aside
-    return np.array([tip, base + half, base - half])
-
-
-def _draw_heads(ax: Any, heads: list[np.ndarray], ends: list, colors: list[str]) -> Any:
-    from matplotlib.collections import PathCollection
-    from matplotlib.path import Path
-    from matplotlib.transforms import IdentityTransform
-
-    paths = [Path(np.vstack([head, head[:1]]), closed=True) for head in heads]
-    drawn = PathCollection(
-        paths, sizes=[1.0], offsets=np.reshape(ends, (-1, 2)), offset_transform=ax.transData,
-        facecolors=colors, linewidths=0, zorder=1.5,
+    ax: Any,
+    edges: pd.DataFrame,
+    styles: list[EdgeStyle],
+    positions: np.ndarray,
+    diameter: float,
+    directed: bool,
+) -> Any:
+    """Draw edges; lines between the same two nodes are parallel."""
+    strokes = edges.assign(line=[list(styles[code].lines) for code in edges["code"]])
+    strokes = strokes.explode("line", ignore_index=True)
+    pair = [strokes[["u", "v"]].min(axis=1), strokes[["u", "v"]].max(axis=1)]
+    bundle = strokes.groupby(pair)["u"]
+    shift = GAP * (bundle.cumcount() - (bundle.transform("size") - 1) / 2).to_numpy()
+    start, end = positions[strokes["u"]], positions[strokes["v"]]
+    forward = (end - start) / np.maximum(np.linalg.norm(end - start, axis=1, keepdims=True), 1e-12)
+    # The same side for u -> v and v -> u, which are strokes of one bundle.
+    turn = np.where(strokes["u"] < strokes["v"], 1, -1)
+    aside = (turn * shift)[:, None] * np.column_stack([-forward[:, 1], forward[:, 0]])
+    # networkx draws lines between nodes: each stroke has two of its own, which are not drawn.
+    ends = np.stack([start + aside, end + aside], axis=1).reshape(-1, 2)
+    edgelist = np.arange(len(ends)).reshape(-1, 2).tolist()
+    arrows = {"arrowsize": (0.7 * diameter + strokes["width"]).tolist()} if directed else {}
+    return nx.draw_networkx_edges(
+        nx.DiGraph(), ends, edgelist, ax=ax, arrows=directed, node_size=diameter**2,
+        width=strokes["width"].tolist(), style=strokes["line"].tolist(),
+        edge_color=[styles[code].color for code in strokes["code"]], **arrows,
     )  # fmt: skip
-    drawn.set_transform(IdentityTransform())  # points, not data
-    ax.add_collection(drawn, autolim=False)
-    return drawn
+
+
+def _mark(ax: Any, graph: nx.Graph, positions: np.ndarray, marked: Any) -> None:
+    """Draw a broad line behind some edges."""
+    edgelist = [(u, v) for u, v in marked if graph.has_edge(u, v)]
+    if edgelist:
+        look = {"width": 8, "edge_color": VERMILION, "alpha": 0.35, "arrows": False}
+        lines = nx.draw_networkx_edges(graph, positions, edgelist, ax=ax, **look)
+        lines.set(zorder=0.5, capstyle="round")
+
+
+def _draw_rings(
+    ax: Any, graph: nx.Graph, positions: np.ndarray, nodes: list[int], diameter: float
+) -> Any:
+    """Draw rings around some nodes, which are seen without colors."""
+    look = {"node_color": "none", "edgecolors": "black", "linewidths": 2.0}
+    nodelist, size = [node for node in nodes if node in graph], (diameter + 6) ** 2
+    rings = nx.draw_networkx_nodes(graph, positions, nodelist, node_size=size, ax=ax, **look)
+    rings.set_zorder(2.5)
+    return rings
+
+
+# -- styles of edges -------------------------------------------------------------------------------
+
+
+def common_categories(references: GraphBatch | None, graphs: Iterable[GraphBatch]) -> list:
+    """Edge categories of all pictures, in the order in which they are given styles.
+
+    Parameters
+    ----------
+    references : GraphBatch or None
+        Their six most frequent categories come first.
+    graphs : iterable of GraphBatch
+        The graphs to draw. Their categories that the references lack come second.
+
+    Returns
+    -------
+    list
+        For `edge_categories` of :func:`draw_graph`.
+    """
+    known: list[Hashable] = []
+    if references is not None and references.edge_labels is not None:
+        names = references.edge_label_names
+        counts = np.bincount(references.edge_labels, minlength=len(names))
+        known = [names[code] for code in np.argsort(-counts, kind="stable") if counts[code]]
+    new: dict[Hashable, None] = {}
+    for graph in graphs:
+        if graph.edge_labels is not None:
+            used = np.unique(graph.edge_labels).tolist()
+            new |= dict.fromkeys(graph.edge_label_names[code] for code in used)
+    return list(dict.fromkeys([*known[:N_COMMON], *(x for x in new if x not in known), *known]))
+
+
+def edge_styles(
+    batch: GraphBatch, categories: Sequence[Hashable] = ()
+) -> tuple[np.ndarray, list[EdgeStyle]]:
+    """Index of the style of each arc, and the styles.
+
+    The eight first categories have looks of their own: those of `categories`, or, without any,
+    those of the graph, the most frequent ones if there are more.
+    """
+    if batch.edge_labels is None:
+        return np.zeros(batch.adjacency.nnz, dtype=int), [EdgeStyle("", GRAY, ("solid",))]
+    own = list(batch.edge_label_names)
+    if not categories and len(own) > len(LOOKS):
+        counts = np.bincount(batch.edge_labels, minlength=len(own))
+        own = [own[code] for code in np.argsort(-counts, kind="stable")]
+    rank = {name: i for i, name in enumerate(dict.fromkeys([*categories, *own]))}
+    codes = np.array([rank[name] for name in batch.edge_label_names])[batch.edge_labels]
+    names = [in_words(name) for name in rank]
+    if not batch.directed and all(name.casefold() in BONDS for name in names):
+        return codes, [EdgeStyle("", GRAY, BONDS[name.casefold()]) for name in names]
+    looks = zip(names, LOOKS, strict=False)
+    styles = [EdgeStyle(name, color, (line,)) for name, (color, line) in looks]
+    others = np.unique(codes[codes >= len(LOOKS)])
+    rest = names[others[0]] if len(others) == 1 else f"{len(others)} others"
+    return np.minimum(codes, len(LOOKS)), [*styles, EdgeStyle(rest, PALE, ("solid",))]
 
 
 # -- words -----------------------------------------------------------------------------------------
+
+
+def _part_of(
+    batch: GraphBatch, shown: np.ndarray, centers: list[int], names: Sequence[Any] | None
+) -> list[str]:
+    """Lines that say which part of the graph is shown, none if it is whole."""
+    if len(shown) == batch.n_nodes:
+        return []
+    called = [abbreviated(x if names is None else names[x], 20) for x in centers]
+    called[MAX_NAMED_CENTERS:] = ["..."] * (len(called) > MAX_NAMED_CENTERS)
+    around = f"around node{'s' * (len(centers) > 1)} {', '.join(called)}"
+    return textwrap.wrap(f"{len(shown)} of {batch.n_nodes} nodes, {around}", 48)
 
 
 def _write_labels(
@@ -303,7 +355,7 @@ def _write_labels(
     nodes: Any,
     diameter: float,
 ) -> list[str]:
-    """Write labels on the nodes; return lines that say what shortened ones stand for."""
+    """Write labels on the nodes; return lines that spell out the shortened ones."""
     codes = np.asarray(batch.labels)[shown]
     used = np.unique(codes).tolist()
     names = [in_words(batch.label_names[code]) for code in used]
@@ -312,17 +364,16 @@ def _write_labels(
     if size < SMALLEST_FONT:
         return []
     nodes.update_scalarmappable()
-    backgrounds = nodes.get_facecolor()
-    for i, code in enumerate(codes.tolist()):
-        color = _legible(backgrounds[i % len(backgrounds)])
-        style = {"ha": "center", "va": "center", "fontsize": size, "color": color}
-        ax.text(*positions[i], short[code], zorder=3, **style)
+    backgrounds = np.broadcast_to(nodes.get_facecolor(), (len(shown), 4))
+    style = {"ha": "center", "va": "center", "fontsize": size, "zorder": 3}
+    for node, code, background in zip(shown, codes.tolist(), backgrounds, strict=True):
+        ax.text(*positions[node], short[code], color=_text_color(background), **style)
     pairs = [(short[code], name) for code, name in zip(used, names, strict=True)]
     meanings = [f"{few}: {name}".replace(" ", "\xa0") for few, name in pairs if few != name]
-    return textwrap.wrap(", ".join(meanings), 48) if len(meanings) <= MOST_MEANINGS else []
+    return textwrap.wrap(", ".join(meanings), 48) if len(meanings) <= MAX_SPELLED_OUT else []
 
 
-def _legible(background: np.ndarray) -> str:
+def _text_color(background: np.ndarray) -> str:
     """White or black, whichever contrasts more (WCAG 2)."""
     rgb = background[:3]
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
@@ -350,13 +401,20 @@ def shortened(names: Sequence[str]) -> list[str]:
     return [str(i) for i in range(len(names))]
 
 
-def _draw_legend(ax: Any, edges: _Edges, used: list[int], words: str) -> None:
-    """Below the graph, where it hides nothing."""
+def in_words(name: Hashable) -> str:
+    """A category in words, without mathematics between dollars; a missing one is "?"."""
+    values = name if isinstance(name, tuple) else (name,)
+    text = printable(" ".join("?" if value is None else str(value) for value in values))
+    return text.replace("$", r"\$")
+
+
+def _draw_legend(ax: Any, styles: list[EdgeStyle], words: str) -> None:
+    """Draw the legend below the graph, where it hides nothing."""
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], color=edges.styles[x][0], linestyle=edges.styles[x][1]) for x in used]
+    handles = [Line2D([], [], color=style.color, linestyle=style.lines[0]) for style in styles]
     ax.legend(
-        handles, [edges.names[x] for x in used], title=words or None, loc="upper center",
+        handles, [style.name for style in styles], title=words or None, loc="upper center",
         bbox_to_anchor=(0.5, 0.02), ncols=3, fontsize=7, title_fontsize=7, frameon=False,
         handlelength=1.8, columnspacing=1.2,
     )  # fmt: skip

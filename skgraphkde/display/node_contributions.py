@@ -22,7 +22,7 @@ class NodeContributionsDisplay:
     nodes are white. Nodes carry their categories, shortened if they are long, and edges are drawn
     with their directions, their categories, and weights as widths. Bonds that are called single,
     double, triple and aromatic look as chemists draw them. Of a graph of more than 60 nodes, 60 are
-    drawn: those around what is marked and outlined, or around the largest contribution.
+    drawn: those around the marked edges and outlined nodes, or around the largest contribution.
 
     Parameters
     ----------
@@ -38,9 +38,8 @@ class NodeContributionsDisplay:
         The numbers of the nodes that are drawn, in ascending order.
     nodes_ : matplotlib PathCollection
         In the order of `shown_`. A color bar for several axes takes this.
-    edges_ : matplotlib LineCollection
-    arrows_ : matplotlib PathCollection or None
-        The heads of directed edges.
+    edges_ : matplotlib LineCollection or list of matplotlib FancyArrowPatch
+        Lines, or arrows of a directed graph; [] without edges.
 
     Examples
     --------
@@ -112,24 +111,29 @@ class NodeContributionsDisplay:
         vmax : float, default=None
             Colors range from -vmax to vmax. None takes the largest absolute contribution.
         colorbar : bool, default=True
-            Whether to draw a color bar beside the graph. There is none without contributions.
+            Draw a color bar. There is none without contributions.
         legend : bool, default=True
-            Whether to say below the graph what categories of edges look like, what shortened labels
-            stand for, and which part of a large graph is shown.
+            Draw a legend below the graph: categories of edges, labels that were shortened, and the
+            part of a large graph that is shown.
         **marks
-            What to point at, such as what :func:`skgraphkde.inspection.explain` names: "marked", a
-            sequence of (int, int), edges to mark by the numbers of their nodes; "outlined", a
-            sequence of int, nodes with a ring around them; "names", what the nodes are called; and
+            Nodes and edges to point at, such as those of :func:`skgraphkde.inspection.explain`:
+            "marked", a sequence of (int, int), edges by the numbers of their nodes; "outlined", a
+            sequence of int, nodes with a ring around them; "names", names of the nodes; and
             "edge_categories", a sequence, those that have the first styles, so that pictures agree.
         """
         check_marks(self.graph, **marks)
         self.ax_, self.figure_ = open_axes(ax)
-        colors: dict[str, Any] = {"c": "white"}
+        colors: dict[str, Any] = {}
         if self.contributions is not None:
             sizes = np.abs(self.contributions)
             vmax = vmax or sizes.max() or 1.0
-            colors = {"c": self.contributions, "vmin": -vmax, "vmax": vmax, "cmap": "RdBu_r"}
-        self.nodes_, self.edges_, self.arrows_, self.shown_ = draw_graph(
+            colors = {
+                "node_color": self.contributions,
+                "vmin": -vmax,
+                "vmax": vmax,
+                "cmap": "RdBu_r",
+            }
+        self.nodes_, self.edges_, self.shown_ = draw_graph(
             self.ax_, self.graph, self.contributions, legend=legend, **marks, **colors
         )
         if colorbar and self.contributions is not None:

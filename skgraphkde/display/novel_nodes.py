@@ -38,9 +38,8 @@ class NovelNodesDisplay:
         The numbers of the nodes that are drawn, in ascending order.
     nodes_ : matplotlib PathCollection
         In the order of `shown_`. A color bar for several axes takes this.
-    edges_ : matplotlib LineCollection
-    arrows_ : matplotlib PathCollection or None
-        The heads of directed edges.
+    edges_ : matplotlib LineCollection or list of matplotlib FancyArrowPatch
+        Lines, or arrows of a directed graph; [] without edges.
 
     Examples
     --------
@@ -95,7 +94,7 @@ class NovelNodesDisplay:
         ax : matplotlib Axes, default=None
             None opens a new figure.
         colorbar : bool, default=True
-            Whether to say beside the graph which color is which radius.
+            Draw a color bar of the radii.
         legend, **marks
             As in :class:`NodeContributionsDisplay`.
         """
@@ -109,8 +108,8 @@ class NovelNodesDisplay:
         cmap = ListedColormap([*shades, "white"])
         norm = BoundaryNorm(np.arange(n + 1) - 0.5, n)
         colors = cmap(norm(self.new_from))
-        self.nodes_, self.edges_, self.arrows_, self.shown_ = draw_graph(
-            self.ax_, self.graph, -self.new_from, legend=legend, **marks, c=colors
+        self.nodes_, self.edges_, self.shown_ = draw_graph(
+            self.ax_, self.graph, -self.new_from, legend=legend, **marks, node_color=colors
         )
         self.nodes_.set(cmap=cmap, norm=norm)
         if colorbar:

@@ -1,7 +1,6 @@
 """Reasons: the views, the data, the nodes and the references that a graph's score comes from."""
 
-from skgraphkde.inspection.reasons import explain
-from skgraphkde.inspection.results import results
+from skgraphkde.inspection.results import explain, results
 from skgraphkde.inspection.views import (
     mean_distances,
     nearest_references,

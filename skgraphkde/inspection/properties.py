@@ -6,6 +6,7 @@ Sizes, means of node features, shares of new parts and of new neighborhoods, rar
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -13,26 +14,27 @@ from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.density.novelty import FittedNovelty
 from skgraphkde.density.parts import Known, Parts, means
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.inspection.tails import Tails
 
 
 class Column(NamedTuple):
-    """What a number is about."""
+    """The subject of a number."""
 
     kind: str  # as in the table of `explain`
     what: str  # the feature, the size, or the kind of parts
     place: int = 0  # among the features, or the numbers of nodes or edges
-    both: bool = False  # whether small numbers are odd, too
+    both: bool = False  # small numbers are unusual, too
 
 
 class Numbers(NamedTuple):
     """The properties of graphs."""
 
     values: np.ndarray  # (n_graphs, n_columns); NaN where a graph has none
-    least: np.ndarray  # the same shape: differences that are no news
+    least: np.ndarray  # smallest difference that counts, same shape
 
 
 class Properties:
-    """The properties that the graphs of a detector have.
+    """The properties of the graphs of a detector, and those of its references.
 
     Parameters
     ----------
@@ -41,13 +43,15 @@ class Properties:
     Attributes
     ----------
     columns : list of Column
-    known : Numbers
-        Of the references, each by the others.
+    known : ndarray of shape (n_references, n_columns)
+        The properties of the references, each compared with the others.
+    tails : Tails
+        The distributions of these.
     """
 
     def __init__(self, density: GraphDensity) -> None:
-        self.density = density
         references = density.references
+        self.novelty = density.novelty
         by_label = references.labels is not None
         with_edges = by_label or references.edge_labels is not None
         self.parts = Parts(references, by_label=by_label, with_edges=with_edges)
@@ -69,39 +73,37 @@ class Properties:
         self.columns += [Column("feature", name, j, both=True) for j, name in said]
         self.columns += [Column("new", kind) for kind in self.parts.known]
         self.columns += [Column("rare", kind) for kind in self.parts.kinds]
-        self.columns += self._of_novelty()
+        if self.novelty is not None:
+            self.columns += self._novelty_columns(self.novelty, references)
         self.sizes = _sizes(references)
-        self.features, self.means = self.featurized(references)
-        known = self.means
-        self.is_share = np.asarray(((known >= 0) & (known <= 1)).all(axis=0))
-        self.known = self.of(references, np.arange(len(references)), known)
-        del self.features  # which are larger than all the rest
+        features = np.asarray(density.features.transform_batch(references).attributes)
+        means = self.feature_means(references, features)
+        self.is_share = np.asarray(((means >= 0) & (means <= 1)).all(axis=0))
+        self.known, least = self.of(references, np.arange(len(references)), means)
+        self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
 
-    def _of_novelty(self) -> list[Column]:
-        novelty, schema = self.density.novelty, self.density.references.schema
-        if novelty is None:
-            return []
+    def _novelty_columns(self, novelty: FittedNovelty, references: GraphBatch) -> list[Column]:
         columns = [Column("neighborhoods", "neighborhoods")]
         if len(novelty.extremes.of_nodes):
             columns += [
                 Column("extreme", "nodes", j) for j in range(len(novelty.extremes.of_nodes))
             ]
         if novelty.extremes.of_edges:
-            columns += [Column("extreme", "edges", j) for j in range(len(schema.edge_columns))]
+            n_columns = len(references.schema.edge_columns)
+            columns += [Column("extreme", "edges", j) for j in range(n_columns)]
         return columns
 
-    def featurized(self, graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
-        """The features of the nodes, and their means over the nodes of each graph.
+    def feature_means(self, graphs: GraphBatch, features: np.ndarray) -> np.ndarray:
+        """Means of the node features over the nodes of each graph, shape (n_graphs, n_features).
 
         Nodes without edges say nothing about the numbers of edges: these are means over edges.
         """
-        features = np.asarray(self.density.features.transform_batch(graphs).attributes)
         sums = np.add.reduceat(features, graphs.node_ptr[:-1], axis=0)
         of_graphs = sums / graphs.n_nodes_per_graph[:, np.newaxis]
         if self.edges is not None:
             for place, values in self.edge_means(graphs).items():
                 of_graphs[:, place] = values
-        return features, of_graphs
+        return of_graphs
 
     def edge_means(self, graphs: GraphBatch) -> dict[int, np.ndarray]:
         """The means over edges, by the place of their feature."""
@@ -116,13 +118,13 @@ class Properties:
         ----------
         graphs : GraphBatch
         own : ndarray of shape (n_graphs,)
-            The reference that each graph is, whose own parts do not count (-1: none).
+            The reference that each graph is, to be left out (-1: none).
         feature_means : ndarray of shape (n_graphs, n_features)
-            What :meth:`featurized` returned.
+            The result of :meth:`feature_means`.
         """
         sizes, n_nodes = _sizes(graphs), graphs.n_nodes_per_graph
         ratio = np.log(sizes[:, 1] / sizes[:, 0])
-        # Half a node more is no news where all graphs have the same size.
+        # Half a node more does not count, even where all graphs have the same size.
         pairs: list[tuple[Any, Any]] = [
             (np.log(sizes[:, 0]), 0.5 / self.sizes[:, 0].mean()),
             (ratio, 0.5 / self.sizes[:, 1].mean()),
@@ -134,8 +136,8 @@ class Properties:
                 one_node = 0.5 / n_nodes if self.is_share[column.place] else 0.0
                 pairs.append((feature_means[:, column.place], one_node))
         pairs += self._of_parts(graphs, own)
-        if self.density.novelty is not None:
-            pairs += self._new_and_extreme(self.density.novelty, graphs, own)
+        if self.novelty is not None:
+            pairs += self._new_and_extreme(self.novelty, graphs, own)
         n = len(graphs)
         stacked = (
             np.column_stack([np.broadcast_to(x, n) for x in of_columns])
@@ -170,10 +172,10 @@ class Properties:
     def new_parts(
         self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Which parts no reference has, and which of them count.
+        """Masks of the parts that no reference has, and of those among them that count.
 
-        Not edges with a new end, nor combinations of categories of which one is new by itself, nor
-        such nodes that lack a number.
+        Edges with a new end do not count, nor combinations of categories with a new category, nor
+        nodes with such a combination that lack a number.
         """
         is_new = self.parts.known[kind].is_new(keys, own)
         if kind == "gaps" and self.parts.by_label:
@@ -209,6 +211,17 @@ class Properties:
             np.maximum.at(largest, graph, deviations)
             pairs += [(x, 0.5) for x in largest.T]  # in standard deviations
         return pairs
+
+
+# Those of each fitted density, as long as it lives.
+_PROPERTIES: WeakKeyDictionary[GraphDensity, Properties] = WeakKeyDictionary()
+
+
+def properties_of(density: GraphDensity) -> Properties:
+    """The properties of the references of a fitted density, computed once."""
+    if density not in _PROPERTIES:
+        _PROPERTIES[density] = Properties(density)
+    return _PROPERTIES[density]
 
 
 def _sizes(graphs: GraphBatch) -> np.ndarray:

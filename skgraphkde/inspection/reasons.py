@@ -1,178 +1,88 @@
-"""explain: what of its data makes a graph unlike those that the detector knows, in words."""
+"""Reasons: graphs and the fitted density -> the properties that make them unlike the references.
+
+Each reason is said in words, with the nodes and edges that it concerns.
+"""
 
 from __future__ import annotations
 
-import copy
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from skgraphkde.density.graph_density import GraphDensity
-from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
-from skgraphkde.inspection.properties import Properties
-from skgraphkde.inspection.tails import Tails
-from skgraphkde.inspection.views import surprises_of
-from skgraphkde.inspection.wording import FeatureWords, commonness, node_ids, part_names
+from skgraphkde.inspection.properties import properties_of
+from skgraphkde.inspection.wording import FeatureWords, commonness, part_names
 
 # Names, nodes or edges that a reason lists.
 LISTED = 5
 # Characters of a reason.
 LONGEST_REASON = 500
-# What a reason of these kinds says is true of the nodes that it names, and of no others.
+# Kinds of reasons that are true of the nodes that they name, and of no others.
 POINTED = ("new", "rare", "extreme")
-# A weaker reason is none.
+# Weaker reasons are nothing unusual.
 WEAKEST = 1.0
-# Beyond this, strengths are not told apart.
+# Larger strengths are cut to this one.
 STRONGEST = 100.0
 
 
 class Reason(NamedTuple):
-    """One reason, as a row of the table."""
+    """One reason why a graph is unlike the references."""
 
     kind: str
     what: str
     text: str
-    strength: float
+    strength: float  # 3 is one in twenty by chance, 10 is beyond doubt
     nodes: tuple[int, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
 
+    @property
+    def is_unusual(self) -> bool:
+        """True if the strength is at least 1."""
+        return self.strength >= WEAKEST
 
-def explain(
-    detector: GraphKDEDetector,
-    graphs: Any,
-    k: int = 5,
-    *,
-    n_reasons: int = 5,
-    node_names: Sequence[Sequence[Any]] | None = None,
-) -> pd.DataFrame:
-    """What makes graphs unlike those that the detector knows, the strongest reason first.
+    @property
+    def pointed(self) -> tuple[int, ...]:
+        """The nodes of which alone the reason is true."""
+        return self.nodes if self.kind in POINTED else ()
 
-    Each reason is a property of the graph that few references have: a category that none has, or
-    rare combinations of categories; a mean of a node feature far from those of the references; the
-    size; neighborhoods that no reference has. Its strength is minus the logarithm of the
-    probability that a graph like the references has any property so improbable: 0 is nothing, 3 is
-    one in twenty, 10 beyond doubt. It is a description, not a part of the score.
+
+class Profiles:
+    """Properties of graphs compared with those of the references, in words.
 
     Parameters
     ----------
-    detector : GraphKDEDetector
-        Fitted.
-    graphs : sequence of graphs, or GraphBatch
-    k : int, default=5
-        Number of nearest references that are named, at least 1.
-    n_reasons : int, default=5
-        Rows for each graph, at most.
-    node_names : sequence of sequences, default=None
-        What the nodes of each graph are called in words. None is the ids of networkx graphs, and
-        the positions of other graphs' nodes.
-
-    Returns
-    -------
-    DataFrame
-        With the columns
-
-        - graph : the position in `graphs`;
-        - rank : 1 for the strongest reason of a graph;
-        - kind : "new", "rare", "feature", "extreme", "size" or "neighborhoods";
-        - what : the name of the category, the feature or the size;
-        - reason : in words;
-        - strength : see above;
-        - nodes : positions of the nodes that it concerns most, five at most, from 0 on;
-        - edges : pairs of positions of nodes, five at most;
-        - references : positions of the k nearest references, in the distance that is most
-          surprised.
-
-    Notes
-    -----
-    A property is compared with those of the references, each by the others: by ranks, and beyond
-    all of them by an exponential tail, or one of a t-distribution if that is heavier. What remains
-    of its probability after so many properties were looked at follows from the most improbable
-    property of each reference (Westfall and Young, Resampling-Based Multiple Testing, 1993).
-
-    Raises
-    ------
-    ValueError
-        If `k` or `n_reasons` is less than 1.
-
-    Examples
-    --------
-    >>> import networkx as nx
-    >>> from skgraphkde import GraphKDEDetector
-    >>> from skgraphkde.inspection import explain
-    >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(15, 26)])
-    >>> explain(detector, [nx.cycle_graph(200)])["what"][0]
-    'nodes'
+    density : GraphDensity
+    graphs : GraphBatch
+    features : ndarray of shape (n_nodes, n_features)
+        The node features of these graphs.
+    names : sequence of sequences, default=None
+        Names of the nodes of each graph. None: their positions.
     """
-    if k < 1 or n_reasons < 1:
-        raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
-    detector = copy.copy(detector)  # as it is now, whatever another thread updates
-    batch = detector.read(graphs)
-    names = node_ids(graphs) if node_names is None else node_names
-    return strongest_reasons(detector, batch, surprises_of(detector, batch), k, n_reasons, names)
 
-
-def strongest_reasons(
-    detector: GraphKDEDetector,
-    batch: GraphBatch,
-    surprises: np.ndarray,
-    k: int = 5,
-    n_reasons: int = 5,
-    names: Sequence[Sequence[Any]] | None = None,
-) -> pd.DataFrame:
-    """What `explain` returns, of graphs that were read and whose views' surprises are known."""
-    density = detector.density_
-    of_views = surprises[:, : len(density.fitted_distances)]
-    nearest = _nearest(density, batch, of_views.argmax(axis=1), k)
-    profiles = _Profiles(density, batch, names)
-    rows = []
-    for i in range(len(batch)):
-        for rank, reason in enumerate(profiles.reasons(i, n_reasons), 1):
-            kind, what, text, strength, nodes, edges = reason
-            text = shown(text, LONGEST_REASON)
-            what = what.encode(errors="backslashreplace").decode()  # Arrow holds no half characters
-            rows.append((i, rank, kind, what, text, strength, nodes, edges, tuple(nearest[i])))
-    columns = ["graph", "rank", "kind", "what", "reason", "strength"]
-    columns += ["nodes", "edges", "references"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _nearest(
-    density: GraphDensity, batch: GraphBatch, views: np.ndarray, k: int
-) -> list[np.ndarray]:
-    """The k nearest references of each graph, in its own view."""
-    nearest: list[np.ndarray] = [np.empty(0, dtype=int)] * len(batch)
-    for view in np.unique(views):
-        index = np.flatnonzero(views == view)
-        D = density.distances(batch[index], view=int(view))
-        for i, distances in zip(index, D, strict=True):
-            nearest[i] = np.argsort(distances, kind="stable")[:k]
-    return nearest
-
-
-class _Profiles:
-    """Properties of graphs beside those of the references, and what to say of them."""
-
-    def __init__(self, density: GraphDensity, graphs: GraphBatch, names: Any) -> None:
+    def __init__(
+        self,
+        density: GraphDensity,
+        graphs: GraphBatch,
+        features: np.ndarray,
+        names: Sequence[Sequence[Any]] | None = None,
+    ) -> None:
         self.novelty: Any = density.novelty  # there is no reason of it without
-        self.graphs = graphs
-        self.node_names = names  # of each graph, or None
-        self.properties = properties = Properties(density)
-        self.columns = properties.columns
-        both = np.array([x.both for x in self.columns])
-        self.known = properties.known.values
-        tails = Tails(self.known, both, properties.known.least)
-        self.features, self.means = properties.featurized(graphs)
+        self.graphs, self.node_names = graphs, names
+        self.properties = properties_of(density)
+        self.columns, self.known = self.properties.columns, self.properties.known
+        self.features = features
+        means = self.properties.feature_means(graphs, features)
         nobody = np.full(len(graphs), -1)
-        self.values, least = properties.of(graphs, nobody, self.means)
-        self.raw = tails.raw(self.values, least)
-        self.strengths = np.minimum(tails.strengths(self.raw), STRONGEST)
+        self.values, least = self.properties.of(graphs, nobody, means)
+        self.raw = self.properties.tails.raw(self.values, least)
+        self.strengths = np.minimum(self.properties.tails.strengths(self.raw), STRONGEST)
         self.units = density.features.units()
-        self.of_edges = () if properties.edges is None else properties.edge_means(graphs[:1])
+        edges = self.properties.edges
+        self.of_edges = () if edges is None else self.properties.edge_means(graphs[:1])
         last = density.features.block("degree")
         self.words = FeatureWords("" if last is None else last.names[-2])
 
@@ -188,8 +98,9 @@ class _Profiles:
 
     def _reason(self, i: int, j: int) -> Reason:
         column, strength = self.columns[j], float(self.strengths[i, j])
-        what, *rest = getattr(self, f"_{column.kind}")(i, j)
-        return Reason(column.kind, what, rest[0], strength, *rest[1:])
+        what, text, *places = getattr(self, f"_{column.kind}")(i, j)
+        what = what.encode(errors="backslashreplace").decode()  # Arrow holds no half characters
+        return Reason(column.kind, what, shown(text, LONGEST_REASON), strength, *places)
 
     def _size(self, i: int, j: int) -> tuple:
         sizes, known = self.graphs, self.properties.sizes

@@ -1,10 +1,10 @@
-"""results: all that a detector says of graphs, a row each."""
+"""One judgement of graphs, which frames, pages and the shell show: judge, explain, results."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,11 +13,161 @@ from skgraphkde.calibration import check_alpha, discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.inspection.reasons import WEAKEST, strongest_reasons
-from skgraphkde.inspection.views import view_surprises
+from skgraphkde.inspection.reasons import Profiles, Reason
+from skgraphkde.inspection.views import surprises_of
 from skgraphkde.inspection.wording import checked_names, node_ids
 
-__all__ = ["results"]
+__all__ = ["explain", "results"]
+
+
+class Judgement(NamedTuple):
+    """Verdicts on graphs and their reasons; only a GraphKDEDetector fills the last five fields."""
+
+    scores: np.ndarray
+    decisions: np.ndarray  # scores minus the threshold, negative for anomalies
+    p_values: np.ndarray  # NaN if the detector is not calibrated
+    surprises: np.ndarray  # (n_graphs, n_views); no columns without views
+    views: np.ndarray  # index of the distance with the largest surprise
+    references: np.ndarray  # (n_graphs, k): the nearest ones in that distance
+    distances: np.ndarray  # (n_graphs, k): from these
+    reasons: list[list[Reason]]  # of each graph, the strongest first
+
+
+def judge(
+    detector: BaseGraphDetector,
+    batch: GraphBatch,
+    *,
+    k: int = 5,
+    n_reasons: int = 5,
+    node_names: Sequence[Sequence[Any]] | None = None,
+) -> Judgement:
+    """Judge graphs; each of them is embedded once.
+
+    Parameters
+    ----------
+    detector : BaseGraphDetector
+        Fitted.
+    batch : GraphBatch
+        The result of ``detector.read``.
+    k : int, default=5
+        Number of nearest references.
+    n_reasons : int, default=5
+        Largest number of reasons for each graph.
+    node_names : sequence of sequences, default=None
+        Names of the nodes of each graph, for reasons. None: their positions.
+
+    Returns
+    -------
+    Judgement
+    """
+    n = len(batch)
+    if isinstance(detector, GraphKDEDetector):
+        density = detector.density_
+        featurized = density.features.transform_batch(batch)
+        embedded = density.embed(batch, featurized)
+        surprises = surprises_of(density, embedded)
+        scores = -surprises.sum(axis=1)
+        views = surprises[:, : len(density.fitted_distances)].argmax(axis=1)
+        references = np.empty((n, min(k, len(density.references))), dtype=int)
+        distances = np.empty(references.shape)
+        for view in np.unique(views):
+            index = np.flatnonzero(views == view)
+            D = density.distances(embedded[index], view=int(view))
+            references[index] = np.argsort(D, axis=1, kind="stable")[:, :k]
+            distances[index] = np.take_along_axis(D, references[index], axis=1)
+        profiles = Profiles(density, batch, np.asarray(featurized.attributes), node_names)
+        reasons = [profiles.reasons(i, n_reasons) for i in range(n)]
+    else:
+        scores = detector.score_samples(batch)
+        surprises, views = np.empty((n, 0)), np.zeros(n, dtype=int)
+        references, distances = np.empty((n, 0), dtype=int), np.empty((n, 0))
+        reasons = [[] for _ in range(n)]
+    p_values = np.full(n, np.nan)
+    if detector.is_calibrated_:
+        p_values = detector.calibration_.p_values(scores)
+    decisions = scores - detector.offset_
+    return Judgement(scores, decisions, p_values, surprises, views, references, distances, reasons)
+
+
+def explain(
+    detector: GraphKDEDetector,
+    graphs: Any,
+    k: int = 5,
+    *,
+    n_reasons: int = 5,
+    node_names: Sequence[Sequence[Any]] | None = None,
+) -> pd.DataFrame:
+    """Reasons why graphs are unlike those that the detector knows, the strongest first.
+
+    Each reason is a property of the graph that few references have: a category that none has, or
+    rare combinations of categories; a mean of a node feature far from those of the references; the
+    size; neighborhoods that no reference has. Its strength is minus the logarithm of the
+    probability that a graph like the references has any property so improbable: 0 is nothing, 3 is
+    one in twenty, 10 beyond doubt. It is a description, not a part of the score.
+
+    Parameters
+    ----------
+    detector : GraphKDEDetector
+        Fitted.
+    graphs : sequence of graphs, or GraphBatch
+    k : int, default=5
+        Number of nearest references that are named, at least 1.
+    n_reasons : int, default=5
+        Rows for each graph, at most.
+    node_names : sequence of sequences, default=None
+        Names of the nodes of each graph. None: the ids of networkx graphs, and the positions of
+        other graphs' nodes.
+
+    Returns
+    -------
+    DataFrame
+        With the columns
+
+        - graph : the position in `graphs`;
+        - rank : 1 for the strongest reason of a graph;
+        - kind : "new", "rare", "feature", "extreme", "size" or "neighborhoods";
+        - what : the name of the category, the feature or the size;
+        - reason : in words;
+        - strength : see above;
+        - nodes : positions of the nodes that it concerns most, five at most, from 0 on;
+        - edges : pairs of positions of nodes, five at most;
+        - references : positions of the k nearest references, in the distance with the largest
+          surprise.
+
+    Notes
+    -----
+    A property is compared with those of the references, each by the others: by ranks, and beyond
+    all of them by an exponential tail, or one of a t-distribution if that is heavier. What remains
+    of its probability after so many properties were looked at follows from the most improbable
+    property of each reference (Westfall and Young, Resampling-Based Multiple Testing, 1993).
+
+    Raises
+    ------
+    ValueError
+        If `k` or `n_reasons` is less than 1.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from skgraphkde import GraphKDEDetector
+    >>> from skgraphkde.inspection import explain
+    >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(15, 26)])
+    >>> explain(detector, [nx.cycle_graph(200)])["what"][0]
+    'nodes'
+    """
+    if k < 1 or n_reasons < 1:
+        raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
+    detector = copy.copy(detector)  # as it is now, whatever another thread updates
+    batch = detector.read(graphs)
+    names = node_ids(graphs) if node_names is None else node_names
+    judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=names)
+    rows = [
+        (i, rank, *reason[:3], reason.strength, reason.nodes, reason.edges, references)
+        for i, references in enumerate(map(tuple, judged.references))
+        for rank, reason in enumerate(judged.reasons[i], 1)
+    ]
+    columns = ["graph", "rank", "kind", "what", "reason", "strength"]
+    return pd.DataFrame(rows, columns=[*columns, "nodes", "edges", "references"])
 
 
 def results(
@@ -27,7 +177,7 @@ def results(
     names: Sequence[Any] | None = None,
     alpha: float = 0.1,
 ) -> pd.DataFrame:
-    """All that a detector says of graphs, one row each; every graph is scored once.
+    """Scores, verdicts, p-values, selection and main reason of graphs, one row each.
 
     Parameters
     ----------
@@ -36,7 +186,7 @@ def results(
     graphs : sequence of graphs, or GraphBatch
         Not those of `fit`.
     names : sequence, default=None
-        What to call the graphs, one name each. None: their positions.
+        One name for each graph. None: their positions.
     alpha : float, default=0.1
         Bound on the expected share of normal graphs among those selected, in (0, 1].
 
@@ -46,15 +196,15 @@ def results(
         In the order of the graphs, with the columns
 
         - name : see `names`;
-        - score : what ``score_samples`` returns, higher for normal graphs;
+        - score : as in ``score_samples``, higher for normal graphs;
         - decision : the score minus the threshold, negative for anomalies;
         - verdict : 1 for a normal graph, -1 for an anomaly;
         - p_value : as in :meth:`~skgraphkde.BaseGraphDetector.p_values`; missing with
           ``calibration="train"``;
-        - selected : whether it is an anomaly among all these graphs, as in
+        - selected : True for an anomaly among all these graphs, as in
           :meth:`~skgraphkde.BaseGraphDetector.select`; missing with ``calibration="train"``;
         - reason : the first that :func:`explain` gives, in words; missing if its strength is below
-          1, which is nothing unusual, and for detectors other than
+          1, and for detectors other than
           :class:`~skgraphkde.GraphKDEDetector`.
 
     Raises
@@ -83,27 +233,20 @@ def results(
     check_alpha(alpha)
     detector = copy.copy(detector)  # as it is now, whatever another thread updates
     batch = detector.read(graphs)
-    columns: dict[str, Any] = {"name": np.arange(len(batch))}
+    judged = judge(detector, batch, n_reasons=1, node_names=node_ids(graphs))
+    frame = pd.DataFrame({"name": np.arange(len(batch))})
     if names is not None:  # Arrow does not hold every name of a file
-        columns["name"] = pd.Series(checked_names(names, len(batch)), dtype=object)
-    scores, reasons = _scores_and_reasons(detector, batch, node_ids(graphs))
-    decisions = scores - detector.offset_
-    columns |= {"score": scores, "decision": decisions, "verdict": np.where(decisions < 0, -1, 1)}
-    p_values = np.full(len(batch), np.nan)
+        frame["name"] = pd.Series(checked_names(names, len(batch)), dtype=object)
+    frame["score"], frame["decision"] = judged.scores, judged.decisions
+    frame["verdict"] = np.where(judged.decisions < 0, -1, 1)
+    frame["p_value"] = judged.p_values
     selected: Any = [pd.NA] * len(batch)
     if detector.is_calibrated_:
-        p_values = detector.calibration_.p_values(scores)
-        selected = discoveries(p_values, alpha)
-    columns |= {"p_value": p_values, "selected": pd.array(selected, dtype="boolean")}
-    columns["reason"] = pd.array(reasons, dtype="string")
-    return pd.DataFrame(columns)
-
-
-def _scores_and_reasons(
-    detector: BaseGraphDetector, batch: GraphBatch, ids: list | None
-) -> tuple[np.ndarray, list[Any]]:
-    if not isinstance(detector, GraphKDEDetector):
-        return detector.score_samples(batch), [pd.NA] * len(batch)
-    surprises = view_surprises(detector, batch)  # which explain needs, too
-    reasons = strongest_reasons(detector, batch, surprises, n_reasons=1, names=ids)
-    return -surprises.sum(axis=1), reasons["reason"].where(reasons["strength"] >= WEAKEST).tolist()
+        selected = discoveries(judged.p_values, alpha)
+    frame["selected"] = pd.array(selected, dtype="boolean")
+    main = [
+        reasons[0].text if reasons and reasons[0].is_unusual else pd.NA
+        for reasons in judged.reasons
+    ]
+    frame["reason"] = pd.array(main, dtype="string")
+    return frame

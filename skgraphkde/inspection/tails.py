@@ -36,7 +36,7 @@ class Tail:
         ----------
         values : ndarray of shape (n_graphs,)
         least : ndarray of shape (n_graphs,) or float, default=0.0
-            A number is no news that is larger by less.
+            Smallest excess over the largest known value that counts as unusual.
         scale : float, default=0.0
             The least scale of the tail, if it is larger than `least`.
 
@@ -66,7 +66,7 @@ class Tail:
         return np.where(is_given, -log_p - np.where(as_far == 0, beyond, 0.0), 0.0)
 
     def leave_one_out(self, values: np.ndarray, least: np.ndarray | float = 0.0) -> np.ndarray:
-        """The same of the known numbers, each by the others."""
+        """Minus log p of the known numbers, each compared with the others."""
         n = len(self.known)
         if n < 3:
             return np.zeros(len(values))
@@ -94,7 +94,7 @@ class Tails:
     ----------
     known : ndarray of shape (n_known, n_numbers)
     both : ndarray of shape (n_numbers,), bool
-        Whether small numbers are odd, too.
+        True for numbers of which small values are unusual, too.
     least : ndarray of the shape of `known`
         As for :class:`Tail`.
     """

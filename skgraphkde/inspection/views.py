@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.calibration import finite
+from skgraphkde.density.graph_density import GraphDensity
+from skgraphkde.density.model import EmbeddedGraphs
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 
@@ -23,7 +25,7 @@ __all__ = [
 
 
 def view_surprises(detector: GraphKDEDetector, graphs: Any) -> np.ndarray:
-    """How surprising each view finds each graph.
+    """Surprise of each view at each graph.
 
     Parameters
     ----------
@@ -53,12 +55,13 @@ def view_surprises(detector: GraphKDEDetector, graphs: Any) -> np.ndarray:
     >>> bool(long[2] < 0.1 < tadpole[2])  # every neighborhood of a cycle is known
     True
     """
-    return surprises_of(*_read(detector, graphs))
+    detector, batch = _read(detector, graphs)
+    return surprises_of(detector.density_, batch)
 
 
-def surprises_of(detector: GraphKDEDetector, batch: GraphBatch) -> np.ndarray:
-    """The same of graphs that the detector has read."""
-    log_p_values = detector.density_.log_p_values(batch)
+def surprises_of(density: GraphDensity, graphs: GraphBatch | EmbeddedGraphs) -> np.ndarray:
+    """Minus the log p-values of graphs, shape (n_graphs, n_views)."""
+    log_p_values = density.log_p_values(graphs)
     finite(log_p_values.sum(axis=0))
     return 0.0 - log_p_values.T
 
@@ -104,7 +107,7 @@ def novel_nodes(detector: GraphKDEDetector, graphs: Any) -> list[np.ndarray]:
 def nearest_references(
     detector: GraphKDEDetector, graphs: Any, k: int = 5, *, view: int = 0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The references nearest to each graph.
+    """Nearest references of each graph, and the distances from them.
 
     Parameters
     ----------
@@ -114,15 +117,15 @@ def nearest_references(
     k : int, default=5
         At least 1; all references if there are fewer.
     view : int, default=0
-        Which of the distances.
+        Index of the distance.
 
     Returns
     -------
     distances : ndarray of shape (n_graphs, k)
         In ascending order. A graph that is a reference finds itself. The size kernel plays no part.
     indices : ndarray of shape (n_graphs, k), int
-        Of the references in ``detector.density_.references``, which are the training graphs in
-        their order, or those that `references` has chosen.
+        Positions in ``detector.density_.references``: the training graphs in their order, or those
+        that `references` has chosen.
 
     Raises
     ------
@@ -156,7 +159,7 @@ def mean_distances(detector: GraphKDEDetector, *, view: int = 0) -> np.ndarray:
     detector : GraphKDEDetector
         Fitted.
     view : int, default=0
-        Which of the distances.
+        Index of the distance.
 
     Returns
     -------
@@ -183,7 +186,7 @@ def node_contributions(
     k : int, default=5
         Number of nearest references over which shares are averaged, at least 1.
     view : int, default=0
-        Which of the distances.
+        Index of the distance.
 
     Returns
     -------
@@ -210,17 +213,32 @@ def node_contributions(
     """
     detector, batch = _read(detector, graphs)
     distances, indices = nearest_references(detector, batch, k, view=view)
-    shares = []
-    for i, nearest in enumerate(indices):
-        of_references = detector.density_.contributions(batch[i], nearest, view=view)
-        squared, total = distances[i] ** 2, of_references.sum(axis=0).clip(min=0)
-        if not np.all(abs(total - squared) <= 1e-4 * np.maximum(squared, 1e-2)):  # or NaN
-            raise ValueError(
-                f"distance={detector.distance!r} is not a sum over nodes: use 'mmd', or give a "
-                "distance of your own a method `contributions`"
-            )
-        shares.append(of_references.mean(axis=1))
-    return shares
+    near = zip(indices, distances, strict=True)
+    return [shares_of(detector, batch[i], *pair, view) for i, pair in enumerate(near)]
+
+
+def shares_of(
+    detector: GraphKDEDetector,
+    graph: GraphBatch,
+    references: np.ndarray,
+    distances: np.ndarray,
+    view: int,
+) -> np.ndarray:
+    """Mean shares of the nodes of one graph in the squared distances to some references.
+
+    Raises
+    ------
+    ValueError
+        If shares do not add up to the squares of the distances.
+    """
+    shares = detector.density_.contributions(graph, references, view=view)
+    squared, total = distances**2, shares.sum(axis=0).clip(min=0)
+    if not np.all(abs(total - squared) <= 1e-4 * np.maximum(squared, 1e-2)):  # or NaN
+        raise ValueError(
+            f"distance={detector.distance!r} is not a sum over nodes: use 'mmd', or give a "
+            "distance of your own a method `contributions`"
+        )
+    return shares.mean(axis=1)
 
 
 def _read(detector: GraphKDEDetector, graphs: Any) -> tuple[GraphKDEDetector, GraphBatch]:

@@ -37,7 +37,7 @@ def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names"
 
 
 def commonness(own: float, known: np.ndarray) -> str:
-    """How many known graphs have as little, or as much, in words."""
+    """The share of known graphs with as little, or as much, in words."""
     is_little = own <= np.median(known)
     share = float(np.mean(known <= own if is_little else known >= own))
     if not share:
@@ -47,7 +47,7 @@ def commonness(own: float, known: np.ndarray) -> str:
 
 
 class FeatureWords:
-    """What a mean of a node feature says.
+    """Sentences about means of node features.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class FeatureWords:
 
 
 def part_names(graph: GraphBatch, kind: str) -> list[str]:
-    """What each node, or each arc, is called by its categories; `kind` is that of Parts."""
+    """Names of the nodes, or of the arcs, by their categories; `kind` is that of Parts."""
     if kind == "gaps":
         return _gap_names(graph)
     return _edge_names(graph) if kind == "edges" else _node_names(graph, kind)

@@ -57,7 +57,7 @@ class ShiryaevRoberts:
     begin : ndarray of shape (n_bets,), int
         When that one began.
     n_steps : int
-        How many p-values there were.
+        Number of p-values.
 
     References
     ----------
@@ -112,7 +112,7 @@ class ShiryaevRoberts:
 
     @classmethod
     def from_dict(cls, threshold: float, state: dict[str, Any]) -> ShiryaevRoberts:
-        """What `to_dict` returned.
+        """Restore the state that :meth:`to_dict` returned.
 
         Raises
         ------
@@ -120,13 +120,18 @@ class ShiryaevRoberts:
             If the state is damaged.
         """
         restored = cls(threshold)
-        if type(state["n_steps"]) is not int:
-            raise ValueError("n_steps is no integer")
-        restored.n_steps = state["n_steps"]
-        for name, high in (("capital", np.inf), ("best", np.inf), ("begin", restored.n_steps)):
-            old = getattr(restored, name)
-            new = np.array(state[name], dtype=old.dtype)
-            if new.shape != old.shape or not ((new >= 0) & (new <= high) & np.isfinite(new)).all():
-                raise ValueError(f"{name} is damaged")
-            setattr(restored, name, new)
+        restored.n_steps = int(state["n_steps"])
+        for name in ("capital", "best", "begin"):
+            old, new = getattr(restored, name), finite_array(state[name])
+            if new.shape != old.shape:
+                raise ValueError(f"{name} must have {len(old)} numbers, got shape {new.shape}")
+            setattr(restored, name, new.astype(old.dtype))
         return restored
+
+
+def finite_array(values: Any) -> np.ndarray:
+    """The numbers of a state as an array, or a ValueError if one is missing or not finite."""
+    numbers = np.asarray(values, dtype=float)
+    if not np.isfinite(numbers).all():
+        raise ValueError("a number is missing or not finite")
+    return numbers

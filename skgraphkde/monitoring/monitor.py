@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.monitoring.evidence import ShiryaevRoberts
+from skgraphkde.monitoring.evidence import ShiryaevRoberts, finite_array
 from skgraphkde.monitoring.ranks import OnlinePValues
 from skgraphkde.monitoring.window import SHORTEST_WINDOW, WindowTest
 
@@ -26,9 +26,9 @@ class Alarm(NamedTuple):
     Parameters
     ----------
     test : {"martingale", "mmd"}
-        Which of the two tests sounded.
+        The test that sounded.
     at : int
-        At which graph.
+        The graph at which it sounded.
     since : int
         The graph with which the change began, as far as that can be told: for "mmd", the first one
         of the window.
@@ -59,8 +59,8 @@ class DriftMonitor:
         The mean number of false alarms per graph, of both tests together, is at most this: one in
         1,000 graphs. In (0, 0.1].
     window : int or None, default=100
-        How many of the last graphs the MMD looks at, at least 20; it does so four times per window.
-        Less than ``8 / false_alarm_rate``, or each look would have to sound the alarm.
+        Number of last graphs that the MMD compares with the references, four times per window. At
+        least 20. Must be below ``8 / false_alarm_rate``; otherwise the per-test level exceeds 1.
         None: the martingale alone, with all of the false alarms. Detectors without a ``density_``
         need None.
     random_state : int, RandomState instance or None, default=None
@@ -71,7 +71,7 @@ class DriftMonitor:
     alarms_ : list of Alarm
         All that have sounded, and since when.
     n_graphs_ : int
-        How many graphs, or p-values, the monitor has seen.
+        Number of graphs that the monitor has seen.
     threshold_ : float
         The statistic at which the martingale sounds.
 
@@ -107,15 +107,15 @@ class DriftMonitor:
     Examples
     --------
     >>> from skgraphkde import GraphKDEDetector
-    >>> from skgraphkde.datasets import make_traces
+    >>> from skgraphkde.datasets import make_watts_strogatz
     >>> from skgraphkde.monitoring import DriftMonitor
-    >>> graphs = make_traces(200, 50, kind="retries", random_state=0).graphs
+    >>> graphs = make_watts_strogatz(200, 50, random_state=0).graphs
     >>> detector = GraphKDEDetector().fit(graphs[:100])
     >>> monitor = DriftMonitor(detector, random_state=0)
     >>> table = monitor.update(graphs[100:200])  # normal ones
     >>> monitor.alarms_
     []
-    >>> table = monitor.update(graphs[200:])  # from now on, calls fail ten times as often
+    >>> table = monitor.update(graphs[200:])  # the share of rewired edges changes
     >>> monitor.alarms_[0]
     Alarm(test='martingale', at=102, since=100)
     """
@@ -148,7 +148,7 @@ class DriftMonitor:
 
     @property
     def n_graphs_(self) -> int:
-        """How many graphs, or p-values, the monitor has seen."""
+        """Number of graphs that the monitor has seen."""
         return self._evidence.n_steps
 
     @property
@@ -189,31 +189,6 @@ class DriftMonitor:
             self._sound("mmd", alarms, table)
         table.insert(3, "mmd_p_value", mmd_p_values)
         return table
-
-    def update_p_values(self, p_values: Any) -> pd.DataFrame:
-        """Watch p-values of a test of your own, by the martingale.
-
-        Parameters
-        ----------
-        p_values : array-like of shape (n,)
-            In [0, 1], independent and uniform as long as nothing has changed. Those of
-            `detector.p_values` are not independent, as all of them are ranks among the same
-            scores: pass the graphs to :meth:`update`.
-
-        Returns
-        -------
-        DataFrame
-            As that of :meth:`update`, without "score" and "mmd_p_value".
-
-        Raises
-        ------
-        ValueError
-            If a p-value is not in [0, 1]. The monitor then stays as it was.
-        """
-        numbers = check_array(p_values, ensure_2d=False, dtype=float, input_name="p_values")
-        if numbers.ndim != 1 or not ((numbers >= 0) & (numbers <= 1)).all():
-            raise ValueError("p_values must be a flat list of numbers in [0, 1]")
-        return self._bet(numbers)
 
     def _bet(self, p_values: np.ndarray) -> pd.DataFrame:
         index = pd.RangeIndex(self.n_graphs_, self.n_graphs_ + len(p_values))
@@ -269,18 +244,19 @@ class DriftMonitor:
 
     @classmethod
     def from_dict(cls, detector: BaseGraphDetector, state: dict[str, Any]) -> DriftMonitor:
-        """The monitor whose state :meth:`to_dict` returned.
+        """Restore a monitor from the state that :meth:`to_dict` returned.
 
         Parameters
         ----------
         detector : BaseGraphDetector
-            As the monitor had it, saved and loaded perhaps, but neither updated nor fitted again.
+            The detector of that monitor, neither updated nor fitted again; it may have been saved
+            and loaded.
         state : dict
 
         Returns
         -------
         DriftMonitor
-            It goes on as the one before would.
+            It continues with the next graph.
 
         Raises
         ------
@@ -298,35 +274,16 @@ class DriftMonitor:
                 )
             rate, window = state["false_alarm_rate"], state["window"]
             monitor = cls(detector, false_alarm_rate=rate, window=window, random_state=0)
-            monitor._start(_count("seed", state["seed"], 2**31), _numbers(state["scores"], 1))
-            evidence = ShiryaevRoberts.from_dict(monitor.threshold_, state["evidence"])
-            monitor._evidence = evidence
-            if len(monitor._ranks.scores) > evidence.n_steps:
-                raise ValueError("there are more scores than graphs")
-            if evidence.capital.sum() >= monitor.threshold_:
-                raise ValueError("capital is above the threshold")
-            monitor.alarms_ = [_alarm(alarm, window, evidence.n_steps) for alarm in state["alarms"]]
-            monitor._take_window(state["rows"], state["mmd_p_value"])
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            monitor._start(int(state["seed"]), finite_array(state["scores"]))
+            monitor._evidence = ShiryaevRoberts.from_dict(monitor.threshold_, state["evidence"])
+            monitor.alarms_ = [Alarm(test, int(at), int(s)) for test, at, s in state["alarms"]]
+            if monitor._test is not None:
+                rows = finite_array(state["rows"])
+                monitor._test.rows = rows.reshape(-1, monitor._test.rows.shape[1])
+                monitor._test.p_value = float(state["mmd_p_value"])
+        except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"this state of a DriftMonitor cannot be used: {error}") from error
         return monitor
-
-    def _take_window(self, rows: Any, p_value: Any) -> None:
-        """Go on with the last graphs, as many as there can be, and the p-value of the last test."""
-        found, p = _numbers(rows, 2), float(_numbers(p_value, 0))
-        ends = [0, *(alarm.at + 1 for alarm in self.alarms_ if alarm.test == "mmd")]
-        n_scores = len(self._ranks.scores)
-        if (len(ends) - 1) * (self.window or 0) > n_scores:  # each alarm empties the window
-            raise ValueError(f"{n_scores} scores are too few for {len(ends) - 1} alarms")
-        n = min(n_scores, self.n_graphs_ - ends[-1], self.window or 0)
-        # Where p-values came between graphs, which are in no window, there may be fewer.
-        is_right = len(found) == n if n_scores == self.n_graphs_ else len(found) <= n
-        if not is_right:
-            raise ValueError(f"rows has {len(found)} graphs, and {n} are in the window")
-        if not 0 < p <= 1:
-            raise ValueError("mmd_p_value is not in (0, 1]")
-        if self._test is not None:
-            self._test.rows, self._test.p_value = found.reshape(-1, self._test.rows.shape[1]), p
 
 
 def _check_parameters(detector: Any, false_alarm_rate: Any, window: Any) -> None:
@@ -355,30 +312,6 @@ def _check_parameters(detector: Any, false_alarm_rate: Any, window: Any) -> None
 
 
 def _fingerprint(detector: BaseGraphDetector) -> str:
-    """The same for a detector that was saved and loaded, another one after a fit or an update."""
+    """Checksum of the fitted state, which changes with each fit or update."""
     seen = f"{detector.n_graphs_seen_} ".encode()
     return hashlib.sha256(seen + detector.calibration_scores_.tobytes()).hexdigest()
-
-
-def _alarm(values: Any, window: int | None, n_graphs: int) -> Alarm:
-    test, at, since = values
-    if test not in ("martingale", "mmd"):
-        raise ValueError(f"{test!r} is no test that sounds alarms")
-    at = _count("at", at, n_graphs - 1)
-    since = _count("since", since, at)
-    if test == "mmd" and at - since + 1 != window:
-        raise ValueError(f"an alarm is of a window of {at - since + 1}, and window is {window}")
-    return Alarm(test, at, since)
-
-
-def _count(name: str, value: Any, most: int) -> int:
-    if type(value) is not int or not 0 <= value <= most:
-        raise ValueError(f"{name} must be an integer from 0 to {most}, and is {value!r}")
-    return value
-
-
-def _numbers(values: Any, n_axes: int) -> np.ndarray:
-    numbers = np.asarray(values, dtype=float)
-    if numbers.size and (numbers.ndim != n_axes or not np.isfinite(numbers).all()):
-        raise ValueError("a number is missing or not finite")
-    return numbers

@@ -16,7 +16,7 @@ FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 199, 9_999
 
 
 class WindowTest:
-    """Whether the last graphs and the references are alike: MMD with a permutation p-value.
+    """Two-sample test of the last graphs and the references: MMD with a permutation p-value.
 
     A graph is described by its distances from a few references, the landmarks, in each distance of
     the detector. Two samples of such descriptions, that of the last `window` graphs and that of the
@@ -103,9 +103,9 @@ class WindowTest:
         Parameters
         ----------
         rows : ndarray of shape (n_graphs, n_columns)
-            What `describe` returned.
+            The result of `describe`.
         n_before : int
-            How many graphs came before them.
+            Number of graphs that came before them.
 
         Returns
         -------
@@ -136,7 +136,7 @@ class WindowTest:
 def mmd_p_value(
     X: np.ndarray, Y: np.ndarray, n_permutations: int, rng: np.random.Generator
 ) -> float:
-    """Whether two samples have the same distribution: permutation p-value of the biased MMD.
+    """Permutation p-value of the biased MMD between two samples.
 
     Parameters
     ----------

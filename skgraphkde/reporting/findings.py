@@ -1,4 +1,4 @@
-"""What a page says of each graph: a fitted detector and a batch -> scores, reasons, nodes.
+"""Findings of a page: a fitted detector and a batch -> the judgement of each graph, its nodes.
 
 Any detector gives scores and verdicts, and a calibrated one p-values. Only a GraphKDEDetector gives
 reasons.
@@ -8,64 +8,68 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.inspection import node_contributions, novel_nodes, view_surprises
-from skgraphkde.inspection.reasons import POINTED, WEAKEST, strongest_reasons
+from skgraphkde.inspection import novel_nodes
+from skgraphkde.inspection.reasons import Reason
+from skgraphkde.inspection.results import judge
+from skgraphkde.inspection.views import shares_of
 
 # Nearest known graphs, and nodes that no reason names, of each graph.
 NEAREST, LARGEST = 3, 5
 # A view is surprised beyond minus the logarithm of this p-value.
 SURPRISED = -np.log(0.1)
-# Known graphs, of which so many have smaller shares than that to which colors are compared.
+# Number of references in a sample, and the quantile of their shares that colors are scaled by.
 SAMPLE, USUAL = 20, 0.9
 
 
-class Reason(NamedTuple):
-    """Why a graph is odd."""
-
-    text: str
-    strength: float  # 3 is one in twenty by chance, 10 is beyond doubt
-    nodes: tuple[int, ...] = ()  # at which it points
-
-
 class Finding(NamedTuple):
-    """What is known of one graph, without drawing it."""
+    """The judgement of one graph."""
 
     score: float
     decision: float  # the score minus the threshold
     p_value: float | None  # None if the detector is not calibrated
     n_nodes: int
     n_edges: int
-    reasons: list[Reason]  # the strongest first
-    edges: tuple[tuple[int, int], ...]  # those that the reasons name
-    nearest: tuple[int, ...]  # positions of references
-    surprises: tuple[float, ...]  # of the views
+    reasons: list[Reason]  # the unusual ones, the strongest first
+    surprises: np.ndarray  # of the views
+    view: int  # the distance with the largest surprise
+    references: np.ndarray  # positions of the nearest ones in that distance
+    distances: np.ndarray  # from these
 
     @property
     def is_anomaly(self) -> bool:
-        """Whether the score is below the threshold."""
+        """True if the score is below the threshold."""
         return self.decision < 0
 
     @property
     def nodes(self) -> list[int]:
-        """Those at which the reasons point, of the strongest first."""
-        return list(dict.fromkeys(node for reason in self.reasons for node in reason.nodes))
+        """The nodes at which the reasons point, those of the strongest first."""
+        return list(dict.fromkeys(node for reason in self.reasons for node in reason.pointed))
+
+    @property
+    def edges(self) -> list[tuple[int, int]]:
+        """The edges that the reasons name."""
+        return list(dict.fromkeys(edge for reason in self.reasons for edge in reason.edges))
+
+    @property
+    def nearest(self) -> list[int]:
+        """Positions of the three nearest references."""
+        return self.references[:NEAREST].tolist()
 
 
 class Nodes(NamedTuple):
-    """The nodes of one graph that a page shows; None: the detector cannot say."""
+    """Numbers of the nodes of one graph; None if the detector has none."""
 
     shares: np.ndarray | None  # of the squared distance to the nearest references
-    new_from: np.ndarray | None  # radii from which on their neighborhoods are new
-    radius: int  # the largest of these; beyond it all is known
-    view: int  # the distance to which the shares belong
-    is_near: bool  # whether no distance is surprised, but another view is
+    new_from: np.ndarray | None  # smallest radius at which the neighborhood is new
+    radius: int  # the largest radius; beyond it all is known
+    is_near: bool  # True if no distance is surprised, but another view is
 
 
 def findings(
@@ -78,9 +82,9 @@ def findings(
     detector : BaseGraphDetector
         Fitted.
     batch : GraphBatch
-        What ``detector.read`` returned.
+        The result of ``detector.read``.
     node_names : list of lists, default=None
-        What the nodes of each graph are called in reasons. None: their positions.
+        Names of the nodes of each graph, for reasons. None: their positions.
 
     Returns
     -------
@@ -88,43 +92,21 @@ def findings(
         One per graph.
     """
     detector = copy.copy(detector)  # as it is now, whatever another thread updates
-    whys: list[tuple] = [([], (), (), ())] * len(batch)
-    if isinstance(detector, GraphKDEDetector):
-        surprises = view_surprises(detector, batch)
-        scores = -surprises.sum(axis=1)
-        whys = _reasons(detector, batch, surprises, node_names)
-    else:
-        scores = detector.score_samples(batch)
-    p_values: list[Any] = [None] * len(batch)
-    if detector.is_calibrated_:
-        p_values = detector.calibration_.p_values(scores).tolist()
+    judged = judge(detector, batch, node_names=node_names)
     found = []
-    for i, (score, p_value, why) in enumerate(zip(scores.tolist(), p_values, whys, strict=True)):
+    for i, score in enumerate(judged.scores.tolist()):
+        p_value = float(judged.p_values[i]) if detector.is_calibrated_ else None
         sizes = int(batch.n_nodes_per_graph[i]), int(batch.n_edges_per_graph[i])
-        found.append(Finding(score, score - detector.offset_, p_value, *sizes, *why))
+        reasons = [reason for reason in judged.reasons[i] if reason.is_unusual]
+        views = judged.surprises[i], int(judged.views[i])
+        near = judged.references[i], judged.distances[i]
+        decision = float(judged.decisions[i])
+        found.append(Finding(score, decision, p_value, *sizes, reasons, *views, *near))
     return found
 
 
-def _reasons(
-    detector: GraphKDEDetector, batch: GraphBatch, surprises: np.ndarray, node_names: list | None
-) -> list[tuple]:
-    """Of each graph: reasons, the edges that they name, the nearest references, and surprises."""
-    table = strongest_reasons(detector, batch, surprises, names=node_names)
-    of_graphs: list[tuple] = []
-    for i, own in table.groupby("graph", sort=True):
-        reasons, edges = [], []
-        for x in own[own["strength"] >= WEAKEST].itertuples():
-            pointed = x.nodes if x.kind in POINTED else ()
-            reasons.append(Reason(str(x.reason), float(x.strength), pointed))
-            edges += x.edges
-        nearest = tuple(int(x) for x in own["references"].iloc[0][:NEAREST])
-        of_views = tuple(surprises[i].tolist())
-        of_graphs.append((reasons, tuple(dict.fromkeys(edges)), nearest, of_views))
-    return of_graphs
-
-
 def nodes(detector: BaseGraphDetector, graph: GraphBatch, finding: Finding) -> Nodes:
-    """Which nodes of one graph are the reason, in the distance that finds it most surprising.
+    """The nodes that make one graph unusual, in the distance with the largest surprise.
 
     Parameters
     ----------
@@ -133,20 +115,23 @@ def nodes(detector: BaseGraphDetector, graph: GraphBatch, finding: Finding) -> N
     graph : GraphBatch
         Of one graph.
     finding : Finding
-        What is known of it.
+        Its judgement.
+
+    Returns
+    -------
+    Nodes
     """
     if not isinstance(detector, GraphKDEDetector):
-        return Nodes(None, None, 0, 0, False)
+        return Nodes(None, None, 0, False)
     density, shares, new_from, radius = detector.density_, None, None, 0
-    of_distances = np.array(finding.surprises[: len(density.fitted_distances)])
-    view, largest = int(of_distances.argmax()), float(of_distances.max())
-    others = finding.surprises[len(of_distances) :]
-    is_near = largest < SURPRISED and max(others, default=0.0) > largest
+    largest = finding.surprises[finding.view]
+    others = finding.surprises[len(density.fitted_distances) :]
+    is_near = bool(largest < SURPRISED and max(others, default=0.0) > largest)
     with contextlib.suppress(ValueError):  # this distance is not a sum over nodes
-        (shares,) = node_contributions(detector, graph, view=view)
+        shares = shares_of(detector, graph, finding.references, finding.distances, finding.view)
     if density.novelty is not None:
         new_from, radius = novel_nodes(detector, graph)[0], density.novelty.radius
-    return Nodes(shares, new_from, radius, view, is_near)
+    return Nodes(shares, new_from, radius, is_near)
 
 
 def listed(found: Nodes, finding: Finding) -> list[int]:
@@ -162,12 +147,12 @@ def listed(found: Nodes, finding: Finding) -> list[int]:
 
 
 def usual_share(detector: GraphKDEDetector, view: int) -> float:
-    """The share of its node of the largest share that nine in ten known graphs stay below."""
+    """90% quantile, over reference graphs, of the largest absolute node contribution."""
     density = detector.density_
     n = len(density.references)
     some = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(int))
     D = density.distances(density.references[some], view=view)
-    D[np.arange(len(some)), some] = np.inf  # each by the others
+    D[np.arange(len(some)), some] = np.inf  # leave one out
     nearest = np.argsort(D, axis=1, kind="stable")[:, : min(5, n - 1)]
     largest = [
         np.abs(density.contributions(density.references[i], near, view=view).mean(axis=1)).max()

@@ -16,10 +16,11 @@ from skgraphkde.calibration import check_alpha
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection.wording import checked_names, node_ids
 from skgraphkde.persistence import atomic_file
 from skgraphkde.reporting.findings import Finding, findings
-from skgraphkde.reporting.rendering import Drawn, Listed, render
+from skgraphkde.reporting.rendering import LONGEST, Drawn, Row, render
 
 # The graphs that are drawn, at most: the oddest.
 PICTURED = 200
@@ -37,9 +38,9 @@ def report(
     alpha: float = 0.1,
     known_names: Sequence[Any] | None = None,
 ) -> HtmlPage | None:
-    """A page that shows which graphs are odd, and why: one HTML file, which needs no network.
+    """Page of the anomalies among graphs and their reasons: one HTML file that needs no network.
 
-    It says how many graphs are anomalies, and how many are selected at a false-discovery rate; it
+    The page counts the anomalies, and the graphs that are selected at a false-discovery rate. It
     shows the distribution of the scores, a table to sort and filter, and a map of known and new
     graphs. A click on a row of the table, or Enter, shows the reasons in words, the nearest known
     graphs, and, for the 200 lowest scores, a picture of the graph with its nodes colored by their
@@ -54,7 +55,7 @@ def report(
     names : sequence, default=None
         One for each graph. None: "graph 0", "graph 1", ...
     path : str or path-like, default=None
-        Where to write the page, in one step, with the suffix .html or .htm. None: return it.
+        File of the page, written in one step, with the suffix .html or .htm. None: return it.
     alpha : float, default=0.1
         Bound on the expected share of normal graphs among those selected, in (0, 1], see
         :meth:`GraphKDEDetector.select`.
@@ -118,7 +119,7 @@ def check_suffix(path: str | os.PathLike) -> None:
 
 
 class Page:
-    """Collects graphs, of which it keeps those that it will draw; then makes the page.
+    """Collects graphs and keeps those that it will draw; then makes the page.
 
     Parameters
     ----------
@@ -144,11 +145,11 @@ class Page:
             of = {"of": "references", "what": "known_names"}
             known_names = checked_names(known_names, n_known, **of)
         self.detector, self.alpha, self.known_names = detector, alpha, known_names
-        self.listed: list[Listed] = []
+        self.listed: list[Row] = []
         self.oddest: list[tuple[float, int, Drawn]] = []  # a heap, its top is the least odd
 
     def judge(self, batch: GraphBatch, ids: list | None = None) -> list[Finding]:
-        """What the detector says of each graph; `ids` of the nodes of each, or None."""
+        """Judge graphs; `ids` of the nodes of each, or None for their positions."""
         return findings(self.detector, self.detector.read(batch), ids)
 
     def add(
@@ -156,7 +157,7 @@ class Page:
     ) -> None:
         """Add one graph, with the ids of its nodes in their order; None: their positions."""
         number = len(self.listed)
-        self.listed.append(Listed(number, str(name), finding))
+        self.listed.append(Row(number, shown(str(name), LONGEST), finding))
         # Of equally odd ones, the first remain; no two have the same number.
         heapq.heappush(self.oddest, (-finding.decision, -number, Drawn(number, graph, ids)))
         if len(self.oddest) > PICTURED:

@@ -67,17 +67,17 @@ def graph_picture(
     vmax: float | None = None,
     **marks: Any,
 ) -> str:
-    """One graph, with its nodes colored by their shares, or by what is new.
+    """One graph, its nodes colored by their shares or by the radius from which they are new.
 
     Parameters
     ----------
     graph : GraphBatch
-        Of one graph. Of a large one, the part around what is marked, or the node of the largest
-        share, or degree, is drawn.
+        Of one graph. If it is large, the part around the marks is drawn, or around the node of the
+        largest share or degree.
     found : Nodes, default=None
-        What its colors say. None, or nothing in it: all nodes are white.
+        The numbers that its colors show. Without any, all nodes are white.
     numbered : sequence of int, default=()
-        Nodes that get the numbers 1, 2, ...: what is said by colors is said without them, too.
+        Nodes that get the numbers 1, 2, ..., so that the picture can be read without colors.
     vmax : float, default=None
         The share of the fullest color.
     **marks
@@ -96,7 +96,7 @@ def graph_picture(
         drawn_nodes, shown = display.nodes_, display.shown_
     else:
         degrees = np.asarray(graph.underlying.sum(axis=1), dtype=float).reshape(-1)
-        drawn = draw_graph(ax, graph, degrees, c="white", **marks)
+        drawn = draw_graph(ax, graph, degrees, **marks)
         drawn_nodes, shown = drawn.nodes, drawn.shown
     positions = dict(zip(shown.tolist(), drawn_nodes.get_offsets(), strict=True))
     aside = np.sqrt(drawn_nodes.get_sizes()[0]) / 2 + 2

@@ -20,7 +20,7 @@ from skgraphkde._version import __version__
 from skgraphkde.calibration import discoveries, flagged_share
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.display.edge_styles import common_categories
+from skgraphkde.display.graph_drawing import common_categories
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed as named
 from skgraphkde.graphs.naming import shown
@@ -32,54 +32,49 @@ from skgraphkde.reporting.findings import Finding, Nodes, listed, nodes, usual_s
 ROWS = 5_000
 # Characters of all pictures together, so that a page of 1,000 graphs has at most 20 MB.
 ROOM = 15_000_000
-# Attributes that are named as left out.
+# Ignored attributes that are named, at most.
 MOST_NAMES = 20
 # Characters of a name or a reason in the table, and of a name anywhere.
 BRIEF, LONGEST = 160, 1_000
-# The colors of nodes are full at so many times the share that is usual in known graphs.
+# Colors of nodes are full at this multiple of the share that is usual in known graphs.
 FULL = 3
-# An anomaly is the sum of its views.
+# An anomaly may have several weak reasons.
 NO_SINGLE_ONE = "nothing that is unusual by itself"
 HERE = Path(__file__).parent
 
 
-class Listed(NamedTuple):
-    """A graph that a page counts."""
+class Row(NamedTuple):
+    """A row of the table: a graph that the page counts."""
 
     number: int  # in the order in which it was added
     name: str
     finding: Finding
+    is_selected: bool = False
 
-
-class Drawn(NamedTuple):
-    """A graph that a page draws."""
-
-    number: int
-    graph: GraphBatch  # of this one graph
-    ids: Sequence[Any] | None  # of its nodes
-
-
-class Row(NamedTuple):
-    """A row of the table."""
-
-    number: int
-    name: str
-    finding: Finding
-    verdict: str
-    is_selected: bool
+    @property
+    def verdict(self) -> str:
+        """The verdict in a word."""
+        return "anomaly" if self.finding.is_anomaly else "normal"
 
     @property
     def reason(self) -> str:
         """The main reason."""
-        reasons = self.finding.reasons
-        if reasons:
-            return shown(reasons[0].text, BRIEF)
+        if self.finding.reasons:
+            return shown(self.finding.reasons[0].text, BRIEF)
         return NO_SINGLE_ONE if self.finding.is_anomaly else "nothing unusual"
 
     @property
     def brief(self) -> str:
         """The name, not too long for a table."""
         return shown(self.name, BRIEF)
+
+
+class Drawn(NamedTuple):
+    """A graph that the page draws."""
+
+    number: int
+    graph: GraphBatch  # of this one graph
+    ids: Sequence[Any] | None  # of its nodes
 
 
 class NodeLine(NamedTuple):
@@ -93,37 +88,28 @@ class NodeLine(NamedTuple):
 
 
 class Detail(NamedTuple):
-    """What a click on a row shows beyond what is found of every graph."""
+    """The picture of a graph and its nodes, which a click on a row shows."""
 
     picture: str
-    colors: str  # what they show: "shares", "new" or ""
-    is_near: bool  # whether no distance is surprised
+    colors: str  # the numbers that they show: "shares", "new" or ""
+    is_near: bool  # True if no distance is surprised
     nodes: list[NodeLine]
-
-
-class Library(NamedTuple):
-    """DataTables."""
-
-    script: str
-    style: str
-    name: str
-    license: str
 
 
 def render(
     detector: BaseGraphDetector,
-    listed: list[Listed],
+    listed: list[Row],
     drawn: list[Drawn],
     alpha: float,
     known_names: Sequence[Any] | None,
 ) -> str:
-    """The page.
+    """Render the page as HTML.
 
     Parameters
     ----------
     detector : BaseGraphDetector
         Fitted.
-    listed : list of Listed
+    listed : list of Row
         All graphs.
     drawn : list of Drawn
         Some of them, the oddest first.
@@ -139,7 +125,7 @@ def render(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    rows = _rows(listed, alpha)
+    rows = _with_selection(listed, alpha)
     scores = np.array([graph.finding.score for graph in listed])
     details, known = _details(detector, {row.number: row for row in rows}, drawn)
     graph_map = None
@@ -181,17 +167,13 @@ def render(
     )
 
 
-def _rows(listed: list[Listed], alpha: float) -> list[Row]:
-    """All graphs, the oddest first."""
+def _with_selection(listed: list[Row], alpha: float) -> list[Row]:
+    """All rows, those that are selected marked, the lowest scores first."""
     selected = np.zeros(len(listed), dtype=bool)
-    p_values = [graph.finding.p_value for graph in listed]
+    p_values = [row.finding.p_value for row in listed]
     if None not in p_values:
         selected = discoveries(np.array(p_values), alpha)
-    rows = []
-    for graph, is_selected in zip(listed, selected.tolist(), strict=True):
-        name = shown(graph.name, LONGEST)
-        verdict = "anomaly" if graph.finding.is_anomaly else "normal"
-        rows.append(Row(graph.number, name, graph.finding, verdict, is_selected))
+    rows = [row._replace(is_selected=x) for row, x in zip(listed, selected.tolist(), strict=True)]
     return sorted(rows, key=lambda row: (row.finding.decision, row.number))
 
 
@@ -234,7 +216,7 @@ class _Details:
         if found.new_from is not None and (found.is_near or found.shares is None):
             colors = "new"
         elif found.shares is not None:
-            colors, vmax = "shares", self._full(found)
+            colors, vmax = "shares", self._full(finding.view)
         picture = pictures.graph_picture(
             drawn.graph, found, numbered, vmax=vmax, marked=finding.edges, outlined=finding.nodes,
             names=ids, edge_categories=self.categories,
@@ -245,13 +227,13 @@ class _Details:
         ]
         return Detail(picture, colors, found.is_near, lines)
 
-    def _full(self, found: Nodes) -> float | None:
-        if found.view not in self.usual:
-            self.usual[found.view] = usual_share(self.detector, found.view)
-        return FULL * self.usual[found.view] or None
+    def _full(self, view: int) -> float | None:
+        if view not in self.usual:
+            self.usual[view] = usual_share(self.detector, view)
+        return FULL * self.usual[view] or None
 
     def _line(self, number: int, node: int, name: str, found: Nodes, finding: Finding) -> NodeLine:
-        pointing = [str(i) for i, x in enumerate(finding.reasons, 1) if node in x.nodes]
+        pointing = [str(i) for i, x in enumerate(finding.reasons, 1) if node in x.pointed]
         share = "" if found.shares is None else f"{found.shares[node]:.3g}"
         radius = found.radius + 1 if found.new_from is None else int(found.new_from[node])
         new_from = "known" if radius > found.radius else str(radius)
@@ -267,17 +249,18 @@ def _known(detector: Any, position: int, names: Sequence[Any] | None) -> str:
     return f"{name} ({n_nodes} nodes, {n_edges} edges)"
 
 
-def _library() -> Library:
-    """DataTables from itables, which need not be imported for that."""
+def _library() -> dict[str, str]:
+    """Script, style, name and license of DataTables, from itables, which need not be imported."""
     package = metadata.distribution("itables")
-    script, style = (
-        Path(str(package.locate_file(f"itables/html/dt_bundle.{suffix}"))).read_bytes()
-        for suffix in ("js", "css")
-    )
+
+    def encoded(suffix: str) -> str:
+        path = Path(str(package.locate_file(f"itables/html/dt_bundle.{suffix}")))
+        return base64.b64encode(path.read_bytes()).decode()
+
     license_file = next(x for x in package.files or () if x.name == "LICENSE")
-    return Library(
-        base64.b64encode(script).decode(),
-        base64.b64encode(style).decode(),
-        f"itables {package.version}",
-        license_file.read_text(encoding="utf-8"),
-    )
+    return {
+        "script": encoded("js"),
+        "style": encoded("css"),
+        "name": f"itables {package.version}",
+        "license": license_file.read_text(encoding="utf-8"),
+    }

@@ -116,7 +116,7 @@ def state_of(detector):
 def test_a_detector_in_a_few_lines_passes_all_checks(detector):
     results = check_graph_estimator(detector)
     assert [result for result in results if result.status == "failed"] == []
-    assert sum(result.status == "passed" for result in results) > 35
+    assert sum(result.status == "passed" for result in results) > 25
 
 
 def test_it_works_on_its_own():

@@ -5,6 +5,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import same_color, to_rgb
 from scipy.integrate import trapezoid
@@ -15,16 +16,17 @@ from skgraphkde import GCN, Contrastive, GraphKDEDetector, GraphSchema, read_gra
 from skgraphkde.display import (
     DensityDisplay,
     DetectionCurveDisplay,
+    DriftDisplay,
     GraphMapDisplay,
     NodeContributionsDisplay,
     NovelNodesDisplay,
     PValueDisplay,
     TrainingDisplay,
 )
-from skgraphkde.display.edge_styles import common_categories
-from skgraphkde.display.graph_drawing import shortened
+from skgraphkde.display.graph_drawing import common_categories, shortened
 from skgraphkde.evaluation import auprc, auroc, fpr_at_tpr
 from skgraphkde.inspection import node_contributions
+from skgraphkde.monitoring import DriftMonitor
 from tests.conftest import random_graphs
 
 HISTORY = {
@@ -264,13 +266,6 @@ def test_contributions_are_on_their_nodes(detector):
     assert list(graph) == ["z", "a", "m", "b"]
 
 
-def test_labels_are_legible_on_dark_nodes():
-    graph = nx.path_graph(3)
-    nx.set_node_attributes(graph, "C", "label")
-    display = NodeContributionsDisplay.from_predictions(graph, [-1, 0.1, 1])
-    assert [text.get_color() for text in display.ax_.texts] == ["white", "black", "white"]
-
-
 def test_a_graph_without_contributions_has_no_colors():
     graph = nx.path_graph(3)
     nx.set_node_attributes(graph, dict(enumerate("CNO")), "label")
@@ -383,26 +378,22 @@ def test_graphs_of_one_batch_have_the_same_colors():
 def test_arrows_point_at_the_end():
     display = drawn(nx.DiGraph([("a", "b"), ("c", "b")]))
     points = np.asarray(display.nodes_.get_offsets())
-    np.testing.assert_allclose(display.arrows_.get_offsets(), points[[1, 1]], atol=1e-12)
-    for path, start in zip(display.arrows_.get_paths(), points[[0, 2]], strict=True):
-        tip, *base = path.vertices[:3]
-        np.testing.assert_allclose(
-            tip / np.hypot(*tip), (start - points[1]) / np.hypot(*(start - points[1])), atol=1e-9
-        )
-        assert np.hypot(*tip) == pytest.approx(np.sqrt(display.nodes_.get_sizes()[0]) / 2)
-        assert all(np.hypot(*corner) > np.hypot(*tip) for corner in base)
-    assert drawn(nx.path_graph(3)).arrows_ is None
+    for arrow, i in zip(display.edges_, (0, 2), strict=True):
+        tail, _, tip = arrow.get_path().vertices[:3]
+        np.testing.assert_allclose(tip - tail, (points[1] - points[i]) * 0.9, rtol=0.1)
+        assert arrow.get_arrowstyle().arrow == "-|>"
+    assert drawn(nx.path_graph(3)).edges_.get_segments()
 
 
 def test_opposite_and_parallel_edges_are_apart():
     display = drawn(nx.DiGraph([(0, 1), (1, 0)]))
-    first, second = (np.round(x, 6) for x in display.edges_.get_segments())
+    first, second = (np.round(arrow.get_path().vertices[:3], 3) for arrow in display.edges_)
     assert not set(map(tuple, first)) & set(map(tuple, second))
     graph = nx.MultiDiGraph()
     for action in ("read", "write", "read"):
         graph.add_edge(0, 1, action=action, bytes=float(len(graph.edges)))
     display = drawn(graph, schema=GraphSchema(edge_categories="action", edge_numbers="bytes"))
-    assert len(display.edges_.get_segments()) == 2  # one for each category
+    assert len(display.edges_) == 2  # one for each category
     assert legend(display.ax_) == ["read", "write"]
 
 
@@ -411,7 +402,7 @@ def test_every_kind_of_graph_is_drawn(kind):
     graph = kind([(0, 1), (1, 2), (0, 1), (2, 2)])
     graph.add_node(3)
     assert len(drawn(graph, [0.0, 1, 2, 3]).nodes_.get_offsets()) == 4
-    assert len(drawn(kind([(0, 0)])).edges_.get_segments()) == 0
+    assert drawn(kind([(0, 0)])).edges_ == []
 
 
 def test_marked_edges_have_a_broad_line_behind_them():
@@ -530,8 +521,7 @@ def test_labels_contrast_with_the_color_of_their_node():
 
 def test_nodes_at_the_edge_of_the_axes_are_whole():
     display = drawn(nx.DiGraph([(0, 1)]), ax=plt.figure(figsize=(4, 1)).add_subplot())
-    parts = (display.nodes_, display.edges_, display.arrows_)
-    assert [part.get_clip_on() for part in parts] == [False] * 3
+    assert [part.get_clip_on() for part in (display.nodes_, *display.edges_)] == [False] * 2
 
 
 def test_labels_are_inside_of_their_nodes():
@@ -564,7 +554,7 @@ def test_a_large_graph_is_drawn_around_the_node_that_matters_most():
     widest = np.argmax(display.nodes_.get_linewidth())
     assert display.shown_[widest] == 150
     within = graph.subgraph(display.shown_.tolist())
-    assert len(display.edges_.get_segments()) == within.number_of_edges()
+    assert len(display.edges_) == within.number_of_edges()
     assert drawn(graph).shown_.tolist() == list(range(200))
 
 
@@ -596,7 +586,7 @@ def test_pictures_of_a_detector_read_as_it_does():
         display = picture.from_estimator(detector, chain(7))
         assert written(display) == ["tan", *["pum"] * 6]
         assert legend(display.ax_) == ["pipe"]
-        assert display.arrows_ is None
+        assert len(display.edges_.get_segments()) == 6  # lines, not arrows
 
 
 # -- training --------------------------------------------------------------------------------------
@@ -628,6 +618,50 @@ def test_training_of_a_detector():
     views = enumerate(trained.density_.bandwidths)
     names = [f"view {i}, h = {h:.3g}" for i, of_one in views for h in of_one]
     assert [line.get_label() for line in display.weights_] == names
+
+
+# -- drift -----------------------------------------------------------------------------------------
+
+
+def test_drift_has_the_statistic_the_threshold_and_the_alarms():
+    alarms = ["", "", "martingale", "mmd", "martingale and mmd", ""]
+    statistic = [1.0, 30.0, 400.0, 0.0, 1e9, 2.0]
+    rows = pd.DataFrame({"statistic": statistic, "alarm": alarms}, index=range(10, 16))
+    display = DriftDisplay.from_predictions(rows, 200.0)
+    assert display.line_.get_xdata().tolist() == list(range(10, 16))
+    np.testing.assert_allclose(display.line_.get_ydata(), [1, 30, 400, 2e-4, 2e4, 2])
+    assert set(display.threshold_line_.get_ydata()) == {200.0}
+    assert display.points_["martingale"].get_offsets().tolist() == [[12, 400], [14, 2e4]]
+    assert display.points_["mmd"].get_offsets().tolist() == [[13, 200], [14, 200]]
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
+        "martingale",
+        "threshold 200",
+        "alarm, martingale (2)",
+        "alarm, mmd (2)",
+    ]
+
+
+def test_drift_of_a_monitor():
+    detector, graphs = GraphKDEDetector().fit(random_graphs(30, seed=1)), random_graphs(20, seed=2)
+    monitor = DriftMonitor(detector, window=20, random_state=0)
+    display = DriftDisplay.from_estimator(monitor, graphs)
+    assert monitor.n_graphs_ == len(graphs) == len(display.table)
+    assert display.threshold == monitor.threshold_
+    assert not display.points_
+
+
+@pytest.mark.parametrize(
+    ("columns", "threshold", "message"),
+    [
+        ({"alarm": [""]}, 1.0, "table has no column 'statistic'"),
+        ({"alarm": [""], "statistic": [-1.0]}, 1.0, "must be positive"),
+        ({"alarm": [""], "statistic": [1.0]}, 0.0, "must be positive"),
+        ({"alarm": [""], "statistic": [np.nan]}, 1.0, "NaN"),
+    ],
+)
+def test_rows_that_are_not_a_monitors(columns, threshold, message):
+    with pytest.raises(ValueError, match=message):
+        DriftDisplay.from_predictions(pd.DataFrame(columns), threshold)
 
 
 # -- p-values --------------------------------------------------------------------------------------

@@ -92,10 +92,6 @@ def test_graphs_that_cannot_be_read_leave_a_monitor_as_it_was(detector, stream):
     before = monitor.to_dict()
     with pytest.raises(TypeError):
         monitor.update([stream[30], "no graph"])
-    with pytest.raises(ValueError, match=r"in \[0, 1\]"):
-        monitor.update_p_values([0.5, 1.5])
-    with pytest.raises(ValueError, match="NaN"):
-        monitor.update_p_values([0.5, np.nan])
     assert monitor.to_dict() == before
 
 
@@ -128,17 +124,6 @@ def test_false_alarms_of_graphs_are_as_few_as_promised():
         monitor.update(graphs[30:])
         counts.append(len(monitor.alarms_))
     assert 0.2 * 5 < np.mean(counts) < 5
-
-
-def test_p_values_of_a_test_of_ones_own(detector):
-    monitor = DriftMonitor(detector, random_state=0)
-    table = monitor.update_p_values(np.r_[np.random.RandomState(0).rand(50), np.full(10, 0.01)])
-    assert list(table) == ["p_value", "statistic", "alarm"]
-    alarm = monitor.alarms_[0]
-    assert alarm.test == "martingale"
-    assert 50 <= alarm.at < 60
-    assert abs(alarm.since - 50) <= 1
-    assert monitor.update_p_values([0.5]).index.tolist() == [60]
 
 
 @pytest.mark.parametrize(
@@ -177,48 +162,16 @@ def test_detectors_that_cannot_be_watched():
         ({"scores": "many"}, "could not convert"),
         ({"window": 3}, "window must be"),
         ({"rows": [[1.0, 2.0]] * 10}, "cannot reshape"),
-        ({"rows": []}, "rows has 0 graphs, and 10 are in the window"),
-        ({"alarms": []}, "rows has 10 graphs, and 20 are in the window"),
-        ({"window": None, "alarms": []}, "rows has 10 graphs, and 0 are in the window"),
-        ({"window": 24}, "an alarm is of a window of 20, and window is 24"),
-        ({"scores": []}, "0 scores are too few for 2 alarms"),
-        ({"scores": [0.0] * 81}, "there are more scores than graphs"),
-        ({"scores": [[0.0]]}, "not finite"),
-        ({"seed": 1.5}, "seed must be an integer from 0 to .*, and is 1.5"),
-        ({"seed": -1}, "and is -1"),
-        ({"mmd_p_value": 7}, r"mmd_p_value is not in \(0, 1\]"),
-        ({"mmd_p_value": 0.0}, r"mmd_p_value is not in \(0, 1\]"),
+        ({"seed": "x"}, "invalid literal"),
         ({"false_alarm_rate": 0.5}, r"false_alarm_rate must be in \(0, 0.1\]"),
-        ({"alarms": [["x", 3, 1]]}, "'x' is no test"),
-        ({"alarms": [["mmd", 80, 1]]}, "at must be an integer from 0 to 79, and is 80"),
-        ({"alarms": [["mmd", 9, 10]]}, "since must be an integer from 0 to 9, and is 10"),
-        ({"alarms": [["mmd", True, 0]]}, "at must be"),
         ({"evidence": {}}, "'n_steps'"),
+        ({"evidence": {"n_steps": 80, "capital": [1.0]}}, r"capital must have 24 numbers"),
         ({"alarms": [["mmd", 1]]}, "not enough values"),
     ],
 )
 def test_states_that_cannot_be_used(changes, message, watched, detector):
     with pytest.raises(ValueError, match=f"DriftMonitor cannot be used: .*{message}"):
         DriftMonitor.from_dict(detector, watched[0].to_dict() | changes)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("capital", -1.0, "capital is damaged"),
-        ("capital", 2001.0, "capital is above the threshold"),
-        ("n_steps", 80.0, "n_steps is no integer"),
-        ("n_steps", 10, "begin is damaged|more scores than graphs"),
-    ],
-)
-def test_evidence_that_cannot_be_used(name, value, message, watched, detector):
-    state = copy.deepcopy(watched[0].to_dict())
-    if name == "n_steps":
-        state["evidence"][name] = value
-    else:
-        state["evidence"][name][0] = value
-    with pytest.raises(ValueError, match=message):
-        DriftMonitor.from_dict(detector, state)
 
 
 def test_a_detector_may_be_updated_or_fitted_again_meanwhile(detector, stream):
@@ -242,15 +195,6 @@ def test_a_state_from_before_an_update_without_new_calibration_scores():
     while np.array_equal(before, detector.partial_fit(worlds(1, 1)).calibration_scores_):
         with pytest.raises(ValueError, match="another detector"):
             DriftMonitor.from_dict(detector, state)
-
-
-def test_a_state_with_p_values_of_ones_own(detector, stream):
-    monitor = DriftMonitor(detector, window=20, random_state=0)
-    monitor.update(stream[:10])
-    monitor.update_p_values([0.5] * 5)
-    monitor.update(stream[10:25])
-    restored = DriftMonitor.from_dict(detector, monitor.to_dict())
-    assert restored.update(stream[25:40]).equals(monitor.update(stream[25:40]))
 
 
 def test_an_alarm_says_what_it_is():

@@ -275,7 +275,7 @@ def test_colors_say_what_is_surprised(detector, new):
     (found,) = findings.findings(detector, detector.read(new[5:6]))
     n = len(detector.density_.fitted_distances)
     for surprises, is_near in (([1.0] * n + [5.0], True), ([3.0] * n + [5.0], False)):
-        changed = found._replace(surprises=tuple(surprises))
+        changed = found._replace(surprises=np.array(surprises))
         nodes = findings.nodes(detector, detector.read(new[5:6]), changed)
         assert nodes.is_near == is_near
         order = nodes.new_from if is_near else -nodes.shares

@@ -10,8 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_random_state
 
-from skgraphkde import GCN, Contrastive, GraphKDEDetector, NodeFeatures, read_graphs, testing
-from skgraphkde.testing import check_graph_estimator, graph_estimator_checks
+from skgraphkde import GCN, Contrastive, GraphKDEDetector, NodeFeatures, read_graphs
+from skgraphkde.testing import check_graph_estimator, checks, graph_estimator_checks
 from tests.conftest import random_graphs
 
 
@@ -96,15 +96,14 @@ class SizeDetector(OutlierMixin, TransformerMixin, BaseEstimator):
 
 # -- one fault each --------------------------------------------------------------------------------
 
-FAULTS = {}
+FAULTS = []
 
 
 def fails(check):
     """Register a broken estimator under the check that it must fail."""
 
     def enter(broken):
-        assert check not in FAULTS
-        FAULTS[check] = broken
+        FAULTS.append((check, broken))
         return broken
 
     return enter
@@ -116,21 +115,21 @@ class CopiesAParameter(SizeDetector):
         super().__init__(contamination, np.array(weights), random_state)
 
 
-@fails("check_constructor_sets_only_parameters")
+@fails("check_constructor")
 class SetsAnAttributeEarly(SizeDetector):
     def __init__(self, contamination=0.1, weights=(1.0, 1.0, 1.0), random_state=None):
         super().__init__(contamination, weights, random_state)
         self.n_weights = 3
 
 
-@fails("check_constructor_does_not_validate")
+@fails("check_constructor")
 class ValidatesEarly(SizeDetector):
     def __init__(self, contamination=0.1, weights=(1.0, 1.0, 1.0), random_state=None):
         super().__init__(contamination, weights, random_state)
         float(contamination)
 
 
-@fails("check_get_params")
+@fails("check_params")
 class HidesAParameter(SizeDetector):
     def get_params(self, deep=True):
         params = super().get_params(deep)
@@ -138,14 +137,14 @@ class HidesAParameter(SizeDetector):
         return params
 
 
-@fails("check_set_params")
+@fails("check_params")
 class DoesNotSetAParameter(SizeDetector):
     def set_params(self, **params):
         params.pop("weights", None)
         return super().set_params(**params)
 
 
-@fails("check_set_params_refuses_unknown_names")
+@fails("check_params")
 class SetsWhateverItIsTold(SizeDetector):
     def set_params(self, **params):
         self.__dict__.update(params)
@@ -161,13 +160,13 @@ class RemembersItsFirstContamination(SizeDetector):
         return self
 
 
-@fails("check_repr")
+@fails("check_repr_and_tags")
 class CannotBePrinted(SizeDetector):
     def __repr__(self):
         return repr(self.centre_) if hasattr(self, "center_") else super().__repr__()
 
 
-@fails("check_tags")
+@fails("check_repr_and_tags")
 class ClaimsToTakeMatrices(SizeDetector):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -175,7 +174,7 @@ class ClaimsToTakeMatrices(SizeDetector):
         return tags
 
 
-@fails("check_fit_returns_self")
+@fails("check_fit")
 class ReturnsACopy(SizeDetector):
     def fit(self, graphs, y=None):
         return copy.copy(super().fit(graphs))
@@ -190,7 +189,7 @@ class LooksAtY(SizeDetector):
         return self
 
 
-@fails("check_fit_keeps_parameters")
+@fails("check_fit")
 class OverwritesAParameter(SizeDetector):
     def fit(self, graphs, y=None):
         super().fit(graphs)
@@ -198,7 +197,7 @@ class OverwritesAParameter(SizeDetector):
         return self
 
 
-@fails("check_fitted_attributes")
+@fails("check_fit")
 class LearnsWithoutUnderscore(SizeDetector):
     def fit(self, graphs, y=None):
         self.n_graphs = len(graphs)
@@ -211,13 +210,13 @@ class ClaimsToBeFitted(SizeDetector):
         return True
 
 
-@fails("check_methods_need_fit")
+@fails("check_is_fitted_agrees")
 class StumblesUnfitted(SizeDetector):
     def _check_is_fitted(self):
         return self.center_
 
 
-@fails("check_fit_is_idempotent")
+@fails("check_fit_forgets")
 class StartsWarm(SizeDetector):
     """Takes a step toward the median, from where the last fit on as many graphs stopped."""
 
@@ -247,7 +246,7 @@ class IgnoresItsSeed(SizeDetector):
         return self
 
 
-@fails("check_random_state_instance")
+@fails("check_fit_is_reproducible")
 class TakesSeedsOnly(SizeDetector):
     def fit(self, graphs, y=None):
         super().fit(graphs)
@@ -263,14 +262,14 @@ class SeedsEverything(SizeDetector):
         return super().fit(graphs)
 
 
-@fails("check_graphs_unchanged")
+@fails("check_input_unchanged")
 class WritesIntoGraphs(SizeDetector):
     def _of_graph(self, graph):
         graph.graph["size"] = len(graph)
         return super()._of_graph(graph)
 
 
-@fails("check_list_unchanged")
+@fails("check_input_unchanged")
 class EmptiesTheList(SizeDetector):
     def score_samples(self, graphs):
         scores = super().score_samples(graphs)
@@ -301,20 +300,20 @@ class TakesListsOnly(SizeDetector):
         return super()._checked(graphs)
 
 
-@fails("check_empty_list")
+@fails("check_bad_input")
 class ScoresNothing(SizeDetector):
     def score_samples(self, graphs):
         self._check_is_fitted()
         return super().score_samples(graphs) if len(graphs) else np.zeros(0)
 
 
-@fails("check_single_graph")
+@fails("check_bad_input")
 class TakesASingleGraph(SizeDetector):
     def _checked(self, graphs):
         return super()._checked([graphs] if isinstance(graphs, nx.Graph) else graphs)
 
 
-@fails("check_no_graph")
+@fails("check_bad_input")
 class DropsWhatIsNoGraph(SizeDetector):
     def _checked(self, graphs):
         if isinstance(graphs, list):
@@ -337,7 +336,7 @@ class ForgetsBeforeItReads(SizeDetector):
         return super().fit(graphs)
 
 
-@fails("check_contamination_range")
+@fails("check_contamination")
 class ClipsContamination(SizeDetector):
     def fit(self, graphs, y=None):
         asked, self.contamination = self.contamination, np.clip(self.contamination, 0.01, 0.5)
@@ -352,7 +351,7 @@ class SinglePrecision(SizeDetector):
         return super().score_samples(graphs).astype(np.float32)
 
 
-@fails("check_scores_are_finite")
+@fails("check_scores")
 class LogarithmOfNoEdges(SizeDetector):
     def score_samples(self, graphs):
         scores = super().score_samples(graphs)
@@ -371,7 +370,7 @@ class VerdictsAreFloats(SizeDetector):
         return super().predict(graphs).astype(float)
 
 
-@fails("check_predict_is_the_sign")
+@fails("check_predict")
 class VerdictsUpsideDown(SizeDetector):
     def predict(self, graphs):
         return -super().predict(graphs)
@@ -415,7 +414,7 @@ class NamesTooFewFeatures(SizeDetector):
         return super().get_feature_names_out()[:2]
 
 
-@fails("check_n_features_in")
+@fails("check_fit")
 class ManyFeaturesIn(SizeDetector):
     def fit(self, graphs, y=None):
         super().fit(graphs)
@@ -437,32 +436,32 @@ class HandsOutItsOwnScores(SizeDetector):
         return self.training_scores_ if self.known_ == [id(g) for g in graphs] else scores
 
 
-@fails("check_subset_invariance")
+@fails("check_other_graphs")
 class SubtractsTheMean(SizeDetector):
     def score_samples(self, graphs):
         return super().score_samples(graphs) - 0.01 * np.mean([len(graph) for graph in graphs])
 
 
-@fails("check_order_invariance")
+@fails("check_other_graphs")
 class SortsBySize(SizeDetector):
     def score_samples(self, graphs):
         return super().score_samples(sorted(self._checked(graphs), key=len))
 
 
-@fails("check_one_graph")
+@fails("check_other_graphs")
 class Squeezes(SizeDetector):
     def score_samples(self, graphs):
         return np.squeeze(super().score_samples(graphs))
 
 
-@fails("check_node_order")
+@fails("check_nodes")
 class LooksAtTheFirstNode(SizeDetector):
     def _of_graph(self, graph):
         size, density, attribute = super()._of_graph(graph)
         return size, density + graph.degree[next(iter(graph))], attribute
 
 
-@fails("check_node_names")
+@fails("check_nodes")
 class LooksAtNodeZero(SizeDetector):
     def _of_graph(self, graph):
         size, density, attribute = super()._of_graph(graph)
@@ -476,7 +475,7 @@ class Counts(SizeDetector):
         return super().score_samples(graphs)
 
 
-@fails("check_pickle")
+@fails("check_copies")
 class HoldsALambda(SizeDetector):
     def fit(self, graphs, y=None):
         super().fit(graphs)
@@ -484,7 +483,7 @@ class HoldsALambda(SizeDetector):
         return self
 
 
-@fails("check_deepcopy")
+@fails("check_copies")
 class CopiesUnfitted(SizeDetector):
     def __deepcopy__(self, memo):
         return clone(self)
@@ -509,24 +508,26 @@ def names(results, status):
     return [result.name for result in results if result.status == status]
 
 
-@pytest.mark.parametrize(("check", "broken"), FAULTS.items(), ids=FAULTS)
+CASES = pytest.mark.parametrize(
+    ("check", "broken"), FAULTS, ids=[broken.__name__ for _, broken in FAULTS]
+)
+
+
+@CASES
 def test_a_fault_fails_its_check(check, broken):
     with pytest.raises(AssertionError, match=f"^{check} failed for {broken.__name__}: "):
-        getattr(testing, check)(broken())
+        getattr(checks, check)(broken())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("check", "broken"), FAULTS.items(), ids=FAULTS)
+@CASES
 def test_a_fault_fails_no_other_check(check, broken):
     assert names(check_graph_estimator(broken(), on_fail=None), "failed") == [check]
 
 
 def test_every_check_has_its_fault():
-    checks = [check.__name__ for _, check in graph_estimator_checks(SizeDetector())]
-    public = {name for name in testing.__all__ if name.startswith("check_")}
-    assert set(checks) == public - {"check_graph_estimator"}
-    assert sorted(checks) == sorted(FAULTS)
-    assert len(checks) >= 25
+    names_of_checks = {check.__name__ for _, check in graph_estimator_checks(SizeDetector())}
+    assert names_of_checks == {check for check, _ in FAULTS}
 
 
 @pytest.mark.parametrize(
@@ -546,35 +547,26 @@ def test_every_check_has_its_fault():
 )
 def test_sound_estimators_pass(estimator):
     results = check_graph_estimator(estimator)
-    assert len(results) == len(FAULTS)
+    assert len(results) == len(checks.CHECKS)
     assert names(results, "failed") == []
 
 
+TYPED = ("check_input_unchanged", "check_nan", "check_anomalies_score_lower", "check_nodes")
+
+
 @pytest.mark.filterwarnings("ignore:edge categories that fit did not see")
-@pytest.mark.parametrize(
-    "check",
-    [
-        testing.check_graphs_unchanged,
-        testing.check_nan,
-        testing.check_anomalies_score_lower,
-        testing.check_node_order,
-        testing.check_node_names,
-    ],
-)
+@pytest.mark.parametrize("check", TYPED)
 def test_directed_and_typed_graphs(check):
     """Those checks that read data of edges, or write them anew."""
     typed = graph_estimator_checks(GraphKDEDetector(), graphs="typed")
-    found = {each.__name__: each for _, each in typed}
-    found[check.__name__](GraphKDEDetector())
+    next(each for _, each in typed if each.__name__ == check)(GraphKDEDetector())
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:edge categories that fit did not see")
 def test_all_checks_of_directed_and_typed_graphs():
     results = check_graph_estimator(GraphKDEDetector(), graphs="typed")
-    found = [check.__name__ for _, check in graph_estimator_checks(SizeDetector(), graphs="typed")]
-    assert [result.name for result in results] == found
-    assert "check_node_order" in names(results, "passed")
+    assert {"check_nodes", "check_nan"} <= set(names(results, "passed"))
 
 
 def test_graphs_are_a_list_or_typed():
@@ -582,33 +574,14 @@ def test_graphs_are_a_list_or_typed():
         check_graph_estimator(GraphKDEDetector(), graphs="all")
 
 
-def test_checks_run_by_subject():
-    """In this order, with the modules and the checks of each as they are written."""
-    checks = [check for _, check in graph_estimator_checks(SizeDetector())]
-    subjects = ["construction", "fit", "inputs", "scores", "independence", "state", "pipelines"]
-    found = [check.__module__.rpartition(".")[2] for check in checks]
-    assert found == sorted(found, key=subjects.index)
-    assert [checks[i].__name__ for i in (0, 1, -2, -1)] == [
-        "check_clone",
-        "check_constructor_sets_only_parameters",
-        "check_pipeline",
-        "check_cross_val_score",
-    ]
-
-
-def test_a_check_can_be_called_alone():
-    testing.check_repr(SizeDetector())
-    testing.check_repr(SizeDetector(), random_graphs(12))
-    with pytest.raises(AssertionError, match=r"^check_repr failed for CannotBePrinted"):
-        testing.check_repr(CannotBePrinted())
-
-
 def test_nothing_is_skipped_that_could_be_checked():
     assert names(check_graph_estimator(SizeDetector()), "skipped") == []
 
 
 def test_the_first_failure_is_raised():
-    with pytest.raises(AssertionError, match=r"^check_repr failed for CannotBePrinted: .*centre_"):
+    with pytest.raises(
+        AssertionError, match=r"^check_repr_and_tags failed for CannotBePrinted: .*centre_"
+    ):
         check_graph_estimator(CannotBePrinted())
 
 
@@ -616,8 +589,6 @@ def test_what_the_estimator_lacks_is_skipped():
     results = check_graph_estimator(NodeFeatures(), on_fail=None)
     reasons = {result.name: str(result.exception) for result in results if result.exception}
     assert reasons["check_scores"] == "NodeFeatures has no score_samples"
-    assert reasons["check_random_state_instance"] == "NodeFeatures has no random_state"
-    assert reasons["check_n_features_in"] == "NodeFeatures has no n_features_in_"
     assert "check_transform" in names(results, "passed")
 
 
@@ -628,15 +599,15 @@ def test_graphs_of_the_caller(kind):
     pairs = [(nx.to_numpy_array(graph), None) for graph in graphs]
     given = pairs if kind == "pairs" else read_graphs(graphs)
     results = check_graph_estimator(NodeFeatures(), graphs=given)
-    assert {"check_node_order", "check_node_names", "check_nan"} <= set(names(results, "skipped"))
-    assert "check_order_invariance" in names(results, "passed")
+    assert {"check_nodes", "check_nan"} <= set(names(results, "skipped"))
+    assert "check_other_graphs" in names(results, "passed")
 
 
 def test_a_pipeline_is_an_estimator_of_graphs():
     """Except for what scikit-learn's Pipeline does not pass on."""
     pipeline = make_pipeline("passthrough", SizeDetector(random_state=0))
     results = check_graph_estimator(pipeline, on_fail=None)
-    assert names(results, "failed") == ["check_tags", "check_decision_function"]
+    assert names(results, "failed") == ["check_repr_and_tags", "check_decision_function"]
 
 
 def test_estimator_and_graphs_are_left_alone():

@@ -1,23 +1,22 @@
-"""Provenance graphs with planted attacks: counts, a kind of attack and a seed -> graphs, targets.
+"""Simulated provenance graphs with attacks, for `plot_provenance.py` and the benchmark of drift.
 
 A normal graph is drawn from one of four templates of ordinary activity. An attack changes a normal
-graph, with as many nodes, about as many arcs, and as far as possible with nothing that each part
-taken alone would betray.
+graph and keeps its number of nodes and, as far as possible, the numbers of its parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from numbers import Integral
+from collections.abc import Iterable
 from typing import Any
 
 import networkx as nx
 import numpy as np
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
-from skgraphkde.datasets._planting import planned, planted
-from skgraphkde.graphs.schema import GraphSchema
+from skgraphkde import GraphSchema
+
+SCHEMA = GraphSchema(
+    node_categories="kind", edge_categories="action", edge_numbers="bytes", directed=True
+)
 
 # Median bytes of an arc. To fork moves nothing.
 _BYTES = {
@@ -154,10 +153,10 @@ def _server(host: _Host) -> None:
 _ACTIVITIES = (_shell, _build, _browser, _server)
 
 
-# -- attacks: each changes a graph, and returns the nodes that take part ---------------------------
+# -- attacks: each changes a graph ----------------------------------------------------------------
 
 
-def _exfiltrate(host: _Host) -> list[int]:
+def _exfiltrate(host: _Host) -> None:
     """A process reads all files, each in place of another reading, and sends to one socket."""
     graph = host.graph
     thief = host.one(host.children())
@@ -175,161 +174,70 @@ def _exfiltrate(host: _Host) -> list[int]:
         spare = spare or [arc for arc in reads if graph.degree(arc[0]) > 1]
         if spare:
             host.move(host.one(spare), (file, thief), "read")
-    return [thief, *(v for u, v in host.arcs("send") if u == thief)]
 
 
-def _drop(host: _Host) -> list[int]:
-    """A process receives a program, writes and forks it; that connects back for orders."""
-    graph = host.graph
-    dropper, dropped = host.some(host.children(), 2, 2)
-    parent = next(u for u, v in host.arcs("fork") if v == dropped)
-    before = graph.number_of_edges()
-    graph.remove_edge(parent, dropped)
-    graph.remove_edges_from([arc for arc in host.arcs("execute") if arc[1] == dropped])
-    # The program that the child was, if nobody else executes it, and nodes that others use once
-    # serve as the socket and the file: the number of nodes stays.
-    mine = {dropper, dropped, *nx.all_neighbors(graph, dropper), *nx.all_neighbors(graph, dropped)}
-    once = [v for v in graph if graph.degree(v) == 1 and v not in mine]
-    once = [v for v in once if graph.nodes[v]["kind"] != "process"]
-    free = [*nx.isolates(graph), *host.some(once, 2, 2)][:2]
-    graph.remove_edges_from([*graph.in_edges(free), *graph.out_edges(free)])
-    site, program = free + host.files(2 - len(free))
-    graph.nodes[site]["kind"], graph.nodes[program]["kind"] = "socket", "file"
-    host.flow(site, dropper, "receive")
-    host.flow(dropper, program, "write")
-    host.flow(dropper, dropped, "fork")
-    host.flow(program, dropped, "execute")
-    host.flow(dropped, site, "connect")
-    host.flow(site, dropped, "receive")
-    # The program reads less than the process in whose place it is.
-    shared = [(f, v) for f, v in host.arcs("read") if v == dropped and graph.degree(f) > 1]
-    graph.remove_edges_from(shared[: max(0, graph.number_of_edges() - before)])
-    return [dropper, dropped, site, program]
-
-
-def _reverse(host: _Host) -> list[int]:
-    """Processes write what they should read, and read what they should write."""
+def _reverse(host: _Host) -> None:
+    """Exchange reads and writes."""
     arcs = host.arcs("read", "write")
     actions = [host.graph.edges[arc]["action"] for arc in arcs]
     for (u, v), action in zip(arcs, actions, strict=True):
         host.move((u, v), (v, u), _OPPOSITE[action])
-    return [v for arc in arcs for v in arc]
 
 
-def _inject(host: _Host) -> list[int]:
-    """Two processes are not forked but injected: an action never seen."""
+def _inject(host: _Host) -> None:
+    """Two processes are injected instead of forked: an action that no normal graph has."""
     arcs = host.some(host.arcs("fork"), 2, 2)
     for arc in arcs:
         host.graph.edges[arc]["action"] = "inject"
-    return [v for arc in arcs for v in arc]
 
 
-def _enlarge(host: _Host) -> list[int]:
+def _enlarge(host: _Host) -> None:
     """Every arc moves twice as many bytes."""
     for *_, data in host.graph.edges(data=True):
         data["bytes"] *= _VOLUME
-    return list(host.graph)
 
 
-_ATTACKS: dict[str, Callable[[_Host], list[int]]] = {
+ATTACKS = {
     "exfiltration": _exfiltrate,
-    "dropper": _drop,
     "reversed_flow": _reverse,
     "new_action": _inject,
     "volume": _enlarge,
 }
 
 
-@validate_params(
-    {
-        "n_normal": [Interval(Integral, 0, None, closed="left")],
-        "n_anomalies": [Interval(Integral, 0, None, closed="left")],
-        "kind": [StrOptions({"mixed", *_ATTACKS})],
-        "random_state": ["random_state"],
-        "return_X_y": ["boolean"],
-    },
-    prefer_skip_nested_validation=True,
-)
-def make_provenance_graphs(
-    n_normal: int = 1000,
-    n_anomalies: int = 0,
-    *,
-    kind: str = "mixed",
-    random_state: Any = None,
-    return_X_y: bool = False,
-) -> Any:
-    """What processes, files and sockets of a computer did to each other, and planted attacks.
+def draw_provenance_graphs(kinds: Iterable[str], seed: int) -> tuple[list[nx.DiGraph], np.ndarray]:
+    """Draw processes, files and sockets of a computer, and the flows between them.
 
-    Nodes have the category "kind": process, file or socket. Arcs follow what flows, and have the
-    category "action" and the number "bytes": a process can ``fork`` another one, ``read`` a file,
-    ``execute`` it or ``write`` it, ``connect`` to a socket, ``send`` to it or ``receive`` from it.
-
-    Normal graphs have 10 to 28 nodes and are, with equal probability, a shell that forks tools; a
-    build, whose compilers read sources and write objects; a browser, whose tabs connect, receive
-    and write a cache; or a server, whose workers receive, read documents and send.
-
-    Attacks change such a graph and keep its number of nodes, and its number of arcs to within a
-    few:
-
-    - "exfiltration": one process reads nearly all files, each in place of another reading, and
-      sends to one socket;
-    - "dropper": a process receives a program from a socket, writes it to a file and forks a child
-      that executes it, connects back and receives;
-    - "reversed_flow": processes write what they should read, and read what they should write;
-    - "new_action": two processes are the targets of ``inject``, an action that no normal graph has,
-      instead of ``fork``;
-    - "volume": every arc moves twice as many bytes.
+    Nodes have the category "kind": process, file or socket. Arcs have the category "action" (fork,
+    execute, read, write, connect, send, receive) and the number "bytes".
 
     Parameters
     ----------
-    n_normal, n_anomalies : int, default=1000 and 0
-        Number of graphs of each kind. Normal graphs come first.
-    kind : str, default="mixed"
-        The attack, as above. "mixed" takes them in turn.
-    random_state : int, RandomState instance or None, default=None
-    return_X_y : bool, default=False
-        Whether to return ``(graphs, target)`` instead of a Bunch.
+    kinds : iterable of str
+        "normal" or the name of an attack, for each graph:
+
+        - "exfiltration": one process reads nearly all files and sends to one socket;
+        - "reversed_flow": reads and writes are exchanged;
+        - "new_action": two processes are the targets of ``inject`` instead of ``fork``;
+        - "volume": every arc moves twice as many bytes.
+    seed : int
 
     Returns
     -------
-    Bunch
-        - graphs : GraphBatch, directed;
-        - target : ndarray of shape (n_graphs,), 1 for normal graphs and -1 for attacks;
-        - kind : ndarray of str, shape (n_graphs,), "normal" or the attack;
-        - activity : ndarray of str, shape (n_graphs,), "shell", "build", "browser" or "server";
-        - culprits : list of ndarray of int, one per graph: the nodes of the graph that take part in
-          the attack, none in normal graphs.
-
-    See Also
-    --------
-    make_traces : Trees of service calls.
-
-    Examples
-    --------
-    >>> from skgraphkde.datasets import make_provenance_graphs
-    >>> drawn = make_provenance_graphs(3, 2, random_state=0)
-    >>> drawn.kind.tolist()
-    ['normal', 'normal', 'normal', 'exfiltration', 'dropper']
-    >>> sorted(drawn.graphs.edge_label_names)
-    ['connect', 'execute', 'fork', 'read', 'receive', 'send', 'write']
-    >>> graph = drawn.graphs.to_networkx()[0]
-    >>> graph.nodes[0], graph.nodes[1], graph.edges[1, 0]["action"]
-    ({'kind': 'process'}, {'kind': 'file'}, 'read')
+    graphs : list of nx.DiGraph
+        Graphs of 10 to 28 nodes.
+    activities : ndarray of str, shape (n_graphs,)
+        The template of each graph: "shell", "build", "browser" or "server".
     """
-    plan = planned(n_normal, n_anomalies, kind, _ATTACKS)
-    rng = check_random_state(random_state)
-    activities = rng.randint(len(_ACTIVITIES), size=len(plan))
-    drawn, culprits = [], []
-    for attack, activity in zip(plan, activities, strict=True):
+    kinds, rng = list(kinds), np.random.RandomState(seed)
+    activities = rng.randint(len(_ACTIVITIES), size=len(kinds))
+    graphs = []
+    for kind, activity in zip(kinds, activities, strict=True):
         host = _Host(rng)
         _ACTIVITIES[activity](host)
-        isolated = list(nx.isolates(host.graph))  # files that nothing used
-        host.graph.remove_nodes_from(isolated)
+        host.graph.remove_nodes_from(list(nx.isolates(host.graph)))  # files that nothing used
         host.graph = nx.convert_node_labels_to_integers(host.graph)
-        culprits.append([] if attack == "normal" else _ATTACKS[attack](host))
-        drawn.append(host.graph)
-    schema = GraphSchema(
-        node_categories="kind", edge_categories="action", edge_numbers="bytes", directed=True
-    )
-    names = np.array([_ACTIVITIES[i].__name__[1:] for i in activities])
-    return planted(drawn, schema, plan, culprits, return_X_y, activity=names)
+        if kind != "normal":
+            ATTACKS[kind](host)
+        graphs.append(host.graph)
+    return graphs, np.array([activity.__name__[1:] for activity in _ACTIVITIES])[activities]
