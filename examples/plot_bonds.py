@@ -9,7 +9,7 @@ who finds out, and ask where.
 
 # %%
 # MUTAG comes with the types of its bonds if you ask for them. They are the edge category
-# ``"label"``, which is one of the names that are read without a word.
+# ``"label"``, one of the names that are read by convention.
 import sys
 import warnings
 from collections import Counter
@@ -33,8 +33,8 @@ print(mutag.graphs)
 print(dict(bonds))
 
 # %%
-# Two thirds of the mutagenic molecules are what we know to be normal. The others are normal as
-# well, and of each of them we make an odd copy: twice, two bonds of different types exchange their
+# Two thirds of the mutagenic molecules are known to be normal. The others are normal as well, and
+# we make an anomalous copy of each of them: twice, two bonds of different types exchange their
 # types. Atoms and wiring stay as they are, and so does the number of bonds of each type.
 rng = np.random.RandomState(0)
 
@@ -57,7 +57,7 @@ odd = [exchanged(molecule) for molecule in fresh]
 target = np.repeat([1, -1], [len(fresh), len(odd)])
 
 # %%
-# Without the bonds, an odd molecule has the score of the normal one that it was made of, and the
+# Without the bonds, an anomalous molecule has the score of its normal original, and the
 # AUROC is a half. With them, most are found. None leaves the data of edges unread; the default
 # reads bonds.
 no_bonds = GraphSchema(edge_categories=None, edge_numbers=None)

@@ -3,7 +3,7 @@ Weighted connectomes
 ====================
 
 A connectome has the same regions in every person: its nodes have names, and what differs is how
-strongly they are connected. Some of ours are odd in one of two ways. In some, two regions are
+strongly they are connected. Some of ours are anomalous in one of two ways. In some, two regions are
 exchanged, as if somebody had mixed up their names. In others, one region has lost most of the
 strength of its connections.
 """
@@ -81,9 +81,9 @@ for name, schema in schemas.items():
 # damage, which changes only strengths. All connections of a damaged region are weaker, so that its
 # neighbors still count alike, and amounts find it better than weights.
 #
-# Which connections are odd after an exchange? And which region is damaged? Of the thirty, it should
-# have the largest share in the distance from the nearest known connectomes. The second view is the
-# one that tells single nodes apart here.
+# The reasons name the anomalous connections after an exchange. A damaged region, one of thirty,
+# should have the largest share in the distance from the nearest known connectomes. The second view
+# is the one that tells single nodes apart here.
 detector = detectors["and amounts"]
 reason = explain(detector, exchanged[:1]).iloc[0]
 print(reason["reason"])

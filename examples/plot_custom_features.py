@@ -39,15 +39,15 @@ fresh = [building(is_anomaly=i >= 60) for i in range(90)]
 target = np.where(np.arange(90) < 60, 1, -1)
 
 # %%
-# Nobody has said what is to be read of these graphs, so a detector reads none of it, and says so in
-# a warning. It judges the ninety buildings by their wiring, which is no better than chance:
+# No schema declares the attributes of these graphs, so a detector ignores them with a warning.
+# It judges the ninety buildings by their wiring, which is no better than chance:
 detector = GraphKDEDetector().fit(known)
 print("features in use:", detector.density_.features.kinds_)
 print(f"AUROC of the wiring:             {auroc(target, detector.score_samples(fresh)):.2f}")
 
 # %%
-# A schema names what is to be read. Here it also says that nothing else is, so that the positions
-# are left out without a word. But now the temperature is one column among eleven, the others vary a
+# A schema names the attributes to read. It also excludes all others, so that the positions are
+# ignored without a warning. But now the temperature is one column among eleven, the others vary a
 # lot and say nothing, and more features are not better:
 schema = GraphSchema(node_categories=None, node_numbers="temperature")
 detector = GraphKDEDetector(schema=schema).fit(known)

@@ -2,7 +2,7 @@
 Which of these molecules is not like the others?
 ================================================
 
-Half of the mutagenic molecules of MUTAG play the part of what we know to be normal. A detector is
+Half of the mutagenic molecules of MUTAG are the known normal graphs. A detector is
 fitted to them. It then scores the other half, which is normal too, and the molecules that are not
 mutagenic, a kind it has never seen. Labels are used only for the metrics at the end.
 """
@@ -45,7 +45,7 @@ for name, detector in detectors.items():
 # %%
 # Now the metrics. For AUPRC and for the false-positive rate at a true-positive rate of 95%, the
 # anomaly is the positive class. The nominal rate of false alarms is ``contamination``, 0.1. The
-# paper's threshold lets each graph vouch for itself, and misses the nominal rate by far.
+# paper's threshold includes each graph in its own reference set, and misses the rate by far.
 print(f"\n{'':28s}  AUROC  AUPRC  FPR95  false alarms (nominal 0.1)")
 for name, decision in decisions.items():
     print(

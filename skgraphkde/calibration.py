@@ -1,4 +1,4 @@
-"""Calibration: scores of normal graphs -> the threshold of a verdict, p-values, discoveries."""
+"""Calibration: scores of normal graphs -> threshold, p-values and discoveries."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from scipy.stats import false_discovery_control
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde.computing.warn import warn
-from skgraphkde.features.blocks import positions
+from skgraphkde.features.blocks import is_spatial
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.copies import exceed_chance, first_copies
+from skgraphkde.graphs.copies import has_excess_duplicates, isomorphism_classes
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import Specification
 
 
 class Calibration(Specification):
-    """Base class: which scores determine the threshold, and what becomes of copies.
+    """Base class of calibrations: the scores that set the threshold, and the weight of copies.
 
-    A p-value compares a new graph with the training graphs, as if all were drawn alike. If graphs
-    are given twice, each finds itself among the others as no new graph does, and most new graphs
-    look odd.
+    A p-value assumes that a new graph and the training graphs come from the same distribution. If
+    the training graphs contain duplicates that new graphs do not have, each duplicate has a copy
+    of itself among its references, a new graph has none, and most new graphs look anomalous.
     """
 
     copies: str
     _copies_constraint = StrOptions({"auto", "together", "apart"})
 
     def distinct(self, graphs: GraphBatch) -> np.ndarray:
-        """The graphs that count: all, or, if copies count together, the first of each kind.
+        """Find the graphs that count: all graphs, or the first of each group of copies.
 
         Parameters
         ----------
@@ -40,38 +40,38 @@ class Calibration(Specification):
         Returns
         -------
         ndarray of shape (n_graphs,), int
-            For each graph the index of the one that counts for it.
+            For each graph the index of the graph that represents it.
         """
         if self.copies == "apart":
             return np.arange(len(graphs))
-        first = first_copies(_without_positions(graphs))
+        canonical_index = isomorphism_classes(_without_coordinates(graphs))
         if self.copies == "together":
-            return first
-        n_copies = np.unique(first, return_counts=True)[1]
-        if not exceed_chance(n_copies):
+            return canonical_index
+        n_copies = np.unique(canonical_index, return_counts=True)[1]
+        if not has_excess_duplicates(n_copies):
             return np.arange(len(graphs))
         warn(
             f"{len(graphs) - len(n_copies)} of {len(graphs)} training graphs are copies of others, "
-            "more than chance gives: each graph counts once. If graphs really repeat like that, "
-            f"also new ones, fit with calibration={type(self).__name__}(copies='apart'); "
-            "copies='together' is the same without a warning"
+            "more than chance explains: each graph counts once. If duplicates are expected in new "
+            f"data as well, fit with calibration={type(self).__name__}(copies='apart'); "
+            "copies='together' silences this warning"
         )
-        return first
+        return canonical_index
 
 
 @register
 class LeaveOneOut(Calibration):
-    """Calibrate with the scores of the training graphs, each by the others.
+    """Calibrate with the leave-one-out scores of the training graphs.
 
     Parameters
     ----------
     copies : {"auto", "together", "apart"}, default="auto"
-        Training graphs that look the same, whatever the order of their nodes: "together", each kind
-        counts once, in the density as in the calibration; "apart", each copy counts, which is right
-        if new graphs repeat the training graphs as often as these repeat each other (small
-        molecules do). "auto" is "apart" unless there are more copies than chance gives: many graphs
-        that come twice, and few or none that come three times. Chance explains a sample with
-        replacement: use "together" there.
+        Weight of training graphs that are equal up to the order of their nodes. With "together",
+        each group of copies counts once, in the density and in the calibration. With "apart", each
+        copy counts, which is right if new graphs repeat the training graphs as often as the
+        training graphs repeat each other (small molecules do). "auto" is "apart" unless there are
+        more copies than chance explains: many graphs that occur twice, and few or none that occur
+        three times. Chance explains a sample with replacement: use "together" for it.
 
     Examples
     --------
@@ -91,15 +91,15 @@ class LeaveOneOut(Calibration):
 
 @register
 class Split(Calibration):
-    """Calibrate with graphs that are set aside: the density never sees them.
+    """Calibrate with held-out graphs, which the density does not use.
 
     Parameters
     ----------
     fraction : float, default=0.1
-        Share of the training graphs to set aside, in (0, 1).
+        Share of the training graphs to hold out, in (0, 1).
     copies : {"auto", "together", "apart"}, default="auto"
-        What becomes of copies among the training graphs, as in :class:`LeaveOneOut`. Together, no
-        graph that is set aside has a copy that is trained on, and all its copies are set aside.
+        Weight of copies among the training graphs, as in :class:`LeaveOneOut`. With "together", all
+        copies of a held-out graph are held out, too.
 
     Examples
     --------
@@ -123,12 +123,12 @@ class Split(Calibration):
     def split(
         self, n_graphs: int, contamination: float, rng: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Set graphs aside.
+        """Split graphs at random into calibration and training graphs.
 
         Parameters
         ----------
         n_graphs : int
-            How many there are.
+            Number of graphs.
         contamination : float
             Share of normal graphs that will fall below the threshold.
         rng : RandomState
@@ -141,14 +141,14 @@ class Split(Calibration):
         Raises
         ------
         ValueError
-            If too few graphs are set aside to place the threshold, or fewer than 2 remain.
+            If too few graphs are held out to set the threshold, or fewer than 2 remain.
         """
         n, needed = round(self.fraction * n_graphs), fewest_scores(contamination)
         if n < needed or n_graphs - n < 2:
             raise ValueError(
-                f"calibration=Split(fraction={self.fraction}) sets {n} of {n_graphs} graphs "
-                f"aside, but contamination={contamination} needs at least {needed}, and 2 to train "
-                f"on: {'raise' if n < needed else 'lower'} fraction, or use calibration='loo'"
+                f"calibration=Split(fraction={self.fraction}) holds out {n} of {n_graphs} graphs, "
+                f"but contamination={contamination} needs at least {needed}, and training needs 2: "
+                f"{'raise' if n < needed else 'lower'} fraction, or use calibration='loo'"
             )
         order = rng.permutation(n_graphs)
         return np.sort(order[:n]), np.sort(order[n:])
@@ -157,24 +157,26 @@ class Split(Calibration):
 @register
 @dataclass(frozen=True, eq=False)
 class FittedCalibration:
-    """Scores of normal graphs; the threshold and p-values follow from them.
+    """Calibration scores, and the threshold and p-values that follow from them.
 
-    It never changes: an update of a detector makes another one.
+    The object is immutable: an update of a detector creates a new one.
 
     Parameters
     ----------
     scores : ndarray of shape (n_scores,)
+        Scores of normal graphs.
     graphs : ndarray of shape (n_scores,), int
-        The training graphs that have these scores, by their numbers among all, ascending.
+        Indices of the training graphs that have these scores, ascending.
     contamination : float
         Share of normal graphs below the threshold, in (0, 0.5].
     n_seen, n_counted : int
-        How many graphs the detector got, and how many of them counted: copies may count once.
+        Number of graphs given to `fit` and updates, and the number that counts: groups of copies
+        may count once.
     is_comparable : bool, default=True
-        Whether scores of new graphs may be compared with these. False for
+        Whether scores of new graphs can be compared with these scores. False for
         ``calibration="train"``, in which each graph is its own reference.
     views : ndarray of shape (n_views, n_scores), default=None
-        The scores in each view of graphs that were set aside.
+        Scores of held-out graphs in each view. None without held-out graphs.
 
     Attributes
     ----------
@@ -201,7 +203,7 @@ class FittedCalibration:
         return conformal_p_values(scores, self.scores)
 
     def warn_if_few(self) -> None:
-        """Warn if the scores are too few to place the threshold."""
+        """Warn if the scores are too few to set the threshold."""
         n, needed = len(self.scores), fewest_scores(self.contamination)
         if self.is_comparable and n < needed:
             warn(
@@ -211,12 +213,12 @@ class FittedCalibration:
             )
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
+        """State to save."""
         return {x.name: getattr(self, x.name) for x in fields(self) if x.init}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """The calibration in a file."""
+        """Rebuild the calibration from its saved state."""
         scores = state.take_array("scores", float, (None,))
         state.check(len(scores), "there are no scores")
         graphs = state.take_array("graphs", int, scores.shape, low=0)
@@ -231,62 +233,80 @@ class FittedCalibration:
         return cls(scores, graphs, contamination, n_seen, n_counted, is_comparable, views)
 
 
-def _without_positions(graphs: GraphBatch) -> GraphBatch:
-    """The same graphs, without the numbers that features leave out as coordinates."""
+def _without_coordinates(graphs: GraphBatch) -> GraphBatch:
+    """Set numbers to 0 that the features ignore as coordinates."""
     if graphs.attributes is None:
         return graphs
-    attributes = np.where(positions(graphs), 0.0, np.asarray(graphs.attributes))
+    attributes = np.where(is_spatial(graphs), 0.0, np.asarray(graphs.attributes))
     return graphs.replace(attributes=attributes, schema=graphs.schema)
 
 
 def fewest_scores(contamination: float) -> int:
-    """How many calibration scores it takes for a threshold that meets `contamination`."""
+    """Smallest number of calibration scores that can set a threshold for `contamination`."""
     return math.ceil(1 / contamination - 1e-9) - 1
 
 
 def flagged_share(n_scores: int, contamination: float) -> float:
-    """The share of normal graphs below the threshold: one in n + 1 if the scores are too few."""
+    """Expected share of normal graphs below the threshold.
+
+    Parameters
+    ----------
+    n_scores : int
+        Number of calibration scores.
+    contamination : float
+        Nominal share, in (0, 0.5].
+
+    Returns
+    -------
+    float
+        `contamination`, or 1 / (n_scores + 1) if the scores are too few.
+    """
     return max(contamination, 1 / (n_scores + 1))
 
 
 def finite(values: Any, what: str = "score") -> np.ndarray:
-    """The values, all finite: no NaN leaves the library or becomes a verdict.
+    """Check that values are finite, so that no NaN becomes a verdict.
 
     Parameters
     ----------
     values : array-like of shape (n_graphs,) or (n_graphs, n_columns)
     what : str, default="score"
-        What they are, for the message.
+        Noun for the values in the message.
+
+    Returns
+    -------
+    ndarray
+        The values, as floats.
 
     Raises
     ------
     ValueError
-        If one is not; the message names the graph.
+        If a value is not finite; the message names the graph.
     """
     values = np.asarray(values, dtype=float)
     if not np.isfinite(values).all():
         graph = np.argwhere(~np.isfinite(values))[0, 0]
         raise ValueError(
             f"the {what} of graph {graph} is not a finite number: look for extreme node attributes "
-            "or edge weights, there and in the training graphs"
+            "or edge weights in this graph and in the training graphs"
         )
     return values
 
 
 def offset(scores: np.ndarray, contamination: float, *, interpolate: bool = False) -> float:
-    """The threshold.
+    """Threshold: a quantile of the calibration scores.
 
-    Of n exchangeable scores, a new one falls below the k-th smallest with probability k / (n + 1):
-    the quantile that NumPy calls "weibull" meets `contamination`.
+    A new score falls below the k-th smallest of n exchangeable scores with probability k / (n + 1).
+    The quantile that NumPy calls "weibull" thus meets `contamination`.
 
     Parameters
     ----------
     scores : ndarray of shape (n,)
-        Of normal graphs.
+        Scores of normal graphs.
     contamination : float
         Share of normal graphs below the threshold.
     interpolate : bool, default=False
-        Whether to take the percentile that NumPy calls "linear" instead, as the paper does.
+        Whether to use the quantile that NumPy calls "linear" instead, as the paper does.
 
     Returns
     -------
@@ -294,19 +314,20 @@ def offset(scores: np.ndarray, contamination: float, *, interpolate: bool = Fals
     """
     method: Any = "linear" if interpolate else "weibull"
     quantile = float(np.quantile(scores, contamination, method=method))
-    return quantile - rounding(quantile)  # a tie is not an anomaly, however it is rounded
+    return quantile - rounding(quantile)  # a tie is not an anomaly, whatever its rounding
 
 
 def conformal_p_values(scores: np.ndarray, calibration: np.ndarray) -> np.ndarray:
-    """Share of the calibration scores, and the new one, that are as low as the new one.
+    """Conformal p-values: ranks of scores among the calibration scores.
 
-    p = (1 + #{calibration scores <= score}) / (n + 1) (Vovk et al., 2005): of n + 1 exchangeable
-    scores, the new one is among the k lowest with a probability of at most k / (n + 1). Ties count
-    as lower, which keeps that bound.
+    p = (1 + #{calibration scores <= score}) / (n + 1) (Vovk et al., 2005). A new score is among the
+    k lowest of n + 1 exchangeable scores with a probability of at most k / (n + 1). Ties count as
+    lower, which keeps this bound.
 
     Parameters
     ----------
     scores : ndarray of shape (n_graphs,)
+        Scores of new graphs.
     calibration : ndarray of shape (n,)
         Scores of normal graphs.
 
@@ -320,19 +341,20 @@ def conformal_p_values(scores: np.ndarray, calibration: np.ndarray) -> np.ndarra
 
 
 def discoveries(p_values: np.ndarray, alpha: float) -> np.ndarray:
-    """Which p-values to select so that the expected share of false discoveries is at most `alpha`.
+    """Select p-values with a false discovery rate of at most `alpha`.
 
-    The procedure of Benjamini and Hochberg (1995).
+    This is the procedure of Benjamini and Hochberg (1995).
 
     Parameters
     ----------
     p_values : ndarray of shape (n_graphs,)
     alpha : float
-        In (0, 1].
+        Bound on the expected share of false discoveries, in (0, 1].
 
     Returns
     -------
     ndarray of shape (n_graphs,), bool
+        True for a selected graph.
 
     Raises
     ------
@@ -350,5 +372,5 @@ def check_alpha(alpha: Any) -> None:
 
 
 def rounding(score: Any) -> Any:
-    """Scores that differ by less than this are equal."""
+    """Tolerance within which scores count as equal."""
     return 1e-9 * np.maximum(1.0, np.abs(score))

@@ -1,8 +1,8 @@
 """Specifications: parameters of the parts of a detector, and estimators built from them.
 
 A specification only holds parameters. ``get_params``, ``set_params``, ``clone`` and ``repr`` work
-as for any scikit-learn estimator, nested names such as ``encoder__n_layers`` included, and a string
-can stand for a specification with its defaults. Fitting never changes one.
+as for any scikit-learn estimator, including nested names such as ``encoder__n_layers``. A string
+can stand for a specification with its default parameters. Fitting never changes a specification.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
-# Numbers that are squared, inverted and exponentiated stay within these limits.
+# Limits on parameters that are squared, inverted and exponentiated.
 SMALLEST, LARGEST = 1e-10, 1e10
 
 
 class ComposedEstimator(BaseEstimator):
-    """An estimator whose parameters may be specifications, or strings that are short for them."""
+    """Estimator whose parameters may be specifications, or strings that stand for them."""
 
-    #: For each such parameter, what each string is short for.
+    #: For each such parameter, a function for each string that makes its specification.
     _shorthands: dict[str, dict[str, Callable[[], Any]]] = {}
     _parameter_constraints: dict = {}
-    #: Parameters that say what a machine does, and change no result: files do not contain them.
+    #: Parameters of the run (processes, device, messages), which change no result. Not saved.
     _of_machine: tuple[str, ...] = ()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -34,8 +34,8 @@ class ComposedEstimator(BaseEstimator):
         Parameters
         ----------
         deep : bool, default=True
-            Whether to add the parameters of the specifications, as ``encoder__n_layers``. Those of
-            a specification that a string is short for are included.
+            Whether to add the parameters of the specifications, such as ``encoder__n_layers``,
+            including specifications that are given as strings.
 
         Returns
         -------
@@ -50,15 +50,15 @@ class ComposedEstimator(BaseEstimator):
         return params
 
     def saved_params(self) -> dict[str, Any]:
-        """The parameters that a file keeps: all but those that concern the machine."""
+        """Parameters to save: all except `n_jobs`, `device`, `verbose` and the like."""
         params = self.get_params(deep=False)
         return {name: value for name, value in params.items() if name not in self._of_machine}
 
     @classmethod
     def from_saved(cls, params: dict[str, Any]) -> Self:
-        """An object with the parameters of a file, checked; the machine's stay the defaults.
+        """Rebuild a validated object from saved parameters.
 
-        Whoever writes a file says nothing about the machine that reads it.
+        Runtime parameters (`n_jobs`, `device`, `verbose`) keep their defaults.
         """
         kept = {name: value for name, value in params.items() if name not in cls._of_machine}
         built = cls(**kept)
@@ -66,14 +66,15 @@ class ComposedEstimator(BaseEstimator):
         return built
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of specifications by names such as ``encoder__n_layers``.
+        """Set parameters; those of specifications have names such as ``encoder__n_layers``.
 
-        A specification whose parameter is set is replaced by a changed copy, so that an estimator
-        that shares it keeps its own.
+        A specification whose parameter is set is replaced by a changed copy, so that other
+        estimators that share the specification do not change.
 
         Parameters
         ----------
         **params : dict
+            New values by name.
 
         Returns
         -------
@@ -82,7 +83,7 @@ class ComposedEstimator(BaseEstimator):
         Raises
         ------
         ValueError
-            If there is no such parameter.
+            If a name is not a parameter.
         """
         nested: dict[str, dict[str, Any]] = defaultdict(dict)
         for key, value in params.items():
@@ -93,7 +94,7 @@ class ComposedEstimator(BaseEstimator):
         known = self.get_params(deep=False)
         for name, changes in nested.items():
             if name not in known:
-                super().set_params(**{name: None})  # scikit-learn's error, which lists the names
+                super().set_params(**{name: None})  # raises scikit-learn's error with all names
             part = self._expanded(name)
             if not hasattr(part, "set_params") or isinstance(part, type):
                 raise ValueError(
@@ -134,9 +135,17 @@ class ComposedEstimator(BaseEstimator):
         """Check what `_parameter_constraints` cannot express."""
 
     def specification(self, name: str) -> Any:
-        """A validated copy of the specification that the parameter `name` stands for, or None.
+        """Validated copy of the specification that a parameter stands for.
 
-        A tuple of specifications becomes a tuple of copies.
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        Returns
+        -------
+        Specification, tuple of Specification, or None
+            A copy, or the parameter itself if it is not a specification.
         """
         part = self._expanded(name)
         for one in part if isinstance(part, tuple) else (part,):
@@ -157,30 +166,66 @@ class ComposedEstimator(BaseEstimator):
 
 
 class Specification(ComposedEstimator):
-    """Base class: parameters that can be validated, saved and compared, and nothing else."""
+    """Base class of objects that only hold parameters, which can be validated and saved."""
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps: the parameters."""
+        """State to save: the parameters."""
         return self.saved_params()
 
     @classmethod
     def from_state(cls, state: Any) -> Self:
-        """The specification in a file."""
+        """Rebuild the specification from its saved state."""
         return cls.from_saved(state.take_all())
 
 
 def shorthand_options(shorthands: dict[str, Callable[[], Any]], kind: type) -> list:
-    """The constraint on a parameter that takes a specification or a string short for one."""
+    """Constraint on a parameter that takes a specification or a string.
+
+    Parameters
+    ----------
+    shorthands : dict of str -> callable
+        The strings, and the functions that make their specifications.
+    kind : type
+        Class of the specification.
+
+    Returns
+    -------
+    list
+        Constraints for `_parameter_constraints`.
+    """
     return [StrOptions(set(shorthands)), kind]
 
 
 def at_least(low: float, kind: type) -> Interval:
-    """The constraint on a number with a lower bound."""
+    """Constraint on a number with a lower bound.
+
+    Parameters
+    ----------
+    low : float
+        Smallest allowed value.
+    kind : type
+        ``numbers.Integral`` or ``numbers.Real``.
+
+    Returns
+    -------
+    Interval
+    """
     return Interval(kind, low, None, closed="left")
 
 
 def positive_numbers(owner: Any, name: str) -> tuple[float, ...]:
-    """The parameter `name` as a tuple of numbers that kernels can be computed with.
+    """Check a parameter that is a list of positive numbers.
+
+    Parameters
+    ----------
+    owner : object
+        The object that has the parameter.
+    name : str
+        Name of the parameter.
+
+    Returns
+    -------
+    tuple of float
 
     Raises
     ------

@@ -134,7 +134,7 @@ def test_leave_one_out_p_values_hold_about(views, capsys):
 
 def test_p_values_and_selection_refuse_what_they_cannot_do():
     graphs = random_graphs(30)
-    with pytest.raises(ValueError, match="calibration='train' uses scores in which each graph"):
+    with pytest.raises(ValueError, match="calibration='train' includes each training graph"):
         GraphKDEDetector(calibration="train").fit(graphs).p_values(graphs)
     with pytest.raises(ValueError, match=r"alpha must be in \(0, 1\], got 0"):
         GraphKDEDetector().fit(graphs).select(graphs, alpha=0)
@@ -151,7 +151,7 @@ def test_a_split_takes_each_graph_once():
 @pytest.mark.parametrize(("fraction", "contamination"), [(0.1, 0.1), (0.95, 0.1)])
 def test_too_few_graphs_to_set_aside(fraction, contamination):
     graphs = random_graphs(20)
-    message = r"sets .* of 20 graphs aside, but .*needs at least 9, and 2"
+    message = r"holds out .* of 20 graphs, but .*needs at least 9, and training needs 2"
     with pytest.raises(ValueError, match=message):
         Split(fraction).split(len(graphs), contamination, np.random.RandomState(0))
     with pytest.raises(ValueError, match=message):

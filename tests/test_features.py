@@ -213,7 +213,7 @@ def test_it_is_a_transformer_of_graphs():
     [
         (("label", "size"), "non-empty selection"),
         ((), "non-empty selection"),
-        (("attribute",), r"\['attribute'\] were asked for, but the graphs carry none"),
+        (("attribute",), r"\['attribute'\] were requested, but the graphs carry none"),
         ("all", "must be a str among"),
     ],
 )

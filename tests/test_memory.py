@@ -136,10 +136,10 @@ def test_memory_of_random_walks_on_a_large_graph(n_edges):
 
 def test_memory_of_colors(monkeypatch):
     X = np.random.default_rng(0).integers(3, size=(100_000, 40)).astype(float)
-    assert peak(refinement.color_rows, X)[0] < X.nbytes  # all at once: twice that
-    expected = refinement.color_rows(X[:100])
+    assert peak(refinement.hash_rows, X)[0] < X.nbytes  # all at once: twice that
+    expected = refinement.hash_rows(X[:100])
     monkeypatch.setattr(refinement, "NUMBERS", 7)
-    np.testing.assert_array_equal(refinement.color_rows(X[:100]), expected)
+    np.testing.assert_array_equal(refinement.hash_rows(X[:100]), expected)
 
 
 # -- wide points -----------------------------------------------------------------------------------
@@ -179,13 +179,3 @@ def test_ordinary_frequencies_are_those_of_whole_blocks(d, n_components):
     expected = np.hstack(drawn)[:, : n_components // 2]
     w = draw_frequencies(d, n_components, np.random.RandomState(0)).numpy()
     np.testing.assert_array_equal(w, expected)
-
-
-def test_projections_are_the_same_in_every_process(monkeypatch, few_columns):
-    """Colors are keyed by the process, and projections must not be."""
-    batch = read_graphs(random_graphs(20, labels="ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
-    block = blocks.LabelBlock.fit(batch)
-    before = block(batch)
-    assert block.weights is not None
-    monkeypatch.setattr(refinement, "KEY", refinement.KEY + np.uint64(1))
-    np.testing.assert_array_equal(block(batch), before)

@@ -27,6 +27,7 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.settings import paper_settings
 from skgraphkde.graphs.files import read_batch
 from skgraphkde.graphs.naming import listed
+from skgraphkde.graphs.problems import IgnoredWarning
 from skgraphkde.graphs.schema import KINDS, FittedSchema, unread_attributes
 
 MOST_NAMES = 20  # in a line
@@ -126,7 +127,7 @@ def fit(
     batch = read_batch(files, model.specification("schema"), skipped.on_error)
     echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "not read: ")  # which is printed below
+        warnings.simplefilter("ignore", IgnoredWarning)  # echo_fitted prints these attributes
         model.fit(batch)
     model.save(output)
     echo_fitted(model)
@@ -137,11 +138,11 @@ def fit(
 def echo_fitted(detector: BaseGraphDetector) -> None:
     """Print what was fitted."""
     _echo_schema(detector.schema_)
-    if unread_attributes(detector.specification("schema"), detector.schema_.left_out):
-        echo(
-            "  to read it    fit with --schema all, or name what to read: --node-number NAME, "
-            "--edge-category NAME, ..."
-        )
+    unread = unread_attributes(detector.specification("schema"), detector.schema_.ignored)
+    if unread:
+        parts = sorted({ignored.part for ignored in unread}, reverse=True)
+        options = [f"--{part}-category NAME, --{part}-number NAME" for part in parts]
+        echo(f"  to read these fit with --schema all, or name them: {', '.join(options)}")
     if isinstance(detector, GraphKDEDetector):
         density = detector.density_
         references, features = density.references, density.features
@@ -172,5 +173,5 @@ def _echo_schema(schema: FittedSchema) -> None:
     if schema.missing != "error":
         parts.append("missing values as evidence")
     echo(f"reads           {'; '.join(parts)}")
-    if schema.left_out:
-        echo(f"left out        {listed(schema.left_out, MOST_NAMES)}")
+    if schema.ignored:
+        echo(f"left out        {listed(schema.ignored, MOST_NAMES)}")

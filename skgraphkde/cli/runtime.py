@@ -19,6 +19,7 @@ from skgraphkde.cli.exit_codes import INTERRUPTED, SKIPPED
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import FileGraph, attempt, chunks, find_files
 from skgraphkde.graphs.naming import printable
+from skgraphkde.graphs.problems import GraphError
 from skgraphkde.persistence import atomic_file
 
 LONGEST_MESSAGE = 1_000  # characters
@@ -166,7 +167,8 @@ class Skipped:
             note(f"Skipped: {message_of(error)}")
             return
         cure = ""
-        if self._others_remain and not str(error).startswith("none of"):
+        concerns_all = isinstance(error, GraphError) and error.graph is None
+        if self._others_remain and not concerns_all:
             cure = "; --skip-errors leaves out what cannot be used"
         raise click.ClickException(message_of(error) + cure) from error
 

@@ -1,1 +1,1 @@
-"""How things are computed: threads, devices, sparse products, blocks that fit in memory."""
+"""Computing: limits on threads, devices, compiled loops, sparse products, blocks, warnings."""

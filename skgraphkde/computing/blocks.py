@@ -11,7 +11,7 @@ MOST_BYTES = 2**62  # more than any machine has
 
 
 def working_memory() -> int:
-    """Bytes that scikit-learn's `working_memory` allows: at least 1, even if it is infinite.
+    """Bytes that scikit-learn's `working_memory` allows, at least 1; finite if it is infinite.
 
     Raises
     ------
@@ -28,7 +28,7 @@ def working_memory() -> int:
 
 
 def memory_limit() -> float:
-    """Bytes that the temporary arrays of one block may take: half of `working_memory`."""
+    """Limit in bytes on the temporary arrays of one block: half of `working_memory`."""
     return working_memory() / 2
 
 
@@ -43,7 +43,7 @@ def blocks(costs: np.ndarray) -> list[slice]:
     Returns
     -------
     list of slice
-        Each within :func:`memory_limit` where that is possible, and with at least one item.
+        Each block takes at most :func:`memory_limit` bytes, or contains a single item.
     """
     cuts = np.flatnonzero(np.diff(np.cumsum(costs) // memory_limit())) + 1
     return [slice(a, b) for a, b in zip([0, *cuts], [*cuts, len(costs)], strict=True)]

@@ -1,8 +1,8 @@
-"""Compiled loops: numba keeps them in a cache where it can, and they work where it cannot.
+"""Compiled loops: numba caches them if it can, and compiles them again if it cannot.
 
-numba's cache lies in the folder that ``NUMBA_CACHE_DIR`` names, else beside the source, else in the
-home. numba raises where it can write to none of them, where the disk is full and where a file of
-the cache is damaged: reasons to compile again, and not to stop.
+numba's cache is in the folder that ``NUMBA_CACHE_DIR`` names, else next to the source, else in the
+home directory. numba raises an error if it can write to none of them, if the disk is full, or if a
+file of the cache is damaged. These errors must not stop a program: the loops are compiled again.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from numba.core.caching import FunctionCache
 
 
 class _ForgivingCache(FunctionCache):
-    """A cache that compiled code does without where it cannot be read or written."""
+    """A cache that ignores errors of reading and writing."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled function, or None if the cache does not have it whole."""
+        """Load the compiled function; None if the cache lacks it or is damaged."""
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # whatever is wrong with its files
+        except Exception:  # any damage to the files
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the compiled function if there is room for it."""
+        """Save the compiled function if possible."""
         with suppress(Exception):  # a full disk, or a damaged index
             super().save_overload(sig, data)
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function when it is first called, and cache the result where that is possible.
+    """Compile a function when it is first called, and cache the result if possible.
 
     Parameters
     ----------
     **options : dict
-        Of ``numba.njit``, all but `cache`.
+        Options of ``numba.njit``, except `cache`.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         dispatcher = njit(**options)(function)
-        # Without a known home, numba would make a folder called ~ where the user works.
+        # Without a known home, numba would make a folder called ~ in the working directory.
         chosen: str = config.CACHE_DIR  # type: ignore[attr-defined]
         if chosen or os.path.isabs(os.path.expanduser("~")):
             with suppress(RuntimeError, OSError):  # no folder to write to

@@ -1,4 +1,4 @@
-"""Which torch device a parameter means."""
+"""Devices: a parameter -> a torch device."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Sparse times dense: a SciPy CSR array multiplies dense tensors on any device, with gradients.
 
-``embedding_bag`` sums weighted rows, which is all there is to CSR times dense. It is torch's
-fastest way on the CPU (36,000 nodes, 128 columns, float32, two cores: 0.7 ms; CSR tensors 2.3, COO
-5.5, index_add 37, DGL 7.8), sums in a fixed order on every device, and needs no sparse tensor.
+A product of a CSR matrix with a dense one is a weighted sum of rows, which ``embedding_bag``
+computes. It is torch's fastest way on the CPU (36,000 nodes, 128 columns, float32, two cores: 0.7
+ms; CSR tensors 2.3, COO 5.5, index_add 37, DGL 7.8), it sums in a fixed order on every device, and
+it needs no sparse tensor.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
 """Limits on the threads of torch and BLAS, which are global to a process.
 
-torch splits a sum over nodes into as many parts as it has threads, so the last bits of the sum
-depend on their number, and a hundred training epochs turn them into 0.3 percent of a score. The
-distances, where the time goes, add up in one order for any number of threads. So training holds
-torch to one thread while the distances use all of them: the result is the same on any number of
-cores, and no slower. BLAS is held to one thread while the distances run threads of their own.
+torch splits a sum over nodes into as many parts as it has threads. The last bits of the sum thus
+depend on the number of threads, and a hundred training epochs turn them into 0.3 percent of a
+score. The distances, which take most of the time, are summed in one order for any number of
+threads. Training therefore limits torch to one thread while the distances use all threads: the
+result is the same on any number of cores, and takes no longer. BLAS is limited to one thread while
+the distances run their own threads.
 
-Several calls may hold a limit at once. The first one remembers what was there before, and the last
-one to leave restores exactly that.
+Several calls may hold a limit at the same time. The first call saves the previous number of
+threads, and the last call to finish restores it.
 
-A child of a fork has none of its parent's threads. It starts without limits, and without the locks
+A forked child has none of its parent's threads. It starts without limits, and without the locks
 that other threads of the parent held.
 """
 
@@ -32,7 +33,7 @@ _lock = threading.Lock()
 
 
 class _Limit:
-    """How many calls hold a limit, and what to restore when the last one leaves."""
+    """The number of calls that hold a limit, and the value to restore after the last one."""
 
     def __init__(self) -> None:
         self.n_holders = 0
@@ -43,21 +44,21 @@ _torch, _blas = _Limit(), _Limit()
 
 
 def n_threads() -> int:
-    """Number of threads for distances: torch's own number, even while torch is held to one."""
+    """Number of threads for distances: torch's usual number, even while torch is limited to one."""
     return _n_threads.get() or torch.get_num_threads()
 
 
 @contextmanager
 def one_torch_thread(distances: int | None = None) -> Iterator[None]:
-    """Hold torch to one thread in the calling thread.
+    """Limit torch to one thread in the calling thread.
 
     Parameters
     ----------
     distances : int, default=None
-        Number of threads for distances meanwhile. None: as many as before.
+        Number of threads for distances under this limit. None keeps the current number.
     """
     outer = _n_threads.get()
-    if outer is not None:  # this call holds torch already
+    if outer is not None:  # an outer call already holds the limit
         token = _n_threads.set(distances or outer)
         try:
             yield
@@ -86,10 +87,10 @@ def one_torch_thread(distances: int | None = None) -> Iterator[None]:
 
 
 def _in_new_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """The value of a function in a new thread.
+    """Call a function in a new thread and return its value.
 
-    torch's number of threads is one number for each thread, and one for threads to come. A new
-    thread reads and sets the latter, and takes the former with it.
+    torch has one number of threads for each existing thread and one for future threads. A new
+    thread reads and sets the number for future threads.
     """
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(function, *arguments).result()
@@ -97,11 +98,11 @@ def _in_new_thread(function: Callable[..., Any], *arguments: Any) -> Any:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread in the whole process."""
+    """Limit BLAS to one thread in the whole process."""
     with _lock:
         limit = _blas
         if not limit.n_holders:
-            # A hundred microseconds less than a limit of threadpoolctl, which asks them for more.
+            # Faster by 100 microseconds than threadpoolctl's own limit, which queries more.
             before = [(library, library.num_threads) for library in _blas_libraries()]
             limit.before = [(library, n) for library, n in before if n != 1]
             for library, _ in limit.before:
@@ -120,8 +121,8 @@ def one_blas_thread() -> Iterator[None]:
 def _set_threads(library: LibController, n: int) -> None:
     """Set a library's number of threads.
 
-    threadpoolctl 3.7 and later obey only the thread that set one first. Here the thread that
-    restores a number is the last one to leave, not the first to come.
+    threadpoolctl 3.7 and later accept changes only from the thread that made the first one. Here
+    the last thread to finish restores the number, which may be another thread.
     """
     free = getattr(library, "clear_controlling_thread", None)
     if free is not None:
@@ -141,18 +142,18 @@ def _blas_libraries() -> list[LibController]:
 
 @cache
 def one_torch_thread_in_forks() -> None:
-    """Hold torch to one thread in every child that is forked from now on.
+    """Limit torch to one thread in every child that is forked from now on.
 
-    Such a child has torch's number of threads and not the threads: OpenMP, which torch computes
-    with, would wait for them forever. Called before torch first computes; a process that only
-    imports the package leaves its children as they are.
+    A forked child inherits torch's number of threads but not the threads: OpenMP, which torch
+    uses, would wait for them forever. This function is called before torch first computes; a
+    process that only imports the package does not change its children.
     """
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
 def _forget_the_parent() -> None:
-    """Start without limits, and with a lock that nobody holds."""
+    """Reset the limits, and replace the lock, which another thread of the parent may hold."""
     global _lock, _torch, _blas
     _lock, _torch, _blas = threading.Lock(), _Limit(), _Limit()
 

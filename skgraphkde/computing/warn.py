@@ -1,4 +1,4 @@
-"""Warnings that point to the user's line, however deep in the package they arise."""
+"""Warnings that point to the user's line of code, from any depth of the package."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from pathlib import Path
 
 import sklearn
 
-# scikit-learn wraps `fit`, so its frames are between the user's and ours.
+# scikit-learn wraps `fit`, so its frames lie between the user's frames and ours.
 _INSIDE = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))
 
 
-def warn(message: str) -> None:
-    """Issue a UserWarning, attributed to the first caller outside of the package.
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning, attributed to the first caller outside of the package.
 
     Parameters
     ----------
     message : str
+    category : type of Warning, default=UserWarning
+        Text of the warning.
 
     Examples
     --------
@@ -31,4 +33,4 @@ def warn(message: str) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)

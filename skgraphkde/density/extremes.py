@@ -1,6 +1,6 @@
-"""Extremes: how far the numbers of nodes and edges are from those of the references.
+"""Extremes: the largest deviation of numeric attributes from those of the references.
 
-A mean over nodes hides one impossible reading; the largest deviation does not.
+A mean over nodes hides a single impossible value; the largest deviation does not.
 """
 
 from __future__ import annotations
@@ -9,31 +9,31 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skgraphkde.density.parts import Parts
+from skgraphkde.density.parts import CategoryCounts
 from skgraphkde.graphs.batch import GraphBatch
 
-# Kinds of nodes or edges of which there are fewer are compared with all.
-FEWEST = 10
-# Differences that are rounding, as in single precision or six digits, in units of the largest
+# Nodes or edges of rarer kinds are compared with all nodes or edges.
+MIN_COUNT_PER_KIND = 10
+# Differences due to rounding, as in single precision or six digits, in units of the largest
 # deviation from the mean of the column.
-ROUNDING = 2e-6
+RELATIVE_ROUNDING = 2e-6
 
 
 class Extremes:
-    """Means and standard deviations of the numbers that references have, by kind of node or edge.
+    """Means and standard deviations of the references' numbers, by kind of node or edge.
 
     Parameters
     ----------
     references : GraphBatch
-    parts : Parts
-        Of the references; tells the kinds.
+    parts : CategoryCounts
+        Category counts of the references, which define the kinds.
     """
 
-    def __init__(self, references: GraphBatch, parts: Parts) -> None:
+    def __init__(self, references: GraphBatch, parts: CategoryCounts) -> None:
         self.parts = parts
-        self.of_nodes = np.flatnonzero(references.schema.are_meant)
+        self.of_nodes = np.flatnonzero(references.schema.is_explicit_feature)
         self.of_edges = references.edge_attributes is not None
-        # Squares of numbers far from 0, such as times, lose the digits in which they differ.
+        # Centered, because squares of large numbers, such as times, lose their last digits.
         self.centers = {"nodes": np.zeros(len(self.of_nodes)), "edges": np.zeros(1)}
         self.centers |= {what: _center(values) for what, values, *_ in self._numbers(references)}
         self.known, self.missing, self.scales = {}, {}, {}
@@ -49,7 +49,7 @@ class Extremes:
     def _numbers(
         self, graphs: GraphBatch
     ) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
-        """Numbers of the nodes, and of the arcs, with the kind and the graph of each row."""
+        """Generate the numbers of nodes and of arcs, with the kind and the graph of each row."""
         if len(self.of_nodes):
             values = self._centered("nodes", np.asarray(graphs.attributes)[:, self.of_nodes])
             kinds = np.zeros(graphs.n_nodes, dtype=np.uint64)
@@ -67,20 +67,23 @@ class Extremes:
     def deviations(
         self, graphs: GraphBatch, own: np.ndarray
     ) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-        """Standard deviations from the mean of the references' nodes, or edges, of the same kind.
+        """Generate deviations from the mean of the references' nodes or edges of the same kind.
 
         Parameters
         ----------
         graphs : GraphBatch
         own : ndarray of shape (n_graphs,)
-            The reference that each graph is, whose own numbers do not count (-1: none).
+            Index of the reference that equals each graph, or -1. The numbers of that reference
+            are excluded.
 
         Yields
         ------
         what : {"nodes", "edges"}
         deviations : ndarray of shape (n_rows, n_numbers)
-            Absolute; 0 for a missing number.
+            Absolute deviations in standard deviations. A missing number has deviation 0, or the
+            square root of the number of references' values if no reference lacks the number.
         graph : ndarray of shape (n_rows,)
+            Index of the graph of each row.
         """
         for what, values, kinds, graph in self._numbers(graphs):
             known, sums = self.known[what]
@@ -94,15 +97,17 @@ class Extremes:
                 for totals, group in ((of_kind, pair), (of_all, graph)):
                     _, group = np.unique(group, return_inverse=True)
                     totals -= _sums(values, group)[:, group] * is_own[:, np.newaxis]
-            few = ~is_known | (of_kind[0].min(axis=1, initial=np.inf) < FEWEST)
+            few = ~is_known | (of_kind[0].min(axis=1, initial=np.inf) < MIN_COUNT_PER_KIND)
             count, total, squares = np.where(few[:, np.newaxis], of_all, of_kind)
             count = np.maximum(count, 1)
             mean = total / count
             # Equal numbers differ by rounding.
-            least = ROUNDING * self.scales[what] + 1e-14 * np.abs(mean + self.centers[what])
+            least = RELATIVE_ROUNDING * self.scales[what] + 1e-14 * np.abs(
+                mean + self.centers[what]
+            )
             variance = np.maximum(squares / count - mean**2, least**2)
             deviations = np.maximum(np.abs(values - mean) - least, 0) / np.sqrt(variance)
-            # A missing number where none is missing is as odd as one such node or edge among all.
+            # The first missing number deviates as much as one node or edge among all can.
             n_known = np.maximum(everything[0], 1)
             is_first = np.isnan(values) & (self._n_missing(what, values, graph, own) == 0)
             deviations = np.where(is_first, np.sqrt(n_known), np.nan_to_num(deviations))
@@ -111,17 +116,28 @@ class Extremes:
     def _n_missing(
         self, what: str, values: np.ndarray, graph: np.ndarray, own: np.ndarray
     ) -> np.ndarray:
-        """How many numbers are missing in the references, but for a graph's own."""
+        """Number of missing values in the references, without those of the graph itself."""
         missing = np.repeat(self.missing[what][np.newaxis], len(values), axis=0)
         is_own = own[graph] >= 0
         if is_own.any():
             lacking = np.isnan(values).astype(float)
-            of_graphs = np.column_stack([np.bincount(graph, x, len(own)) for x in lacking.T])
-            missing = missing - of_graphs[graph] * is_own[:, np.newaxis]
+            own_missing = np.column_stack([np.bincount(graph, x, len(own)) for x in lacking.T])
+            missing = missing - own_missing[graph] * is_own[:, np.newaxis]
         return missing
 
     def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
-        """Minus the largest deviation of each graph, shape (n_graphs,)."""
+        """Score graphs by minus their largest deviation.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,)
+            Index of the reference that equals each graph, or -1.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+        """
         largest = np.zeros(len(graphs))
         for _, deviations, graph in self.deviations(graphs, own):
             np.maximum.at(largest, graph, deviations.max(axis=1, initial=0))
@@ -129,19 +145,19 @@ class Extremes:
 
 
 def _center(values: np.ndarray) -> np.ndarray:
-    """The mean of each column; 0 of a column without a number."""
+    """Mean of each column; 0 if the column has no numbers."""
     n_given = np.maximum((~np.isnan(values)).sum(axis=0), 1)
     return np.nansum(values, axis=0) / n_given
 
 
 def _scale(values: np.ndarray) -> np.ndarray:
-    """The largest absolute number of each column; 1 if there is none but 0."""
+    """Largest absolute value of each column; 1 if all values are 0 or missing."""
     largest = np.abs(np.nan_to_num(values)).max(axis=0, initial=0.0)
     return np.where(largest > 0, largest, 1.0)
 
 
 def _sums(values: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Counts, sums and sums of squares of each group, shape (3, n_groups, n_columns); no NaN."""
+    """Counts, sums and sums of squares without NaN, shape (3, n_groups, n_columns)."""
     n = int(group.max(initial=-1)) + 1
     given = ~np.isnan(values)
     filled = np.where(given, values, 0.0)

@@ -1,4 +1,4 @@
-"""Fitting a density: a model and training graphs -> GraphDensity, and the graphs' own scores."""
+"""Fit of a density: a model and training graphs -> GraphDensity and leave-one-out scores."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from skgraphkde.calibration import finite
 from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.density.model import DensityModel, EmbeddedGraphs
 from skgraphkde.density.novelty import Novelty
-from skgraphkde.density.references import References, positions
+from skgraphkde.density.references import References, inverse_index
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 
-# Graphs that provide the densities by which references are chosen, at most.
+# Largest number of graphs in the pilot density that selects references.
 PILOT_GRAPHS = 2_000
 
 
@@ -28,22 +28,22 @@ def fit_density(
     leave_one_out: bool = True,
     verbose: int = 0,
 ) -> tuple[GraphDensity, np.ndarray, np.ndarray | None]:
-    """Fix the encoder's statistics, choose and embed the references, and adapt to them.
+    """Set the encoder's statistics, select and embed the references, and adapt to them.
 
     Parameters
     ----------
     features : NodeFeatures
-        Fitted.
+        Fitted features.
     model : DensityModel
-        Trained, or not; it becomes part of the density.
+        Trained or untrained model, which becomes part of the density.
     novelty : Novelty or None
     graphs, featurized : GraphBatch
-        The training graphs, and the same with their node features.
+        The training graphs, without and with their node features.
     references : References or None
-        Which graphs remain; None: all.
+        Selection of the references; None keeps all graphs.
     rng : RandomState
     leave_one_out : bool, default=True
-        Whether the scores below are needed.
+        Whether to return leave-one-out scores.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -51,9 +51,9 @@ def fit_density(
     -------
     density : GraphDensity
     own : ndarray of shape (n_graphs,)
-        The reference that each graph is; -1 if it was not chosen.
+        Index of each graph among the references; -1 if it is not a reference.
     scores : ndarray of shape (n_graphs,) or None
-        Scores of the graphs, each by the others.
+        Leave-one-out scores of the graphs.
     """
     standardize(model, featurized)
     n, chosen = len(graphs), np.arange(len(graphs))
@@ -65,13 +65,13 @@ def fit_density(
     has_views = novelty is not None or len(model.distances) > 1
     needed = leave_one_out or has_views  # several views need the scores for their p-values
     density, scores = with_references(features, model, graphs[chosen], featurized[chosen], needed)
-    own = positions(chosen, n)
+    own = inverse_index(chosen, n)
     if not needed:
         return density, own, None
     if scores is None or len(chosen) < n:
         scores = density.log_densities(featurized, own=own, featurized=True, verbose=verbose)
-    for of_view in scores:
-        finite(of_view)
+    for view_scores in scores:
+        finite(view_scores)
     if not has_views:
         return density, own, scores[0]
     known = None if novelty is None else novelty.fit(density.references)
@@ -82,9 +82,17 @@ def fit_density(
 
 
 def standardize(model: DensityModel, featurized: GraphBatch) -> None:
-    """Set the encoder's statistics, and prepare the model for scoring."""
+    """Set the encoder's statistics, and prepare the model for scoring.
+
+    Parameters
+    ----------
+    model : DensityModel
+        The model, which is changed in place.
+    featurized : GraphBatch
+        The training graphs with their node features.
+    """
     model.double().encoder.standardize(model.flows(featurized))
-    model.float().double().eval()  # files keep single precision
+    model.float().double().eval()  # files store single precision
 
 
 def _pilot_densities(
@@ -94,16 +102,13 @@ def _pilot_densities(
     featurized: GraphBatch,
     rng: np.random.RandomState,
 ) -> np.ndarray:
-    """Log densities under a bounded number of the graphs, by which references are chosen.
-
-    With several distances it is the mean of the logarithms.
-    """
+    """Log densities under at most PILOT_GRAPHS graphs; the mean over several distances."""
     n, pilot = len(graphs), np.arange(len(graphs))
     if n > PILOT_GRAPHS:
         pilot = np.sort(rng.permutation(n)[:PILOT_GRAPHS])
     density, scores = with_references(features, model, graphs[pilot], featurized[pilot])
     if scores is None or len(pilot) < n:
-        scores = density.log_densities(featurized, own=positions(pilot, n), featurized=True)
+        scores = density.log_densities(featurized, own=inverse_index(pilot, n), featurized=True)
     return scores.mean(axis=0)
 
 
@@ -114,9 +119,23 @@ def with_references(
     featurized: GraphBatch,
     leave_one_out: bool = True,
 ) -> tuple[GraphDensity, np.ndarray | None]:
-    """The density with these references, and their log densities, each by the others, if known.
+    """Build a density with given references.
 
-    They are known if they are of use.
+    Parameters
+    ----------
+    features : NodeFeatures
+    model : DensityModel
+        A standardized model, whose distances and bandwidths are adapted to the references.
+    graphs, featurized : GraphBatch
+        The references, without and with their node features.
+    leave_one_out : bool, default=True
+        Whether to return leave-one-out scores.
+
+    Returns
+    -------
+    density : GraphDensity
+    scores : ndarray of shape (n_distances, n_references) or None
+        Leave-one-out log densities of the references. None if they were not requested.
     """
     references = EmbeddedGraphs(graphs, model.embed_all(featurized).measures)
     squared = model.adapt(references, all_pairs=leave_one_out)

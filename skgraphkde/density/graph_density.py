@@ -1,4 +1,4 @@
-"""GraphDensity: the fitted density of graphs, one view or a few, with references embedded once."""
+"""GraphDensity: the fitted density of graphs in one or several views, with its references."""
 
 from __future__ import annotations
 
@@ -30,44 +30,45 @@ from skgraphkde.persistence import State, register
 
 @register
 class GraphDensity:
-    """The density that a detector has fitted: scores, distances and contributions.
+    """Fitted density of a detector: scores, distances and contributions.
 
-    A *view* gives each graph a score: a log density in one distance, or its novelty. One view is
-    the score. The scores of several views become conformal p-values by those of the training
-    graphs, each by the others, and their logarithms are added up.
+    A *view* gives each graph a score: a log density under one distance, or a novelty score. With
+    one view, its score is the score of the graph. With several views, the leave-one-out scores of
+    the training graphs turn the score of each view into a conformal p-value, and the log p-values
+    are summed.
 
-    It computes in double precision, on the device where its references are: short bandwidths
-    amplify rounding, and in single precision a score can change by 1e-4 with the other graphs of
-    its block.
+    The density is computed in double precision, on the device of the references. Short bandwidths
+    amplify rounding: in single precision, a score can change by 1e-4 with the other graphs of its
+    block.
 
     Parameters
     ----------
     features : NodeFeatures
-        Fitted.
+        Fitted features.
     model : DensityModel
-        In double precision, in evaluation mode.
+        Model in double precision and evaluation mode.
     references : EmbeddedGraphs or GraphBatch
-        Embedded by the model; or else they are embedded when that is needed.
+        Embedded references, or graphs that are embedded at first use.
     novelty : FittedNovelty, default=None
     training_scores : ndarray of shape (n_views, n_training_graphs), default=None
-        Scores of the training graphs, each by the others; for several views.
+        Leave-one-out scores of the training graphs, for several views.
 
     Attributes
     ----------
     features : NodeFeatures
-        Computes the node features.
+        Fitted features, which compute the node features.
     references : GraphBatch
-        The reference graphs: the training graphs in their order, or those that were chosen.
+        The reference graphs: the training graphs in their order, or a selection of them.
     views : tuple of str
-        The names of the views: the distances in their order, then novelty.
+        Names of the views: the distances in their order, then novelty.
     bandwidths, mixture_weights : ndarray of shape (n_distances, n_bandwidths)
-        Of the mixtures of kernels.
+        Bandwidths and weights of the mixtures of kernels.
     fitted_distances : tuple of FittedDistance
-        With the constants that fit the references; of an MMD, its `method` and its `correction`,
-        the share of the bias that is removed.
+        Distances with constants fitted to the references. An MMD has its `method`, and its
+        `correction`, the share of the bias that is removed.
     novelty : FittedNovelty or None
     training_scores : ndarray of shape (n_views, n_training_graphs) or None
-        Scores of the training graphs in each view, each by the others. None with one view.
+        Leave-one-out scores of the training graphs in each view. None with one view.
     """
 
     def __init__(
@@ -87,42 +88,42 @@ class GraphDensity:
             training_scores.setflags(write=False)
         self.training_scores = training_scores
         scores = () if training_scores is None else training_scores
-        self._log_p_values = [LogPValues(of_view) for of_view in scores]
+        self._log_p_values = [LogPValues(view_scores) for view_scores in scores]
         self._copies: dict[str, GraphDensity] = {}
 
     @cached_property
     def _references(self) -> EmbeddedGraphs:
-        """The embedded references. Those of a file take more memory and time than the file does."""
+        """Embedded references, computed lazily: they are larger than the saved file."""
         return self._model.embed_all(self.references, self.features.transform_batch)
 
     @property
     def bandwidths(self) -> np.ndarray:
-        """The bandwidths, shape (n_distances, n_bandwidths)."""
+        """Bandwidths, shape (n_distances, n_bandwidths)."""
         return self._model.kde.bandwidths
 
     @property
     def mixture_weights(self) -> np.ndarray:
-        """The weights of the bandwidths, shape (n_distances, n_bandwidths)."""
+        """Mixture weights of the bandwidths, shape (n_distances, n_bandwidths)."""
         return self._model.kde.mixture_weights
 
     @property
     def fitted_distances(self) -> tuple[FittedDistance, ...]:
-        """The distances, adapted to the references."""
+        """Distances adapted to the references."""
         return self._model.distances.members
 
     @property
     def views(self) -> tuple[str, ...]:
-        """The names of the views."""
+        """Names of the views: the distances in their order, then novelty."""
         names = [distance.name for distance in self.fitted_distances]
         return (*names, *(() if self.novelty is None else self.novelty.names))
 
     @property
     def device(self) -> torch.device:
-        """Where it computes."""
+        """Device of the computations."""
         return self._model.device
 
     def on(self, device: torch.device) -> GraphDensity:
-        """The same density on a device; the copy is kept, but neither pickled nor saved."""
+        """Copy of the density on a device, which is cached but neither pickled nor saved."""
         if device == self.device:
             return self
         name = str(device)
@@ -137,17 +138,19 @@ class GraphDensity:
         return self._copies[name]
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_copies": {}, "_references": self._references}  # once for all workers
+        # Embedded before pickling, so that not every worker has to do it.
+        return vars(self) | {"_copies": {}, "_references": self._references}
 
-    # -- what it computes --------------------------------------------------------------------------
+    # -- scores and distances ----------------------------------------------------------------------
 
     def check_batch(self, graphs: GraphBatch) -> None:
-        """Check that graphs have what the training graphs had, in a range that can be computed.
+        """Check that graphs have the attributes of the training graphs, in a valid range.
 
         Raises
         ------
         ValueError
-            The message names the first graph and node that does not, and what to do.
+            If a graph lacks an attribute or has a number out of range; the message names the graph,
+            the node and the remedy.
         """
         self.features.check_batch(graphs, self.references)
         warn_of_unseen_edges(graphs, self.references)
@@ -156,7 +159,7 @@ class GraphDensity:
         check_range(graphs, self.features, self._model.distances.members)
 
     def scores(self, graphs: GraphBatch, *, verbose: int = 0) -> np.ndarray:
-        """Scores of graphs: that of the only view, or the sum of the log p-values of all.
+        """Score graphs by the sum of their log p-values, or by the score of a single view.
 
         Parameters
         ----------
@@ -167,6 +170,7 @@ class GraphDensity:
         Returns
         -------
         ndarray of shape (n_graphs,), float64
+            Higher for normal graphs.
         """
         return self.log_p_values(graphs, verbose=verbose).sum(axis=0)
 
@@ -188,40 +192,58 @@ class GraphDensity:
         return EmbeddedGraphs(graphs, self._model.embed_all(featurized).measures)
 
     def log_p_values(self, graphs: GraphBatch | EmbeddedGraphs, *, verbose: int = 0) -> np.ndarray:
-        """Log p-values of each view, which add up to the scores; of one view, its own scores.
+        """Log p-values of graphs in each view.
+
+        Parameters
+        ----------
+        graphs : GraphBatch or EmbeddedGraphs
+        verbose : int, default=0
+            1 shows a progress bar.
 
         Returns
         -------
         ndarray of shape (n_views, n_graphs)
+            The sum over views is the score. With a single view these are the scores of that view.
         """
         return self.as_log_p_values(self.view_scores(graphs, verbose=verbose))
 
     def as_log_p_values(self, scores: np.ndarray) -> np.ndarray:
-        """What :meth:`log_p_values` makes of `view_scores`; the shape is the same."""
+        """Convert the scores of several views to log p-values, shape (n_views, n_graphs)."""
         if len(scores) == 1:
             return scores
         pairs = zip(self._log_p_values, scores, strict=True)
-        return np.array([log_p_values(of_view) for log_p_values, of_view in pairs])
+        return np.array([log_p_values(view_scores) for log_p_values, view_scores in pairs])
 
     def with_views(
         self, novelty: FittedNovelty | None, training_scores: np.ndarray | None
     ) -> GraphDensity:
-        """The same with several views: those of the distances, and perhaps novelty."""
+        """Copy of the density with other novelty views and training scores.
+
+        Parameters
+        ----------
+        novelty : FittedNovelty or None
+        training_scores : ndarray of shape (n_views, n_training_graphs) or None
+            Leave-one-out scores of the training graphs.
+
+        Returns
+        -------
+        GraphDensity
+        """
         return GraphDensity(self.features, self._model, self._references, novelty, training_scores)
 
     def updated(
         self, kept: np.ndarray, graphs: GraphBatch, training_scores: np.ndarray | None
     ) -> GraphDensity:
-        """The same with other references; only new ones are embedded.
+        """Copy of the density with other references; only new references are embedded.
 
         Parameters
         ----------
         kept : ndarray of int
-            Which of the references remain, ascending.
+            Indices of the references to keep, ascending.
         graphs : GraphBatch
-            New references, after these.
+            New references, which follow the kept ones.
         training_scores : ndarray of shape (n_views, n_scores) or None
-            With several views: the scores that p-values compare with.
+            Scores that determine the p-values of several views.
 
         Returns
         -------
@@ -240,7 +262,7 @@ class GraphDensity:
         return GraphDensity(self.features, self._model, references, novelty, training_scores)
 
     def leave_one_out(self) -> np.ndarray:
-        """Scores of the training graphs, each by the others, with several views."""
+        """Leave-one-out scores of the training graphs, with several views."""
         return np.sum([x.leave_one_out() for x in self._log_p_values], axis=0)
 
     def view_scores(
@@ -251,7 +273,18 @@ class GraphDensity:
         featurized: bool = False,
         verbose: int = 0,
     ) -> np.ndarray:
-        """Scores of each view, in its own units; the arguments are those of `log_densities`.
+        """Scores of graphs in each view, in its own units.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,), default=None
+            Index of the reference that equals each graph and is excluded, or -1. None excludes no
+            references.
+        featurized : bool, default=False
+            Whether the graphs already carry their node features.
+        verbose : int, default=0
+            1 shows a progress bar.
 
         Returns
         -------
@@ -271,15 +304,16 @@ class GraphDensity:
         featurized: bool = False,
         verbose: int = 0,
     ) -> np.ndarray:
-        """Log densities of graphs in each distance.
+        """Log densities of graphs under each distance.
 
         Parameters
         ----------
         graphs : GraphBatch or EmbeddedGraphs
         own : ndarray of shape (n_graphs,), default=None
-            The reference that each graph is, to be left out (-1: none). None leaves nothing out.
+            Index of the reference that equals each graph and is excluded, or -1. None excludes no
+            references.
         featurized : bool, default=False
-            Whether the graphs carry their node features already.
+            Whether the graphs already carry their node features.
         verbose : int, default=0
             1 shows a progress bar.
 
@@ -297,7 +331,7 @@ class GraphDensity:
         *,
         view: int = 0,
     ) -> np.ndarray:
-        """Distances from graphs to others; the size kernel plays no part.
+        """Distances between graphs, without the size kernel.
 
         Parameters
         ----------
@@ -305,12 +339,12 @@ class GraphDensity:
         other : GraphBatch, default=None
             None means the references.
         view : int, default=0
-            Which of `fitted_distances`.
+            Index in `fitted_distances`.
 
         Returns
         -------
         ndarray of shape (len(graphs), len(other))
-            A negative squared distance, of an unbiased estimate, counts as 0.
+            Negative unbiased estimates of squared distances count as 0.
         """
         P = Q = self._measures(graphs)
         if other is not graphs:
@@ -334,15 +368,16 @@ class GraphDensity:
     def contributions(
         self, graph: GraphBatch, references: np.ndarray, *, view: int = 0
     ) -> np.ndarray:
-        """Shares of one graph's nodes in its squared distances to some references.
+        """Contributions of one graph's nodes to its squared distances to some references.
 
         Parameters
         ----------
         graph : GraphBatch
-            Of one graph.
+            Batch of one graph.
         references : ndarray of int
+            Indices of references.
         view : int, default=0
-            Which of `fitted_distances`.
+            Index in `fitted_distances`.
 
         Returns
         -------
@@ -362,7 +397,7 @@ class GraphDensity:
     # -- state -------------------------------------------------------------------------------------
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps. Embeddings follow from the graphs, and are computed by who scores."""
+        """State to save; it omits embeddings, which are computed from the graphs at first use."""
         model = self._model
         return {
             "features": self.features,
@@ -379,7 +414,7 @@ class GraphDensity:
 
     @classmethod
     def from_state(cls, state: State) -> GraphDensity:
-        """The density in a file."""
+        """Rebuild the density from its saved state."""
         features = state.take_instance("features", NodeFeatures)
         references = state.take_instance("references", GraphBatch)
         state.check(len(references) > 1, "there are fewer than two references")
@@ -388,7 +423,7 @@ class GraphDensity:
         n_relations = features.edge_groups_.n_relations
         weights = state.take("weights", dict)
         encoder = restore_encoder(specification, in_dim, weights, n_relations)
-        features.check_columns(references)  # whoever updated it was told of new labels
+        features.check_columns(references)  # without warnings, which `partial_fit` already gave
         distances = _take_distances(state)
         for distance in distances.members:
             distance.check_dim(encoder.out_dim)

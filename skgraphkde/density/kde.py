@@ -1,6 +1,6 @@
 """Kernel density estimates: squared distances to reference graphs -> log densities.
 
-Everything is computed in log space: at h = 0.01 the plain kernel underflows at a distance of 0.4.
+Kernels are computed in log space: at h = 0.01 the plain kernel underflows at a distance of 0.4.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from skgraphkde.distances.engines.cpu_threads import ranges_of, threads
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import LARGEST, SMALLEST, Specification, positive_numbers
 
-# Multiples of the median nearest-neighbor distance that bandwidths="nearest" stands for.
+# Bandwidths of bandwidths="nearest", as multiples of the median nearest-neighbor distance.
 NEAREST_MULTIPLES = (0.075, 0.15, 0.3)
-# Jobs in which the rows of a matrix of distances are shared among threads.
+# Number of jobs that share the rows of a distance matrix among threads.
 ROW_JOBS = 16
-# Multiples of the median distance among which bandwidths="likelihood" chooses.
+# Candidates of bandwidths="likelihood", as multiples of the median distance.
 LIKELIHOOD_MULTIPLES = np.geomspace(0.01, 10, 31)
 
 
@@ -38,15 +38,15 @@ class KDE(Specification):
     ----------
     bandwidths : {"nearest", "likelihood"} or array-like of float, default="nearest"
         Bandwidths h_k. "nearest" is 0.075, 0.15 and 0.3 times the median distance from a training
-        graph to its nearest neighbor: short, which finds outliers. "likelihood" is one bandwidth,
-        between a hundredth of the median distance and ten times it, under which the training
-        graphs, each left out, have the largest likelihood: it finds modes, with the other
-        parameters of :func:`density_settings`, among them ``size_kernel=False``. Of more than 500
-        training graphs 500 are asked, evenly spaced in their list.
+        graph to its nearest neighbor; these short bandwidths find outliers. "likelihood" is the one
+        bandwidth, between a hundredth of the median distance and ten times that distance, that
+        maximizes the leave-one-out likelihood of the training graphs. It finds modes, with the
+        other parameters of :func:`density_settings`, such as ``size_kernel=False``. With more than
+        500 training graphs, 500 of them are used, evenly spaced in their list.
     size_kernel : bool, default=True
-        Whether the kernel is a product of two, one on shape (the distance) and one on size (the
-        logarithms of the numbers of nodes and edges). Means over nodes cannot see how many there
-        are.
+        Whether the kernel is a product of a kernel on the distance and a kernel on size (the
+        logarithms of the numbers of nodes and edges). A distance between means over nodes does not
+        depend on the number of nodes.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class KDE(Specification):
             positive_numbers(self, "bandwidths")
 
     def build(self, n_distances: int = 1) -> MultiBandwidthKDE:
-        """Build the mixtures, one for each distance."""
+        """Build the mixtures, one for each of `n_distances` distances."""
         if isinstance(self.bandwidths, str):
             multiples = NEAREST_MULTIPLES if self.bandwidths == "nearest" else (1.0,)
             return MultiBandwidthKDE(multiples, self.bandwidths, n_distances)
@@ -88,9 +88,10 @@ class MultiBandwidthKDE(nn.Module):
     multiples : sequence of float
         Bandwidths h_k, in units of the scale of a distance.
     scale_by : {"fixed", "nearest", "likelihood"}
-        What sets the scales: nothing, they are 1; :meth:`scale_to_nearest`; or
+        Method that sets the scales: none, they are 1; :meth:`scale_to_nearest`; or
         :meth:`scale_by_likelihood`.
     n_distances : int, default=1
+        Number of mixtures.
     """
 
     def __init__(self, multiples: Sequence[float], scale_by: str, n_distances: int = 1) -> None:
@@ -102,7 +103,7 @@ class MultiBandwidthKDE(nn.Module):
         self.mixture_logits = nn.Parameter(logits)
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
+        """State to save."""
         return {
             "multiples": self.multiples,
             "scale_by": self.scale_by,
@@ -112,7 +113,7 @@ class MultiBandwidthKDE(nn.Module):
 
     @classmethod
     def from_state(cls, state: State) -> MultiBandwidthKDE:
-        """The density in a file."""
+        """Rebuild the density from its saved state."""
         multiples = state.take_array("multiples", float, (None,), low=SMALLEST, high=LARGEST)
         scales = state.take_array("scales", float, (None,), low=np.finfo(float).tiny)
         state.check(len(multiples) and len(scales), "there are no bandwidths")
@@ -125,12 +126,12 @@ class MultiBandwidthKDE(nn.Module):
 
     @property
     def bandwidths(self) -> np.ndarray:
-        """The bandwidths h_k, shape (n_distances, M)."""
+        """Bandwidths h_k, shape (n_distances, M)."""
         return self.scales[:, None] * self.multiples
 
     @property
     def mixture_weights(self) -> np.ndarray:
-        """Their weights pi_k, shape (n_distances, M)."""
+        """Mixture weights pi_k, shape (n_distances, M)."""
         return torch.softmax(self.mixture_logits.detach().double(), 1).cpu().numpy()
 
     def scale_to_nearest(self, nearest: torch.Tensor) -> None:
@@ -139,9 +140,9 @@ class MultiBandwidthKDE(nn.Module):
         Parameters
         ----------
         nearest : Tensor of shape (n_distances, n)
-            Squared distances from references to the nearest other reference. A negative square, of
-            an unbiased estimate, counts by its absolute value. References with an equal one, at a
-            distance of 0 up to rounding, are left out; if all have one, the scale is 1.
+            Squared distances from references to the nearest other reference. A negative unbiased
+            estimate counts by its absolute value. Distances of 0 (up to rounding) between equal
+            references are excluded; if all distances are 0, the scale is 1.
         """
         self.scales = np.array([_median_distance(squared) for squared in nearest])
 
@@ -151,10 +152,18 @@ class MultiBandwidthKDE(nn.Module):
         log_weights: torch.Tensor | None,
         left_out: torch.Tensor,
     ) -> None:
-        """Set the scales to those of the largest likelihood; the arguments are those of `forward`.
+        """Set the scales that maximize the leave-one-out likelihood of n references.
 
-        The mean log density of the n graphs, each left out, is compared on a grid of multiples of
-        the median distance.
+        The candidates are a grid of multiples of the median distance.
+
+        Parameters
+        ----------
+        squared_distances : Tensor of shape (n_distances, n, N)
+            Squared distances to all N references.
+        log_weights : Tensor of shape (n, N) or None
+            Logarithm of a second kernel.
+        left_out : bool Tensor of shape (n, N)
+            True where a reference is compared with itself.
         """
         medians = np.array([_median_distance(squared.ravel()) for squared in squared_distances])
         likelihoods = []
@@ -167,7 +176,7 @@ class MultiBandwidthKDE(nn.Module):
     def log_scales(self, like: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """log(pi_k / (sqrt(2 pi) h_k)) and 2 h_k^2, each of shape (n_distances, M).
 
-        `like` has their precision and device.
+        The results have the precision and the device of `like`.
         """
         h = torch.as_tensor(self.bandwidths).to(like)
         log_pi = torch.log_softmax(self.mixture_logits.to(like), 1)
@@ -184,11 +193,11 @@ class MultiBandwidthKDE(nn.Module):
         Parameters
         ----------
         squared_distances : Tensor of shape (n_distances, n, N)
-            To the N references. Negative values (from an unbiased estimate) are legal.
+            Squared distances to the N references. Negative unbiased estimates are allowed.
         log_weights : Tensor of shape (n, N), default=None
-            Log of a second kernel, a factor of the first.
+            Logarithm of a second kernel, which multiplies the first.
         left_out : bool Tensor of shape (n, N), default=None
-            References that are left out of the sum and of N; at least one has to remain.
+            References that are excluded from the sum and from N; at least one must remain.
 
         Returns
         -------
@@ -217,9 +226,19 @@ class MultiBandwidthKDE(nn.Module):
         log_weights: torch.Tensor | None,
         left_out: torch.Tensor | None,
     ) -> torch.Tensor:
-        """Logarithms of the sums of all terms, on the CPU and without gradients.
+        """Logarithms of the sums of kernels, on the CPU and without gradients.
 
-        Arguments and result are those of `forward`, but nothing is divided by N.
+        They are the log densities of `forward` without the division by N.
+
+        Parameters
+        ----------
+        squared_distances : Tensor of shape (n_distances, n, N)
+        log_weights : Tensor of shape (n, N) or None
+        left_out : bool Tensor of shape (n, N) or None
+
+        Returns
+        -------
+        Tensor of shape (n_distances, n)
         """
         out = squared_distances.new_empty(squared_distances.shape[:2])
         operands = self._operands(squared_distances, log_weights)
@@ -234,19 +253,20 @@ class MultiBandwidthKDE(nn.Module):
     def log_sums_of_pairs(
         self, squared: torch.Tensor, log_weights: torch.Tensor | None, of_pairs: torch.Tensor
     ) -> torch.Tensor:
-        """The same of some terms only.
+        """Logarithms of the sums of kernels over some pairs of graphs and references only.
 
         Parameters
         ----------
         squared : Tensor of shape (n_distances, n_pairs)
+            Squared distances of the pairs, row by row.
         log_weights : Tensor of shape (n, N) or None
         of_pairs : bool Tensor of shape (n, N)
-            The pairs, row by row.
+            True for the pairs in the sums.
 
         Returns
         -------
         Tensor of shape (n_distances, n)
-            -inf where a graph has no term.
+            -inf for a graph without pairs.
         """
         n_pairs = of_pairs.sum(1).numpy()
         pairs = np.append(0, np.cumsum(n_pairs)), of_pairs.nonzero(as_tuple=True)[1].numpy()
@@ -261,14 +281,20 @@ class MultiBandwidthKDE(nn.Module):
         log_weights: torch.Tensor | None,
         left_out: torch.Tensor | None,
     ) -> torch.Tensor:
-        """Logarithms of the largest terms of each graph and reference among the bandwidths.
+        """Logarithm of the largest kernel among the bandwidths for each graph and reference.
 
-        On the CPU; arguments are those of `forward`.
+        It is computed on the CPU.
+
+        Parameters
+        ----------
+        squared_distances : Tensor of shape (n_distances, n, N)
+        log_weights : Tensor of shape (n, N) or None
+        left_out : bool Tensor of shape (n, N) or None
 
         Returns
         -------
         Tensor of shape (n_distances, n, N)
-            -inf for references that are left out.
+            -inf for excluded references.
         """
         out = torch.empty_like(squared_distances)
         kde_loops.log_kernels(
@@ -281,29 +307,40 @@ class MultiBandwidthKDE(nn.Module):
     def _operands(
         self, squared_distances: torch.Tensor, log_weights: torch.Tensor | None
     ) -> tuple[np.ndarray, ...]:
-        """What the compiled loops take first: no weights are an empty array."""
-        of_kde = (x.detach().numpy() for x in self.log_scales(squared_distances))
-        return squared_distances.numpy(), *of_kde, _numpy(log_weights, squared_distances.dtype)
+        """First arguments of the compiled loops, in which an empty array means no weights."""
+        scales = (x.detach().numpy() for x in self.log_scales(squared_distances))
+        return squared_distances.numpy(), *scales, _numpy(log_weights, squared_distances.dtype)
 
 
 def log_counts(N: int, left_out: torch.Tensor | None, like: torch.Tensor) -> torch.Tensor:
-    """Logarithms of the numbers of references, of N, that are not left out, shape (n,).
+    """Logarithms of the numbers of references that are not excluded.
 
-    `like` has shape (n_distances, n, ...), and their precision and device.
+    Parameters
+    ----------
+    N : int
+        Number of references.
+    left_out : bool Tensor of shape (n, N) or None
+        Excluded references.
+    like : Tensor of shape (n_distances, n, ...)
+        Sets the precision and the device of the result.
+
+    Returns
+    -------
+    Tensor of shape (n,)
     """
     counts = torch.full((like.shape[1],), N) if left_out is None else (~left_out).sum(1)
     return torch.log(counts.to(like))
 
 
 def _numpy(matrix: torch.Tensor | None, dtype: torch.dtype) -> np.ndarray:
-    """A matrix as NumPy takes it; None is an empty one."""
+    """Convert a matrix to NumPy; None becomes an empty matrix."""
     if matrix is None:
         return torch.empty((0, 0), dtype=dtype).numpy()
     return matrix.to(dtype).numpy()
 
 
 def _median_distance(squared: torch.Tensor) -> float:
-    """The median distance of those that are not 0 up to rounding; 1 if all are."""
+    """Median of the distances that are not 0 up to rounding; 1 if all are 0."""
     rounding = 1e-10 if squared.dtype == torch.float64 else 1e-5
     size = squared.abs()
     apart = size[size > rounding * max(1.0, size.max().item())]
@@ -311,7 +348,19 @@ def _median_distance(squared: torch.Tensor) -> float:
 
 
 def own_references(index: np.ndarray, n_references: int, device: torch.device) -> torch.Tensor:
-    """Mark row r's own reference ``index[r]`` (-1: none), shape (len(index), n_references)."""
+    """Mark the reference that equals each graph.
+
+    Parameters
+    ----------
+    index : ndarray of shape (n,), int
+        Index of the reference that equals graph r, or -1.
+    n_references : int
+    device : torch.device
+
+    Returns
+    -------
+    bool Tensor of shape (n, n_references)
+    """
     own = torch.zeros((len(index), n_references), dtype=torch.bool, device=device)
     rows = np.flatnonzero(index >= 0)
     own[rows, index[rows]] = True

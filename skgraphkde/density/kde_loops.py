@@ -1,4 +1,4 @@
-"""Compiled loops of the density without gradients: they skip terms that add nothing to a sum."""
+"""Compiled loops of the density without gradients, which skip negligible terms of sums."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from skgraphkde.computing.compiled import compiled
 
-# exp(-60) is less than the rounding of a sum of a billion terms.
-NOTHING = 60.0
+# exp(-60) is smaller than the rounding error of a sum of a billion terms.
+NEGLIGIBLE_EXPONENT = 60.0
 _compiled = compiled(nogil=True, error_model="numpy")
 
 
@@ -17,8 +17,20 @@ _compiled = compiled(nogil=True, error_model="numpy")
 def log_sums(squared, log_scales, widths, log_weights, left_out, start, stop, out):
     """out[v, i] = log sum_jk exp(log_scales[v, k] - squared[v, i, j] / widths[v, k] + log_weights).
 
-    Rows `start` to `stop` are computed. References that are left out, or infinitely far away, count
-    as nothing. Empty arrays stand for no weights and nothing left out.
+    Excluded and infinitely distant references do not contribute.
+
+    Parameters
+    ----------
+    squared : ndarray of shape (n_distances, n, N)
+        Squared distances.
+    log_scales, widths : ndarray of shape (n_distances, n_bandwidths)
+    log_weights : ndarray of shape (n, N) or (0, 0)
+        Logarithms of weights; an empty array means no weights.
+    left_out : ndarray of shape (n, N) or (0, 0), bool
+        Excluded references; an empty array means none.
+    start, stop : int
+        Range of rows i to compute.
+    out : ndarray of shape (n_distances, n)
     """
     weights, terms = np.empty(squared.shape[2]), np.empty(squared.shape[2])
     for i in range(start, stop):
@@ -29,9 +41,18 @@ def log_sums(squared, log_scales, widths, log_weights, left_out, start, stop, ou
 
 @_compiled
 def log_sums_of_pairs(squared, log_scales, widths, log_weights, pairs, out):
-    """The same of some pairs (i, j), given as CSR without data: row pointers and columns.
+    """Compute the sums of :func:`log_sums` over some pairs (i, j) only.
 
-    `squared` has shape (n_distances, n_pairs).
+    Parameters
+    ----------
+    squared : ndarray of shape (n_distances, n_pairs)
+        Squared distances of the pairs.
+    log_scales, widths : ndarray of shape (n_distances, n_bandwidths)
+    log_weights : ndarray of shape (n, N) or (0, 0)
+        Logarithms of weights; an empty array means no weights.
+    pairs : (indptr, columns)
+        The pairs as CSR without data: row pointers and columns.
+    out : ndarray of shape (n_distances, n)
     """
     indptr, columns = pairs
     longest = np.max(np.diff(indptr))
@@ -51,7 +72,19 @@ def log_sums_of_pairs(squared, log_scales, widths, log_weights, pairs, out):
 def log_kernels(squared, log_scales, widths, log_weights, left_out, out):
     """out[v, i, j] = max_k log_scales[v, k] - squared[v, i, j] / widths[v, k] + log_weights[i, j].
 
-    That is at most log(M) below the term of M bandwidths; -inf for references that are left out.
+    The maximum over M bandwidths is at most log(M) below the logarithm of their sum. It is -inf for
+    excluded references.
+
+    Parameters
+    ----------
+    squared : ndarray of shape (n_distances, n, N)
+        Squared distances.
+    log_scales, widths : ndarray of shape (n_distances, n_bandwidths)
+    log_weights : ndarray of shape (n, N) or (0, 0)
+        Logarithms of weights; an empty array means no weights.
+    left_out : ndarray of shape (n, N) or (0, 0), bool
+        Excluded references; an empty array means none.
+    out : ndarray of shape (n_distances, n, N)
     """
     weights = np.empty(squared.shape[2])
     for i in range(squared.shape[1]):
@@ -62,7 +95,7 @@ def log_kernels(squared, log_scales, widths, log_weights, left_out, out):
 
 @_compiled
 def _weights_of(i, log_weights, left_out, out):
-    """Write the logarithms of row i's weights, -inf for references that are left out."""
+    """Write the logarithms of row i's weights, -inf for excluded references."""
     out[:] = 0
     if len(log_weights):
         out[:] = log_weights[i]
@@ -83,12 +116,12 @@ def _log_sum(squared, log_scales, widths, log_weights, terms):
         return top
     total = 0.0
     for j in range(len(terms)):
-        if terms[j] - top > -NOTHING:
+        if terms[j] - top > -NEGLIGIBLE_EXPONENT:
             for k in range(len(widths)):
                 power = log_scales[k] - squared[j] / widths[k] + log_weights[j] - top
-                if power > -NOTHING:
+                if power > -NEGLIGIBLE_EXPONENT:
                     total += math.exp(power)
-    return top + math.log(max(total, 1.0))  # below -1e17 the largest term is lost in rounding
+    return top + math.log(max(total, 1.0))  # rounding removes the largest term below -1e17
 
 
 @_compiled

@@ -1,8 +1,8 @@
-"""DensityModel: encoder, distance and kernels in a row, differentiable for training.
+"""DensityModel: encoder, distances and kernels in sequence, differentiable for training.
 
-It takes graphs that carry their node features as attributes, and returns clouds of node embeddings
-and log densities under embedded reference graphs: for a mini-batch with gradients, or block by
-block for any number of graphs.
+The model takes graphs that carry their node features as attributes. It returns clouds of node
+embeddings, and log densities under embedded reference graphs: for a mini-batch with gradients, or
+block by block for any number of graphs.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from skgraphkde.encoders.base import EncoderModule
 from skgraphkde.encoders.message_flow import MessageFlow, node_colors
 from skgraphkde.graphs.batch import GraphBatch
 
-# From raw graphs to graphs that carry their node features as attributes.
+# Function of raw graphs that returns graphs with their node features as attributes.
 Featurize = Callable[[GraphBatch], GraphBatch]
 
-# References whose neighbors decide what adapts to the training graphs.
-SAMPLE = 500
+# Largest number of references to which distances and bandwidths are adapted.
+MAX_SAMPLE = 500
 
 
 def carried_features(graphs: GraphBatch) -> GraphBatch:
-    """The graphs themselves, which carry their node features already."""
+    """Return graphs unchanged, because they already carry their node features."""
     return graphs
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedGraphs:
-    """Graphs, each with its cloud of node embeddings, as the distances embed them."""
+    """Graphs with their clouds of node embeddings, embedded by the distances."""
 
     graphs: GraphBatch
     measures: Embedded
@@ -77,14 +77,25 @@ class DensityModel(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the model computes."""
+        """Device of the model."""
         return self.kde.mixture_logits.device
 
     def embed(self, graphs: GraphBatch, generator: torch.Generator | None = None) -> EmbeddedGraphs:
         """Embed graphs that carry their node features.
 
-        Nodes that the encoder cannot tell apart share a point, and their dropout mask: a distance
-        costs the square of the number of points, and molecules have far fewer of them than nodes.
+        Nodes that the encoder cannot distinguish share a point and a dropout mask. The cost of a
+        distance grows with the square of the number of points, and molecules have far fewer points
+        than nodes.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        generator : torch.Generator, default=None
+            Generator of dropout masks.
+
+        Returns
+        -------
+        EmbeddedGraphs
         """
         flow, colors = self._flow(graphs)
         Z = self.encode(flow, generator)
@@ -92,7 +103,19 @@ class DensityModel(nn.Module):
         return EmbeddedGraphs(graphs, self.distances.embed(measures))
 
     def encode(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
-        """The points of a flow, in the model's precision."""
+        """Encode the nodes of a flow.
+
+        Parameters
+        ----------
+        flow : MessageFlow
+        generator : torch.Generator, default=None
+            Generator of dropout masks.
+
+        Returns
+        -------
+        Tensor of shape (len(flow.colors), out_dim)
+            Points, in the model's precision.
+        """
         one_torch_thread_in_forks()
         Z = self.encoder(flow, generator)
         shape = len(flow.colors), self.encoder.out_dim
@@ -104,7 +127,7 @@ class DensityModel(nn.Module):
         return Z.to(self.kde.mixture_logits.dtype)
 
     def _flow(self, graphs: GraphBatch) -> tuple[MessageFlow, np.ndarray]:
-        """What the encoder reads of graphs, and the color of each node."""
+        """Input of the encoder, and the color of each node."""
         colors = node_colors(graphs, self.encoder.n_layers)
         return MessageFlow.of(graphs, colors), colors[-1]
 
@@ -114,10 +137,18 @@ class DensityModel(nn.Module):
         references: EmbeddedGraphs,
         left_out: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Log densities of the queries, shape (n_distances, n_queries).
+        """Log densities of graphs under references.
 
-        `left_out` is as for MultiBandwidthKDE. If the references are the queries themselves, it
-        costs half.
+        Parameters
+        ----------
+        queries, references : EmbeddedGraphs
+            If they are the same object, the cost is half.
+        left_out : bool Tensor of shape (n_queries, n_references), default=None
+            Excluded references, see :meth:`MultiBandwidthKDE.forward`.
+
+        Returns
+        -------
+        Tensor of shape (n_distances, n_queries)
         """
         log_weights = self._log_weights(queries.graphs, references.graphs)
         P, Q = queries.measures, references.measures
@@ -128,11 +159,11 @@ class DensityModel(nn.Module):
         return self.kde(squared, log_weights, left_out)
 
     def _has_bounds(self, references: Embedded) -> bool:
-        """Whether bounds save time; the bandwidth of the largest likelihood leaves nothing out."""
+        """True if bounds save time; with a likelihood bandwidth no reference is negligible."""
         return self.kde.scale_by != "likelihood" and self.distances.has_bounds(references)
 
     def _log_weights(self, graphs: GraphBatch, references: GraphBatch) -> torch.Tensor | None:
-        """The size kernel's logarithms, shape (n_graphs, n_references)."""
+        """Logarithms of the size kernel, shape (n_graphs, n_references); None without it."""
         if self.size_kernel is None:
             return None
         return torch.as_tensor(self.size_kernel(graphs, references)).to(self.kde.mixture_logits)
@@ -140,24 +171,35 @@ class DensityModel(nn.Module):
     # -- any number of graphs, block by block ------------------------------------------------------
 
     def flows(self, graphs: GraphBatch) -> list[MessageFlow]:
-        """What the encoder reads of graphs with their features, block by block."""
+        """Inputs of the encoder for graphs with their features, one for each block."""
         return [self._flow(graphs[block])[0] for block in self.blocks(graphs)]
 
     @torch.no_grad()
     def embed_all(
         self, graphs: GraphBatch, featurize: Featurize = carried_features
     ) -> EmbeddedGraphs:
-        """Embed graphs block by block; `featurize` computes their node features."""
-        points, of_points, of_nodes = [], [], []
+        """Embed graphs block by block.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        featurize : callable
+            Function that adds the node features to a batch.
+
+        Returns
+        -------
+        EmbeddedGraphs
+        """
+        points, point_colors, sample_colors = [], [], []
         for block in self.blocks(graphs):
             flow, colors = self._flow(featurize(graphs[block]))
             points.append(self.encode(flow))
-            of_points.append(flow.colors)
-            of_nodes.append(colors)
+            point_colors.append(flow.colors)
+            sample_colors.append(colors)
         cloud = points[0] if len(points) == 1 else torch.cat(points)
-        del points  # which are as many numbers again
+        del points  # a second copy of the cloud
         measures = DiscreteMeasures.from_colors(
-            cloud, np.concatenate(of_points), np.concatenate(of_nodes), graphs.node_ptr
+            cloud, np.concatenate(point_colors), np.concatenate(sample_colors), graphs.node_ptr
         )
         return EmbeddedGraphs(graphs, self.distances.embed(measures))
 
@@ -176,13 +218,14 @@ class DensityModel(nn.Module):
         ----------
         graphs : GraphBatch or EmbeddedGraphs
         references : EmbeddedGraphs
-            On the model's device, in its precision.
+            References on the model's device, in its precision.
         featurize : callable
-            Computes the graphs' node features.
+            Function that adds the node features to a batch.
         own : ndarray of shape (n_graphs,), default=None
-            The reference that each graph is, to be left out (-1: none). None leaves nothing out.
+            Index of the reference that equals each graph and is excluded, or -1. None excludes no
+            references.
         verbose : int
-            1 shows a progress bar, if there is more than one block.
+            1 shows a progress bar if there is more than one block.
 
         Returns
         -------
@@ -204,13 +247,13 @@ class DensityModel(nn.Module):
     def leave_one_out(
         self, references: EmbeddedGraphs, squared: torch.Tensor | None = None
     ) -> np.ndarray:
-        """Log densities of references, each by the others.
+        """Leave-one-out log densities of references.
 
         Parameters
         ----------
         references : EmbeddedGraphs
         squared : Tensor of shape (n_distances, n_references, n_references), default=None
-            All their squared distances, if these are known.
+            Squared distances between all references. None computes them.
 
         Returns
         -------
@@ -226,22 +269,23 @@ class DensityModel(nn.Module):
             if squared is None:
                 is_all = block == slice(0, n)
                 queries = references if is_all else references[block]
-                of_block = self.log_density(queries, references, own)
+                log_densities = self.log_density(queries, references, own)
             else:
                 log_weights = self._log_weights(graphs[block], graphs)
-                of_block = self.kde(squared[:, block], log_weights, own)
-            scores[:, block] = of_block.cpu()
+                log_densities = self.kde(squared[:, block], log_weights, own)
+            scores[:, block] = log_densities.cpu()
         return scores
 
     @torch.no_grad()
     def adapt(self, references: EmbeddedGraphs, all_pairs: bool = False) -> torch.Tensor | None:
-        """Fit what is relative to references, or to 500 of them: distances and bandwidths.
+        """Adapt distances and bandwidths to references, or to 500 of them.
 
         Parameters
         ----------
         references : EmbeddedGraphs
         all_pairs : bool, default=False
-            Whether the caller has use for distances even if nothing is relative.
+            Whether to compute all pairwise distances even if neither distances nor bandwidths adapt
+            to the data.
 
         Returns
         -------
@@ -252,7 +296,7 @@ class DensityModel(nn.Module):
         if not (all_pairs or self.distances.adaptive or is_relative):
             return None
         n = len(references)
-        sample = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(int))
+        sample = np.unique(np.linspace(0, n - 1, min(n, MAX_SAMPLE)).astype(int))
         self.distances, nearest, squared = self.distances.adapted(references.measures, sample)
         if self.kde.scale_by == "nearest":
             self.kde.scale_to_nearest(nearest)
@@ -263,23 +307,31 @@ class DensityModel(nn.Module):
     def _scale_by_likelihood(
         self, references: EmbeddedGraphs, sample: np.ndarray, squared: torch.Tensor | None
     ) -> None:
-        """Choose the bandwidths under which a sample of the references is likeliest."""
+        """Select the bandwidths that maximize the likelihood of a sample of the references."""
         some = references[sample]
         if squared is None:
-            of_sample = self.distances.squared(some.measures, references.measures)
+            sample_squared = self.distances.squared(some.measures, references.measures)
         else:
-            of_sample = squared[:, sample]
+            sample_squared = squared[:, sample]
         log_weights = self._log_weights(some.graphs, references.graphs)
         own = own_references(sample, len(references), self.device)
-        self.kde.scale_by_likelihood(of_sample, log_weights, own)
+        self.kde.scale_by_likelihood(sample_squared, log_weights, own)
 
     @torch.no_grad()
     def pairwise(self, P: Embedded, Q: Embedded, view: int) -> np.ndarray:
-        """Distances of one view between all measures; a negative square counts as 0.
+        """Distances between all measures.
+
+        Parameters
+        ----------
+        P, Q : tuple of DiscreteMeasures
+            Embedded graphs.
+        view : int
+            Index of the distance.
 
         Returns
         -------
         ndarray of shape (n_measures_P, n_measures_Q)
+            Negative estimates of squared distances count as 0.
         """
         D = np.empty((len(P[0]), len(Q[0])))
         for block in blocks(np.full(len(D), float(self._bytes_per_pair * D.shape[1]))):
@@ -289,11 +341,22 @@ class DensityModel(nn.Module):
 
     @property
     def _bytes_per_pair(self) -> int:
-        """Memory that one graph takes for one reference."""
+        """Bytes of memory for one pair of a graph and a reference."""
         return 8 * (self.distances.numbers_per_pair + 2 * len(self.kde.multiples))
 
     def blocks(self, graphs: GraphBatch, n_references: int = 0) -> list[slice]:
-        """Blocks of graphs whose features, embeddings and distances fit into working_memory."""
+        """Split graphs into blocks whose arrays fit into scikit-learn's `working_memory`.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        n_references : int, default=0
+            Number of references to which distances are computed.
+
+        Returns
+        -------
+        list of slice
+        """
         per_node = 8 * (2 * self.encoder.in_dim + 6 * self.encoder.out_dim)
         costs: Any = per_node * graphs.n_nodes_per_graph + self._bytes_per_pair * n_references
         return blocks(costs)

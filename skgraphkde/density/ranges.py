@@ -1,4 +1,4 @@
-"""The range of numbers: graphs whose numbers no distance can compute are refused, by name."""
+"""Range check: an error for graphs with numbers too large for the distances."""
 
 from __future__ import annotations
 
@@ -14,12 +14,20 @@ from skgraphkde.graphs.batch import GraphBatch
 def check_range(
     graphs: GraphBatch, features: NodeFeatures, distances: Sequence[FittedDistance]
 ) -> None:
-    """Check that the numbers of nodes and edges are in a range that all distances can compute.
+    """Check that the numbers of nodes and edges are in the range of all distances.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+    features : NodeFeatures
+        Fitted features, which standardize the numbers.
+    distances : sequence of FittedDistance
 
     Raises
     ------
     ValueError
-        The message names the graph, the node or edge, and its most extreme number.
+        If a number is out of range; the message names the graph, the node or edge, and its most
+        extreme number.
     """
     limit = min(distance.largest_coordinate for distance in distances)
     numbers, edges = features.block("attribute"), features.block("edge")
@@ -42,7 +50,7 @@ def check_range(
 
 
 def _most_extreme(standardized: np.ndarray, limit: float) -> tuple:
-    """The position of the number that is furthest out; (None, None) if it is within the limit."""
+    """Row and column of the largest absolute number; (None, None) if it is within the limit."""
     deviations = np.nan_to_num(np.abs(standardized), posinf=np.inf)
     if deviations.max(initial=0) <= limit:
         return None, None
@@ -50,10 +58,10 @@ def _most_extreme(standardized: np.ndarray, limit: float) -> tuple:
 
 
 def _refuse(what: str, limit: float) -> None:
-    beyond = "can be computed: clip it"
+    advice = "which cannot be computed: clip it"
     if limit < FittedDistance.largest_coordinate:
-        beyond = "random features can compute: clip it, or use distance=MMD(method='exact')"
+        advice = "too large for random features: clip it, or use distance=MMD(method='exact')"
     raise ValueError(
-        f"{what}, more than {limit:.0e} standard deviations from those of the training graphs, "
-        f"beyond what {beyond}"
+        f"{what}, more than {limit:.0e} standard deviations from the mean of the training graphs, "
+        f"{advice}"
     )

@@ -1,4 +1,4 @@
-"""References: which training graphs remain as centers of kernels."""
+"""References: the selection of training graphs that are centers of kernels."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from skgraphkde.specification import Specification
 
 # Shares of the graphs of low, middle and high density that the paper keeps: on average 0.8.
 RETENTION = np.array([0.9, 0.8, 0.7])
-
-
-# References of a model that lives with its graphs, unless max_references says otherwise.
+# Default of max_references.
 MAX_REFERENCES = 1_000
-# Share of the training graphs that other samplings keep, unless ratio says otherwise.
+# Default of ratio.
 RATIO = 0.8
 BOUNDED = ("window", "reservoir")
 SAMPLINGS = ("stratified", "importance", "uniform", *BOUNDED)
@@ -28,27 +26,28 @@ SAMPLINGS = ("stratified", "importance", "uniform", *BOUNDED)
 
 @register
 class References(Specification):
-    """Keep some of the training graphs as centers of kernels: scoring costs in proportion to them.
+    """Selection of training graphs as centers of kernels.
 
-    Training chooses references in the same way among the graphs of each batch (the paper's appendix
-    on scalability). A detector that is updated (:meth:`GraphKDEDetector.partial_fit`) needs
-    "window" or "reservoir", or keeps all graphs.
+    The time for scoring is proportional to the number of references. Training selects references in
+    the same way among the graphs of each batch (the paper's appendix on scalability). A detector
+    that is updated (:meth:`GraphKDEDetector.partial_fit`) needs "window" or "reservoir", or keeps
+    all graphs.
 
     Parameters
     ----------
     sampling : {"stratified", "importance", "uniform", "window", "reservoir"}, default="stratified"
         "stratified" keeps graphs of the low, middle and high third of the densities in the
-        proportion 9 : 8 : 7; if a third is used up, the others make up for it. "importance" draws
-        with probabilities proportional to 1 / (1 + exp(median(rho) - rho)), rho the density.
-        "uniform" draws all with the same probability. "window" keeps the last `max_references`
-        graphs, and forgets the oldest when new ones come. "reservoir" keeps as many of all graphs
-        that ever came, each with the same probability (algorithm R of Vitter, 1985); copies that
-        are left out do not count.
+        proportion 9 : 8 : 7; if a third has too few graphs, the others replace them. "importance"
+        draws with probabilities proportional to 1 / (1 + exp(median(rho) - rho)), rho the density.
+        "uniform" draws all graphs with the same probability. "window" keeps the last
+        `max_references` graphs. "reservoir" keeps `max_references` of all graphs seen, each with
+        the same probability (algorithm R of Vitter, 1985); ignored copies do not count.
     ratio : float, default=None
-        Share of the graphs to keep, in (0, 1]; at least two graphs remain. None is 0.8. Not with
-        "window" and "reservoir".
+        Share of the graphs to keep, in (0, 1]; at least two graphs are kept. None is 0.8. Not
+        allowed with "window" and "reservoir".
     max_references : int, default=None
-        How many graphs "window" and "reservoir" keep, at least 2. None is 1,000. Only with these.
+        Number of graphs to keep, at least 2. None is 1,000. Only allowed with "window" and
+        "reservoir".
 
     Examples
     --------
@@ -79,37 +78,49 @@ class References(Specification):
         if self.is_bounded and self.ratio is not None:
             raise ValueError(
                 f"ratio is a share of the training graphs, and sampling={self.sampling!r} keeps a "
-                "number of them: leave it out, or give max_references instead"
+                "fixed number of them: omit ratio, or give max_references instead"
             )
         if not self.is_bounded and self.max_references is not None:
             raise ValueError(
-                f"max_references bounds what sampling='window' and 'reservoir' keep, and "
+                "max_references is for sampling='window' and 'reservoir', and "
                 f"sampling={self.sampling!r} keeps a share of the graphs: give ratio instead"
             )
 
     @property
     def is_bounded(self) -> bool:
-        """Whether a number of graphs is kept, and updates replace some of them."""
+        """True if a fixed number of graphs is kept, and updates replace some of them."""
         return self.sampling in BOUNDED
 
     @property
     def most(self) -> int:
-        """The bound."""
+        """Largest number of references."""
         return MAX_REFERENCES if self.max_references is None else self.max_references
 
     @property
     def needs_density(self) -> bool:
-        """Whether the choice depends on the densities of the graphs."""
+        """True if the selection depends on the densities of the graphs."""
         return self.sampling in ("stratified", "importance")
 
     def keeps_all(self, n_graphs: int) -> bool:
-        """Whether all of so many training graphs remain."""
+        """True if all of `n_graphs` training graphs are kept."""
         if self.is_bounded:
             return n_graphs <= self.most
         return self.ratio == 1
 
     def choose(self, log_density: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
-        """Choose among graphs of these log densities; sorted indices."""
+        """Select references among the training graphs.
+
+        Parameters
+        ----------
+        log_density : ndarray of shape (n_graphs,)
+            Log densities of the graphs; used if `needs_density`.
+        rng : RandomState
+
+        Returns
+        -------
+        ndarray of int, sorted
+            Indices of the references.
+        """
         n = len(log_density)
         if self.sampling == "window":
             return np.arange(max(0, n - self.most), n)
@@ -121,22 +132,21 @@ class References(Specification):
     def after(
         self, n_known: int, rngs: Mapping[int, np.random.Generator], share: float = 1.0
     ) -> np.ndarray:
-        """Which of the references, and of new graphs after them, remain.
+        """Select references among the current references and new graphs.
 
         Parameters
         ----------
         n_known : int
-            How many references there are.
+            Number of current references.
         rngs : dict of int -> Generator
-            For each new graph, its number among all that ever came and counted, and what draws for
-            it.
+            For each new graph, its index among all distinct graphs seen, and its generator.
         share : float, default=1.0
-            Of the graphs that ever came, how many could become references.
+            Share of all graphs seen that could become references, in (0, 1].
 
         Returns
         -------
         ndarray of int
-            Ascending positions in the references followed by the new graphs.
+            Ascending indices in the current references followed by the new graphs.
         """
         if self.sampling == "window":
             n = n_known + len(rngs)
@@ -154,13 +164,14 @@ class References(Specification):
 def choose_references(
     log_density: np.ndarray, ratio: float, sampling: str, rng: np.random.RandomState
 ) -> np.ndarray:
-    """Choose round(ratio * N) of N graphs, at least 2.
+    """Select round(ratio * N) of N graphs, at least 2.
 
     Parameters
     ----------
     log_density : ndarray of shape (N,)
+        Log densities of the graphs.
     ratio : float
-        In (0, 1].
+        Share of the graphs to keep, in (0, 1].
     sampling : {"uniform", "stratified", "importance"}
         See :class:`References`.
     rng : RandomState
@@ -174,10 +185,10 @@ def choose_references(
     if sampling == "uniform":
         return np.sort(rng.permutation(N)[:Q])
     if sampling == "importance":
-        density = np.exp(np.minimum(log_density, 700.0))  # exp(700) is the largest float's size
+        density = np.exp(np.minimum(log_density, 700.0))  # exp(700) is about the largest float
         weights = expit(density - np.median(density))
         return np.sort(rng.choice(N, Q, replace=False, p=weights / weights.sum()))
-    # Rounded: equal graphs differ in the last bits, which must not decide.
+    # Rounded, because the densities of equal graphs differ in the last bits.
     thirds = np.array_split(np.argsort(np.round(log_density, 8), kind="stable"), 3)
     counts = _shares(Q, np.array([len(third) for third in thirds]))
     kept = [rng.permutation(third)[:count] for third, count in zip(thirds, counts, strict=True)]
@@ -185,9 +196,18 @@ def choose_references(
 
 
 def joined_references(known: GraphBatch, new: GraphBatch) -> GraphBatch:
-    """References, and new ones after them, with the schema of `fit` and no name that none has.
+    """Concatenate references and new graphs, with the schema of `fit`.
 
-    Names of categories would otherwise pile up in a detector that is updated every day.
+    Names of unused categories are dropped, because they would accumulate over many updates.
+
+    Parameters
+    ----------
+    known, new : GraphBatch
+        The current references and the new ones.
+
+    Returns
+    -------
+    GraphBatch
     """
     joined = GraphBatch.concatenate([known, new])
     labels, names = used_codes(joined.labels, joined.label_names)
@@ -201,20 +221,33 @@ def joined_references(known: GraphBatch, new: GraphBatch) -> GraphBatch:
     )
 
 
-def positions(chosen: np.ndarray, n_graphs: int) -> np.ndarray:
-    """Position of each graph among the chosen ones, -1 if it is not chosen; shape (n_graphs,)."""
+def inverse_index(chosen: np.ndarray, n_graphs: int) -> np.ndarray:
+    """Invert a selection of graphs.
+
+    Parameters
+    ----------
+    chosen : ndarray of int
+        Indices of the selected graphs.
+    n_graphs : int
+        Number of all graphs.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,), int
+        Index of each graph in `chosen`; -1 if it was not selected.
+    """
     position = np.full(n_graphs, -1)
     position[chosen] = np.arange(len(chosen))
     return position
 
 
 def _shares(total: int, sizes: np.ndarray) -> np.ndarray:
-    """Split `total` in proportion to RETENTION * sizes, no part above its size."""
-    # The factor c with sum min(1, c * RETENTION) * sizes = total, which is piecewise linear in c.
+    """Split `total` in proportion to RETENTION * sizes, with no part above its size."""
+    # Solve sum min(1, c * RETENTION) * sizes = total for c; the sum is piecewise linear in c.
     knots = np.concatenate([[0.0], 1 / RETENTION])
     filled = np.minimum(1, np.outer(knots, RETENTION)) @ sizes
     quota = np.minimum(1, np.interp(total, filled, knots) * RETENTION) * sizes
     counts = np.floor(quota + 1e-9).astype(int)
-    due = np.argsort(counts - quota, kind="stable")  # the largest remainders get what is left
+    due = np.argsort(counts - quota, kind="stable")  # largest remainders first
     counts[due[: total - counts.sum()]] += 1
     return counts

@@ -1,4 +1,4 @@
-"""The size kernel: how alike graphs are in their numbers of nodes and edges."""
+"""Size kernel: the similarity of graphs in their numbers of nodes and edges."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from skgraphkde.persistence import State, register
 class SizeKernel:
     """Gaussian kernel on (log number of nodes, log (1 + number of edges)), a factor of the density.
 
-    The mean of a kernel over nodes cannot see how many nodes there are.
+    A mean over nodes does not depend on the number of nodes, so the distance ignores size.
 
     Parameters
     ----------
     center, scale : ndarray of shape (2,)
+        Mean of the two logarithms, and bandwidths.
     """
 
     center: np.ndarray
@@ -30,24 +31,24 @@ class SizeKernel:
 
     @classmethod
     def fit(cls, graphs: GraphBatch) -> SizeKernel:
-        """Standardize the sizes of the graphs; the bandwidth is Scott's (1992), N^(-1/6) in 2-D."""
+        """Fit to the sizes of graphs with Scott's bandwidth (1992), N^(-1/6) in two dimensions."""
         sizes = _log_sizes(graphs)
         spread = sizes.std(axis=0)
         scale = np.where(spread > 1e-12, spread, 1.0) * len(sizes) ** (-1 / 6)
         return cls(sizes.mean(axis=0), scale)
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
+        """State to save."""
         return {"center": self.center, "scale": self.scale}
 
     @classmethod
     def from_state(cls, state: State) -> SizeKernel:
-        """The kernel in a file."""
+        """Rebuild the kernel from its saved state."""
         center = state.take_array("center", float, (2,))
         return cls(center, state.take_array("scale", float, (2,), low=np.finfo(float).tiny))
 
     def __call__(self, graphs: GraphBatch, references: GraphBatch) -> np.ndarray:
-        """Log kernel between all `graphs` and `references`, shape (n, N)."""
+        """Log kernel between graphs and references, shape (n_graphs, n_references)."""
         x, y = ((_log_sizes(g) - self.center) / self.scale for g in (graphs, references))
         return -0.5 * cdist(x, y, "sqeuclidean") - math.log(2 * math.pi)
 

@@ -1,4 +1,4 @@
-"""Scores of a view -> log p-values, which can be added up with those of other views."""
+"""P-values of a view: scores -> log p-values, which are summed over views."""
 
 from __future__ import annotations
 
@@ -6,27 +6,28 @@ import numpy as np
 
 from skgraphkde.calibration import conformal_p_values, rounding
 
-# The tail begins here.
-TAIL = 0.9
+# Quantile of the surprises at which the tail begins.
+TAIL_QUANTILE = 0.9
 
 
 class LogPValues:
-    """Conformal p-values of one view, continued beyond the largest surprise of the training graphs.
+    """Conformal p-values of one view, extrapolated below the lowest training score.
 
     log p(s) = log((1 + #{scores <= s}) / (n + 1)), and below all scores
 
         log p(s) = -log(n + 1) - log(1 + (s_2 - s) / b),
 
     with s_2 the second lowest score and b the mean excess of the surprises (minus the scores) over
-    their 90% quantile, or 1 if nothing exceeds it, both without the lowest score: graphs more
-    surprising than all training graphs are told apart, too. The lowest score has no part in it, as
-    it is itself judged by the others: if it did, new graphs would be measured from an outlier among
-    the training graphs, and the outlier from the bulk, so that it would always look worse.
+    their 90% quantile, or 1 if no surprise exceeds it. The extrapolation ranks graphs that are more
+    surprising than all training graphs. s_2 and b exclude the lowest score, because its own
+    leave-one-out p-value depends on the other scores only. If new graphs were measured from an
+    outlier among the training graphs, and the outlier from the bulk, the outlier would always have
+    the lower p-value.
 
     Parameters
     ----------
     scores : ndarray of shape (n,)
-        Of the training graphs, each by the others, all finite; n is at least 2.
+        Leave-one-out scores of the training graphs, all finite; n is at least 2.
     """
 
     def __init__(self, scores: np.ndarray) -> None:
@@ -42,14 +43,14 @@ class LogPValues:
         log_p = np.log(conformal_p_values(scores, self._sorted))
         lowest = self._sorted[0]
         log_p -= np.where(scores < lowest - rounding(lowest), self._log_excess(scores), 0.0)
-        return np.where(is_finite, log_p, np.nan)  # no p-value comes from a NaN
+        return np.where(is_finite, log_p, np.nan)  # a NaN has no p-value
 
     def leave_one_out(self) -> np.ndarray:
-        """Log p-values of the training graphs, each by the scores of the others, shape (n,)."""
+        """Leave-one-out log p-values of the training graphs, shape (n,)."""
         n = len(self.scores)
-        # Its own score is among those that are as low: (1 + others) / ((n - 1) + 1).
+        # The count of scores as low includes the graph's own: (1 + others) / ((n - 1) + 1).
         log_p = np.log((conformal_p_values(self.scores, self._sorted) * (n + 1) - 1) / n)
-        return log_p - self._log_excess(self.scores)  # 0 but for the lowest score
+        return log_p - self._log_excess(self.scores)  # nonzero for the lowest score only
 
     def _log_excess(self, scores: np.ndarray) -> np.ndarray:
         """log(1 + (s_2 - s) / b) below s_2, and 0 elsewhere."""
@@ -58,7 +59,7 @@ class LogPValues:
 
 
 def _mean_excess(surprises: np.ndarray) -> float:
-    """Mean excess over the 90% quantile; 1 if nothing exceeds it."""
-    quantile = np.quantile(surprises, TAIL)
+    """Mean excess over the 90% quantile; 1 if no surprise exceeds it."""
+    quantile = np.quantile(surprises, TAIL_QUANTILE)
     above = surprises[surprises > quantile + rounding(quantile)]
     return float((above - quantile).mean()) if len(above) else 1.0

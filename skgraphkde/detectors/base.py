@@ -1,4 +1,4 @@
-"""BaseGraphDetector: scikit-learn's contract, calibration and files, for any detector of graphs."""
+"""BaseGraphDetector: scikit-learn's interface, calibration and files for detectors of graphs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from skgraphkde.computing.warn import warn
 from skgraphkde.detectors.files import save
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.identifiers import without_identifiers
 from skgraphkde.graphs.naming import listed
+from skgraphkde.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.graphs.readers import read_graphs
-from skgraphkde.graphs.schema import FittedSchema, GraphSchema, undecided
-from skgraphkde.graphs.selection import conformed
+from skgraphkde.graphs.schema import FittedSchema, GraphSchema, unmentioned
+from skgraphkde.graphs.selection import align_to_schema, drop_id_columns
 from skgraphkde.persistence import State
 from skgraphkde.specification import ComposedEstimator
 
@@ -39,27 +39,26 @@ from skgraphkde.specification import ComposedEstimator
 class BaseGraphDetector(OutlierMixin, ComposedEstimator):
     """Base class of detectors of anomalous graphs.
 
-    A subclass defines :meth:`_fit_batch` and :meth:`_score_batch` and gets everything else: it
-    reads graphs of any format, predicts, calibrates thresholds and p-values, scores in several
-    processes, survives a failed fit unchanged, and is saved and loaded. A subclass with parameters
-    of its own defines ``__init__``, passes the parameters below on to this class, and extends
-    `_parameter_constraints`.
+    A subclass defines :meth:`_fit_batch` and :meth:`_score_batch`. The base class reads graphs of
+    any format, predicts, calibrates thresholds and p-values, scores in several processes, keeps the
+    old fit if a new one fails, and saves and loads. A subclass with additional parameters defines
+    ``__init__``, passes the parameters below to this class, and extends `_parameter_constraints`.
 
     Parameters
     ----------
     schema : GraphSchema, "all" or None, default=None
-        Which data of nodes and edges are read, and as what: :class:`GraphSchema`. None is the
-        conventions; "all" is everything that the training graphs have.
+        Attributes of nodes and edges to read, and their types, see :class:`GraphSchema`. None reads
+        the conventional names; "all" reads all attributes of the training graphs.
     calibration : {"loo", "split", "train"}, LeaveOneOut or Split, default="loo"
-        Which scores determine the threshold and the p-values: those of the training graphs, each by
-        the others (:class:`LeaveOneOut`); those of graphs that are set aside (:class:`Split`); or,
-        as is common and flags far too many, those of the training graphs by themselves.
+        Scores that determine the threshold and the p-values: leave-one-out scores of the training
+        graphs (:class:`LeaveOneOut`); scores of held-out graphs (:class:`Split`); or the plain
+        scores of the training graphs, which is common and causes far too many false alarms.
     contamination : float, default=0.1
         Share of normal graphs that fall below the threshold, in (0, 0.5].
     n_jobs : int, default=None
-        Processes that score many graphs, as for joblib: None is 1 outside of a
+        Number of processes that score many graphs, as for joblib: None is 1 outside of a
         ``joblib.parallel_config``, which can name a cluster; -1 is all cores. Fitting, and scoring
-        a few graphs, take one process.
+        a few graphs, use one process.
     random_state : int, RandomState instance or None, default=None
         Seed or generator for all random choices.
     verbose : int, default=0
@@ -69,17 +68,17 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
     ----------
     schema_ : FittedSchema
         Attributes that were read from the training graphs, and those that were ignored. New graphs
-        are read alike.
+        are read in the same way.
     calibration_ : FittedCalibration
-        The calibration scores, and what follows from them.
+        The calibration scores, with their threshold and p-values.
     offset_ : float
         The threshold: ``decision_function(graphs) == score_samples(graphs) - offset_``.
     calibration_scores_ : ndarray of shape (n_scores,)
-        The scores that `offset_` and p-values come from.
+        Scores that determine `offset_` and the p-values.
     calibration_graphs_ : ndarray of shape (n_scores,)
-        The indices of the training graphs that have these scores, ascending.
+        Indices of the training graphs that have these scores, ascending.
     n_graphs_seen_ : int
-        Number of graphs of `fit` and of updates.
+        Number of graphs in `fit` and in all updates.
     is_calibrated_ : bool
         Whether p-values can be computed from `calibration_scores_`. False for
         ``calibration="train"``.
@@ -141,28 +140,28 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         tags.input_tags.two_d_array = False
         return tags
 
-    # -- what a subclass defines -------------------------------------------------------------------
+    # -- methods of a subclass ---------------------------------------------------------------------
 
     def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray | None:
-        """Fit to graphs, and score each of them by the others.
+        """Fit to graphs, and return their leave-one-out scores.
 
         Parameters
         ----------
         graphs : GraphBatch
-            At least two.
+            At least two graphs.
         rng : RandomState
-            Made from `random_state`.
+            Generator made from `random_state`.
 
         Returns
         -------
-        ndarray of shape (n_graphs,)
-            Used if `leaves_one_out`, and only then: otherwise it can be None. A subclass that
-            cannot leave graphs out returns their plain scores; its false alarms are then too many.
+        ndarray of shape (n_graphs,) or None
+            Leave-one-out scores. They may be None if `leaves_one_out` is False. A subclass that
+            cannot leave graphs out returns their plain scores, and has too many false alarms.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method _fit_batch(graphs, rng)")
 
     def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
-        """Score graphs: one number each, higher for normal, that depends on the graph alone."""
+        """Score graphs: one number per graph, higher for normal, independent of other graphs."""
         raise NotImplementedError(f"{type(self).__name__} has no method _score_batch(graphs)")
 
     def _check_batch(self, graphs: GraphBatch) -> None:
@@ -180,7 +179,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
             if not hasattr(self, name):
                 raise TypeError(
                     f"{type(self).__name__} has no parameter {name}: pass the parameters of "
-                    "BaseGraphDetector on to super().__init__"
+                    "BaseGraphDetector to super().__init__"
                 )
         super().validate()
 
@@ -188,14 +187,14 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, graphs: Any, y: Any = None) -> Self:
-        """Learn what normal graphs look like.
+        """Fit the detector to normal graphs.
 
         Parameters
         ----------
         graphs : sequence of graphs, or GraphBatch
-            The training graphs, at least 2, see :func:`skgraphkde.read_graphs`.
+            Training graphs, at least 2, see :func:`skgraphkde.read_graphs`.
         y : None
-            Ignored: no label of any kind is used.
+            Ignored: the detector uses no target.
 
         Returns
         -------
@@ -206,70 +205,72 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         TypeError
             If `graphs` is not a sequence of graphs.
         ValueError
-            If a graph or a parameter cannot be used. A fitted detector stays as it was.
+            If a graph or a parameter is invalid. A detector that was fitted before is unchanged.
         """
         self._fit(graphs)
         return self
 
     def _fit(self, graphs: Any) -> np.ndarray:
-        """Fit, and return for each graph the position of its calibration score, if it has one."""
+        """Fit, and return the index of each graph's representative among the distinct graphs."""
         self.validate()
         schema = self.specification("schema")
         batch = read_graphs(graphs, schema=schema)
         if schema is not None:
             batch.schema.check_named(schema, has_edges=bool(batch.adjacency.nnz))
         calibration = self.specification("calibration")
-        is_loose = calibration == "train"  # the paper's: nothing is promised
-        first = np.arange(len(batch)) if is_loose else calibration.distinct(batch)
-        counted, position = np.unique(first, return_inverse=True)
-        if len(counted) < 2:
+        if calibration == "train":  # the paper's calibration, which counts all copies
+            canonical_index = np.arange(len(batch))
+        else:
+            canonical_index = calibration.distinct(batch)
+        distinct_index, inverse = np.unique(canonical_index, return_inverse=True)
+        if len(distinct_index) < 2:
             raise ValueError(
-                f"there is one training graph{' and copies of it' * (len(batch) > 1)}, with no "
-                "others to compare it with: give at least 2"
+                "fit needs at least 2 distinct graphs, got "
+                f"1{' (all others are copies)' * (len(batch) > 1)}"
             )
-        batch = without_identifiers(batch, schema, counted)
-        fitted = copy.copy(self)  # whatever fails below, self stays as it was
+        batch = drop_id_columns(batch, schema, distinct_index)
+        fitted = copy.copy(self)  # an error below leaves self unchanged
         for name in [name for name in vars(fitted) if name.endswith("_")]:
             delattr(fitted, name)
         fitted.schema_ = batch.schema
-        fitted._calibrate(batch, counted, position, calibration)
+        fitted._calibrate(batch, distinct_index, inverse, calibration)
         fitted.calibration_.warn_if_few()
-        ignored = undecided(schema, batch.schema.left_out)
+        ignored = unmentioned(schema, batch.schema.ignored)
         _warn_ignored(
             ignored,
-            "name them in schema=GraphSchema(...) to use them, or name what is "
-            "read to silence this warning",
+            "name them in schema=GraphSchema(...) to use them; to silence this warning, list the "
+            "attributes to use there",
         )
-        self.__dict__ = fitted.__dict__  # at once, for whoever uses it in another thread
-        return position
+        self.__dict__ = fitted.__dict__  # in one step, for other threads
+        return inverse
 
     def _calibrate(
-        self, batch: GraphBatch, counted: np.ndarray, position: np.ndarray, calibration: Any
+        self, batch: GraphBatch, distinct_index: np.ndarray, inverse: np.ndarray, calibration: Any
     ) -> None:
-        """Fit to the graphs that count, `counted`; `position` is which of them each graph is."""
-        n_counted = len(counted)
-        graphs = batch[counted] if n_counted < len(batch) else batch
+        """Fit to ``batch[distinct_index]``; ``distinct_index[inverse]`` represents all graphs."""
+        n_counted, calibration_index = len(distinct_index), distinct_index
+        graphs = batch[distinct_index] if n_counted < len(batch) else batch
         rng, views = check_random_state(self.random_state), None
         if isinstance(calibration, LeaveOneOut):
             scores: Any = self._fit_batch(graphs, rng)
             if scores is None or np.shape(scores) != (len(graphs),):
                 raise ValueError(
                     f"{type(self).__name__}._fit_batch must return the scores of the "
-                    f"{len(graphs)} training graphs, each by the others, and returned {scores!r}"
+                    f"{len(graphs)} training graphs, leave-one-out, and returned {scores!r}"
                 )
         elif isinstance(calibration, Split):
-            set_aside, known = calibration.split(n_counted, self.contamination, rng)
-            self._fit_batch(graphs[known], rng)
-            # All copies of these: a graph that is set aside and common is as common among the new.
-            counted = np.flatnonzero(np.isin(position, set_aside))
-            self._check_batch(batch[counted])
-            scores, views = self._scores_set_aside(batch[counted])
+            held_out, training = calibration.split(n_counted, self.contamination, rng)
+            self._fit_batch(graphs[training], rng)
+            # All copies: a held-out graph with many copies is as frequent among new graphs.
+            calibration_index = np.flatnonzero(np.isin(inverse, held_out))
+            self._check_batch(batch[calibration_index])
+            scores, views = self._held_out_scores(batch[calibration_index])
         else:
             self._fit_batch(graphs, rng)
             scores = self._checked_scores(graphs)
         self.calibration_ = FittedCalibration(
             scores=finite(scores),
-            graphs=counted,
+            graphs=calibration_index,
             contamination=float(self.contamination),
             n_seen=len(batch),
             n_counted=n_counted,
@@ -277,40 +278,40 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
             views=views,
         )
 
-    def _scores_set_aside(self, graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray | None]:
-        """Scores of graphs that are set aside, and those in each view if there are views."""
+    def _held_out_scores(self, graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray | None]:
+        """Scores of held-out graphs, and their scores in each view if the detector has views."""
         return self._checked_scores(graphs), None
 
     @property
     def leaves_one_out(self) -> bool:
-        """Whether `calibration` needs the scores of the training graphs, each by the others."""
+        """True if `calibration` needs leave-one-out scores of the training graphs."""
         return isinstance(self.specification("calibration"), LeaveOneOut)
 
-    # -- what calibration knows --------------------------------------------------------------------
+    # -- calibration -------------------------------------------------------------------------------
 
     @property
     def offset_(self) -> float:
-        """The threshold of :meth:`decision_function`."""
+        """Threshold of :meth:`decision_function`."""
         return self.calibration_.offset
 
     @property
     def calibration_scores_(self) -> np.ndarray:
-        """The scores that the threshold and p-values come from, shape (n_scores,)."""
+        """Scores that determine the threshold and p-values, shape (n_scores,)."""
         return self.calibration_.scores
 
     @property
     def calibration_graphs_(self) -> np.ndarray:
-        """The indices of the training graphs that have these scores, shape (n_scores,)."""
+        """Indices of the training graphs that have these scores, shape (n_scores,)."""
         return self.calibration_.graphs
 
     @property
     def n_graphs_seen_(self) -> int:
-        """Number of graphs of `fit` and of updates."""
+        """Number of graphs in `fit` and in all updates."""
         return self.calibration_.n_seen
 
     @property
     def is_calibrated_(self) -> bool:
-        """Whether scores of new graphs can be compared with the calibration scores."""
+        """True if scores of new graphs can be compared with the calibration scores."""
         return self.calibration_.is_comparable
 
     # -- score -------------------------------------------------------------------------------------
@@ -329,11 +330,11 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         """
         fitted = self._snapshot()
         scores = in_parallel(fitted._checked_scores, fitted.read(graphs), fitted.n_jobs)
-        # Finite after all: the error names a graph by its index among all, not in its part.
+        # Checked here, where an index counts all graphs and not those of one process.
         return finite(scores)
 
     def _snapshot(self) -> Self:
-        """The detector as it is now, whatever another thread fits or updates from here on."""
+        """Copy of the detector that other threads cannot fit or update."""
         return copy.copy(self)
 
     def _checked_scores(self, graphs: GraphBatch) -> np.ndarray:
@@ -346,7 +347,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         return scores
 
     def decision_function(self, graphs: Any) -> np.ndarray:
-        """``score_samples(graphs) - offset_``: negative for anomalies.
+        """Score each graph relative to the threshold: ``score_samples(graphs) - offset_``.
 
         Parameters
         ----------
@@ -355,12 +356,13 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         Returns
         -------
         ndarray of shape (n_graphs,)
+            Negative for anomalies.
         """
         fitted = self._snapshot()
         return fitted.score_samples(graphs) - fitted.offset_
 
     def predict(self, graphs: Any) -> np.ndarray:
-        """+1 for a normal graph, -1 for an anomaly.
+        """Classify each graph as normal or anomalous.
 
         Parameters
         ----------
@@ -369,34 +371,37 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         Returns
         -------
         ndarray of shape (n_graphs,), int
+            1 for a normal graph, -1 for an anomaly.
         """
         return np.where(self.decision_function(graphs) < 0, -1, 1)
 
     def fit_predict(self, graphs: Any, y: Any = None) -> np.ndarray:
-        """Fit, and judge the training graphs themselves.
+        """Fit, and classify the training graphs.
 
         Parameters
         ----------
         graphs : sequence of graphs, or GraphBatch
+            Training graphs, at least 2.
         y : None
             Ignored.
 
         Returns
         -------
         ndarray of shape (n_graphs,), int
-            With ``calibration="loo"`` each graph is judged by the others; ``fit(graphs)
-            .predict(graphs)`` would let it vouch for itself.
+            1 for a normal graph, -1 for an anomaly. With ``calibration="loo"`` each graph is
+            compared with the others; ``fit(graphs).predict(graphs)`` would include each graph in
+            its own reference set.
         """
-        position = self._fit(graphs)
+        inverse = self._fit(graphs)
         if self.leaves_one_out or not self.is_calibrated_:
-            return np.where(self.calibration_scores_ < self.offset_, -1, 1)[position]
+            return np.where(self.calibration_scores_ < self.offset_, -1, 1)[inverse]
         return self.predict(graphs)
 
     def p_values(self, graphs: Any) -> np.ndarray:
-        """How surprising each graph is: conformal p-values.
+        """Conformal p-value of each graph, small for anomalies.
 
-        The share of normal graphs that score as low, by the calibration scores. A graph's p-value
-        does not depend on the other graphs.
+        A p-value estimates the share of normal graphs that score as low as the graph. It does not
+        depend on the other graphs.
 
         Parameters
         ----------
@@ -406,21 +411,21 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         Returns
         -------
         ndarray of shape (n_graphs,)
-            In [1 / (n + 1), 1] with n calibration scores; small for anomalies.
+            In [1 / (n + 1), 1] with n calibration scores.
 
         Raises
         ------
         ValueError
-            With ``calibration="train"``, in which each graph vouches for itself.
+            With ``calibration="train"``, which includes each graph in its own reference set.
 
         Notes
         -----
         With ``calibration="split"`` a normal graph has a p-value of at most a with a probability of
-        at most a, whatever the detector, if it is exchangeable with the graphs set aside (Vovk et
-        al., 2005). That holds on average over calibration sets, not for each one. With "loo" it
-        holds approximately: a training graph is scored by one graph fewer than a new graph is, and
-        what adapts to the training graphs has seen it. Anomalies among the training graphs make
-        p-values larger, so that fewer anomalies are found; false alarms do not increase.
+        at most a, for any detector, if it is exchangeable with the held-out graphs (Vovk et al.,
+        2005). This holds on average over calibration sets, not for each one. With "loo" it holds
+        approximately: a training graph is scored by one reference fewer than a new graph, and
+        features, bandwidths and weights were fitted to it. Anomalies among the training graphs
+        make p-values larger: the detector finds fewer anomalies, and false alarms do not increase.
 
         Examples
         --------
@@ -438,23 +443,24 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         check_is_fitted(fitted)
         if not fitted.is_calibrated_:
             raise ValueError(
-                "calibration='train' uses scores in which each graph vouches for itself, as no new "
-                "graph does: use calibration='split', or 'loo'"
+                "calibration='train' includes each training graph in its own reference set, so its "
+                "scores are not comparable with those of new graphs: use calibration='split', or "
+                "'loo'"
             )
         return fitted.calibration_.p_values(fitted.score_samples(graphs))
 
     def select(self, graphs: Any, alpha: float = 0.1) -> np.ndarray:
-        """Anomalies among the graphs, with a bounded share of false discoveries.
+        """Select anomalies with a bounded false discovery rate.
 
-        The procedure of Benjamini and Hochberg (1995) on :meth:`p_values`.
+        The method applies the procedure of Benjamini and Hochberg (1995) to :meth:`p_values`.
 
         Parameters
         ----------
         graphs : sequence of graphs, or GraphBatch
-            Not those of `fit`. Which of them are selected depends on how many there are, and on the
+            Not those of `fit`. The selection of a graph depends on the number of graphs and on the
             p-values of the others.
         alpha : float, default=0.1
-            Bound on the expected share of normal graphs among those selected, in (0, 1].
+            Bound on the expected share of normal graphs among the selected ones, in (0, 1].
 
         Returns
         -------
@@ -464,20 +470,20 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         Raises
         ------
         ValueError
-            If alpha is not in (0, 1], or as for :meth:`p_values`.
+            If alpha is not in (0, 1], or if :meth:`p_values` raises it.
 
         Notes
         -----
         The bound holds with ``calibration="split"`` for independent test graphs (Bates et al.,
         Annals of Statistics, 2023), and approximately with "loo". No p-value is below 1 / (n + 1)
-        with n calibration scores: of m graphs with k clear anomalies none can be selected unless n
-        is at least about m / (alpha k).
+        with n calibration scores: to select k clear anomalies among m graphs, n must be at least
+        about m / (alpha k).
         """
-        check_alpha(alpha)  # before anything is scored
+        check_alpha(alpha)  # before scoring, which takes time
         return discoveries(self.p_values(graphs), alpha)
 
     def read(self, graphs: Any) -> GraphBatch:
-        """Read graphs as the fitted detector does in all its methods.
+        """Read graphs with the schema of the fitted detector, as all its methods do.
 
         Parameters
         ----------
@@ -490,41 +496,42 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         Raises
         ------
         TypeError, ValueError
-            If a graph cannot be used, or lacks what the training graphs had.
+            If a graph is invalid, or lacks attributes that the training graphs had.
         """
         check_is_fitted(self)
-        batch = conformed(read_graphs(graphs, schema=self.schema_), self.schema_)
+        batch = align_to_schema(read_graphs(graphs, schema=self.schema_), self.schema_)
         self._check_batch(batch)
-        ignored = undecided(self.specification("schema"), batch.schema.news(self.schema_))
-        _warn_ignored(ignored, "the training graphs did not have them")
+        ignored = unmentioned(
+            self.specification("schema"), batch.schema.newly_ignored(self.schema_)
+        )
+        _warn_ignored(ignored, "the training graphs did not have these attributes")
         return batch
 
     # -- files -------------------------------------------------------------------------------------
 
     def save(self, path: str | os.PathLike, notes: dict[str, Any] | None = None) -> None:
-        """Write the fitted detector to a file that :func:`skgraphkde.load` reads.
+        """Save the fitted detector to a file that :func:`skgraphkde.load` reads.
 
-        The file contains arrays and JSON, and the training graphs that are references. What was
-        saved scores the same on another machine, up to rounding, with or without a GPU. What
-        concerns the machine is not kept (`n_jobs`, `device`, `verbose`, the path of a checkpoint),
-        nor is a RandomState as `random_state`.
+        The file contains arrays and JSON, including the training graphs that are references. The
+        loaded detector returns the same scores on any machine, up to rounding, with or without a
+        GPU. The file omits the runtime parameters (`n_jobs`, `device`, `verbose`, the path of a
+        checkpoint), and a RandomState given as `random_state`.
 
         Parameters
         ----------
         path : str or path-like
-            A file that exists is replaced in one step, or, if anything fails, left as it was.
+            An existing file is replaced in one step, and kept if writing fails.
         notes : dict, default=None
-            Anything of yours that JSON can hold; :func:`skgraphkde.detectors.files.read` returns
-            it.
+            Your own values of JSON's types; :func:`skgraphkde.detectors.files.read` returns them.
 
         Raises
         ------
         NotFittedError
             If the detector is not fitted.
         TypeError
-            If its class is not registered (:func:`skgraphkde.register`).
+            If the class of the detector is not registered (:func:`skgraphkde.register`).
         ValueError
-            If a parameter or a fitted attribute is something that a file cannot contain.
+            If a parameter or a fitted attribute has a type that a file cannot contain.
         OSError
             If the file cannot be written.
         """
@@ -532,16 +539,16 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         save(self, path, notes)
 
     def check_restored(self, other: Self) -> None:
-        """Raise a ValueError if what comes back from a file is not what was saved."""
+        """Raise a ValueError if `other`, restored from the state of `self`, scores differently."""
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps: the parameters and the fitted attributes."""
+        """State to save: the parameters and the fitted attributes."""
         fitted = {name: value for name, value in sorted(vars(self).items()) if name.endswith("_")}
         return {"parameters": self.saved_params(), "fitted": fitted}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """The detector in a file."""
+        """Rebuild the detector from its saved state."""
         detector = cls.from_saved(state.take("parameters", dict))
         fitted = State(cls.__name__, state.take("fitted", dict))
         detector.schema_ = fitted.take_instance("schema_", FittedSchema)
@@ -551,18 +558,18 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         return detector
 
     def _take_fitted(self, state: State) -> None:
-        """Take the other fitted attributes; a subclass checks what it relies on."""
+        """Set the remaining fitted attributes; a subclass checks those that it needs."""
         for name, value in state.take_all().items():
             is_fitted = name.endswith("_") and not name.endswith("__")
             state.check(is_fitted, f"{name} is not a fitted attribute")
             setattr(self, name, value)
 
 
-def _warn_ignored(ignored: list[str], why: str) -> None:
-    """Warn of self-loops, and of attributes that are not read."""
-    attributes = [text for text in ignored if " attribute " in text]
-    loops = [text for text in ignored if text not in attributes]
+def _warn_ignored(ignored: list[Ignored], why: str) -> None:
+    """Warn about ignored self-loops and attributes."""
+    attributes = [x for x in ignored if x.is_attribute]
+    loops = [x for x in ignored if not x.is_attribute]
     if loops:
         warn(f"left out: {listed(loops)}, as no node is its own neighbor")
     if attributes:
-        warn(f"not read: {listed(attributes, 20)}; {why}")
+        warn(f"not read: {listed(attributes, 20)}; {why}", IgnoredWarning)

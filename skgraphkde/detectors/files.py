@@ -1,4 +1,4 @@
-"""Files of fitted detectors: save, load, and what else is in a file."""
+"""Files of fitted detectors: save and load a detector with its notes and version."""
 
 from __future__ import annotations
 
@@ -20,19 +20,38 @@ FORMAT, FORMAT_VERSION = "skgraphkde", 5
 
 
 class InvalidFileError(ValueError):
-    """A file is damaged, or is not a detector that this version can read."""
+    """Error for a file that is damaged, or is not a detector that this version can read."""
 
 
 class Contents(NamedTuple):
-    """What a file contains."""
+    """Contents of a file: the detector, the user's notes, and the version that wrote the file."""
 
     detector: Any
-    notes: dict[str, Any]  # of whoever saved it
-    library_version: str  # that wrote it
+    notes: dict[str, Any]
+    library_version: str
 
 
 def save(detector: Any, path: str | os.PathLike, notes: dict[str, Any] | None = None) -> None:
-    """Write a fitted detector to a file: :meth:`BaseGraphDetector.save`, which documents it."""
+    """Save a fitted detector to a file; the implementation of :meth:`BaseGraphDetector.save`.
+
+    Parameters
+    ----------
+    detector : BaseGraphDetector
+        A fitted detector of a registered class.
+    path : str or path-like
+        An existing file is replaced in one step.
+    notes : dict, default=None
+        The user's values of JSON's types.
+
+    Raises
+    ------
+    TypeError
+        If the class of the detector is not registered.
+    ValueError
+        If a parameter or a fitted attribute has a type that a file cannot contain.
+    OSError
+        If the file cannot be written.
+    """
     if not is_registered(type(detector)):
         raise TypeError(
             f"{type(detector).__name__} cannot be saved, as load could not read it: decorate the "
@@ -46,16 +65,16 @@ def save(detector: Any, path: str | os.PathLike, notes: dict[str, Any] | None = 
         "detector": detector,
     }
     tree, arrays = persistence.encode(contents)
-    restored = _contents(tree, arrays).detector  # nothing is written that load would refuse
+    restored = _contents(tree, arrays).detector  # checks that load can read the file
     detector.check_restored(restored)
     persistence.write(path, tree, arrays)
 
 
 def load(path: str | os.PathLike) -> Any:
-    """Read a detector that :meth:`BaseGraphDetector.save` wrote.
+    """Load a detector that :meth:`BaseGraphDetector.save` wrote.
 
-    A file cannot run code, and its classes must be registered: import the module of a detector,
-    encoder or distance of your own first. See SECURITY.md for what a file can do.
+    A file cannot run code. Its classes must be registered: first import the modules that define
+    your own detector, encoder or distance. SECURITY.md describes the risks of files from others.
 
     Parameters
     ----------
@@ -64,15 +83,15 @@ def load(path: str | os.PathLike) -> Any:
     Returns
     -------
     BaseGraphDetector
-        Its scores are those of the saved one, to the last bit on the same machine with the same
-        packages.
+        Its scores equal those of the saved detector, to the last bit on the same machine with the
+        same packages.
 
     Raises
     ------
     OSError
-        If there is no such file, or it cannot be opened.
+        If the file does not exist or cannot be opened.
     skgraphkde.InvalidFileError
-        A ValueError: if the file is damaged, or is not a detector that this version can read.
+        If the file is damaged, or is not a detector that this version can read. It is a ValueError.
 
     Examples
     --------
@@ -92,7 +111,7 @@ def load(path: str | os.PathLike) -> Any:
 
 
 def read(path: str | os.PathLike) -> Contents:
-    """Read all that is in a file, as :func:`load` does.
+    """Load a detector with its notes and the version of the package that wrote the file.
 
     Parameters
     ----------
@@ -101,18 +120,22 @@ def read(path: str | os.PathLike) -> Contents:
     Returns
     -------
     Contents
-        The detector, the notes that were saved with it ({} if there were none), and the version of
-        skgraphkde that wrote the file.
+        The named fields `detector`, `notes` ({} if there are none) and `library_version`.
+
+    Raises
+    ------
+    OSError, skgraphkde.InvalidFileError
+        As for :func:`load`.
     """
     path = Path(path)
     persistence.check_regular(path)  # opening a pipe would wait forever
-    with open(path, "rb"):  # or the usual OSError, which names the file
+    with open(path, "rb"):  # raises the usual OSError, which names the file
         pass
     try:
         return _contents(*persistence.read(path))
     except (OSError, MemoryError):  # not the file's fault
         raise
-    except Exception as error:  # one type, whatever a check or a constructor finds
+    except Exception as error:  # any error of a check or a constructor
         raise InvalidFileError(
             f"{path} is not a detector that skgraphkde {__version__} can read: "
             f"{shown(str(error).partition(chr(10))[0], 500)}. Use another copy of the file, or "
@@ -121,7 +144,7 @@ def read(path: str | os.PathLike) -> Contents:
 
 
 def _contents(tree: Any, arrays: dict[str, Any]) -> Contents:
-    _check_version(tree)  # before anything is made of what another version wrote
+    _check_version(tree)  # before decoding, as another version may encode differently
     state = State("file", persistence.decode(tree, arrays))
     state.take_choice("format", (FORMAT,))
     state.take_count("format_version")

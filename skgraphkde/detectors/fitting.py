@@ -1,4 +1,4 @@
-"""Fitting a GraphKDEDetector: from its parameters and the training graphs to the fitted density."""
+"""Fit of a GraphKDEDetector: its parameters and the training graphs -> the fitted density."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DensityFitter:
     Parameters
     ----------
     detector : GraphKDEDetector
-        Its parameters are read.
+        Provides the parameters; the fit does not change it.
     graphs : GraphBatch
         The training graphs.
     rng : RandomState
@@ -42,7 +42,7 @@ class DensityFitter:
     density : GraphDensity
         On the CPU.
     history : dict of lists
-        Of the training.
+        Losses, mixture weights and times of the training, by epoch.
     untrained_rank_correlation : float
         Rank correlation of the training graphs' densities with and without training.
     """
@@ -53,7 +53,7 @@ class DensityFitter:
         self.detector, self.graphs, self.rng = detector, graphs, rng
         self.options: dict[str, Any] = detector.get_params(deep=False)
         self.features = detector.specification("features").fit(graphs)
-        # Once: random walks take time.
+        # Computed once, because random walks take time.
         self.featurized = self.features.transform_batch(graphs)
         self.training = detector.specification("training")
         self.references = detector.specification("references")
@@ -67,7 +67,7 @@ class DensityFitter:
         Returns
         -------
         ndarray of shape (n_graphs,) or None
-            Scores of the training graphs, each by the others, if the calibration needs them.
+            Leave-one-out scores of the training graphs; None if the calibration does not use them.
         """
         model = self._build_model()
         untrained = None
@@ -133,26 +133,26 @@ class DensityFitter:
             )
         if len(self.graphs) < 3:
             raise ValueError(
-                "training needs at least 3 graphs, of which it holds one out, and got "
+                "training needs at least 3 graphs, because it holds one out, and got "
                 f"{len(self.graphs)}: give more, or use training=None"
             )
 
     def _checkpoint(self) -> Checkpoint:
-        """The checkpoint of this fit, which can be written before anything takes long."""
+        """Create the checkpoint of this fit, and check early that it can be written."""
         other = clone(self.detector).set_params(training__checkpoint=None)
-        # To the last digit, unlike repr.
+        # A hash covers all digits, unlike repr.
         values = {"parameters": joblib.hash(other.saved_params())}
         graphs, featurized = self.graphs, self.featurized
         arrays = {"features": np.asarray(featurized.attributes), "node_ptr": graphs.node_ptr}
         arrays |= {k: getattr(graphs.adjacency, k) for k in ("data", "indices", "indptr")}
-        of_graphs = {"edge_labels": graphs.edge_labels, "edge_attributes": graphs.edge_attributes}
-        arrays |= {name: array for name, array in of_graphs.items() if array is not None}
+        edge_data = {"edge_labels": graphs.edge_labels, "edge_attributes": graphs.edge_attributes}
+        arrays |= {name: array for name, array in edge_data.items() if array is not None}
         checkpoint = Checkpoint(Path(self.training.checkpoint), values, arrays)
         checkpoint.check()
         return checkpoint
 
     def _compare_with(self, untrained: DensityModel, own: np.ndarray) -> None:
-        """What training changed, on a bounded number of training graphs, each left out."""
+        """Set the rank correlation with the untrained model on at most PILOT_GRAPHS graphs."""
         n, is_reference = len(self.graphs), own >= 0
         some = np.unique(np.linspace(0, n - 1, min(n, PILOT_GRAPHS)).astype(int))
         standardize(untrained, self.featurized)
@@ -162,5 +162,5 @@ class DensityFitter:
             density.log_densities(self.featurized[some], own=own[some], featurized=True).mean(0)
             for density in (before, self.density)
         )
-        if np.ptp(old) and np.ptp(new):  # ranks of equal numbers say nothing
+        if np.ptp(old) and np.ptp(new):  # ranks of equal numbers are undefined
             self.untrained_rank_correlation = float(spearmanr(old, new).statistic)

@@ -1,4 +1,4 @@
-"""GraphKDEDetector: the method, put together from features, encoder, distance and density."""
+"""GraphKDEDetector: the method, composed of features, encoder, distances and density."""
 
 from __future__ import annotations
 
@@ -43,62 +43,64 @@ class GraphKDEDetector(
     TransformerMixin,
     UpdatableDetector,  # type: ignore[misc]
 ):
-    """Kernel density estimate over graphs, in a metric between clouds of nodes.
+    """Kernel density estimator for graphs, in a metric between clouds of nodes.
 
-    Each graph becomes a cloud of points, one per node: the node's features beside their averages
-    over neighborhoods, or its embedding by a graph convolutional network (GCN) that can be trained
-    by contrasting each graph with perturbed twins. Maximum mean discrepancy (MMD) measures the
-    distance between clouds, and a mixture of Gaussian kernels on that distance, centered at the
-    training graphs, gives the density. Graphs of low density are anomalies; no label is ever used.
-    This is LGKDE [1]_, with the choices of the paper in :func:`paper_settings` and choices that
-    detect better as defaults (see Notes).
+    Each graph becomes a cloud of points, one per node: the features of the node and their averages
+    over neighborhoods, or its embedding by a graph convolutional network (GCN), which can be
+    trained by contrasting each graph with perturbed twins. The maximum mean discrepancy (MMD)
+    measures the distance between clouds. A mixture of Gaussian kernels on that distance, centered
+    at the training graphs, is the density. Graphs of low density are anomalies; the detector uses
+    no target. This is LGKDE [1]_. :func:`paper_settings` has the choices of the paper, and the
+    defaults are choices that detect better (see Notes).
 
-    By default three *views* look at each graph: the density under a distance to which small graphs
-    are odd, the density under one to which they are less so, and the novelty of its neighborhoods.
-    Each view's surprise becomes a p-value, and the logarithms are added up.
+    By default, each graph is scored in at least three *views*: the density under the biased MMD
+    (sensitive to size), the density under a bias-corrected MMD, and the novelty of its
+    neighborhoods. The score of each view becomes a p-value, and the log p-values are summed.
 
-    Each of the first nine parameters takes an object with parameters of its own, or a string that
-    is short for one with its defaults.
+    Each of the first nine parameters takes an object with its own parameters, or a string that
+    stands for an object with default parameters.
 
     Parameters
     ----------
     schema : GraphSchema, "all" or None, default=None
-        Which data of nodes and edges are read, and as what. None is the conventions (categories
-        "label", numbers "x"), "all" is all there is. A warning says what is not read.
+        Attributes of nodes and edges to read, and their types, see :class:`GraphSchema`. None reads
+        the conventional names (category "label", numbers "x"), "all" reads all attributes. A
+        warning lists ignored attributes.
     features : {"auto", "given"} or NodeFeatures, default="auto"
-        What the nodes carry. "auto" is all that the training graphs have, with degrees and random
-        walks; "given" the first of label, attribute and degree that they have.
+        Node features. "auto" uses all attributes of the training graphs, degrees and random walks;
+        "given" uses the first of label, attribute and degree that the training graphs have.
     encoder : {"propagation", "gcn"} or Encoder, default="propagation"
-        What makes points of nodes: :class:`Propagation`, which has no weights, or :class:`GCN`.
+        Node encoder: :class:`Propagation`, which has no weights, :class:`GCN`, or your own.
     distance : {"auto", "mmd", "mean", "sum"}, Distance or tuple of these, default="auto"
-        Distance between clouds: :class:`MMD`, or :class:`Readout` for that of their means or sums.
-        Each distance of a tuple is a view. "auto" is two of them,
+        Distance between clouds: :class:`MMD`, or :class:`Readout` for the distance between their
+        means or sums. Each distance of a tuple is a view. "auto" is a tuple of two,
         ``(MMD(estimator="biased"), MMD(gammas=(1.0,)))``.
     novelty : None, "auto" or Novelty, default="auto"
-        Views more, of what no training graph has: :class:`Novelty`. None leaves them out.
+        Additional novelty views, see :class:`Novelty`. None disables them.
     density : "kde" or KDE, default="kde"
-        The kernels and their bandwidths.
+        Kernels and their bandwidths.
     training : None, "contrastive" or Contrastive, default=None
-        How the encoder and the mixture weights are trained. None leaves a GCN at its random initial
+        Training of the encoder and the mixture weights. None keeps a GCN at its random initial
         weights and the mixture weights equal.
     references : None, a sampling of References such as "window", or References, default=None
-        Which training graphs are centers of kernels. None is all of them, those of updates, too.
+        Training graphs that are centers of kernels. None uses all graphs of `fit` and of updates.
     calibration : {"loo", "split", "train"}, LeaveOneOut or Split, default="loo"
-        Which scores determine the threshold and the p-values: those of the training graphs, each
-        left out; those of graphs that are set aside; or, as in the paper, those of the training
-        graphs with their own kernels. Copies among the training graphs count once if there are more
-        than chance gives: :class:`LeaveOneOut`.
+        Scores that determine the threshold and the p-values: leave-one-out scores of the training
+        graphs; scores of held-out graphs; or, as in the paper, scores of the training graphs with
+        their own kernels. Copies among the training graphs count once if there are more than
+        chance explains, see :class:`LeaveOneOut`.
     contamination : float, default=0.1
         Share of normal graphs that fall below the threshold, in (0, 0.5].
     n_jobs : int, default=None
-        Processes that score many graphs, as for joblib: None is 1 outside of a
+        Number of processes that score many graphs, as for joblib: None is 1 outside of a
         ``joblib.parallel_config``, which can name a cluster; -1 is all cores. Fitting, and scoring
-        a few graphs, take one process.
+        a few graphs, use one process.
     device : str or torch.device, default="auto"
-        "auto" is the GPU if torch sees one. A fitted detector lives on the CPU, whatever `device`.
+        Device for computations. "auto" is the GPU if torch finds one. The fitted attributes are on
+        the CPU for any device.
     random_state : int, RandomState instance or None, default=None
-        Draws initial weights, graphs that are set aside, batches, dropout, twins and random
-        features. An int gives the same result each time on the same machine, with any number of
+        Seed or generator of initial weights, held-out graphs, batches, dropout, twins and random
+        features. An int gives the same result in each run on the same machine, with any number of
         threads.
     verbose : int, default=0
         1 shows progress bars.
@@ -111,41 +113,43 @@ class GraphKDEDetector(
     offset_ : float
         The threshold: ``decision_function(graphs) == score_samples(graphs) - offset_``.
     calibration_ : FittedCalibration
-        The calibration scores, and what follows from them.
+        The calibration scores, with their threshold and p-values.
     calibration_scores_, calibration_graphs_ : ndarray of shape (n_scores,)
-        Scores that `offset_` and p-values come from, and which training graphs have them;
-        `n_graphs_seen_` is how many graphs `fit` and :meth:`partial_fit` got.
+        Scores that determine `offset_` and the p-values, and the indices of their training graphs.
+    n_graphs_seen_ : int
+        Number of graphs in `fit` and in all calls of :meth:`partial_fit`.
     history_ : dict of lists
-        "loss" (first nan: epoch 0 is untrained), "validation_loss", "mixture_weights", "seconds".
+        Values per epoch: "loss" (first nan: epoch 0 is untrained), "validation_loss",
+        "mixture_weights", "seconds".
     untrained_rank_correlation_ : float
-        Spearman's rank correlation between the training graphs' log densities with training and
-        without. 1 if there is none, or it keeps their order.
+        Spearman's rank correlation between the log densities of the training graphs with and
+        without training. 1 without training, or if training keeps their order.
     twins_, twin_seed_ : Twins and int
-        How the twins of `score` are made, and what draws them.
+        Specification and seed of the twins for `score`.
 
     See Also
     --------
-    BaseGraphDetector : For detectors of your own.
-    sklearn.neighbors.KernelDensity : The same idea for vectors.
+    BaseGraphDetector : Base class for your own detectors.
+    sklearn.neighbors.KernelDensity : Kernel density estimator for vectors.
 
     Notes
     -----
-    With one distance and ``novelty=None``, a score is a log density: a mean of kernels in a metric
-    space, comparable between graphs under one fitted detector, but normalized only if the metric is
-    that of a line. With several views it is the logarithm of a product of p-values, at most 0. The
-    p-value of a view is the share of the training graphs, each scored by the others, that it finds
-    as surprising; beyond the most surprising of them it is continued.
+    With one distance and ``novelty=None``, a score is a log density: the logarithm of a mean of
+    kernels in a metric space. It is comparable between graphs of one fitted detector, but
+    normalized only if the metric space is a line. With several views, a score is the logarithm of
+    a product of p-values, at most 0. The p-value of a view is the share of the training graphs with
+    leave-one-out scores as low as the graph's score. It is extrapolated below the lowest of them.
 
-    ``calibration="train"``, the paper's, takes a percentile of scores in which each graph finds
-    itself at distance 0. Fresh graphs do not, and are flagged far too often: on MUTAG, at
-    contamination 0.1, 91% of fresh normal molecules, against 6 to 11% with "loo".
+    ``calibration="train"``, the paper's choice, uses a percentile of scores in which each graph has
+    itself as a reference at distance 0. New graphs do not, and are flagged far too often: on MUTAG,
+    at contamination 0.1, 91% of new normal molecules are flagged, against 6 to 11% with "loo".
 
-    The defaults differ from the paper in what `docs/defaults.md` measures one by one: three views
-    in place of one; node features with degrees and walks; their averages in place of a GCN, and no
-    training, which changes no mean by more than half a point; bandwidths of about the distance to
-    the nearest neighbor; size in the density; a graph's own kernel left out of its own density.
-    Mean AUROC over twelve data sets is 80.4 percent (the paper reports 79.4); labels of these sets
-    chose the defaults.
+    The defaults differ from the paper in these choices, which `docs/defaults.md` measures one by
+    one: three views instead of one; node features with degrees and walks; their averages instead
+    of a GCN, and no training, which changes no mean by more than half a point; bandwidths of about
+    the distance to the nearest neighbor; a kernel on graph size; leave-one-out densities. Mean
+    AUROC over twelve data sets is 80.4 percent (the paper reports 79.4); the defaults were chosen
+    with labels of these sets.
 
     References
     ----------
@@ -236,16 +240,16 @@ class GraphKDEDetector(
             if wrong or not distances:
                 names = sorted(set(self._shorthands["distance"]) - {"auto"})
                 raise ValueError(
-                    "The 'distance' parameter of GraphKDEDetector must be one distance, or a tuple "
-                    f"of them, of Distance objects or {names}. "
-                    f"Got {f'{wrong[0]!r} in {self.distance!r}' if wrong else 'an empty one'}."
+                    "The 'distance' parameter of GraphKDEDetector must be one distance or a tuple "
+                    f"of distances, each a Distance object or one of {names}. "
+                    f"Got {f'{wrong[0]!r} in {self.distance!r}' if wrong else 'an empty tuple'}."
                 )
         training = self.specification("training")
         has_checkpoint = training is not None and training.checkpoint is not None
         if has_checkpoint and not isinstance(self.random_state, Integral):
             raise ValueError(
-                "a checkpoint needs an integer random_state: a fit that draws something else when "
-                "it starts again cannot continue"
+                "a checkpoint needs an integer random_state, because a resumed fit must draw the "
+                "same random numbers"
             )
 
     # -- fit ---------------------------------------------------------------------------------------
@@ -264,7 +268,7 @@ class GraphKDEDetector(
 
     @property
     def _density(self) -> GraphDensity:
-        """The fitted density on the device that computes."""
+        """Fitted density on the device of the computations."""
         check_is_fitted(self)
         return self.density_.on(resolve_device(self.device, fitted=True))
 
@@ -275,9 +279,9 @@ class GraphKDEDetector(
         return self._density.scores(graphs, verbose=self.verbose)
 
     def score_samples(self, graphs: Any) -> np.ndarray:
-        """Score each graph: the sum of its log p-values in all views.
+        """Score each graph by the sum of its log p-values in all views.
 
-        With one distance and ``novelty=None`` it is the log density.
+        With one distance and ``novelty=None`` the score is the log density.
 
         Parameters
         ----------
@@ -286,31 +290,32 @@ class GraphKDEDetector(
         Returns
         -------
         ndarray of shape (n_graphs,), float64
-            Higher is more normal. A graph's score does not depend on the others. A reference graph
-            meets itself among the references, see `calibration_scores_`.
+            Higher is more normal. A graph's score does not depend on the other graphs. A training
+            graph is compared with all references, including itself; `calibration_scores_` has
+            leave-one-out scores.
         """
         return super().score_samples(graphs)
 
     def score(self, graphs: Any, y: Any = None) -> float:
-        """Held-out density contrast: how much denser graphs are than their perturbed twins.
+        """Held-out density contrast between graphs and their perturbed twins.
 
-        With several distances it is the mean over them; novelty plays no part.
-
-        A criterion for model selection without labels. It is what the training objective is after,
-        but bounded: the objective's 1e-6 is an absolute density, which means nothing to bandwidths
-        that are relative.
+        The contrast is a criterion for model selection without labels. It corresponds to the
+        training objective, but is bounded: the constant 1e-6 in the objective is an absolute
+        density, which has no meaning for relative bandwidths. With several distances it is the
+        mean over the distances; novelty is not used.
 
         Parameters
         ----------
         graphs : sequence of graphs, or GraphBatch
-            Normal graphs, not those of `fit`. Their twins are `twins_`, drawn with `twin_seed_`.
+            Normal graphs, not those of `fit`. `twins_` makes their twins with the seed
+            `twin_seed_`.
         y : None
             Ignored.
 
         Returns
         -------
         float
-            Mean of (f(graph) - f(twin)) / (f(graph) + f(twin)), in [-1, 1].
+            Mean of (f(graph) - f(twin)) / (f(graph) + f(twin)), with f the density, in [-1, 1].
         """
         batch, density = self.read(graphs), self._density
         rng = np.random.RandomState(self.twin_seed_)
@@ -318,36 +323,39 @@ class GraphKDEDetector(
             swap_features(density.features.transform_batch(twin), self.twins_.swap_ratio, rng)
             for twin in self.twins_.structural(batch, rng)
         ]
-        of_twins = np.array([density.log_densities(x, featurized=True) for x in featurized])
-        of_graphs = density.log_densities(batch)
-        for of_view in (*of_graphs, *of_twins.reshape(-1, len(batch))):
-            finite(of_view)
-        return float(np.tanh((of_graphs - of_twins) / 2).mean())
+        twin_densities = np.array([density.log_densities(x, featurized=True) for x in featurized])
+        log_densities = density.log_densities(batch)
+        for view_densities in (*log_densities, *twin_densities.reshape(-1, len(batch))):
+            finite(view_densities)
+        return float(np.tanh((log_densities - twin_densities) / 2).mean())
 
     def pairwise_distances(self, graphs: Any, other: Any = None) -> np.ndarray:
-        """Distances between graphs, in the first metric of the density without its size kernel.
+        """Distances between graphs under the first of the fitted distances.
+
+        The size kernel is not part of the distance.
 
         Parameters
         ----------
         graphs : sequence of graphs, or GraphBatch
         other : sequence of graphs, or GraphBatch, default=None
-            None: `graphs` themselves.
+            None means `graphs`.
 
         Returns
         -------
         ndarray of shape (len(graphs), len(other))
-            A metric with the biased MMD; an unbiased estimate below 0 counts as 0.
+            A metric if the distance is the biased MMD. Negative estimates of a squared distance
+            count as 0.
         """
         batch = self.read(graphs)
         if other is not None:
             return self._density.distances(batch, self.read(other))
         D = self._density.distances(batch, batch)
-        D = np.maximum(D, D.T)  # exact where rounding is not
+        D = np.maximum(D, D.T)  # symmetric despite rounding
         np.fill_diagonal(D, 0)
         return D
 
     def transform(self, graphs: Any) -> np.ndarray:
-        """Embed graphs: the mean of the node embeddings.
+        """Embed each graph as the mean of its node embeddings.
 
         Parameters
         ----------
@@ -356,9 +364,10 @@ class GraphKDEDetector(
         Returns
         -------
         ndarray of shape (n_graphs, embedding_dim)
-            For t-SNE, clustering, or any other scikit-learn estimator. The width is that of the
-            encoder's points: `hidden_dim` of a GCN, the number of node features times
-            ``n_layers + 1`` of a Propagation. ``set_output(transform="pandas")`` names the columns.
+            Vectors for t-SNE, clustering, or any other scikit-learn estimator. `embedding_dim` is
+            the dimension of the encoder's points: `hidden_dim` of a GCN, the number of node
+            features times ``n_layers + 1`` of a Propagation. ``set_output(transform="pandas")``
+            names the columns.
         """
         return self._density.embeddings(self.read(graphs))
 
@@ -369,22 +378,22 @@ class GraphKDEDetector(
     # -- files -------------------------------------------------------------------------------------
 
     def check_restored(self, other: Any) -> None:
-        """Raise a ValueError if the detector of a file would score differently.
+        """Raise a ValueError if `other`, restored from the state of `self`, scores differently.
 
-        An encoder or a distance of a user's own may have state that `to_state` does not contain.
+        A user's encoder or distance may have state that `to_state` does not contain.
         """
         some = self.density_.references[:3]
         scores, restored = (x.density_.view_scores(some) for x in (self, other))
         if not np.allclose(scores, restored, rtol=1e-6, atol=1e-6):
             raise ValueError(
                 f"encoder={self.encoder!r} or distance={self.distance!r} has state that a file "
-                "would lack: register it as a buffer of the module, or define to_state"
+                "would not contain: register it as a buffer of the module, or define to_state"
             )
 
     def _take_fitted(self, state: State) -> None:
         self.density_ = state.take_instance("density_", GraphDensity)
         is_same = self.density_.references.schema == self.schema_
-        state.check(is_same, "schema_ is not that of the references")
+        state.check(is_same, "schema_ differs from the schema of the references")
         history, shape = state.take("history_", dict), self.density_.bandwidths.shape
         self.history_ = taken_history("history_", history, shape)
         correlation = state.take_number("untrained_rank_correlation_", -1.01, 1.01)
@@ -392,10 +401,11 @@ class GraphKDEDetector(
         self.twin_seed_ = state.take_count("twin_seed_", 2**32 - 1)
         self.twins_ = state.take_instance("twins_", Twins)
         views = self.calibration_.views
-        state.check(views is None or len(views) == len(self.density_.views), "views are others")
+        is_complete = views is None or len(views) == len(self.density_.views)
+        state.check(is_complete, "views are not those of the density")
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
+        """State to save."""
         state = super().to_state()
         state["fitted"]["history_"] = history_arrays(self.history_)
         return state

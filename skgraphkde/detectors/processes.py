@@ -1,8 +1,8 @@
-"""One function of many graphs, computed by the processes of joblib, on one machine or a cluster.
+"""Parallel scoring: one function of many graphs, in joblib's processes or on a cluster.
 
-joblib chooses the processes: ``n_jobs`` of this machine, or those of the backend that
-``joblib.parallel_config`` names. Each process gets a part of the graphs as flat arrays, and the
-`working_memory` of the caller, which it would not inherit.
+joblib chooses the processes: ``n_jobs`` on this machine, or the backend that
+``joblib.parallel_config`` names. Each process receives a part of the graphs as flat arrays, and the
+caller's `working_memory`, which it would not inherit.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from skgraphkde.graphs.batch import GraphBatch
 
 GraphFunction = Callable[[GraphBatch], np.ndarray]
 
-# More parts than processes: no process waits long for the last part, and a lost one costs little.
+# Several parts per process shorten the wait for the last part and the loss of a failed one.
 PARTS_PER_JOB = 4
-# Fewer graphs than this take less time than sending them to another process.
+# Smaller parts take less time to score than to send to another process.
 GRAPHS_PER_PART = 500
 
 
 def in_parallel(function: GraphFunction, graphs: GraphBatch, n_jobs: int | None) -> np.ndarray:
-    """Compute ``function(graphs)``, in parts if there are several processes.
+    """Compute ``function(graphs)``, in parts if several processes are available.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def in_parallel(function: GraphFunction, graphs: GraphBatch, n_jobs: int | None)
     n_parts = min(PARTS_PER_JOB * n_processes, len(graphs) // GRAPHS_PER_PART)
     if n_processes == 1 or n_parts < 2:
         return function(graphs)
-    # Parts of about the same number of nodes.
+    # Parts with about the same number of nodes.
     shares = graphs.node_ptr[1:-1] / graphs.n_nodes
     cuts = np.searchsorted(shares, np.arange(1, n_parts) / n_parts) + 1
     edges = np.unique([0, *cuts, len(graphs)])
@@ -56,6 +56,6 @@ def in_parallel(function: GraphFunction, graphs: GraphBatch, n_jobs: int | None)
 
 
 def _in_one_thread(function: GraphFunction, graphs: GraphBatch, memory: float) -> np.ndarray:
-    """Leave the other cores to the other processes."""
+    """Call the function in one thread, because the other processes use the other cores."""
     with config_context(working_memory=memory), one_torch_thread(distances=1):
         return function(graphs)

@@ -1,4 +1,4 @@
-"""Settings by name: those of the paper, and those under which scores are densities."""
+"""Named settings: those of the paper, and those that make scores densities."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ __all__ = ["density_settings", "paper_settings"]
 
 
 def paper_settings(**changes: Any) -> dict[str, Any]:
-    """The parameters of the paper, as fresh objects.
+    """Parameters of the paper, as new objects.
 
     Parameters
     ----------
     **changes : dict
-        Parameters of :class:`GraphKDEDetector` that are different.
+        Parameters of :class:`GraphKDEDetector` that replace those of the paper.
 
     Returns
     -------
     dict
-        For ``GraphKDEDetector(**paper_settings())``.
+        Parameters for ``GraphKDEDetector(**paper_settings())``.
 
     Raises
     ------
@@ -52,26 +52,27 @@ def paper_settings(**changes: Any) -> dict[str, Any]:
 
 
 def density_settings(**changes: Any) -> dict[str, Any]:
-    """Parameters under which the score is a density, highest where graphs are most common.
+    """Parameters that make the score a density, highest for the most common graphs.
 
-    The defaults find outliers: their kernels are so short that a score says little beyond how far
-    the nearest training graphs are. These find modes. One wide kernel compares the clouds of nodes
-    by little more than their means; the bandwidth is that of the largest leave-one-out likelihood;
-    neither size nor novelty plays a part. On Erdos-Renyi graphs whose nodes carry their normalized
-    degree the scores follow the density of the edge probability. Graphs without node data are
-    compared by the bins of their degrees, in which near modes merge: give ``degree / (n - 1)`` as
-    node attribute. Of graphs with labels it is a density of the shares of labels, and sees nothing
-    of the structure: name features, such as ``features=NodeFeatures(("label", "degree"))``.
+    The defaults find outliers: their kernels are so narrow that a score mostly reflects the
+    distance to the nearest training graphs. These settings find modes. One wide kernel compares
+    little more than the means of the clouds of nodes; the bandwidth maximizes the leave-one-out
+    likelihood; size and novelty are not used. On Erdos-Renyi graphs whose nodes carry their
+    normalized degree, the scores follow the density of the edge probability. Graphs without node
+    data are compared by bins of their degrees, which merge modes that are close: use
+    ``degree / (n - 1)`` as node attribute. For graphs with labels, the score is a density of the
+    shares of labels and ignores the structure: choose features, such as
+    ``features=NodeFeatures(("label", "degree"))``.
 
     Parameters
     ----------
     **changes : dict
-        Parameters of :class:`GraphKDEDetector` that are different.
+        Parameters of :class:`GraphKDEDetector` that replace these settings.
 
     Returns
     -------
     dict
-        For ``GraphKDEDetector(**density_settings())``.
+        Parameters for ``GraphKDEDetector(**density_settings())``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""UpdatableDetector: new normal graphs become references, and the calibration moves on."""
+"""UpdatableDetector: `partial_fit`, which adds new normal graphs to references and calibration."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from skgraphkde.density.references import References
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.graphs.batch import GraphBatch
 
-# What updates draw, each from a stream of its own.
-SET_ASIDE, RESERVOIR = 1, 2
+# Streams of random numbers: one selects held-out graphs, one replaces references.
+HELD_OUT_STREAM, RESERVOIR_STREAM = 1, 2
 
 
 class UpdatableDetector(BaseGraphDetector):
-    """Adds :meth:`partial_fit` to a detector with a fitted density."""
+    """Base class of detectors with a fitted density: adds :meth:`partial_fit`."""
 
     density_: GraphDensity
     twin_seed_: int
@@ -27,17 +27,17 @@ class UpdatableDetector(BaseGraphDetector):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, graphs: Any, y: Any = None) -> Self:
-        """Learn from more normal graphs: they become references, and the calibration moves on.
+        """Add normal graphs to the references and to the calibration.
 
-        What was adapted to the graphs of `fit` stays as it is: features with their scales and
-        vocabulary, weights of the encoder, constants of the distances, bandwidths, and the
-        `contamination`, if it was changed since. It costs about as much as scoring the graphs. A
-        detector that is not fitted is fitted.
+        An update does not change what `fit` learned: features with their scales and vocabulary,
+        weights of the encoder, constants of the distances, bandwidths, and `contamination`, even
+        if the parameter was changed since. It costs about as much as scoring the graphs. If the
+        detector is not fitted, it is fitted to the graphs.
 
         Parameters
         ----------
         graphs : sequence of graphs, or GraphBatch
-            Normal graphs, at least one, in the order in which they came.
+            Normal graphs, at least one, in the order of their arrival.
         y : None
             Ignored.
 
@@ -48,34 +48,34 @@ class UpdatableDetector(BaseGraphDetector):
         Raises
         ------
         TypeError, ValueError
-            If a graph cannot be used, or the detector cannot be updated: `references` has to be
-            None, which keeps all graphs, or ``References("window")`` or ``References("reservoir")``
-            with no fewer references than the detector has; and `calibration` not "train". Then the
-            detector stays as it was.
+            If a graph is invalid, or the detector cannot be updated: `references` must be None,
+            which keeps all graphs, or ``References("window")`` or ``References("reservoir")`` with
+            room for the current references; and `calibration` must not be "train". The detector is
+            then unchanged.
 
         Warns
         -----
         UserWarning
-            If the graphs have a category that `fit` did not see. It has no node feature of its own
-            until you fit again; references that have it are known to :class:`Novelty`.
+            If the graphs have a category that `fit` did not see. The category has no node feature
+            until you fit again; :class:`Novelty` knows it from the new references.
 
         Notes
         -----
-        Each graph is scored before it joins, by references that do not contain it, as a new graph
-        is. These scores, in each view, become calibration scores: the latest ones, as many as there
-        were after `fit`, or `max_references` if that is more. With
-        ``calibration="split"`` the share `fraction` of the graphs, drawn at random, is set aside:
-        they become calibration scores and never references, and the others become references only.
+        Each graph is scored before it becomes a reference, like a new graph. These scores, in each
+        view, become calibration scores. The latest scores are kept: as many as there were after
+        `fit`, or `max_references` if that is more. With ``calibration="split"``, the share
+        `fraction` of the graphs, drawn at random, is held out: their scores become calibration
+        scores, and they never become references; the other graphs become references only.
 
-        With a full window the references of any two graphs are drawn alike, so that a normal graph
-        has a p-value of at most a with a probability of about a. While references become more, old
-        calibration scores are a little lower than they would be today, and p-values larger: there
-        are fewer false alarms, not more. All that assumes that nothing drifts.
+        With a full window, the references of any two graphs have the same distribution, so that a
+        normal graph has a p-value of at most a with a probability of about a. While the number of
+        references grows, old calibration scores are slightly too low and p-values slightly too
+        large: there are fewer false alarms, not more. All this assumes that there is no drift.
 
-        A copy of a reference is left out where `fit` would leave it out: see `calibration`.
+        A copy of a reference is ignored if `fit` would ignore it, see `calibration`.
 
-        Another thread that scores meanwhile gets scores of the detector before or after the update.
-        Only one thread may update.
+        Other threads that score during an update use the detector before or after the update. Only
+        one thread may update at a time.
 
         Examples
         --------
@@ -93,9 +93,9 @@ class UpdatableDetector(BaseGraphDetector):
         if not hasattr(self, "density_"):
             return self.fit(graphs)
         self.validate()
-        updated = self._snapshot()  # whatever fails below, self stays as it was
+        updated = self._snapshot()  # an error below leaves self unchanged
         updated._update(graphs)
-        self.__dict__ = updated.__dict__  # at once, for whoever uses it in another thread
+        self.__dict__ = updated.__dict__  # in one step, for other threads
         return self
 
     def _update(self, graphs: Any) -> None:
@@ -103,22 +103,24 @@ class UpdatableDetector(BaseGraphDetector):
         references, calibration = (self.specification(x) for x in ("references", "calibration"))
         batch = self.read(graphs)
         known = self.density_.references
-        first = calibration.distinct(GraphBatch.concatenate([known, batch]))[len(known) :]
-        counted = np.flatnonzero(first == np.arange(len(known), len(known) + len(batch)))
-        if len(counted):
-            self._join(batch[counted], self.n_graphs_seen_ + counted, references, calibration)
+        canonical_index = calibration.distinct(GraphBatch.concatenate([known, batch]))[len(known) :]
+        is_distinct = canonical_index == np.arange(len(known), len(known) + len(batch))
+        distinct_index = np.flatnonzero(is_distinct)
         n_seen, n_counted = self.calibration_.n_seen, self.calibration_.n_counted
+        n_distinct = len(distinct_index)
+        if n_distinct:
+            self._join(batch[distinct_index], n_seen + distinct_index, references, calibration)
         self.calibration_ = replace(
-            self.calibration_, n_seen=n_seen + len(batch), n_counted=n_counted + len(counted)
+            self.calibration_, n_seen=n_seen + len(batch), n_counted=n_counted + n_distinct
         )
 
     def check_updatable(self) -> None:
-        """Raise a ValueError if the fitted detector has parameters that no update can continue."""
+        """Raise a ValueError if the parameters of the fitted detector do not allow updates."""
         references, calibration = (self.specification(x) for x in ("references", "calibration"))
         if not isinstance(calibration, Calibration):
             raise ValueError(
-                "calibration='train' uses scores in which each graph vouches for itself, which no "
-                "update can continue: fit with calibration='loo' or 'split'"
+                "calibration='train' includes each training graph in its own reference set, so its "
+                "scores cannot be updated: fit with calibration='loo' or 'split'"
             )
         if isinstance(calibration, Split) != (self.calibration_.views is not None):
             raise ValueError(
@@ -129,16 +131,16 @@ class UpdatableDetector(BaseGraphDetector):
             return
         if not references.is_bounded:
             raise ValueError(
-                f"references={self.references!r} keeps a share of the graphs of fit, and says "
-                "nothing of new ones: fit with references='window' or 'reservoir', or with None, "
-                "which keeps all"
+                f"references={self.references!r} keeps a share of the training graphs, and cannot "
+                "be updated: fit with references='window' or 'reservoir', or with None, which "
+                "keeps all graphs"
             )
         n = len(self.density_.references)
         if n > references.most:
             raise ValueError(
-                f"the detector has {n} references, and max_references={references.most} would "
-                "leave it with fewer, by which its calibration scores were not computed: raise "
-                "max_references, or fit again"
+                f"the detector has {n} references, and max_references={references.most} would drop "
+                "references that the calibration scores depend on: raise max_references, or fit "
+                "again"
             )
 
     def _join(
@@ -148,22 +150,22 @@ class UpdatableDetector(BaseGraphDetector):
         references: References | None,
         calibration: Calibration,
     ) -> None:
-        """Score graphs, which have these numbers among all, then let them join."""
+        """Score graphs, then add them; `numbers` are their indices among all graphs seen."""
         density, share = self.density_, 1.0
         scores = self._density.view_scores(batch, verbose=self.verbose)
-        for of_view in scores:
-            finite(of_view)
+        for view_scores in scores:
+            finite(view_scores)
         joins = np.ones(len(batch), dtype=bool)
         if isinstance(calibration, Split):
-            share = 1 - calibration.fraction  # of the graphs, that can become references
-            drawn = [self._rng(SET_ASIDE, number).random() for number in numbers.tolist()]
+            share = 1 - calibration.fraction  # share of the graphs that can become references
+            drawn = [self._rng(HELD_OUT_STREAM, number).random() for number in numbers.tolist()]
             joins = np.array(drawn) < share
         n_known, candidates = len(density.references), np.flatnonzero(joins)
         kept, most = np.arange(n_known + len(candidates)), np.inf
         if references is not None:
             most = references.most
             rngs = {
-                self.calibration_.n_counted + i: self._rng(RESERVOIR, number)
+                self.calibration_.n_counted + i: self._rng(RESERVOIR_STREAM, number)
                 for i, number in zip(candidates.tolist(), numbers[candidates].tolist(), strict=True)
             }
             kept = references.after(n_known, rngs, share)
@@ -174,37 +176,39 @@ class UpdatableDetector(BaseGraphDetector):
         self.density_ = density.updated(
             kept[is_known], batch[candidates[kept[~is_known] - n_known]], training_scores
         )
-        self._move_on(scores, numbers, joins, most)
+        self._recalibrate(scores, numbers, joins, most)
 
-    def _move_on(
+    def _recalibrate(
         self, scores: np.ndarray, numbers: np.ndarray, joins: np.ndarray, most: float
     ) -> None:
-        """Calibrate with scores of graphs that have joined, or, of a split, of those set aside."""
+        """Calibrate with the scores of new references or, with a split, of held-out graphs."""
         density, old = self.density_, self.calibration_
         views = old.views
         if views is not None:
             scores, numbers = scores[:, ~joins], numbers[~joins]
             views = _latest(views, scores, most)
-            of_graphs = density.as_log_p_values(views).sum(axis=0)
+            calibration_scores = density.as_log_p_values(views).sum(axis=0)
         elif density.training_scores is not None:
-            of_graphs = density.leave_one_out()  # under p-values that are those of new graphs
+            calibration_scores = density.leave_one_out()  # with the p-values of new graphs
         else:
-            of_graphs = _latest(old.scores, scores[0], most)
+            calibration_scores = _latest(old.scores, scores[0], most)
         graphs = _latest(old.graphs, numbers, most)
-        self.calibration_ = replace(old, scores=finite(of_graphs), graphs=graphs, views=views)
+        self.calibration_ = replace(
+            old, scores=finite(calibration_scores), graphs=graphs, views=views
+        )
         self.calibration_.warn_if_few()
 
-    def _scores_set_aside(self, graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
+    def _held_out_scores(self, graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
         views = self._density.view_scores(graphs, verbose=self.verbose)
         return self.density_.as_log_p_values(views).sum(axis=0), views
 
     def _rng(self, purpose: int, number: int) -> np.random.Generator:
-        """What is drawn for a graph depends on its number alone, not on what came with it."""
+        """Generator for one graph, which depends on its index alone and not on its batch."""
         return np.random.default_rng([self.twin_seed_, purpose, number])
 
 
 def _latest(old: np.ndarray, new: np.ndarray, most: float) -> np.ndarray:
-    """The latest of old and new scores: as many as there were, or `most` if that is more."""
+    """Latest of the old and new scores: as many as the old ones, or `most` if that is more."""
     joined = np.concatenate([old, new], axis=-1)
     n = min(joined.shape[-1], max(most, old.shape[-1]))
     return joined[..., joined.shape[-1] - int(n) :]

@@ -1,4 +1,4 @@
-"""Distances between graphs whose nodes are points."""
+"""Distances between graphs as weighted point clouds: MMD, Readout, and their base classes."""
 
 from skgraphkde.distances.base import Distance, FittedDistance
 from skgraphkde.distances.measures import DiscreteMeasures

@@ -1,6 +1,6 @@
-"""What a distance is: a specification, and the fitted distance that it builds.
+"""Base classes of distances: a specification, and the fitted distance that it builds.
 
-To add one, subclass both: `docs/extending.md` adds the energy distance in one short module.
+To add a distance, subclass both: `docs/extending.md` adds the energy distance in a short module.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ class Distance(Specification):
         dim : int
             Number of coordinates of a point.
         n_points : int
-            Number of training nodes that look different to the encoder, by which a method can be
-            chosen.
+            Number of training nodes that the encoder distinguishes. A method may depend on it.
         rng : RandomState
-            Draws what is random.
+            Generator for random choices.
 
         Returns
         -------
@@ -46,17 +45,17 @@ class Distance(Specification):
 class FittedDistance:
     """Base class of distances between measures, with their constants."""
 
-    #: Whether :meth:`adapted` returns another distance.
+    #: Whether :meth:`adapted` returns a changed distance.
     adaptive = False
-    #: Numbers per pair of measures that :meth:`squared` holds at once, to bound the memory.
+    #: Numbers per pair of measures that :meth:`squared` holds in memory at the same time.
     numbers_per_pair = 2
-    #: Largest number of a node or an edge, in standard deviations, that can be computed: the
-    #: squares of larger ones may overflow, after an encoder.
+    #: Largest valid number of a node or an edge, in standard deviations. After an encoder, the
+    #: squares of larger numbers may overflow.
     largest_coordinate = 1e100
 
     @property
     def name(self) -> str:
-        """For tables and pictures."""
+        """Name of the distance in tables and plots."""
         return type(self).__name__.removeprefix("Fitted")
 
     def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
@@ -70,34 +69,34 @@ class FittedDistance:
         Returns
         -------
         Tensor of shape (len(P), len(Q))
-            Differentiable in the points, if the encoder is to be trained.
+            Differentiable in the points if the encoder is trained.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method squared(P, Q)")
 
     def embed(self, P: DiscreteMeasures) -> DiscreteMeasures:
-        """Add to measures what distances need of each one alone; references are embedded once."""
+        """Add terms that depend on single measures, so that references need them only once."""
         return P
 
     def adapted(
         self, P: DiscreteMeasures, sample: np.ndarray
     ) -> tuple[FittedDistance, torch.Tensor, torch.Tensor | None]:
-        """Adapt to references, and find the neighbors among them.
+        """Adapt to references, and find their nearest neighbors.
 
         Parameters
         ----------
         P : DiscreteMeasures
             The references.
         sample : ndarray of int
-            The references whose nearest neighbors are needed.
+            Indices of references whose nearest neighbors are needed.
 
         Returns
         -------
         distance : FittedDistance
-            This distance, or one with constants that fit the references.
+            This distance, or a copy with constants that are adapted to the references.
         nearest : Tensor of shape (len(sample),)
             Squared distances to the nearest other reference.
         squared : Tensor of shape (len(P), len(P)) or None
-            All squared distances, if they fit in memory: they are computed anyway then.
+            All squared distances; None if they do not fit in memory.
         """
         P = self.embed(P)
         if fits_in_memory(self.numbers_per_pair * len(P) ** 2):
@@ -108,18 +107,19 @@ class FittedDistance:
         return self, torch.cat(nearest), None
 
     def contributions(self, Z: torch.Tensor, Q: DiscreteMeasures) -> torch.Tensor:
-        """Shares of a graph's nodes in its squared distances.
+        """Contributions of a graph's nodes to its squared distances.
 
-        With the graph's measure P and the measure delta_p of its node p alone, the share is
+        With the graph's measure P and the measure delta_p of its node p alone, the contribution is
         (d^2(delta_p, Q) - d^2(delta_p, P)) / n. For squared distances between mean embeddings (MMD,
-        the energy distance, distances of means) these sum to d^2(P, Q). Other distances need shares
-        of their own.
+        the energy distance, distances of means) these sum to d^2(P, Q). Other distances must
+        override this method.
 
         Parameters
         ----------
         Z : Tensor of shape (n_nodes, dim)
-            The points of the graph's nodes.
+            Points of the graph's nodes.
         Q : DiscreteMeasures
+            Measures of other graphs.
 
         Returns
         -------
@@ -135,32 +135,44 @@ class FittedDistance:
         """Raise a ValueError if constants from a file do not fit points of `dim` coordinates."""
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps. The default is nothing, for a distance without constants."""
+        """State to save. The default is empty, for a distance without constants."""
         if vars(self):
             raise ValueError(
                 f"{type(self).__name__} has the constants {', '.join(vars(self))}, which a file "
-                "would lack: define to_state and from_state"
+                "would not contain: define to_state and from_state"
             )
         return {}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """The distance in a file."""
+        """Rebuild the distance from its saved state."""
         try:
             return cls()
         except TypeError as error:
             raise ValueError(
-                f"{cls.__name__} has constants of its own: define to_state and from_state ({error})"
+                f"{cls.__name__} has constants: define to_state and from_state ({error})"
             ) from error
 
 
 def fits_in_memory(n_numbers: float) -> bool:
-    """Whether so many numbers in double precision may be held at once."""
+    """True if an array of `n_numbers` in double precision is within the memory limit."""
     return 8.0 * n_numbers <= memory_limit()
 
 
 def nearest_other(squared: torch.Tensor, own: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
-    """The smallest entry of each row r, other than column ``own[r]``: values and columns."""
+    """Smallest entry of each row, without the column of the row's own reference.
+
+    Parameters
+    ----------
+    squared : Tensor of shape (n, N)
+        Squared distances.
+    own : ndarray of shape (n,), int
+        Column to exclude from each row.
+
+    Returns
+    -------
+    values, columns : Tensor of shape (n,)
+    """
     index = torch.as_tensor(own, device=squared.device)[:, None]
     nearest = squared.scatter(1, index, torch.inf).min(1)
     return nearest.values, nearest.indices

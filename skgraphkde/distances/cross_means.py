@@ -1,4 +1,4 @@
-"""Mean kernels between a sample of measures and all, computed once for several passes."""
+"""Cross means: mean kernels between a sample of measures and all, for several passes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from skgraphkde.distances.kernel_means import EmbeddedMeasures
 class CrossMeans:
     """Mean kernels between a sample of measures and all, for several passes.
 
-    They are computed once if they fit in memory, of all pairs of measures if these do.
+    They are computed once if they fit in memory, and for all pairs of measures if these fit.
 
     Parameters
     ----------
     cross : callable
-        Mean kernels between two batches of measures, shape (n_gammas, len(P), len(Q)).
+        Function of two batches of measures, which returns their mean kernels, shape (n_gammas,
+        len(P), len(Q)).
     P : EmbeddedMeasures
+        All measures.
     sample : ndarray of int
+        Indices of the sample.
     n_gammas, n_members : int
-        Kernels, and the MMDs that are made of them.
+        Numbers of kernels and of MMDs.
     """
 
     def __init__(
@@ -37,7 +40,7 @@ class CrossMeans:
     ) -> None:
         self.cross, self.P, self.n_gammas = cross, P, n_gammas
         n = len(P)
-        # One number per gamma and pair, and a few more for what is made of them.
+        # One number per gamma and pair, one per MMD and pair, and two for intermediate results.
         fits = fits_in_memory((n_gammas + n_members + 2.0) * n * n)
         self.everything = cross(P, P) if fits else None
         self.parts = self.blocks(sample)
@@ -46,12 +49,12 @@ class CrossMeans:
             self.of_sample = cross(P[sample], P)
 
     def blocks(self, rows: np.ndarray) -> list[np.ndarray]:
-        """Parts of `rows` whose squared distances to all can be computed at once."""
+        """Split `rows` into parts whose squared distances to all measures fit in memory."""
         cost = 8.0 * 4 * self.n_gammas * len(self.P)
         return [rows[part] for part in blocks(np.full(len(rows), cost))]
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, torch.Tensor]]:
-        """Indices of measures, and their mean kernels with all, block by block."""
+        """Generate indices of measures and their mean kernels with all, block by block."""
         for rows in self.parts:
             if self.everything is not None:
                 yield rows, self.everything[:, rows]

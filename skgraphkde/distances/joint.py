@@ -14,7 +14,7 @@ from skgraphkde.distances.kernel_means import EmbeddedMeasures
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmds import MMDs
 
-# Measures as each group of distances embeds them.
+# Measures, embedded by each group of distances.
 Embedded = tuple[DiscreteMeasures, ...]
 
 
@@ -29,11 +29,11 @@ class Distances:
     ----------
     members : tuple of FittedDistance
     adaptive : bool
-        Whether :meth:`adapted` changes one of them.
+        Whether :meth:`adapted` changes a member.
     numbers_per_pair : int
-        Of all together, see FittedDistance.
+        Sum over the members, see FittedDistance.
     largest_coordinate : float
-        In standard deviations, that all can compute.
+        Smallest limit of the members, in standard deviations.
     """
 
     def __init__(self, members: Iterable[FittedDistance]) -> None:
@@ -47,7 +47,18 @@ class Distances:
     def build(
         cls, specifications: Sequence[Distance], dim: int, n_points: int, rng: np.random.RandomState
     ) -> Distances:
-        """Build each one, see :meth:`Distance.build`; random features are drawn once for all."""
+        """Build the distances; MMDs share their random features.
+
+        Parameters
+        ----------
+        specifications : sequence of Distance
+        dim, n_points, rng
+            As for :meth:`Distance.build`.
+
+        Returns
+        -------
+        Distances
+        """
         seed = rng.randint(2**31) if len(specifications) > 1 else None
         return cls(
             x.build(dim, n_points, rng if seed is None else np.random.RandomState(seed))
@@ -64,16 +75,16 @@ class Distances:
         self.__init__(state["members"])  # type: ignore[misc]
 
     def embed(self, P: DiscreteMeasures) -> Embedded:
-        """Add to measures what distances need of each one alone."""
+        """Add the terms of each group of distances that depend on single measures."""
         return tuple(group.embed(P) for group, _ in self._groups)
 
     def concatenate(self, parts: Sequence[Embedded]) -> Embedded:
-        """Embedded measures of several parts; only what MMDs add is not computed again."""
+        """Concatenate embedded measures; the embeddings of MMDs are not computed again."""
         joined: list[DiscreteMeasures] = []
-        for (group, _), of_group in zip(self._groups, zip(*parts, strict=True), strict=True):
-            plain = DiscreteMeasures.concatenate(of_group)
+        for (group, _), group_parts in zip(self._groups, zip(*parts, strict=True), strict=True):
+            plain = DiscreteMeasures.concatenate(group_parts)
             if isinstance(group, MMDs):
-                joined.append(EmbeddedMeasures.with_embeddings(plain, of_group))
+                joined.append(EmbeddedMeasures.with_embeddings(plain, group_parts))
             else:
                 joined.append(group.embed(plain))
         return tuple(joined)
@@ -84,7 +95,7 @@ class Distances:
         Parameters
         ----------
         P, Q : tuple of DiscreteMeasures
-            Of :meth:`embed`. None for `Q` means `P`.
+            Measures from :meth:`embed`. None for `Q` means `P`.
 
         Returns
         -------
@@ -97,25 +108,39 @@ class Distances:
         return self._in_order(parts)
 
     def has_bounds(self, Q: Embedded) -> bool:
-        """Whether all members are MMDs, and lower bounds of distances to Q save time."""
+        """True if all members are MMDs, and lower bounds of distances to `Q` save time."""
         group = self._groups[0][0]
         return len(self._groups) == 1 and isinstance(group, MMDs) and group.has_bounds(Q[0])
 
     def lower_bounds(self, P: Embedded, Q: Embedded, rows: slice) -> torch.Tensor:
-        """Lower bounds of some rows of :meth:`squared`, if it :meth:`has_bounds`."""
+        """Lower bounds of some rows of :meth:`squared`; requires :meth:`has_bounds`.
+
+        Parameters
+        ----------
+        P, Q : tuple of DiscreteMeasures
+            Measures from :meth:`embed`.
+        rows : slice
+            Measures of P.
+
+        Returns
+        -------
+        Tensor of shape (n_members, n_rows, n_measures_Q)
+        """
         return self._groups[0][0].lower_bounds(P[0], Q[0], rows)  # type: ignore[union-attr, arg-type]
 
     def squared_at(
         self, P: Embedded, Q: Embedded, wanted: torch.Tensor, tolerance: float
     ) -> torch.Tensor:
-        """The entries of :meth:`squared` that are wanted, if it :meth:`has_bounds`.
+        """Selected entries of :meth:`squared`; requires :meth:`has_bounds`.
 
         Parameters
         ----------
         P, Q : tuple of DiscreteMeasures
+            Measures from :meth:`embed`.
         wanted : bool Tensor of shape (n_measures_P, n_measures_Q)
+            Entries to compute.
         tolerance : float
-            By which they may be off.
+            Largest allowed error.
 
         Returns
         -------
@@ -128,6 +153,13 @@ class Distances:
     ) -> tuple[Distances, torch.Tensor, torch.Tensor | None]:
         """Adapt each member to references, see :meth:`FittedDistance.adapted`.
 
+        Parameters
+        ----------
+        P : tuple of DiscreteMeasures
+            The references, from :meth:`embed`.
+        sample : ndarray of int
+            Indices of references whose nearest neighbors are needed.
+
         Returns
         -------
         Distances
@@ -136,24 +168,24 @@ class Distances:
         """
         adapted = [group.adapted(p, sample) for (group, _), p in zip(self._groups, P, strict=True)]
         members = list(self.members)
-        for (_, positions), (group, _, _) in zip(self._groups, adapted, strict=True):
-            for position, member in zip(positions, group.members, strict=True):
-                members[position] = member
+        for (_, member_index), (group, _, _) in zip(self._groups, adapted, strict=True):
+            for i, member in zip(member_index, group.members, strict=True):
+                members[i] = member
         nearest = self._in_order([nearest for _, nearest, _ in adapted])
         squares = [squared for _, _, squared in adapted if squared is not None]
         everything = self._in_order(squares) if len(squares) == len(adapted) else None
         return Distances(members), nearest, everything
 
     def _in_order(self, parts: list[torch.Tensor]) -> torch.Tensor:
-        """What the groups returned, in the order of the members."""
+        """Concatenate the results of the groups in the order of the members."""
         if len(parts) == 1:
             return parts[0]
-        positions = np.concatenate([positions for _, positions in self._groups])
-        return torch.cat(parts)[np.argsort(positions)]
+        member_index = np.concatenate([index for _, index in self._groups])
+        return torch.cat(parts)[np.argsort(member_index)]
 
 
 class _Alone:
-    """A distance that shares nothing with others."""
+    """Group of a single distance, which shares no computations with others."""
 
     def __init__(self, member: FittedDistance) -> None:
         self.members = (member,)
@@ -179,7 +211,7 @@ class _Alone:
 
 
 def _grouped(members: tuple[FittedDistance, ...]) -> list[tuple[MMDs | _Alone, list[int]]]:
-    """Groups of members that are computed together, each with its members' positions."""
+    """Groups of members that are computed together, each with the indices of its members."""
     groups: list[list[int]] = []
     for i, member in enumerate(members):
         for group in groups:
@@ -192,7 +224,7 @@ def _grouped(members: tuple[FittedDistance, ...]) -> list[tuple[MMDs | _Alone, l
 
 
 def _share_means(first: FittedDistance, second: FittedDistance) -> bool:
-    """Whether both are MMDs, exact or with the same random features."""
+    """True if both are MMDs, exact or with the same random features."""
     if type(first) is not FittedMMD or type(second) is not FittedMMD:
         return False
     if first.frequencies is None or second.frequencies is None:

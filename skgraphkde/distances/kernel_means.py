@@ -1,4 +1,4 @@
-"""Mean kernels between discrete measures: what maximum mean discrepancies are made of."""
+"""Mean kernels between discrete measures, the terms of maximum mean discrepancies."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from skgraphkde.distances.measures import DiscreteMeasures
 
 @dataclass(frozen=True, eq=False)
 class EmbeddedMeasures(DiscreteMeasures):
-    """Measures with what the MMD needs of each one alone.
+    """Measures with the terms of an MMD that depend on single measures.
 
     Parameters
     ----------
     squared_norms : Tensor of shape (n_gammas, n_measures)
-        Mean kernels within each measure, as biased as the distance is.
+        Mean kernels within each measure, with their bias.
     features : Tensor of shape (n_gammas, n_measures, n_components)
-        Means of random features; no components if the distance is exact.
+        Means of random features; n_components is 0 if the distance is exact.
     """
 
     squared_norms: torch.Tensor
@@ -37,16 +37,27 @@ class EmbeddedMeasures(DiscreteMeasures):
     def with_embeddings(
         cls, plain: DiscreteMeasures, parts: Sequence[EmbeddedMeasures]
     ) -> EmbeddedMeasures:
-        """Measures that are those of several parts, with what these have of each one."""
+        """Add the embeddings of several parts to their concatenated measures.
+
+        Parameters
+        ----------
+        plain : DiscreteMeasures
+            Concatenated measures.
+        parts : sequence of EmbeddedMeasures
+
+        Returns
+        -------
+        EmbeddedMeasures
+        """
         norms = torch.cat([part.squared_norms for part in parts], dim=1)
         features = torch.cat([part.features for part in parts], dim=1)
         return cls(plain.points, plain.weights, plain.sizes, norms, features)
 
-    def of_gammas(self, index: slice | list[int]) -> EmbeddedMeasures:
-        """The same for some of the gammas only."""
+    def select_gammas(self, index: slice | list[int]) -> EmbeddedMeasures:
+        """Select the embeddings of some gammas by a slice or a list of indices."""
         norms, features = self.squared_norms[index], self.features[index]
         some = EmbeddedMeasures(self.points, self.weights, self.sizes, norms, features)
-        vars(some)["memo"] = self.memo  # which is of points and weights
+        vars(some)["memo"] = self.memo  # depends on points and weights only
         return some
 
 
@@ -60,12 +71,13 @@ def kernel_means(
     P, Q : DiscreteMeasures
         None for `Q` means `P`, at half the cost.
     gammas : sequence of float
+        Exponents of the kernels.
 
     Returns
     -------
     Tensor of shape (n_gammas, len(P), len(Q))
-        Differentiable in the points. Other memory needed is bounded by scikit-learn's
-        `working_memory`.
+        Differentiable in the points. scikit-learn's `working_memory` bounds the memory for
+        intermediate results.
     """
     engine = engine_for(P.points)
     if Q is None:
@@ -81,16 +93,17 @@ def pair_means(
     columns: np.ndarray,
     tolerance: float,
 ) -> torch.Tensor:
-    """Some entries of :func:`kernel_means`, on the CPU and without gradients.
+    """Selected entries of :func:`kernel_means`, on the CPU and without gradients.
 
     Parameters
     ----------
     P, Q : DiscreteMeasures
     gammas : sequence of float
+        Exponents of the kernels.
     rows, columns : ndarray of shape (n_pairs,), int
         Measures of P, ascending, and of Q.
     tolerance : float
-        By which squared distances may be off.
+        Largest allowed error of squared distances.
 
     Returns
     -------
@@ -102,7 +115,18 @@ def pair_means(
 
 
 def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> torch.Tensor:
-    """Only the diagonal of ``kernel_means(P, None, gammas)``, shape (n_gammas, len(P))."""
+    """Mean kernels within measures: the diagonal of ``kernel_means(P, None, gammas)``.
+
+    Parameters
+    ----------
+    P : DiscreteMeasures
+    gammas : sequence of float
+        Exponents of the kernels.
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, len(P))
+    """
     return engine_for(P.points).self_means(P.points, P.weights, gammas)
 
 
@@ -136,14 +160,28 @@ def without_own_pairs(means: torch.Tensor, sizes: np.ndarray) -> torch.Tensor:
     means : Tensor of shape (n_gammas, n_measures)
         Mean kernels within measures.
     sizes : ndarray of shape (n_measures,)
-        Their numbers of samples n; a measure of one sample keeps its mean.
+        Numbers of samples n; a measure of one sample keeps its mean.
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, n_measures)
     """
     n = torch.tensor(sizes, dtype=means.dtype, device=means.device)
     return torch.where(n > 1, (n * means - 1) / (n - 1).clamp_min(1), means)
 
 
-def positions(some: tuple[float, ...], gammas: tuple[float, ...]) -> slice | list[int]:
-    """Where `some` of the gammas are: a slice, which copies nothing, if they are in a row."""
+def gamma_index(some: tuple[float, ...], gammas: tuple[float, ...]) -> slice | list[int]:
+    """Indices of some gammas among all.
+
+    Parameters
+    ----------
+    some, gammas : tuple of float
+
+    Returns
+    -------
+    slice or list of int
+        A slice, which avoids copies, if the indices are consecutive.
+    """
     position = {gamma: i for i, gamma in enumerate(gammas)}
     index = [position[gamma] for gamma in some]
     in_a_row = index == list(range(index[0], index[0] + len(index)))

@@ -1,12 +1,12 @@
-"""Landmarks: bounds of mean kernels, so that graphs that are far away need no exact distance.
+"""Landmarks: bounds of mean kernels, so that distant graphs need no exact distance.
 
 Mean embeddings are projected on the span of the kernels at a few points, the landmarks (Williams
-and Seeger, NeurIPS 2000). With the projections z and the lengths r of what is left,
+and Seeger, NeurIPS 2000). With the projections z and the lengths r of the residuals,
 
     <mu_P, mu_Q> <= z_P'z_Q + r_P r_Q
 
 by Cauchy and Schwarz, and so the squared MMD is not below |mu_P|^2 + |mu_Q|^2 - 2 (z_P'z_Q + r_P
-r_Q). All pairs take one matrix product, and those that are close are computed exactly.
+r_Q). One matrix product bounds all pairs, and only close pairs are computed exactly.
 """
 
 from __future__ import annotations
@@ -24,34 +24,36 @@ from skgraphkde.distances.engines import engine_for
 from skgraphkde.distances.kernel_means import EmbeddedMeasures
 from skgraphkde.distances.measures import DiscreteMeasures
 
-# Landmarks: with fewer the bounds are looser, with more they take longer.
-LANDMARKS = 256
-# From these numbers of reference points and of references bounds save time: all pairs of points
-# take half a second then, and some references are left out. Where references share most of their
-# points, all pairs of points are fewer than those of a few references.
-POINTS_FROM, REFERENCES_FROM, SHARED = 5_000, 100, 3
-# Numbers that are projected at once.
-NUMBERS = 2**23
-# Added to the diagonal of the kernel matrix, which keeps the bounds valid: the kernel that is left
+# Number of landmarks: with fewer the bounds are looser, with more they take longer.
+N_LANDMARKS = 256
+# Smallest numbers of reference points and of references for which bounds save time: all pairs of
+# points then take half a second, and some references are skipped. The mean number of references per
+# point is limited, too: if references share most of their points, exact distances cost less.
+MIN_POINTS, MIN_REFERENCES, MAX_SHARING = 5_000, 100, 3
+# Number of elements that are projected at once.
+MAX_BLOCK_ELEMENTS = 2**23
+# Constant on the diagonal of the kernel matrix. The bounds stay valid, because the residual kernel
 # stays positive semidefinite.
 JITTER = 1e-7
-# Squares of size 1 that are 0 up to rounding, after the jitter has amplified it.
-ROUNDING = 1e-9
-# References among which the gammas that decide are looked for, and the share of the pairs from
-# which one does.
-SAMPLE, DECIDING = 50, 0.05
+# Rounding error of squares of size 1, amplified by the jitter.
+SQUARED_TOL = 1e-9
+# Number of references that select the deciding gammas, and the share of the pairs from which on a
+# gamma is one of them.
+MAX_SAMPLE, MIN_DECIDING_SHARE = 50, 0.05
 
 
 @dataclass(frozen=True)
 class Projections:
-    """What bounds need of measures; inner products of the features are above their mean kernels.
+    """Projections of measures, whose inner products are upper bounds of their mean kernels.
 
     Parameters
     ----------
     squared_norms : Tensor of shape (n_gammas, n_measures)
+        Mean kernels within each measure.
     sizes : ndarray of shape (n_measures,)
+        Number of samples of each measure.
     features : Tensor of shape (n_gammas, n_measures, n_landmarks + 1), float32
-        Projections on the landmarks, and the lengths of what is left.
+        Projections on the landmarks, and the lengths of the residuals.
     """
 
     squared_norms: torch.Tensor
@@ -60,87 +62,100 @@ class Projections:
 
     @cached_property
     def memo(self) -> dict[tuple, torch.Tensor]:
-        """What is computed of the norms, by gammas, and kept for the next call."""
+        """Values computed from the norms, by gammas, cached for the next call."""
         return {}
 
     def __getitem__(self, rows: slice | np.ndarray) -> Projections:
         return Projections(self.squared_norms[:, rows], self.sizes[rows], self.features[:, rows])
 
-    def of_gammas(self, index: slice | list[int]) -> Projections:
-        """The same for some of the gammas only."""
+    def select_gammas(self, index: slice | list[int]) -> Projections:
+        """Select the projections of some gammas by a slice or a list of indices."""
         some = Projections(self.squared_norms[index], self.sizes, self.features[index])
         vars(some)["memo"] = self.memo
         return some
 
 
 class Landmarks:
-    """The landmarks of some references.
+    """Landmarks of some references.
 
     Parameters
     ----------
     Q : EmbeddedMeasures
         The references.
     gammas : tuple of float
-        Of Q.
-    of_member : sequence of (slice or list of int)
-        The gammas of each MMD of which bounds are needed.
+        Exponents of the kernels of `Q`.
+    gamma_indices : sequence of (slice or list of int)
+        Indices of the gammas of each MMD that needs bounds.
 
     Attributes
     ----------
     gammas : tuple of float
-        Those that decide a bound for more than a few pairs. The others are left out: the largest
-        of fewer is a bound, too.
+        Gammas that decide the bound of more than a few pairs. A maximum over fewer gammas is a
+        lower bound, too.
     references : Projections
-        Of these gammas.
+        Projections of the references for these gammas.
     """
 
     def __init__(
         self,
         Q: EmbeddedMeasures,
         gammas: tuple[float, ...],
-        of_member: Sequence[slice | list[int]],
+        gamma_indices: Sequence[slice | list[int]],
     ) -> None:
         total = sp.csr_array(np.asarray(Q.weights.sum(axis=0)).reshape(1, -1) / len(Q))
         everything = DiscreteMeasures(Q.points, total, np.array([Q.sizes.sum()]))
-        self.points = everything.thinned(LANDMARKS).points
+        self.points = everything.thinned(N_LANDMARKS).points
         self._identity = sp.eye_array(len(self.points), format="csr")
-        self._memo: dict[str, Any] = {}  # what the engine keeps of the landmarks
+        self._memo: dict[str, Any] = {}  # the engine's cache for the landmarks
         self.gammas, self._kept = gammas, list(range(len(gammas)))
-        self._kept = self._deciding(Q, of_member)
+        self._kept = self._deciding(Q, gamma_indices)
         self.gammas = tuple(gammas[s] for s in self._kept)
-        del self._factors  # of all gammas
+        del self._factors  # computed for all gammas
         self.references = self.project(Q)
 
     @staticmethod
     def save_time(Q: DiscreteMeasures) -> bool:
-        """Whether there are many references; bounds need the CPU and double precision."""
+        """True for many references on the CPU in double precision."""
         on_cpu = Q.points.device.type == "cpu" and Q.points.dtype == torch.float64
-        are_many = len(Q.points) >= POINTS_FROM and len(Q) >= REFERENCES_FROM
-        return on_cpu and are_many and Q.weights.nnz <= SHARED * len(Q.points)
+        are_many = len(Q.points) >= MIN_POINTS and len(Q) >= MIN_REFERENCES
+        return on_cpu and are_many and Q.weights.nnz <= MAX_SHARING * len(Q.points)
 
     @classmethod
     def of(
         cls,
         Q: EmbeddedMeasures,
         gammas: tuple[float, ...],
-        of_member: Sequence[slice | list[int]],
+        gamma_indices: Sequence[slice | list[int]],
     ) -> Landmarks:
-        """The landmarks of references, computed once."""
+        """Landmarks of references, computed in the first call and cached.
+
+        Parameters
+        ----------
+        Q, gammas, gamma_indices
+            As for the class.
+
+        Returns
+        -------
+        Landmarks
+        """
         kept = Q.memo.get("landmarks")
         if kept is None or kept[0] != gammas:
-            Q.memo["landmarks"] = kept = gammas, cls(Q, gammas, of_member)
+            Q.memo["landmarks"] = kept = gammas, cls(Q, gammas, gamma_indices)
         return kept[1]
 
-    def _deciding(self, Q: EmbeddedMeasures, of_member: Sequence[slice | list[int]]) -> list[int]:
-        """The gammas of the largest bounds, among all and among those of each member."""
-        some = Q[np.unique(np.linspace(0, len(Q) - 1, min(len(Q), SAMPLE)).astype(int))]
+    def _deciding(
+        self, Q: EmbeddedMeasures, gamma_indices: Sequence[slice | list[int]]
+    ) -> list[int]:
+        """Indices of the gammas of the largest bounds, among all and those of each member."""
+        some = Q[np.unique(np.linspace(0, len(Q) - 1, min(len(Q), MAX_SAMPLE)).astype(int))]
         norms, projected = some.squared_norms, self._project(some).features
         bounds = norms[:, :, None] + norms[:, None, :] - 2 * (projected @ projected.mT)
         kept: set[int] = set()
-        for members in (slice(None), *of_member):
+        for members in (slice(None), *gamma_indices):
             own = np.array(self._kept)[members]
             wins = np.bincount(bounds[own].argmax(0).numpy().ravel(), minlength=len(own))
-            enough = min(DECIDING * wins.sum(), wins.max())  # of many gammas each may win few
+            # With many gammas, each may decide few pairs.
+            enough = min(MIN_DECIDING_SHARE * wins.sum(), wins.max())
             kept.update(own[wins >= enough].tolist())
         return sorted(kept)
 
@@ -152,7 +167,7 @@ class Landmarks:
         return torch.linalg.cholesky(K + JITTER * torch.eye(len(self.points), dtype=K.dtype))
 
     def project(self, P: EmbeddedMeasures) -> Projections:
-        """The projections of measures, computed in the first call with them."""
+        """Projections of measures, computed in the first call and cached."""
         kept = P.memo.get("projections")
         if kept is None or kept[0] is not self:
             P.memo["projections"] = kept = self, self._project(P)
@@ -162,7 +177,7 @@ class Landmarks:
         n_landmarks, norms = len(self.points), P.squared_norms[self._kept]
         features = torch.empty(len(norms), len(P), n_landmarks + 1, dtype=torch.float32)
         engine = engine_for(P.points)
-        height = max(1, NUMBERS // features[:, :1].numel())
+        height = max(1, MAX_BLOCK_ELEMENTS // features[:, :1].numel())
         for start in range(0, len(P), height):
             rows = slice(start, start + height)
             some = P if height >= len(P) else P[rows]
@@ -172,5 +187,5 @@ class Landmarks:
             Z = torch.linalg.solve_triangular(self._factors, means.mT, upper=False).mT
             left = norms[:, rows] - torch.einsum("gnm,gnm->gn", Z, Z)
             features[:, rows, :-1] = Z
-            features[:, rows, -1] = (left.clamp_min(0) + ROUNDING).sqrt()
+            features[:, rows, -1] = (left.clamp_min(0) + SQUARED_TOL).sqrt()
         return Projections(norms, P.sizes, features)

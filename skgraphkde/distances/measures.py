@@ -1,4 +1,4 @@
-"""Discrete measures: graphs as weighted points, which is all that distances see of them."""
+"""Discrete measures: graphs as weighted points, the input of distances."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torch
 
 from skgraphkde.computing.sparse import CSRMatrix
 from skgraphkde.graphs.arrays import offsets
-from skgraphkde.graphs.refinement import color_rows, numbered
+from skgraphkde.graphs.refinement import factorize, hash_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,11 +23,11 @@ class DiscreteMeasures:
     Parameters
     ----------
     points : Tensor of shape (n_points, d)
-        The support, shared by all measures.
+        Support, shared by all measures.
     weights : csr_array of shape (n_measures, n_points)
-        Non-negative, rows sum to 1.
+        Non-negative weights; rows sum to 1.
     sizes : ndarray of shape (n_measures,)
-        The number of samples (nodes) behind each measure, which the unbiased estimate needs.
+        Number of samples (nodes) of each measure, which the unbiased estimate needs.
     """
 
     points: torch.Tensor
@@ -36,7 +36,7 @@ class DiscreteMeasures:
 
     @cached_property
     def memo(self) -> dict[str, Any]:
-        """What engines have computed of these measures and keep for the next call."""
+        """Intermediate results that engines cache for the next call."""
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -44,7 +44,18 @@ class DiscreteMeasures:
 
     @classmethod
     def from_clouds(cls, points: torch.Tensor, ptr: np.ndarray) -> DiscreteMeasures:
-        """Measure i is uniform on the points ``ptr[i]`` to ``ptr[i + 1] - 1``."""
+        """Make uniform measures on consecutive points.
+
+        Parameters
+        ----------
+        points : Tensor of shape (n_points, d)
+        ptr : ndarray of shape (n_measures + 1,)
+            Measure i is uniform on the points ``ptr[i]`` to ``ptr[i + 1] - 1``.
+
+        Returns
+        -------
+        DiscreteMeasures
+        """
         sizes = np.diff(ptr)
         weights = sp.csr_array(
             (np.repeat(1.0 / sizes, sizes), np.arange(len(points)), ptr),
@@ -60,19 +71,25 @@ class DiscreteMeasures:
         colors: np.ndarray,
         ptr: np.ndarray,
     ) -> DiscreteMeasures:
-        """The measures of :meth:`from_clouds` if all samples of one color are at one point.
+        """Make uniform measures on samples, where all samples of one color share a point.
 
         Parameters
         ----------
         points : Tensor of shape (n_points, d)
         colors_of_points : ndarray of shape (n_points,)
-            Contains each color of a sample. Of several points of one color the first is taken.
+            Color of each point, which includes all colors of samples. The first of several points
+            of one color is used.
         colors : ndarray of shape (n_samples,)
+            Color of each sample.
         ptr : ndarray of shape (n_measures + 1,)
             Measure i is uniform on the samples ``ptr[i]`` to ``ptr[i + 1] - 1``.
+
+        Returns
+        -------
+        DiscreteMeasures
         """
-        # In the order of the points, which keeps those of a measure together.
-        first, number = numbered(
+        # The order of the points keeps those of a measure together.
+        first, number = factorize(
             np.concatenate([x.astype(np.uint64) for x in (colors_of_points, colors)])
         )
         sizes = np.diff(ptr)
@@ -86,12 +103,12 @@ class DiscreteMeasures:
         return cls(points, weights, sizes)
 
     def thinned(self, most_points: int) -> DiscreteMeasures:
-        """The same with at most so many points in each measure.
+        """Limit the number of points of each measure to `most_points`.
 
-        A systematic sample stands for a measure of more: its points are sorted by their projection
-        on a fixed direction, so that the order of the nodes does not matter, and those at the
-        middle of `most_points` equal parts of the weight are taken. The squared MMD to the measure
-        itself is about 1 / most_points, or less.
+        A measure with more points is replaced by a systematic sample: the points are sorted by
+        their projection on a fixed direction, so that the order of the nodes does not matter, and
+        the points at the middle of `most_points` equal parts of the weight are used. The squared
+        MMD to the original measure is about 1 / most_points, or less.
         """
         weights = self.weights
         large = np.flatnonzero(np.diff(weights.indptr) > most_points)
@@ -114,13 +131,13 @@ class DiscreteMeasures:
 
     @classmethod
     def concatenate(cls, parts: Sequence[DiscreteMeasures]) -> DiscreteMeasures:
-        """All measures of several parts, with one point for points that are equal up to rounding.
+        """Concatenate measures, and merge points that are equal up to rounding.
 
-        Points that graphs of different parts share would otherwise count once in each of them.
+        Without merging, points that occur in several parts would be stored several times.
         """
         points = torch.cat([part.points for part in parts])
-        colors = color_rows(points.numpy(force=True))
-        first, column = numbered(colors)  # which keeps the points of a measure together
+        colors = hash_rows(points.numpy(force=True))
+        first, column = factorize(colors)  # keeps the points of a measure together
         starts = offsets([len(part.points) for part in parts])
         columns = [
             column[part.weights.indices + start]
@@ -149,7 +166,7 @@ class DiscreteMeasures:
         return self.points.shape[1]
 
     def __getitem__(self, index: Any) -> DiscreteMeasures:
-        """Measures `index` (a slice or an index array), on the support points they use."""
+        """Select measures by a slice or an index array, and drop unused support points."""
         weights = self.weights[index]
         used, columns = np.unique(weights.indices, return_inverse=True)
         weights = sp.csr_array(
@@ -166,6 +183,7 @@ def pooled(P: DiscreteMeasures, readout: str) -> torch.Tensor:
     ----------
     P : DiscreteMeasures
     readout : {"mean", "sum"}
+        "sum" is the mean times the number of samples.
 
     Returns
     -------

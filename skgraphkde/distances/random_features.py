@@ -8,18 +8,18 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
-# Points of more coordinates have no more directions at once than needed, and at most so many: a
-# block of d directions takes d^3 operations.
+# Largest number of orthogonal directions in a block: a block of d directions takes d^3 operations.
 MOST_DIRECTIONS = 1024
-# Sines and cosines of larger angles have no digits left.
+# Sines and cosines of larger angles have no significant digits.
 LARGEST_ANGLE = 1e15
 
 
 def draw_frequencies(d: int, n_components: int, rng: np.random.RandomState) -> torch.Tensor:
-    """Orthogonal random frequencies for a Gaussian kernel (Yu et al., NeurIPS 2016).
+    """Draw orthogonal random frequencies for a Gaussian kernel (Yu et al., NeurIPS 2016).
 
-    Blocks of up to d orthogonal directions, each with the length of a standard normal vector: the
-    kernel's estimate is unbiased as with independent directions, and varies less.
+    The frequencies are blocks of up to d orthogonal directions, each with the length of a standard
+    normal vector. The estimate of the kernel is unbiased, as with independent directions, and has
+    a lower variance.
 
     Parameters
     ----------
@@ -44,22 +44,23 @@ def draw_frequencies(d: int, n_components: int, rng: np.random.RandomState) -> t
 
 
 def check_angles(points: torch.Tensor, gammas: Sequence[float], frequencies: torch.Tensor) -> None:
-    """Check that random features of these points have digits: an encoder can put points far out.
+    """Check that random features of points have significant digits, as an encoder may enlarge them.
 
     Parameters
     ----------
     points : Tensor of shape (n_points, d)
     gammas : sequence of float
+        Exponents of the kernels.
     frequencies : Tensor of shape (d, n_frequencies)
 
     Raises
     ------
     ValueError
-        If an angle may be too large, or is not a number.
+        If an angle may be too large or NaN.
     """
     lengths = points.detach().norm(dim=1).amax() * frequencies.norm(dim=0).amax().to(points)
     if not lengths * math.sqrt(2 * max(gammas)) <= LARGEST_ANGLE:
         raise ValueError(
-            "a node is too far from those of the training graphs for random features: clip extreme "
-            "numbers of nodes and edges, or use distance=MMD(method='exact')"
+            "a node is too far from the nodes of the training graphs for random features: clip "
+            "extreme numbers of nodes and edges, or use distance=MMD(method='exact')"
         )

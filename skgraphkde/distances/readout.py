@@ -24,7 +24,7 @@ class Readout(Distance):
     Parameters
     ----------
     readout : {"mean", "sum"}, default="mean"
-        How the points of a graph become one vector.
+        Aggregation of the points of a graph to one vector.
 
     Examples
     --------
@@ -39,14 +39,24 @@ class Readout(Distance):
         self.readout = readout
 
     def build(self, dim: int, n_points: int, rng: np.random.RandomState) -> FittedReadout:
-        """Build the distance."""
+        """Build the distance, see :meth:`Distance.build`.
+
+        Parameters
+        ----------
+        dim, n_points, rng
+            Not used.
+
+        Returns
+        -------
+        FittedReadout
+        """
         return FittedReadout(self.readout)
 
 
 @register
 @dataclass(frozen=True)
 class FittedReadout(FittedDistance):
-    """The distance that :class:`Readout` builds.
+    """Fitted distance of :class:`Readout`.
 
     Parameters
     ----------
@@ -57,11 +67,21 @@ class FittedReadout(FittedDistance):
 
     @property
     def name(self) -> str:
-        """For tables and pictures."""
+        """Name of the distance in tables and plots."""
         return f"distance between {self.readout}s of the points"
 
     def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
-        """Squared distances, shape (len(P), len(Q)); None for `Q` means `P`."""
+        """Squared distances between all measures.
+
+        Parameters
+        ----------
+        P, Q : DiscreteMeasures
+            None for `Q` means `P`.
+
+        Returns
+        -------
+        Tensor of shape (len(P), len(Q))
+        """
         p = self._vectors(P)
         return squared_distances(p, p if Q is None else self._vectors(Q))
 
@@ -71,10 +91,10 @@ class FittedReadout(FittedDistance):
         return P.memo[self.readout]
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
+        """State to save."""
         return {"readout": self.readout}
 
     @classmethod
     def from_state(cls, state: State) -> FittedReadout:
-        """The distance in a file."""
+        """Rebuild the distance from its saved state."""
         return cls(state.take_choice("readout", READOUTS))

@@ -1,6 +1,7 @@
-"""What an encoder is: a specification, and the torch module that it builds.
+"""Base classes of encoders: a specification, and the torch module that it builds.
 
-To add one, subclass both: `docs/extending.md` adds a graph isomorphism network in one short module.
+To add an encoder, subclass both: `docs/extending.md` adds a graph isomorphism network in a short
+module.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ class Encoder(Specification):
     it with :func:`skgraphkde.register` so that fitted detectors can be saved.
     """
 
-    #: Whether initial weights are drawn.
+    #: Whether the initial weights are random.
     is_random = True
-    #: Whether `build` takes `n_relations`, and the module reads the relations of a flow.
+    #: Whether `build` takes `n_relations`, and the module uses the relations of a flow.
     is_relational = False
 
     def build(self, in_dim: int, generator: torch.Generator | None) -> EncoderModule:
@@ -37,15 +38,16 @@ class Encoder(Specification):
         in_dim : int
             Number of node features.
         generator : torch.Generator or None
-            Draws the initial weights. None: they do not matter, as others will be loaded.
+            Generator of the initial weights. None if other weights will be loaded.
         n_relations : int
-            Directions and categories of edges; 0 if edges are all alike. Only if `is_relational`:
-            other encoders see directions and edge data by the node features alone.
+            Number of directions and categories of edges; 0 if edges are not distinguished. Passed
+            only if `is_relational`: other encoders use directions and edge data through the node
+            features only.
 
         Returns
         -------
         EncoderModule
-            On torch's default device, which the caller sets.
+            A module on torch's default device, which the caller sets.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method build(in_dim, generator)")
 
@@ -56,14 +58,14 @@ class EncoderModule(nn.Module):
     Parameters
     ----------
     specification : Encoder
-        What built the module.
+        Specification that built the module.
     in_dim : int
         Number of node features.
     out_dim : int
         Number of coordinates of a point.
     n_layers : int
-        Number of message-passing layers. Nodes that look the same to this many layers share a
-        point.
+        Number of message-passing layers. Nodes that this number of layers cannot distinguish share
+        a point.
     """
 
     def __init__(self, specification: Encoder, in_dim: int, out_dim: int, n_layers: int) -> None:
@@ -78,12 +80,12 @@ class EncoderModule(nn.Module):
         ----------
         flow : MessageFlow
         generator : torch.Generator, default=None
-            Draws what is random in training mode, such as dropout.
+            Generator of random values in training mode, such as dropout.
 
         Returns
         -------
         Tensor of shape (len(flow.colors), out_dim)
-            One point for all nodes of one color.
+            One point for each color of nodes.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method forward(flow, generator)")
 
@@ -97,18 +99,38 @@ class EncoderModule(nn.Module):
         """
 
     def check_weights(self) -> None:
-        """Raise a ValueError if loaded weights are out of range; they are finite already."""
+        """Raise a ValueError if loaded weights, which are finite, are out of range."""
 
     @property
     def is_trainable(self) -> bool:
-        """Whether there are weights to train."""
+        """True if the module has weights to train."""
         return any(True for _ in self.parameters())
 
 
 def build_encoder(
     encoder: Encoder, in_dim: int, seed: int | None = None, n_relations: int = 0
 ) -> EncoderModule:
-    """Build an encoder's module on the CPU, with initial weights drawn from `seed`."""
+    """Build an encoder's module on the CPU.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    in_dim : int
+        Number of node features.
+    seed : int, default=None
+        Seed of the initial weights. None for an encoder without random weights.
+    n_relations : int, default=0
+        Number of directions and categories of edges.
+
+    Returns
+    -------
+    EncoderModule
+
+    Raises
+    ------
+    TypeError
+        If the encoder does not build an EncoderModule.
+    """
     generator = None if seed is None else torch.Generator("cpu").manual_seed(seed)
     with torch.device("cpu"):
         module = _built(encoder, in_dim, n_relations, generator)
@@ -128,7 +150,7 @@ def _built(
 
 
 def weights_of(module: EncoderModule) -> dict[str, np.ndarray]:
-    """The state of a module in single precision, in which it was trained."""
+    """Weights of a module by name, in single precision, in which it was trained."""
     return {
         name: (x.float() if x.is_floating_point() else x).numpy(force=True)
         for name, x in module.state_dict().items()
@@ -138,14 +160,27 @@ def weights_of(module: EncoderModule) -> dict[str, np.ndarray]:
 def restore_encoder(
     encoder: Encoder, in_dim: int, weights: dict[str, Any], n_relations: int = 0
 ) -> EncoderModule:
-    """Build a module and load the weights of a file.
+    """Build a module and load weights from a file.
 
-    Nothing is allocated before the shapes are known to be those of the arrays.
+    The shapes of the weights are checked before memory is allocated.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    in_dim : int
+        Number of node features.
+    weights : dict of str -> ndarray
+    n_relations : int, default=0
+        Number of directions and categories of edges.
+
+    Returns
+    -------
+    EncoderModule
 
     Raises
     ------
     ValueError
-        If they do not fit each other.
+        If the weights do not fit the encoder.
     """
     are_arrays = all(isinstance(x, np.ndarray) for x in weights.values())
     check(are_arrays, "the encoder's weights are not arrays")

@@ -1,11 +1,11 @@
 """DGL's graph convolution: the only module that imports dgl, and only when it is used.
 
-DGL is no longer released, and its last builds import two things that no longer exist. Stand-ins for
-both are put in place here, and nowhere else:
+DGL is no longer released, and its last builds import two modules that no longer exist. This module
+replaces both:
 
-- ``setuptools.extern.packaging``, which is ``packaging``;
+- ``setuptools.extern.packaging`` by ``packaging``;
 - for DGL 2, its GraphBolt library, which exists only for torch <= 2.2.1 and torchdata < 0.10 and
-  which we do not need. Where it cannot work, an empty module takes the place of ``dgl.graphbolt``.
+  is not needed here, by an empty module ``dgl.graphbolt`` if it cannot work.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from typing import Any
 import scipy.sparse as sp
 import torch
 
-# The import changes os.environ and sys.modules for a moment: one thread at a time.
+# The import temporarily changes os.environ and sys.modules, so only one thread may run it.
 _lock = threading.RLock()
 
 
 def import_dgl() -> Any | None:
-    """The module dgl, or None if it is not installed or fails to import."""
+    """Import dgl; None if it is not installed or fails to import."""
     with _lock:
         return _import_dgl()
 
@@ -45,14 +45,14 @@ def _import_dgl() -> Any | None:
     with _stand_ins(Path(spec.origin).parent):
         try:
             return importlib.import_module("dgl")
-        except (ImportError, OSError, AttributeError):  # a broken build: torch does the same work
+        except (ImportError, OSError, AttributeError):  # a broken build; torch replaces it
             for name in [name for name in sys.modules if name.split(".")[0] == "dgl"]:
                 del sys.modules[name]
             return None
 
 
 def supports(device: torch.device) -> bool:
-    """Whether DGL is installed and its build can compute on `device`."""
+    """True if DGL is installed and its build can compute on `device`."""
     if import_dgl() is None:
         return False
     return device.type == "cpu" or _reaches(device)
@@ -106,7 +106,7 @@ def graph_convolution(
 
 @contextlib.contextmanager
 def _stand_ins(folder: Path) -> Iterator[None]:
-    """Put in place what DGL's last builds import and can no longer find."""
+    """Replace the modules that DGL's last builds import and that no longer exist."""
     modules: dict[str, types.ModuleType] = {}
     if not _exists("setuptools"):
         modules["setuptools"] = types.ModuleType("setuptools")
@@ -123,7 +123,7 @@ def _stand_ins(folder: Path) -> Iterator[None]:
     graphbolt_works = any(library) and _exists("torchdata.datapipes")
     if (folder / "graphbolt").is_dir() and not graphbolt_works:
         sys.modules["dgl.graphbolt"] = types.ModuleType("dgl.graphbolt")
-    os.environ["DGLBACKEND"] = "pytorch"  # else DGL prints, and writes a file into the home folder
+    os.environ["DGLBACKEND"] = "pytorch"  # otherwise DGL prints, and writes a file to the home
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""GCN: a graph convolutional network, whose messages DGL or torch passes with the same weights."""
+"""GCN: a graph convolutional network with message passing by DGL or torch."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Convolution = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 @register
 class GCN(Encoder):
-    """Encode each node by a graph convolutional network (Kipf and Welling, ICLR 2017).
+    """Node encoder: a graph convolutional network (Kipf and Welling, ICLR 2017).
 
-    Z_l = relu(BN(Ahat Z_{l-1} W_l)) with Ahat = D^-1/2 (A + I) D^-1/2, and dropout between layers:
-    the encoder of the paper. Without ``training`` the weights stay at their random initial values.
+    The encoder of the paper is Z_l = relu(BN(Ahat Z_{l-1} W_l)) with Ahat = D^-1/2 (A + I) D^-1/2,
+    and dropout between layers. Without ``training`` the weights keep their random initial values.
 
-    Where edges have directions or categories, each of these relations r has weights of its own, and
-    sum_r A_r Z_{l-1} W_{l,r} is added before the batch norm, with the averages A_r over a node's
+    If edges have directions or categories, each of these relations r has its own weights, and
+    sum_r A_r Z_{l-1} W_{l,r} is added before the batch norm, where A_r averages over a node's
     neighbors in the relation (R-GCN: Schlichtkrull et al., ESWC 2018).
 
     Parameters
@@ -42,18 +42,19 @@ class GCN(Encoder):
         Number of graph convolutions, at least 1.
     dropout : float, default=0.2
         Share of the activations dropped between layers in training, in [0, 1). Nodes of a batch
-        that the encoder cannot tell apart drop the same ones, so that they stay one point.
+        that the encoder cannot distinguish share a dropout mask, so that they share a point.
     batch_norm : bool, default=True
         Whether each layer standardizes its columns over the nodes. Outside of training it uses the
         exact statistics of the training nodes, so that a score depends on the graph alone.
     backend : {"auto", "dgl", "torch"}, default="auto"
-        What passes the messages: DGL, torch, or DGL where it has a build for the device and torch
-        elsewhere. Both start from the same weights; sums in another order let training drift apart.
+        Library for message passing. "auto" is DGL if it has a build for the device, otherwise
+        torch. Both start from the same weights, but sum in different orders, so that the trained
+        weights differ.
 
     See Also
     --------
-    Propagation : Without weights, the default.
-    Contrastive : The training.
+    Propagation : The default encoder, which has no weights.
+    Contrastive : Training of the encoder.
 
     Examples
     --------
@@ -89,19 +90,29 @@ class GCN(Encoder):
     def _validate_values(self) -> None:
         if self.backend == "dgl" and dgl_backend.import_dgl() is None:
             raise ValueError(
-                "backend='dgl' needs DGL, which is not installed here or fails to import: use "
+                "backend='dgl' needs DGL, which is not installed or fails to import: use "
                 "backend='torch', which gives the same results"
             )
 
     def build(
         self, in_dim: int, generator: torch.Generator | None, n_relations: int = 0
     ) -> GCNModule:
-        """Build the module, with weights as of Glorot and Bengio (2010)."""
+        """Build the module, with initial weights by Glorot and Bengio (2010).
+
+        Parameters
+        ----------
+        in_dim, generator, n_relations
+            As for :meth:`Encoder.build`.
+
+        Returns
+        -------
+        GCNModule
+        """
         return GCNModule(self, in_dim, generator, n_relations)
 
 
 class GCNModule(EncoderModule):
-    """The module that :class:`GCN` builds.
+    """Module of :class:`GCN`.
 
     Parameters
     ----------
@@ -109,9 +120,9 @@ class GCNModule(EncoderModule):
     in_dim : int
         Number of node features.
     generator : torch.Generator or None
-        Draws the initial weights.
+        Generator of the initial weights.
     n_relations : int, default=0
-        Directions and categories of edges.
+        Number of directions and categories of edges.
     """
 
     def __init__(
@@ -129,7 +140,7 @@ class GCNModule(EncoderModule):
             nn.init.xavier_uniform_(torch.empty(n_in, n_out), generator=generator)
             for n_in, n_out in dims
         )
-        # One after the other: relation r of layer l is the weight l * n_relations + r.
+        # Relation r of layer l has the index l * n_relations + r.
         self.n_relations = n_relations
         self.relation_weights = nn.ParameterList(
             nn.init.xavier_uniform_(torch.empty(n_in, n_out), generator=generator)
@@ -148,7 +159,7 @@ class GCNModule(EncoderModule):
         ----------
         flow : MessageFlow
         generator : torch.Generator, default=None
-            Draws the dropout masks, one per row; only in training mode.
+            Generator of the dropout masks, one per row, in training mode.
         """
         return self._pass(flow, self.n_layers, generator)
 
@@ -179,7 +190,7 @@ class GCNModule(EncoderModule):
         return H
 
     def _activate(self, layer: int, H: torch.Tensor, counts: np.ndarray) -> torch.Tensor:
-        """relu(BN(H)), with batch norm over nodes: a row counts once for each of its nodes."""
+        """relu(BN(H)), with batch norm weighted by the number of nodes of each row."""
         norm = self.norms[layer]
         if not (self.training and isinstance(norm, nn.BatchNorm1d)):
             return torch.relu(norm(H))
@@ -190,10 +201,10 @@ class GCNModule(EncoderModule):
 
     @torch.no_grad()
     def standardize(self, flows: Iterable[MessageFlow]) -> None:
-        """Set the batch norms' statistics to those of all nodes, layer by layer; go to eval mode.
+        """Set the batch norms' statistics to those of all nodes, and switch to evaluation mode.
 
-        Running averages lag behind the weights and depend on the order of the batches, which scores
-        must not. Without training they would not even exist.
+        Running averages are not used: they lag behind the weights, depend on the order of the
+        batches, and do not exist without training.
         """
         self.eval()
         for layer, norm in enumerate(self.norms):
@@ -214,7 +225,7 @@ class GCNModule(EncoderModule):
 def graph_convolution(
     adjacency: sp.csr_array, like: torch.Tensor, backend: str = "auto"
 ) -> Convolution:
-    """The map ``(Z, W) -> adjacency @ Z @ W``.
+    """Make the map ``(Z, W) -> adjacency @ Z @ W``.
 
     Parameters
     ----------
@@ -222,7 +233,7 @@ def graph_convolution(
     like : Tensor
         Sets the dtype and the device.
     backend : {"auto", "dgl", "torch"}
-        "auto" is DGL where it can compute on the device.
+        "auto" is DGL if it can compute on the device.
 
     Returns
     -------
@@ -233,7 +244,7 @@ def graph_convolution(
     matrix = CSRMatrix(adjacency, like)
 
     def convolve(Z: torch.Tensor, W: torch.Tensor) -> torch.Tensor:
-        # Messages are passed on the narrower side.
+        # The messages have the smaller of the two widths.
         return matrix @ (Z @ W) if W.shape[0] > W.shape[1] else (matrix @ Z) @ W
 
     return convolve

@@ -1,12 +1,14 @@
-"""Color refinement and message flow: what an encoder reads, one row for nodes that look alike.
+"""Color refinement and message flow: the input of encoders, with one row per color of nodes.
 
-Nodes that agree in features and degree, and whose neighbors agree round by round, get the same
-embedding from as many layers of message passing (Weisfeiler and Leman, 1968; Xu et al., ICLR 2019).
-Molecules have few such colors, and the encoder and all that follows work on one row per color.
+Nodes that agree in features and degree, and whose neighbors agree in each round, get the same
+embedding from the same number of layers of message passing (Weisfeiler and Leman, 1968; Xu et al.,
+ICLR 2019). Molecules have few such colors, and the encoder, the distances and the density work on
+one row per color.
 
 Merging is always on: it costs 0.3 to 0.9 microseconds per node (two layers, one core), at most as
-much as 300 of the node's exact distances to others. For all pairs of 10,000 nodes that is 5% if
-all differ (DD); if a third differ (NCI1, REDDIT-BINARY), the distances take a fifth of the time.
+much as 300 of the node's exact distances to others. For all pairs of 10,000 nodes that is 5% of the
+time if all nodes differ (DD); if a third differ (NCI1, REDDIT-BINARY), the distances take a fifth
+of the time.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import scaled
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.refinement import color_rows, numbered, refined
+from skgraphkde.graphs.refinement import factorize, hash_rows, refined
 from skgraphkde.graphs.relations import messages, relations
 
 
@@ -30,27 +32,27 @@ def node_colors(graphs: GraphBatch, n_rounds: int) -> np.ndarray:
     Parameters
     ----------
     graphs : GraphBatch
-        With the node features as attributes.
+        Graphs with their node features as attributes.
     n_rounds : int
-        Layers of the encoder.
+        Number of layers of the encoder.
 
     Returns
     -------
     ndarray of shape (n_rounds + 1, n_nodes), uint64
-        Row l: equal for nodes that look the same to l layers, in any batch, and different for
-        others.
+        Colors in row l are equal, in any batch, for nodes that l layers cannot distinguish, and
+        different for others.
     """
     weighted_degrees = np.asarray(graphs.underlying.sum(axis=1)).ravel()
-    colors = color_rows(np.column_stack([weighted_degrees, np.asarray(graphs.attributes)]))
+    colors = hash_rows(np.column_stack([weighted_degrees, np.asarray(graphs.attributes)]))
     passed = messages(graphs, graphs.edge_labels, weighted=True)
     return np.stack(list(refined(colors, passed, n_rounds)))
 
 
 @dataclass(frozen=True)
 class MessageFlow:
-    """What message-passing layers read of graphs, with one row for all nodes of one color.
+    """Input of message-passing layers, with one row for all nodes of one color.
 
-    Row i of round l stands for all nodes of a color after l rounds of refinement: layer l maps the
+    Row i of round l represents all nodes of a color after l rounds of refinement. Layer l maps the
     n_{l-1} rows of round l - 1 to the n_l rows of round l.
 
     Parameters
@@ -60,14 +62,14 @@ class MessageFlow:
     counts : tuple of ndarray of shape (n_l,)
         Number of nodes of each color, for rounds 0 to L.
     parents : tuple of ndarray of shape (n_l,)
-        For layers 1 to L: the row that the nodes of a color had one round earlier.
+        For layers 1 to L: the row of the nodes of a color in the previous round.
     colors : ndarray of shape (n_L,)
-        The colors after the last round, in the order in which the nodes first have them.
+        Colors after the last round, in the order of their first nodes.
     adjacency : csr_array of shape (n_nodes, n_nodes)
-        Of the underlying undirected graphs.
+        Adjacency of the underlying undirected graphs.
     relations : tuple of csr_array of shape (n_nodes, n_nodes)
         Averages over neighbors by direction and category of edges, see
-        :func:`skgraphkde.graphs.relations.relations`; () if edges are all alike.
+        :func:`skgraphkde.graphs.relations.relations`; () if edges are not distinguished.
     rounds : tuple of (ndarray, ndarray)
         For each round, the first node of each color, and the row of each node.
     """
@@ -82,13 +84,17 @@ class MessageFlow:
 
     @classmethod
     def of(cls, graphs: GraphBatch, colors: np.ndarray) -> MessageFlow:
-        """The flow in graphs that carry their node features as attributes.
+        """Make the flow of graphs that carry their node features as attributes.
 
         Parameters
         ----------
         graphs : GraphBatch
         colors : ndarray of shape (n_layers + 1, n_nodes)
-            Of :func:`node_colors`.
+            Colors from :func:`node_colors`.
+
+        Returns
+        -------
+        MessageFlow
         """
         rounds = [_in_order(row) for row in colors]
         parents = [row_of_node[first] for (_, row_of_node, _), (first, _, _) in pairwise(rounds)]
@@ -104,32 +110,42 @@ class MessageFlow:
 
     @classmethod
     def unmerged(cls, graphs: GraphBatch, n_layers: int) -> MessageFlow:
-        """The flow in which each node has its own color: row i is node i."""
+        """Make the flow in which each node has its own color: row i is node i.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        n_layers : int
+
+        Returns
+        -------
+        MessageFlow
+        """
         return cls.of(graphs, np.tile(np.arange(graphs.n_nodes), (n_layers + 1, 1)))
 
     @cached_property
     def adjacencies(self) -> tuple[sp.csr_array, ...]:
-        """For layers 1 to L, shape (n_l, n_{l-1}): weights of the edges to nodes of each color.
+        """Weights of the edges to nodes of each color, for layers 1 to L, shape (n_l, n_{l-1}).
 
-        ``adjacencies[l - 1] @ H`` adds up the rows of a node's neighbors. The node itself is not
-        among them: its own row is ``H[parents[l - 1]]``.
+        ``adjacencies[l - 1] @ H`` sums the rows of a node's neighbors, without the node itself,
+        whose row is ``H[parents[l - 1]]``.
         """
         return self._merged(self.adjacency)
 
     @cached_property
     def normalized_adjacencies(self) -> tuple[sp.csr_array, ...]:
-        """The same of Ahat = D^-1/2 (A + I) D^-1/2, in which the node itself is included."""
+        """Weights of Ahat = D^-1/2 (A + I) D^-1/2 by color, which includes the node itself."""
         return self._merged(normalized_adjacency(self.adjacency))
 
     @cached_property
     def relation_means(self) -> tuple[tuple[sp.csr_array, ...], ...]:
-        """For layers 1 to L, and each relation, shape (n_l, n_{l-1}): averages over neighbors."""
+        """Averages over neighbors, for layers 1 to L and each relation, shape (n_l, n_{l-1})."""
         return tuple(zip(*map(self._merged, self.relations), strict=True)) or ((),) * (
             len(self.rounds) - 1
         )
 
     def _merged(self, matrix: sp.csr_array) -> tuple[sp.csr_array, ...]:
-        """For each layer the rows of one node per color, columns added up by color."""
+        """Rows of one node per color, with columns summed by color, for each layer."""
         merged = []
         for (before, row_of_node), (first, _) in pairwise(self.rounds):
             rows = matrix[first]
@@ -147,9 +163,9 @@ def normalized_adjacency(adjacency: sp.csr_array) -> sp.csr_array:
 
 
 def _in_order(colors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The first node of each color, the row of each node, and the number of nodes of each color.
+    """First node of each color, row of each node, and number of nodes of each color.
 
     Rows are in the order of the first nodes, which keeps those of one graph together.
     """
-    first, row = numbered(colors)
+    first, row = factorize(colors)
     return first, row, np.bincount(row, minlength=len(first))

@@ -1,4 +1,4 @@
-"""Mean and variance of columns over nodes, where one row stands for all nodes of one color."""
+"""Moments: mean and variance of columns over nodes, with one row for all nodes of one color."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def column_moments(
     Parameters
     ----------
     blocks : iterable of (Tensor of shape (n, d), ndarray of shape (n,))
-        Rows, and the number of nodes that each row stands for.
+        Rows, and the number of nodes of each row.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Propagation: node features beside their averages over neighborhoods, without weights."""
+"""Propagation: node features and their averages over neighborhoods, without weights."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from skgraphkde.encoders.moments import column_moments
 from skgraphkde.persistence import check, register
 from skgraphkde.specification import at_least
 
-# A variance below this, or below this share of the squared mean, is rounding.
+# A variance below this, or below this share of the squared mean, is a rounding error.
 _CONSTANT = 1e-12
-# Columns that the relations add to a layer, at most.
+# Largest number of columns that the relations add to a layer.
 _MOST_COLUMNS = 64
 
 
 @register
 class Propagation(Encoder):
-    """Encode each node by its features and their averages over neighborhoods, all standardized.
+    """Node encoder: node features and their averages over neighborhoods, all standardized.
 
-    A graph convolution without weights (Wu et al., ICML 2019), its layers side by side (Xu et al.,
-    ICML 2018): X_l = S(Ahat X_{l-1}), X_0 = S(X), where S standardizes the columns over all
+    It is a graph convolution without weights (Wu et al., ICML 2019) with concatenated layers (Xu et
+    al., ICML 2018): X_l = S(Ahat X_{l-1}), X_0 = S(X), where S standardizes the columns over all
     training nodes and Ahat = D^-1/2 (A + I) D^-1/2. The embedding is [X_0, ..., X_L], scaled to a
     total variance of 1.
 
-    Where edges have directions or categories, X_l has beside Ahat X_{l-1} the averages of X_{l-1}
-    over the neighbors in each relation, that is, in each direction and category (Barcelo et al.,
-    LoG 2022; Rossi et al., LoG 2023). If these are more than 64 columns, they are projected to 64
-    by random signs, which are the same in every fit and keep distances (Johnson and Lindenstrauss,
-    1984). The signs go by the order of the columns, and so by the names of categories: renaming
-    them can then change scores a little.
+    If edges have directions or categories, X_l also has the averages of X_{l-1} over the neighbors
+    in each relation, that is, in each direction and category (Barcelo et al., LoG 2022; Rossi et
+    al., LoG 2023). More than 64 such columns are projected to 64 by random signs, which are the
+    same in every fit and preserve distances (Johnson and Lindenstrauss, 1984). The signs depend on
+    the order of the columns, and thus on the names of categories: renaming categories can then
+    change scores slightly.
 
     Parameters
     ----------
     n_layers : int, default=2
-        Number of averages L, at least 0. With 0 the points are the node features themselves.
+        Number of averages L, at least 0. With 0 the points are the node features.
 
     See Also
     --------
-    GCN : With weights, which can be trained.
+    GCN : An encoder with weights, which can be trained.
 
     Examples
     --------
@@ -65,12 +65,22 @@ class Propagation(Encoder):
     def build(
         self, in_dim: int, generator: torch.Generator | None, n_relations: int = 0
     ) -> PropagationModule:
-        """Build the module; nothing is drawn."""
+        """Build the module, which has no random weights.
+
+        Parameters
+        ----------
+        in_dim, generator, n_relations
+            As for :meth:`Encoder.build`; `generator` is not used.
+
+        Returns
+        -------
+        PropagationModule
+        """
         return PropagationModule(self, in_dim, n_relations)
 
 
 class PropagationModule(EncoderModule):
-    """The module that :class:`Propagation` builds.
+    """Module of :class:`Propagation`.
 
     Parameters
     ----------
@@ -78,7 +88,7 @@ class PropagationModule(EncoderModule):
     in_dim : int
         Number of node features.
     n_relations : int, default=0
-        Directions and categories of edges.
+        Number of directions and categories of edges.
     """
 
     means: torch.Tensor
@@ -97,7 +107,18 @@ class PropagationModule(EncoderModule):
         self.register_buffer("total_scale", torch.ones(()))
 
     def forward(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
-        """Embed the nodes, shape (len(flow.colors), out_dim); nothing is drawn."""
+        """Embed the nodes.
+
+        Parameters
+        ----------
+        flow : MessageFlow
+        generator : torch.Generator, default=None
+            Not used.
+
+        Returns
+        -------
+        Tensor of shape (len(flow.colors), out_dim)
+        """
         return self._pass(flow, self.n_layers) / self.total_scale
 
     def _pass(self, flow: MessageFlow, n_layers: int) -> torch.Tensor:
@@ -114,7 +135,7 @@ class PropagationModule(EncoderModule):
         return Z
 
     def _relations(self, flow: MessageFlow, layer: int, X: torch.Tensor) -> list[torch.Tensor]:
-        """Averages of X over the neighbors in each relation, projected if they are too many."""
+        """Averages of X over the neighbors in each relation; many columns are projected."""
         if not self.n_relations:
             return []
         averages = flow.relation_means[layer - 1]
@@ -128,7 +149,7 @@ class PropagationModule(EncoderModule):
 
     @torch.no_grad()
     def standardize(self, flows: Iterable[MessageFlow]) -> None:
-        """Set means and scales to those of all nodes, layer by layer; a constant stays unscaled."""
+        """Set means and scales to those of all nodes, layer by layer; constants are not scaled."""
         self.means.zero_()
         self.scales.fill_(1)
         means, scales = self.means.split(self.dims), self.scales.split(self.dims)
@@ -137,7 +158,7 @@ class PropagationModule(EncoderModule):
             mean, variance = column_moments(
                 (self._pass(flow, layer)[:, -dim:], flow.counts[layer]) for flow in flows
             )
-            # What is averaged has variance 1, or is nothing but rounding.
+            # Averaged columns had variance 1, or contain only rounding errors.
             varies = variance > _CONSTANT * (1 if layer else mean**2)
             means[layer].copy_(mean)
             scales[layer].copy_(torch.where(varies, variance.sqrt(), 1.0))
@@ -153,6 +174,6 @@ class PropagationModule(EncoderModule):
 @cache
 def _signs(n_relations: int, dim: int) -> np.ndarray:
     """Random signs, shape (n_relations, dim, _MOST_COLUMNS), with columns of length 1."""
-    rng = np.random.default_rng(0)  # part of the method: not the user's seed
+    rng = np.random.default_rng(0)  # part of the method, independent of the user's seed
     signs = rng.choice([-1.0, 1.0], (n_relations, dim, _MOST_COLUMNS))
     return signs / np.sqrt(_MOST_COLUMNS)

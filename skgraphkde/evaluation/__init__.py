@@ -1,7 +1,7 @@
 """Evaluation of detectors: metrics, folds and scorers whose positive class is always explicit.
 
-Everything here takes targets that are 1 for normal graphs and -1 for anomalies, and scores that are
-higher for normal graphs, and rejects any other coding.
+Targets are 1 for normal graphs and -1 for anomalies; any other coding is an error. Scores are
+higher for normal graphs.
 """
 
 from skgraphkde.evaluation.folds import OneClassKFold

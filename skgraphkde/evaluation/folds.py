@@ -20,7 +20,7 @@ class OneClassKFold(BaseCrossValidator):
     """Stratified folds for testing, with the normal graphs of the other folds for training.
 
     This is the protocol of one-class detection: the detector is fitted on normal graphs only, and
-    is evaluated on graphs of both kinds that it has not seen.
+    evaluated on held-out graphs of both kinds.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ class OneClassKFold(BaseCrossValidator):
     shuffle : bool, default=False
         Whether to shuffle each class before splitting it.
     random_state : int, RandomState instance or None, default=None
-        Draws the order if ``shuffle=True``.
+        Seed or generator of the order if ``shuffle=True``.
     anomaly_class : int, default=-1
         The value of `y` that marks anomalies. With the default, `y` must be 1 and -1. With any
-        other value, `y` may contain several classes, and each is spread over the folds; the
-        scorers of this package take 1 and -1 only.
+        other value, `y` may contain several classes, each of which is spread over the folds; the
+        scorers of this package accept 1 and -1 only.
 
     See Also
     --------
@@ -64,13 +64,14 @@ class OneClassKFold(BaseCrossValidator):
         self.anomaly_class = anomaly_class
 
     def split(self, X: Any, y: Any, groups: None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Indices of training and test graphs, fold by fold.
+        """Generate the indices of training and test graphs of each fold.
 
         Parameters
         ----------
         X : sequence of graphs
-            Only its length matters.
+            Only its length is used.
         y : array-like of shape (n_graphs,)
+            Target, see `anomaly_class`.
         groups : None
             Ignored.
 
@@ -95,7 +96,7 @@ class OneClassKFold(BaseCrossValidator):
             )
         if n_anomalies < self.n_splits:
             raise ValueError(
-                f"there are {n_anomalies} anomalies for {self.n_splits} test folds, of which each "
+                f"there are {n_anomalies} anomalies for {self.n_splits} test folds, and each fold "
                 f"needs one: use n_splits={n_anomalies}"
                 if n_anomalies > 1
                 else "there is one anomaly, and each of two or more test folds needs one"
@@ -106,5 +107,15 @@ class OneClassKFold(BaseCrossValidator):
             yield train[y[train] != self.anomaly_class], test
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """The number of folds. All arguments are ignored."""
+        """Number of folds.
+
+        Parameters
+        ----------
+        X, y, groups : None
+            Ignored.
+
+        Returns
+        -------
+        int
+        """
         return self.n_splits

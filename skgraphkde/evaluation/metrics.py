@@ -1,7 +1,7 @@
-"""Metrics of detection: targets and scores -> how well normal graphs and anomalies are separated.
+"""Metrics of detection: targets and scores -> AUROC, AUPRC, false positive rate, a report.
 
-Targets are 1 for normal graphs and -1 for anomalies. Scores are higher for normal graphs, which is
-what every scikit-learn outlier detector returns. Each metric says which class counts as positive.
+Targets are 1 for normal graphs and -1 for anomalies. Scores are higher for normal graphs, as those
+of every scikit-learn outlier detector. Each metric states the class that counts as positive.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ CLASSES = {"anomaly": -1, "normal": 1}
 
 
 def auroc(y_true: Any, y_score: Any) -> float:
-    """Area under the ROC curve: how often a normal graph scores above an anomaly.
+    """Area under the ROC curve: the probability that a normal graph scores above an anomaly.
 
     Parameters
     ----------
     y_true : array-like of shape (n_graphs,)
         1 for normal, -1 for anomalies.
     y_score : array-like of shape (n_graphs,)
-        Higher for normal: what `score_samples` or `decision_function` returns.
+        Scores from `score_samples` or `decision_function`, higher for normal.
 
     Returns
     -------
     float
-        In [0, 1]; ties count half. It is the same whichever class is positive.
+        In [0, 1]; ties count half. The choice of the positive class does not change it.
 
     Raises
     ------
@@ -69,8 +69,8 @@ def auprc(y_true: Any, y_score: Any, *, positive: str) -> float:
     Raises
     ------
     ValueError
-        If `y_true` contains values other than 1 and -1, or only one of them; or if there is no such
-        class.
+        If `y_true` contains values other than 1 and -1, or only one of them; or if `positive` is
+        not a class.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def detection_report(
     output_dict: bool = False,
     as_frame: bool = False,
 ) -> Any:
-    """All metrics at a glance, beside the values that random scores would reach.
+    """Report of all metrics, next to the values that random scores would reach.
 
     Parameters
     ----------
@@ -143,12 +143,12 @@ def detection_report(
         Higher for normal.
     offset : float, default=None
         Scores below it are alarms. Pass the detector's ``offset_`` with `score_samples`, or 0 with
-        `decision_function`. None leaves false alarms and misses out.
+        `decision_function`. None omits false alarms and misses.
     output_dict : bool, default=False
         Whether to return a dict instead of text.
     as_frame : bool, default=False
         Whether to return a pandas frame instead, with a row per metric and the columns "value" and
-        "chance", what random scores would reach (missing where that depends on the threshold).
+        "chance", the value for random scores (missing if it depends on the threshold).
 
     Returns
     -------
@@ -160,8 +160,8 @@ def detection_report(
     Raises
     ------
     ValueError
-        If `y_true` contains values other than 1 and -1, or only one of them; or if both a dict and
-        a frame are asked for.
+        If `y_true` contains values other than 1 and -1, or only one of them; or if `output_dict`
+        and `as_frame` are both True.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def detection_report(
     Misses               0.500
     """
     if output_dict and as_frame:
-        raise ValueError("output_dict=True and as_frame=True ask for two things: choose one")
+        raise ValueError("output_dict=True and as_frame=True exclude each other: choose one")
     y_true, y_score = _check_target_and_scores(y_true, y_score)
     report = {
         "auroc": auroc(y_true, y_score),
@@ -194,7 +194,7 @@ def detection_report(
 
 
 def _by_chance(report: dict[str, float]) -> dict[str, float]:
-    """What random scores would reach."""
+    """Metrics that random scores would reach."""
     share = report["anomalies"]
     return {"auroc": 0.5, "auprc_anomaly": share, "auprc_normal": 1 - share, "fpr95": 0.95}
 
@@ -218,15 +218,15 @@ def _as_text(report: dict[str, float]) -> str:
     lines = [f"{'':<18}{'value':>8}{'chance':>8}"]
     for key, title in titles.items():
         if key in report:
-            beside = f"{chance[key]:8.3f}" if key in chance else ""
-            lines.append(f"{title:<18}{report[key]:8.3f}{beside}")
+            by_chance = f"{chance[key]:8.3f}" if key in chance else ""
+            lines.append(f"{title:<18}{report[key]:8.3f}{by_chance}")
     return "\n".join(lines)
 
 
 def check_target(y: Any) -> np.ndarray:
-    """The target as a flat array of 1 for normal graphs and -1 for anomalies.
+    """Check that a target is 1 for normal graphs and -1 for anomalies, and flatten it.
 
-    Any other coding is an error: with 0 and 1, a metric could be inverted without anyone noticing.
+    Any other coding is an error: with 0 and 1, a metric could be inverted unnoticed.
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def check_target(y: Any) -> np.ndarray:
 
 
 def with_positive(y_true: Any, y_score: Any, positive: str) -> tuple[np.ndarray, np.ndarray]:
-    """Targets and scores as scikit-learn's metrics take them, for either positive class.
+    """Targets and scores in the form of scikit-learn's metrics, for either positive class.
 
     Parameters
     ----------
@@ -278,8 +278,8 @@ def with_positive(y_true: Any, y_score: Any, positive: str) -> tuple[np.ndarray,
     Raises
     ------
     ValueError
-        If `y_true` contains values other than 1 and -1, or only one of them; or if there is no such
-        class.
+        If `y_true` contains values other than 1 and -1, or only one of them; or if `positive` is
+        not a class.
 
     Examples
     --------
@@ -301,5 +301,5 @@ def _check_target_and_scores(y_true: Any, y_score: Any) -> tuple[np.ndarray, np.
     check_consistent_length(y_true, y_score)
     if len(np.unique(y_true)) < 2:
         kind = "normal" if y_true[0] == 1 else "anomalous"
-        raise ValueError(f"all graphs are {kind}: a metric of detection needs both kinds")
+        raise ValueError(f"all graphs are {kind}: a detection metric needs both kinds")
     return y_true, y_score

@@ -1,7 +1,7 @@
 """Scorers for model selection: the name of a metric -> a scorer for GridSearchCV.
 
-:func:`get_detection_scorer` takes a name. It returns a function of a fitted detector, graphs and
-targets whose value is higher for better detectors, and which rejects targets other than 1 and -1.
+:func:`get_detection_scorer` returns a function of a fitted detector, graphs and targets. Its value
+is higher for better detectors, and it rejects targets other than 1 and -1.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from skgraphkde.evaluation.metrics import auprc, auroc, fpr_at_tpr
 
 
 class _DetectionScorer:
-    """scikit-learn's signature of a scorer, around a metric of this package."""
+    """Metric of this package with scikit-learn's signature of a scorer."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -35,11 +35,11 @@ _METRICS: dict[str, Callable[[Any, Any], float]] = {
 
 
 def get_detection_scorer(name: str) -> Callable[[Any, Any, Any], float]:
-    """A scorer for GridSearchCV or cross_validate, higher for better detectors.
+    """Make a scorer for GridSearchCV or cross_validate, higher for better detectors.
 
-    scikit-learn's "average_precision" silently takes normal graphs as the positive class, and its
+    scikit-learn's "average_precision" silently uses normal graphs as the positive class, and its
     "roc_auc" is silently inverted if anomalies are coded 1 and normal graphs 0. These scorers name
-    the positive class, and reject any target except 1 and -1.
+    the positive class, and reject all targets except 1 and -1.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def get_detection_scorer(name: str) -> Callable[[Any, Any, Any], float]:
     Raises
     ------
     ValueError
-        If there is no such scorer.
+        If `name` is unknown.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Features: what graphs carry, and how they are wired -> one feature vector per node."""
+"""Features: attributes and structure of graphs -> one feature vector per node."""
 
 from skgraphkde.features.node_features import NodeFeatures
 

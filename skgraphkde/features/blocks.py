@@ -1,7 +1,7 @@
-"""Blocks: one kind of node feature each, fitted to training graphs.
+"""Blocks of node features: each is one kind of feature, fitted to training graphs.
 
-A block is made of a batch by ``fit``, and maps a batch to columns (n_nodes, n_columns). It has the
-`names` of its columns, and the state that a file keeps.
+``fit`` makes a block from a batch. The block maps a batch to columns (n_nodes, n_columns), and has
+the `names` of its columns and a state to save.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from sklearn.preprocessing import StandardScaler
 from skgraphkde.features.categories import by_category
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
-from skgraphkde.graphs.refinement import scrambled
+from skgraphkde.graphs.refinement import splitmix64
 from skgraphkde.persistence import State, check_distinct, register
 from skgraphkde.specification import LARGEST, SMALLEST
 
-# Values of labels that have a column each; of more, these are projected to so many.
+# Largest number of one-hot columns, and number of columns to which more values are projected.
 MOST_VALUES, PROJECTED = 512, 256
-# No degree has more bits.
+# Largest number of bits of a degree.
 MOST_DEGREE_BINS = 64
-# Positions are attributes that change along edges by less than this share of what chance would
-# give.
-POSITION = 0.25
+# Coordinates are attributes whose squared change along edges is below this share of the change
+# between random nodes.
+MAX_SPATIAL_RATIO = 0.25
 
 
 class Block:
-    """Base class: one kind of node feature."""
+    """Base class of one kind of node features."""
 
     kind: ClassVar[str]
 
@@ -45,7 +45,7 @@ class Block:
         return len(self.names)
 
     def __call__(self, batch: GraphBatch) -> np.ndarray:
-        """The columns, shape (n_nodes, n_columns)."""
+        """Compute the columns, shape (n_nodes, n_columns)."""
         raise NotImplementedError
 
     def units(self) -> dict[str, tuple[float, float]]:
@@ -53,28 +53,28 @@ class Block:
         return {}
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
+        """State to save."""
         return vars(self)
 
 
 @register
 @dataclass(frozen=True)
 class LabelBlock(Block):
-    """One-hot categories; one that `fit` did not see becomes the zero vector.
+    """One-hot categories; a value that `fit` did not see becomes the zero vector.
 
-    The columns of more than 512 values are projected to 256 by random signs, which are the same in
-    every fit and keep distances (Johnson and Lindenstrauss, 1984): nearly all of them would be
-    zeros. The signs go by the order of the values, and so by their names.
+    The columns of more than 512 values, which are nearly all zeros, are projected to 256 by random
+    signs, which are the same in every fit and preserve distances (Johnson and Lindenstrauss, 1984).
+    The signs depend on the order of the values, and thus on their names.
 
     Parameters
     ----------
     categories : tuple of str
         Names of the attributes.
     vocabularies : tuple of tuple
-        The values of each.
+        Values of each attribute.
     weights : ndarray of shape (n_values,), default=None
-        Of values that are projected: as much weight for a rare one as its own column would have
-        when it is standardized. None: one-hot.
+        Weights of projected values: a rare value has the weight that its own standardized column
+        would have. None for one-hot columns.
     """
 
     kind: ClassVar[str] = "label"
@@ -84,7 +84,7 @@ class LabelBlock(Block):
 
     @classmethod
     def fit(cls, batch: GraphBatch) -> Self:
-        """Learn the values that nodes have."""
+        """Learn the values of the nodes."""
         present = [batch.label_names[code] for code in np.unique(np.asarray(batch.labels))]
         categories = batch.schema.node_categories
         block = cls(categories, by_category(present, len(categories)))
@@ -108,7 +108,7 @@ class LabelBlock(Block):
         return sum(map(len, self.vocabularies)) if self.weights is None else PROJECTED
 
     def __call__(self, batch: GraphBatch) -> np.ndarray:
-        """The columns, shape (n_nodes, n_columns)."""
+        """Compute the columns, shape (n_nodes, n_columns)."""
         columns = np.zeros((batch.n_nodes, self.n_columns))
         for codes in self._codes(batch):
             known = np.flatnonzero(codes >= 0)
@@ -119,29 +119,29 @@ class LabelBlock(Block):
         return columns
 
     def _codes(self, batch: GraphBatch) -> Iterator[np.ndarray]:
-        """The number of each node's value among those of all categories, for each; -1: unseen."""
+        """Generate for each category the column of each node's value; -1 for an unseen value."""
         several, first = len(self.categories) > 1, 0
         values = zip(*batch.label_names, strict=True) if several else (batch.label_names,)
-        for of_category, vocabulary in zip(values, self.vocabularies, strict=True):
-            number = {name: first + i for i, name in enumerate(vocabulary)}
-            codes = np.array([number.get(name, -1) for name in of_category], dtype=int)
+        for names, vocabulary in zip(values, self.vocabularies, strict=True):
+            column = {name: first + i for i, name in enumerate(vocabulary)}
+            codes = np.array([column.get(name, -1) for name in names], dtype=int)
             yield codes[np.asarray(batch.labels)]
             first += len(vocabulary)
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
+        """State to save."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """The block in a file."""
+        """Rebuild the block from its saved state."""
         categories, vocabularies = (state.take(x, tuple) for x in ("categories", "vocabularies"))
         are_tuples = all(type(x) is tuple for x in vocabularies)
         fits = categories and len(categories) == len(vocabularies) and are_tuples
         state.check(fits, "vocabularies do not fit categories")
-        for of_category in vocabularies:
-            state.check(of_category, "a vocabulary is empty")
-            check_distinct(of_category, "LabelBlock: a vocabulary has a value twice")
+        for values in vocabularies:
+            state.check(values, "a vocabulary is empty")
+            check_distinct(values, "LabelBlock: a vocabulary has a value twice")
         weights = None
         if "weights" in state:
             shape = (sum(map(len, vocabularies)),)
@@ -157,12 +157,13 @@ class NumberBlock(Block):
     Parameters
     ----------
     columns : tuple of str
-        Names of all columns of the graphs.
+        Names of all numeric columns of the graphs.
     used : ndarray of int
-        Those in use.
+        Indices of the columns in use.
     mean, scale : ndarray of shape (len(used),)
+        Mean and standard deviation of the columns in use.
     indicates : bool
-        Whether a missing number is the mean, beside a column that says so.
+        Whether missing numbers are replaced by the mean and marked in an additional column.
     """
 
     kind: ClassVar[str] = "attribute"
@@ -174,7 +175,18 @@ class NumberBlock(Block):
 
     @classmethod
     def fit(cls, batch: GraphBatch, used: np.ndarray) -> Self:
-        """Learn means and standard deviations."""
+        """Learn means and standard deviations.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+        used : ndarray of int
+            Indices of the columns in use.
+
+        Returns
+        -------
+        NumberBlock
+        """
         values = np.asarray(batch.attributes)[:, used]
         mean, scale = moments(values)
         return cls(batch.schema.node_columns, used, mean, scale, batch.schema.missing != "error")
@@ -186,7 +198,7 @@ class NumberBlock(Block):
         return (*used, *(f"{name} missing" for name in used)) if self.indicates else used
 
     def __call__(self, batch: GraphBatch) -> np.ndarray:
-        """The columns, shape (n_nodes, n_columns)."""
+        """Compute the columns, shape (n_nodes, n_columns)."""
         values = self.standardized(batch)
         if not self.indicates:
             return values
@@ -199,12 +211,12 @@ class NumberBlock(Block):
         return dict(zip(self.names[: len(self.used)], pairs, strict=True))
 
     def standardized(self, batch: GraphBatch) -> np.ndarray:
-        """The attributes in use, standardized: one row per node, one column for each."""
+        """Standardized attributes in use, shape (n_nodes, len(used))."""
         return (np.asarray(batch.attributes)[:, self.used] - self.mean) / self.scale
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """The block in a file."""
+        """Rebuild the block from its saved state."""
         columns = state.take("columns", tuple)
         used = state.take_array("used", np.int64, (None,), low=0, high=len(columns) - 1)
         mean = state.take_array("mean", float, (len(used),))
@@ -220,7 +232,7 @@ class DegreeBlock(Block):
     Parameters
     ----------
     n_bins : int
-        Larger degrees fall into the last one.
+        Number of bins; larger degrees are in the last one.
     """
 
     kind: ClassVar[str] = "degree"
@@ -239,7 +251,7 @@ class DegreeBlock(Block):
         return (*bins, "log(1+degree)")
 
     def __call__(self, batch: GraphBatch) -> np.ndarray:
-        """The columns, shape (n_nodes, n_columns)."""
+        """Compute the columns, shape (n_nodes, n_columns)."""
         features = np.zeros((batch.n_nodes, self.n_bins + 1))
         bins = np.minimum(_degree_bin(batch.degrees), self.n_bins - 1)
         features[np.arange(batch.n_nodes), bins] = 1
@@ -248,7 +260,7 @@ class DegreeBlock(Block):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """The block in a file."""
+        """Rebuild the block from its saved state."""
         n_bins = state.take_count("n_bins", MOST_DEGREE_BINS)
         state.check(n_bins, "n_bins is 0")
         return cls(n_bins)
@@ -257,13 +269,14 @@ class DegreeBlock(Block):
 @register
 @dataclass(frozen=True)
 class WalkBlock(Block):
-    """Probabilities that a random walk is back after 2, ..., `n_steps` steps.
+    """Return probabilities of random walks after 2, ..., `n_steps` steps.
 
     Parameters
     ----------
     n_steps : int
+        Length of the longest walk.
     directed : bool
-        Whether walks along the arcs are added to those in both directions.
+        Whether to add walks along the arcs to walks in both directions.
     """
 
     kind: ClassVar[str] = "random_walk"
@@ -282,7 +295,7 @@ class WalkBlock(Block):
         return (self.n_steps - 1) * (1 + self.directed)
 
     def __call__(self, batch: GraphBatch) -> np.ndarray:
-        """The columns, shape (n_nodes, n_columns)."""
+        """Compute the columns, shape (n_nodes, n_columns)."""
         columns = return_probabilities(batch, self.n_steps)
         if not self.directed:
             return columns
@@ -290,14 +303,14 @@ class WalkBlock(Block):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """The block in a file."""
+        """Rebuild the block from its saved state."""
         n_steps = state.take_count("n_steps")
         state.check(n_steps > 1, "n_steps is less than 2")
         return cls(n_steps, state.take("directed", bool))
 
 
 def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of columns, as scikit-learn's StandardScaler; NaN is left out.
+    """Mean and standard deviation of columns by scikit-learn's StandardScaler, which ignores NaN.
 
     A column without numbers, or without variance, has the scale 1.
     """
@@ -305,40 +318,49 @@ def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.nan_to_num(scaler.mean_), np.nan_to_num(scaler.scale_, nan=1.0)
 
 
-def positions(batch: GraphBatch) -> np.ndarray:
-    """Which attributes are positions: bool, shape (n_attributes,).
+def is_spatial(batch: GraphBatch) -> np.ndarray:
+    """Mark attributes that are coordinates in space.
 
-    Never those that were named, or whose names are not those of positions.
+    Coordinates vary little along edges. If neighbors are independent, the mean squared difference
+    along edges is twice the variance. Coordinates of atoms have 0.03 to 0.19 of that (BZR, COX2,
+    DHFR, AIDS), chemical and physical properties 0.39 to 1.17 (AIDS, ENZYMES, PROTEINS). Attributes
+    that a schema names, or whose names are not those of coordinates, are never marked.
 
-    The mean squared difference along edges is twice the variance if neighbors have nothing in
-    common. Coordinates of atoms have 0.03 to 0.19 of that (BZR, COX2, DHFR, AIDS), chemical and
-    physical properties 0.39 to 1.17 (AIDS, ENZYMES, PROTEINS).
+    Parameters
+    ----------
+    batch : GraphBatch
+
+    Returns
+    -------
+    ndarray of shape (n_attributes,), bool
     """
     values, edges = np.asarray(batch.attributes, dtype=float), batch.underlying.tocoo()
     if not edges.nnz:
         return np.zeros(values.shape[1], dtype=bool)
     if batch.schema.missing != "error":
         values = np.where(np.isnan(values), np.nan_to_num(np.nanmean(values, axis=0)), values)
-    # In units of the largest, whose squares may overflow.
+    # In units of the largest value, because squares may overflow.
     values = values / np.maximum(np.abs(values).max(axis=0), np.finfo(float).tiny)
     along_edges = ((values[edges.row] - values[edges.col]) ** 2).mean(axis=0)
-    return (along_edges < POSITION * 2 * values.var(axis=0)) & ~batch.schema.are_meant
+    return (along_edges < MAX_SPATIAL_RATIO * 2 * values.var(axis=0)) & (
+        ~batch.schema.is_explicit_feature
+    )
 
 
 def _add_signs(values: np.ndarray, weights: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
     """Add the random signs of each value to a row, as a vector whose length is its weight.
 
-    They are the bits of a hash, which takes no memory for values that are not there.
+    The signs are bits of a hash, so that no table of signs is stored.
     """
     n_words = out.shape[1] // 64
     factors = weights[:, np.newaxis] / np.sqrt(out.shape[1])
     for word in range(n_words):
         numbers = values.astype(np.uint64) * np.uint64(n_words) + np.uint64(word + 1)
-        hashes = scrambled(numbers * np.uint64(0x9E3779B97F4A7C15))  # 0 would stay 0
+        hashes = splitmix64(numbers * np.uint64(0x9E3779B97F4A7C15))  # 0 would stay 0
         bits = np.unpackbits(hashes.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1)
         out[rows, 64 * word : 64 * (word + 1)] += factors * (2.0 * bits - 1.0)
 
 
 def _degree_bin(degrees: np.ndarray) -> np.ndarray:
-    """0 -> 0, 1 -> 1, 2-3 -> 2, 4-7 -> 3, ...: the bit length."""
+    """Bit length of each degree: 0 -> 0, 1 -> 1, 2-3 -> 2, 4-7 -> 3, ..."""
     return np.frexp(degrees)[1]

@@ -1,4 +1,4 @@
-"""Values of categories, by category: those that `fit` did not see, and those that look alike."""
+"""Values of categories: warnings about values that `fit` did not see or that look alike."""
 
 from __future__ import annotations
 
@@ -14,18 +14,29 @@ Vocabularies = tuple[tuple[Hashable, ...], ...]
 
 
 def by_category(names: Sequence[Hashable], n_categories: int) -> Vocabularies:
-    """The distinct values of each category, given values, or tuples of them if it is not one."""
+    """Distinct values of each category.
+
+    Parameters
+    ----------
+    names : sequence of hashable
+        Values of one category, or tuples with a value for each of several categories.
+    n_categories : int
+
+    Returns
+    -------
+    tuple of tuple
+    """
     values: Iterable = (names,) if n_categories == 1 else zip(*names, strict=True)
-    return tuple(tuple(dict.fromkeys(of_category)) for of_category in values)
+    return tuple(tuple(dict.fromkeys(category_values)) for category_values in values)
 
 
 def node_values(batch: GraphBatch) -> Vocabularies:
-    """The values that nodes have, by category."""
+    """Distinct values of the nodes' categories."""
     return _used(batch.labels, batch.label_names, len(batch.schema.node_categories))
 
 
 def edge_values(batch: GraphBatch) -> Vocabularies:
-    """The values that edges have, by category."""
+    """Distinct values of the edges' categories."""
     return _used(batch.edge_labels, batch.edge_label_names, len(batch.schema.edge_categories))
 
 
@@ -40,7 +51,17 @@ def warn_of_unseen(
     used: Vocabularies,
     known: Vocabularies,
 ) -> None:
-    """Warn once of values that `fit` did not see, and of a known value that looks like one."""
+    """Warn once about values that `fit` did not see, and about known values that look alike.
+
+    Parameters
+    ----------
+    what : str
+        Noun for the values in the message.
+    categories : sequence of str
+        Names of the categories.
+    used, known : tuple of tuple
+        Values of the graphs and values of `fit`, by category.
+    """
     found = []
     for name, values, vocabulary in zip(categories, used, known, strict=False):
         known_values = set(vocabulary)
@@ -58,7 +79,15 @@ def warn_of_unseen(
 
 
 def warn_of_unseen_edges(graphs: GraphBatch, known: GraphBatch) -> None:
-    """Warn once of categories of edges that none of the known graphs was read with."""
+    """Warn once about edge categories that no reference has.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+        New graphs.
+    known : GraphBatch
+        The references.
+    """
     categories = graphs.schema.edge_categories
     if categories and categories == known.schema.edge_categories:
         values = by_category(known.edge_label_names, len(categories))
@@ -66,7 +95,17 @@ def warn_of_unseen_edges(graphs: GraphBatch, known: GraphBatch) -> None:
 
 
 def warn_of_alike(what: str, categories: Sequence[str], vocabularies: Vocabularies) -> None:
-    """Warn of values of one category that look the same, and are different ones."""
+    """Warn about different values of a category with the same text, such as 1 and "1".
+
+    Parameters
+    ----------
+    what : str
+        Noun for the category in the message.
+    categories : sequence of str
+        Names of the categories.
+    vocabularies : tuple of tuple
+        Values of each category.
+    """
     for name, vocabulary in zip(categories, vocabularies, strict=False):
         by_look: dict[str, Hashable] = {}
         for value in vocabulary:
@@ -85,5 +124,5 @@ def _types(value: Hashable, known: Hashable) -> str:
 
 
 def _visible(value: Hashable) -> Hashable:
-    """Text without a letter in quotes."""
+    """Quote blank text, which would be invisible in a message."""
     return repr(value) if isinstance(value, str) and not value.strip() else value

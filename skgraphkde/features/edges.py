@@ -1,4 +1,4 @@
-"""Edges: what the edges at a node are like, as features of the node."""
+"""EdgeBlock: numbers of edges and means of their data as features of nodes."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.relations import EdgeGroups
 from skgraphkde.persistence import State, register
 
-# Numbers are averaged for each category only if that makes no more columns than this.
+# Largest number of columns for means by category; with more, means are over all categories.
 MOST_COLUMNS = 64
 
 
 @register
 @dataclass(frozen=True)
 class EdgeBlock(Block):
-    """What the edges at each node are like, by direction and category.
+    """Counts of the edges at each node and means of their numbers, by direction and category.
 
-    The columns are, for each direction and category of edges, log(1 + their number), and for each
-    number of edges its mean over them, standardized on the training edges; 0 where there are none.
-    Where numbers by category would make more than 64 columns, they are averaged over all.
+    The columns are, for each direction and category of edges, log(1 + count) and the mean of each
+    numeric attribute, standardized on the training edges. The mean is 0 for a node without such
+    edges. If means by category would have more than 64 columns, they are over all categories.
 
     Parameters
     ----------
     groups : EdgeGroups
+        Directions and categories of edges.
     columns : tuple of str
-        Names of the numbers.
+        Names of the numeric attributes.
     mean, scale : ndarray of shape (n_numbers,)
-        Of the numbers, over all arcs.
+        Mean and standard deviation of the numeric attributes over all arcs.
     indicates : bool
-        Whether a missing number is left out of the mean, beside a column with the share of these.
+        Whether to exclude missing numbers from means, and to add columns with their share.
     """
 
     kind: ClassVar[str] = "edge"
@@ -45,7 +46,17 @@ class EdgeBlock(Block):
 
     @classmethod
     def fit(cls, batch: GraphBatch, groups: EdgeGroups) -> Self:
-        """Learn the scale of the numbers."""
+        """Learn mean and standard deviation of the numeric attributes.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+        groups : EdgeGroups
+
+        Returns
+        -------
+        EdgeBlock
+        """
         mean, scale = np.zeros(0), np.ones(0)
         if batch.edge_attributes is not None:
             mean, scale = moments(batch.edge_attributes)
@@ -76,7 +87,7 @@ class EdgeBlock(Block):
         return tuple(names)
 
     def _names_of(self, column: str) -> list[str]:
-        """Names of the means of one number."""
+        """Names of the means of one numeric attribute."""
         groups: tuple[str, ...] = self.groups.names if self._by_group else ("",)
         return [" ".join(filter(None, (d, g, column))) for d in self._directions for g in groups]
 
@@ -86,7 +97,7 @@ class EdgeBlock(Block):
         return {name: (m, s) for column, m, s in triples for name in self._names_of(column)}
 
     def __call__(self, batch: GraphBatch) -> np.ndarray:
-        """The columns, shape (n_nodes, n_columns)."""
+        """Compute the columns, shape (n_nodes, n_columns)."""
         n, n_groups = batch.n_nodes, len(self.groups.names)
         group = self.groups.of_arcs(batch)
         ends = (batch.source_of_arc, batch.adjacency.indices)[: len(self._directions)]
@@ -104,30 +115,30 @@ class EdgeBlock(Block):
         return np.hstack(blocks)
 
     def standardized(self, batch: GraphBatch) -> np.ndarray:
-        """The numbers of edges, standardized: one row per arc, one column for each."""
+        """Standardized numeric attributes of the arcs, shape (n_arcs, n_numbers)."""
         return (np.asarray(batch.edge_attributes) - self.mean) / self.scale
 
     def graph_means(self, batch: GraphBatch) -> dict[str, np.ndarray]:
-        """Means over the edges of each graph, by column; NaN where a graph has none."""
+        """Means over the edges of each graph, by column; NaN for a graph without such edges."""
         graph, group = batch.graph_of_arc, self.groups.of_arcs(batch)
         groups = range(len(self.groups.names)) if self._by_group else (None,)
         means: dict[str, np.ndarray] = {}
         for i, column in enumerate(self.columns):
             values = np.asarray(batch.edge_attributes)[:, i]
-            of_groups = []
+            group_means = []
             for number in groups:
                 is_in = ~np.isnan(values) & (True if number is None else group == number)
                 total = np.bincount(graph[is_in], values[is_in], len(batch))
                 count = np.bincount(graph[is_in], minlength=len(batch))
-                of_groups.append(np.where(count, total / np.maximum(count, 1), np.nan))
+                group_means.append(np.where(count, total / np.maximum(count, 1), np.nan))
             names = self._names_of(column)
-            means |= dict(zip(names, of_groups * len(self._directions), strict=True))
+            means |= dict(zip(names, group_means * len(self._directions), strict=True))
         return means
 
     def _means(
         self, values: np.ndarray, cells: list, known: np.ndarray, n: int, n_groups: int
     ) -> list[np.ndarray]:
-        """Means over the arcs at each node, by direction and group, and shares of missing ones."""
+        """Means over the arcs at each node by direction and group; shares of missing numbers."""
         is_missing = np.isnan(values)
         given = np.where(is_missing, 0.0, values)
         means, shares = [], []
@@ -142,7 +153,7 @@ class EdgeBlock(Block):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """The block in a file."""
+        """Rebuild the block from its saved state."""
         groups = state.take_instance("groups", EdgeGroups)
         columns = state.take("columns", tuple)
         mean = state.take_array("mean", float, (len(columns),))

@@ -1,7 +1,7 @@
 """NodeFeatures: node labels, attributes, degrees and random walks -> one feature vector per node.
 
-It is a transformer: the graphs come back with their attributes replaced by the features, so it can
-precede any estimator that takes graphs in a pipeline.
+NodeFeatures is a transformer: it replaces the attributes of graphs by the features, so it can
+precede any estimator of graphs in a pipeline.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from skgraphkde.features.blocks import (
     LabelBlock,
     NumberBlock,
     WalkBlock,
-    positions,
+    is_spatial,
 )
 from skgraphkde.features.categories import (
     edge_values,
@@ -39,52 +39,53 @@ from skgraphkde.specification import Specification, at_least
 
 __all__ = ["NodeFeatures"]
 
-#: The kinds of features, in the order of their columns.
+#: Kinds of features, in the order of their columns.
 BLOCKS = (LabelBlock, NumberBlock, DegreeBlock, WalkBlock, EdgeBlock)
 KINDS = tuple(block.kind for block in BLOCKS)
-# Longest random walk, unless n_steps says otherwise.
+# Default of n_steps.
 N_STEPS = 4
 
 
 @register
 class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):  # type: ignore
-    """Turn what graphs carry, and how they are wired, into one feature vector per node.
+    """Node features from attributes and structure: one vector per node.
 
     Parameters
     ----------
     kinds : {"auto", "given"} or tuple of str, default="auto"
-        Which features, of
+        Kinds of features:
 
         - "label": one-hot node label; a label that `fit` did not see becomes the zero vector. More
           than 512 labels are projected to 256 columns by fixed random signs;
-        - "attribute": node numbers, standardized on the training nodes; a missing one is the mean,
-          beside a column that says so. "auto" leaves out positions, which are numbers that hardly
-          change along the edges: they say where in space a node is, in a frame that differs from
-          graph to graph. What a GraphSchema names is never left out, nor is what has another name
-          than positions have ("x", "y", "z", "pos", "position", "coordinates" and the like);
+        - "attribute": node numbers, standardized on the training nodes; a missing number is
+          replaced by the mean, and marked in an additional column. "auto" ignores coordinates,
+          which are numbers that hardly change along the edges: the frame of reference differs from
+          graph to graph. Attributes that a GraphSchema names are never ignored, nor are attributes
+          with other names than "x", "y", "z", "pos", "position", "coordinates" and the like;
         - "degree": one-hot number of neighbors in the bins 0, 1, 2-3, 4-7, ... and its logarithm;
-        - "random_walk": the probability that a walk which steps to a random neighbor (in proportion
-          to the edge weights) is back after 2, ..., `n_steps` steps; 0 at an isolated node.
-          Directed graphs have the same along the arcs, too. It is exact, but estimated for graphs
-          of many thousand nodes, where node order matters a little;
-        - "edge": of directed graphs and edges with data, the logarithm of the number of edges in
-          each direction and of each category, and means of the numbers of these edges.
+        - "random_walk": the probability that a walk, which steps to a random neighbor in proportion
+          to the edge weights, returns after 2, ..., `n_steps` steps; 0 for an isolated node.
+          Directed graphs also have the probabilities of walks along the arcs. The probabilities are
+          exact, except for graphs of many thousand nodes, for which they are estimated and depend
+          slightly on the node order;
+        - "edge": for directed graphs and edges with data, the logarithm of the number of edges of
+          each direction and category, and means of the numbers of these edges.
 
-        "auto" takes all that the training graphs have. "given" takes the first of label, attribute
-        and degree that they have, which papers on these data sets commonly use.
+        "auto" uses all kinds that the training graphs have. "given" uses the first of label,
+        attribute and degree that they have, which papers on these data sets commonly use.
     n_steps : int, default=None
-        Length of the longest random walk, at least 2. None is 4. Only with random walks.
+        Length of the longest random walk, at least 2. None is 4. Only allowed with random walks.
 
     Attributes
     ----------
     kinds_ : tuple of str
-        The features in use.
+        Kinds of features in use.
     blocks_ : tuple
-        One for each, with the `names` of its columns.
+        One block for each kind, with the `names` of its columns.
     edge_groups_ : EdgeGroups
-        Directions and categories of edges that are told apart.
+        Directions and categories of edges that are distinguished.
     n_features_out_ : int
-        The number of features per node.
+        Number of features per node.
 
     Examples
     --------
@@ -121,7 +122,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         if self.n_steps is not None and not has_walks:
             raise ValueError(
                 f"n_steps is the length of random walks, which kinds={self.kinds!r} does not "
-                "include: leave it out, or add 'random_walk'"
+                "include: omit n_steps, or add 'random_walk'"
             )
 
     def __sklearn_tags__(self) -> Any:
@@ -136,7 +137,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         Parameters
         ----------
         graphs : GraphBatch or sequence of graphs
-            The training graphs, see :func:`skgraphkde.read_graphs`.
+            Training graphs, see :func:`skgraphkde.read_graphs`.
         y : None
             Ignored.
 
@@ -153,15 +154,14 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         batch = read_graphs(graphs)
         left_out = np.zeros(sum(width for _, width in batch.schema.node_numbers), dtype=bool)
         if self.kinds == "auto" and batch.attributes is not None:
-            left_out = positions(batch)
-            _say_left_out(batch, left_out)
+            left_out = is_spatial(batch)
+            _warn_ignored_coordinates(batch, left_out)
         kinds = _resolve_kinds(self.kinds, batch, left_out)
         edge_groups = EdgeGroups.fit(batch)
         self.blocks_ = tuple(self._block(kind, batch, edge_groups, left_out) for kind in kinds)
         self.kinds_, self.edge_groups_ = kinds, edge_groups
-        of_nodes, of_edges = node_values(batch), edge_values(batch)
-        warn_of_alike("node category", batch.schema.node_categories, of_nodes)
-        warn_of_alike("edge category", batch.schema.edge_categories, of_edges)
+        warn_of_alike("node category", batch.schema.node_categories, node_values(batch))
+        warn_of_alike("edge category", batch.schema.edge_categories, edge_values(batch))
         return self
 
     def _block(
@@ -180,11 +180,11 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
 
     @property
     def n_features_out_(self) -> int:
-        """The number of features per node."""
+        """Number of features per node."""
         return sum(block.n_columns for block in self.blocks_)
 
     def block(self, kind: str) -> Any:
-        """The block of one kind; None if it is not in use."""
+        """Block of one kind; None if it is not in use."""
         return next((block for block in self.blocks_ if block.kind == kind), None)
 
     def transform(self, graphs: Any) -> GraphBatch:
@@ -203,7 +203,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         Raises
         ------
         ValueError
-            If labels or attributes that `fit` saw are missing, or attributes have another width.
+            If labels or attributes of `fit` are missing, or the number of attributes differs.
         """
         check_is_fitted(self)
         batch = read_graphs(graphs)
@@ -211,23 +211,32 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         return self.transform_batch(batch)
 
     def check_batch(self, batch: GraphBatch, references: GraphBatch | None = None) -> None:
-        """Raise if the batch lacks what `fit` saw; warn once of categories that it did not see.
+        """Check that a batch has the attributes of `fit`; warn once about unseen categories.
 
-        What graphs have that became references later is no news, either.
+        Parameters
+        ----------
+        batch : GraphBatch
+        references : GraphBatch, default=None
+            Current references, whose categories count as seen.
+
+        Raises
+        ------
+        ValueError
+            If labels or attributes of `fit` are missing, or the number of attributes differs.
         """
         self.check_columns(batch)
         labels = self.block("label")
         if labels is None:
             return
         used, known = node_values(batch), labels.vocabularies
-        is_news = any(not set(x) <= set(y) for x, y in zip(used, known, strict=True))
-        if is_news and references is not None:
-            joined = node_values(references)
-            known = tuple((*x, *y) for x, y in zip(known, joined, strict=True))
+        has_unseen = any(not set(x) <= set(y) for x, y in zip(used, known, strict=True))
+        if has_unseen and references is not None:
+            added = node_values(references)
+            known = tuple((*x, *y) for x, y in zip(known, added, strict=True))
         warn_of_unseen("node labels", labels.categories, used, known)
 
     def check_columns(self, batch: GraphBatch) -> None:
-        """Raise if the batch lacks what `fit` saw."""
+        """Raise a ValueError if the batch lacks labels or attributes of `fit`."""
         labels, numbers = self.block("label"), self.block("attribute")
         if labels is not None:
             batch.check_labels()
@@ -240,16 +249,16 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
                 )
 
     def transform_batch(self, batch: GraphBatch) -> GraphBatch:
-        """The features of a batch that :meth:`check_batch` accepts.
+        """Compute the features of a batch that :meth:`check_batch` accepts.
 
-        If edges are told apart, the arcs carry their groups as labels.
+        If edge groups are distinguished, the arcs carry their groups as labels.
         """
         blocks = [block(batch) for block in self.blocks_]
         featurized = batch.replace(attributes=blocks[0] if len(blocks) == 1 else np.hstack(blocks))
         groups = self.edge_groups_
         if groups.categories:
-            of_arcs = groups.of_arcs(batch)
-            return featurized.replace(edge_labels=of_arcs, edge_label_names=groups.names)
+            edge_labels = groups.of_arcs(batch)
+            return featurized.replace(edge_labels=edge_labels, edge_label_names=groups.names)
         return featurized.replace(edge_labels=None, edge_label_names=())
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -274,13 +283,13 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
 
     @property
     def kind_of_column(self) -> list[str]:
-        """The kind of each feature, such as "degree"."""
+        """Kind of each feature, such as "degree"."""
         return [block.kind for block in self.blocks_ for _ in block.names]
 
     # -- state -------------------------------------------------------------------------------------
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps: the parameters, and what `fit` learned."""
+        """State to save: the parameters and the fitted attributes."""
         fitted = None
         if hasattr(self, "kinds_"):
             fitted = {"blocks_": self.blocks_, "edge_groups_": self.edge_groups_}
@@ -288,7 +297,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
 
     @classmethod
     def from_state(cls, state: State) -> NodeFeatures:
-        """The features in a file."""
+        """Rebuild the features from their saved state."""
         features = cls.from_saved(state.take("parameters", dict))
         fitted: Any = state.take("fitted", (dict, type(None)))
         if fitted is not None:
@@ -312,13 +321,13 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         state.check_empty()
 
 
-def _say_left_out(batch: GraphBatch, left_out: np.ndarray) -> None:
-    """Warn of positions that are left out."""
+def _warn_ignored_coordinates(batch: GraphBatch, left_out: np.ndarray) -> None:
+    """Warn about ignored coordinates."""
     columns = np.array(batch.schema.node_columns, dtype=object)[left_out].tolist()
     if columns:
         warn(
             f"left out of the features: node number {listed(list(map(repr, columns)))}, which "
-            "hardly changes along edges, as positions do: to use it, name it in the schema, "
+            "hardly changes along edges, like a coordinate: to use it, name it in the schema, "
             "node_numbers=..."
         )
 
@@ -337,7 +346,7 @@ def _resolve_kinds(kinds: Any, batch: GraphBatch, left_out: np.ndarray) -> tuple
     lacking = [kind for kind in kinds if kind not in available]
     if lacking:
         raise ValueError(
-            f"the node features {lacking} were asked for, but the graphs carry none; networkx "
+            f"the node features {lacking} were requested, but the graphs carry none; networkx "
             "graphs carry labels in the node attribute 'label' and attributes in 'x'"
         )
     return tuple(kind for kind in KINDS if kind in kinds)

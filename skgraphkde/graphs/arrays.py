@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ LARGEST = 1e100  # larger numbers overflow when they are squared and added
 
 
 def offsets(counts: Any) -> np.ndarray:
-    """Where each item starts when laid end to end: 0, counts[0], counts[0] + counts[1], ..."""
+    """The start of each item laid end to end: 0, counts[0], counts[0] + counts[1], ..."""
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
@@ -68,25 +68,6 @@ def columns_by_name(
         columns[name] = np.asarray(numbers)[:, first : first + width]
         first += width
     return columns
-
-
-def filled_columns(
-    numbers: np.ndarray | None, has: Mapping[str, int], wanted: Mapping[str, int], n: int
-) -> np.ndarray | None:
-    """The columns that are wanted, in order, with NaN for those that are not there.
-
-    Parameters
-    ----------
-    numbers : ndarray of shape (n, n_columns) or None
-    has, wanted : dict of name -> width
-    n : int
-        Number of rows.
-    """
-    if not wanted:
-        return None
-    columns = {name: np.full((n, width), np.nan) for name, width in wanted.items()}
-    columns |= columns_by_name(numbers, has.items())
-    return np.hstack([columns[name] for name in wanted])
 
 
 def used_codes(codes: np.ndarray | None, names: tuple[Hashable, ...]) -> tuple:

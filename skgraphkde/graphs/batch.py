@@ -16,11 +16,9 @@ import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import frozen, merged_codes, offsets, ranges
-from skgraphkde.graphs.batch_state import checked_parts
-from skgraphkde.graphs.conversion import to_networkx
+from skgraphkde.graphs.arrays import LARGEST, columns_by_name, frozen, merged_codes, offsets, ranges
 from skgraphkde.graphs.schema import FittedSchema
-from skgraphkde.persistence import State, register
+from skgraphkde.persistence import State, check_distinct, register
 
 __all__ = ["GraphBatch"]
 
@@ -60,9 +58,9 @@ class GraphBatch:
     attributes : ndarray of shape (n_nodes, n_attributes), default=None
         The numbers of each node. NaN is a missing one, if ``schema.missing`` is "indicate".
     edge_labels, edge_label_names, edge_attributes : default=None, (), None
-        The same of the arcs, in the order of the entries of `adjacency`.
+        Categories and numbers of the arcs, in the order of the entries of `adjacency`.
     schema : FittedSchema, default=None
-        The names of all that, and whether the graphs are directed. None: undirected, with the
+        Attribute names and types, and whether graphs are directed. None: undirected, with the
         category "label" and the numbers "x".
 
     Examples
@@ -131,7 +129,7 @@ class GraphBatch:
 
     @property
     def directed(self) -> bool:
-        """Whether arcs have no opposite."""
+        """True if arcs have a direction."""
         return self.schema.directed
 
     @property
@@ -243,13 +241,13 @@ class GraphBatch:
     # -- state ---------------------------------------------------------------------------------
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
+        """The arrays and names, for a file."""
         return {name: getattr(self, name) for name in PARTS}
 
     @classmethod
     def from_state(cls, state: State) -> GraphBatch:
         """The graphs in a file, for which everything holds that the constructor relies on."""
-        return cls(**checked_parts(state))
+        return cls(**_checked_parts(state))
 
     # -- slicing and joining -------------------------------------------------------------------
 
@@ -312,7 +310,9 @@ class GraphBatch:
         """
         if not batches:
             raise ValueError("nothing to concatenate: give at least one GraphBatch")
-        batches = _with_edge_data(batches)
+        has_edges = [batch for batch in batches if batch.adjacency.nnz]
+        first = (has_edges or batches)[0].schema
+        batches = [x if x.adjacency.nnz else with_edge_columns(x, first) for x in batches]
         first = batches[0].schema
         for batch in batches[1:]:
             conflict = first.conflict(batch.schema)
@@ -336,7 +336,7 @@ class GraphBatch:
         return GraphBatch(node_ptr, adjacency, *of_nodes, *of_edges, schema=schema)
 
     def replace(self, **changes: Any) -> GraphBatch:
-        """The same nodes with other arrays, which are named as in the constructor.
+        """A copy with other arrays, which are named as in the constructor.
 
         Other `attributes` are those that something computed, and have no names.
         """
@@ -359,26 +359,22 @@ class GraphBatch:
             names of the schema; edges have the attribute "weight" (or the name that was read) if
             any weight of the batch differs from 1.
         """
-        return to_networkx(self)
+        return _to_networkx(self)
 
 
-def _with_edge_data(batches: Sequence[GraphBatch]) -> list[GraphBatch]:
-    """Batches without any edge have the edge data of the others, of which they need none."""
-    schema = next((batch.schema for batch in batches if batch.adjacency.nnz), batches[0].schema)
-    widths = sum(width for _, width in schema.edge_numbers)
-    data: dict[str, Any] = {
-        "edge_labels": np.zeros(0, dtype=np.int64) if schema.edge_categories else None,
-        "edge_label_names": (),
-        "edge_attributes": np.zeros((0, widths)) if widths else None,
-    }
-    names: dict[str, Any] = {
-        "edge_categories": schema.edge_categories,
-        "edge_numbers": schema.edge_numbers,
-    }
-    return [
-        x if x.adjacency.nnz else x.replace(**data, schema=replace(x.schema, **names))
-        for x in batches
-    ]
+def with_edge_columns(batch: GraphBatch, schema: FittedSchema) -> GraphBatch:
+    """Graphs without edges, with the columns that edges have in other graphs."""
+    width = sum(width for _, width in schema.edge_numbers)
+    return batch.replace(
+        edge_labels=np.zeros(0, dtype=np.int64) if schema.edge_categories else None,
+        edge_label_names=(),
+        edge_attributes=np.zeros((0, width)) if width else None,
+        schema=replace(
+            batch.schema,
+            edge_categories=schema.edge_categories,
+            edge_numbers=schema.edge_numbers,
+        ),
+    )
 
 
 def _array(values: np.ndarray | None, dtype: Any) -> np.ndarray | None:
@@ -394,3 +390,116 @@ def _joined(parts: list[tuple]) -> tuple[Any, Any, Any]:
     labels, names, numbers = zip(*parts, strict=True)
     joined = (None, ()) if labels[0] is None else merged_codes(list(labels), list(names))
     return joined[0], joined[1], None if numbers[0] is None else np.concatenate(numbers)
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def _checked_parts(state: State) -> dict[str, Any]:
+    """The parts of a batch in a file."""
+    schema = state.take_instance("schema", FittedSchema)
+    node_ptr = state.take_array("node_ptr", np.int64, (None,))
+    adjacency = state.take("adjacency", sp.csr_array)
+    n_nodes, n_arcs = adjacency.shape[0], adjacency.nnz
+    state.check(adjacency.shape == (n_nodes, n_nodes), "adjacency is not square")
+    is_ptr = len(node_ptr) > 1 and node_ptr[0] == 0 and node_ptr[-1] == n_nodes
+    state.check(is_ptr and (np.diff(node_ptr) > 0).all(), "node_ptr does not ascend")
+    graph_of_node = np.repeat(np.arange(len(node_ptr) - 1), np.diff(node_ptr))
+    row = np.repeat(np.arange(n_nodes), np.diff(adjacency.indptr))
+    within = graph_of_node[row] == graph_of_node[adjacency.indices]
+    state.check(within.all(), "adjacency has an edge between graphs")
+    weights = adjacency.data
+    are_weights = weights.dtype == np.float64 and ((weights > 0) & (weights <= LARGEST)).all()
+    state.check(are_weights, "adjacency has weights that are not positive numbers")
+    steps = np.diff(row * n_nodes + adjacency.indices)
+    has_data = bool(schema.edge_categories or schema.edge_numbers)
+    is_sorted = (steps >= 0).all() if has_data else (steps > 0).all()
+    state.check(is_sorted, "the arcs of adjacency are not sorted")
+    state.check((row != adjacency.indices).all(), "adjacency has a self-loop")
+    is_symmetric = schema.directed or not (adjacency != adjacency.T).nnz
+    state.check(is_symmetric, "adjacency is not that of undirected graphs")
+    parts = {"schema": schema, "node_ptr": node_ptr, "adjacency": adjacency}
+    for prefix, n_rows, categories, numbers in (
+        ("", n_nodes, schema.node_categories, schema.node_numbers),
+        ("edge_", n_arcs, schema.edge_categories, schema.edge_numbers),
+    ):
+        labels = state.take_optional(f"{prefix}labels", np.ndarray)
+        names = state.take(f"{prefix}label_names", tuple)
+        state.check((labels is None) == (not categories), f"{prefix}labels are not as in schema")
+        check_distinct(names, f"GraphBatch: {prefix}label_names has a label twice")
+        if labels is not None:
+            is_code = labels.dtype == np.int64 and labels.shape == (n_rows,)
+            is_code = is_code and ((labels >= 0) & (labels < len(names))).all()
+            state.check(is_code, f"{prefix}labels do not fit {prefix}label_names")
+            is_joint = len(categories) < 2 or all(
+                type(x) is tuple and len(x) == len(categories) for x in names
+            )
+            state.check(is_joint, f"{prefix}label_names are not tuples")
+        attributes = state.take_optional(f"{prefix}attributes", np.ndarray)
+        width = sum(width for _, width in numbers)
+        state.check((attributes is None) == (width == 0), f"{prefix}attributes: not as in schema")
+        if attributes is not None:
+            fits = attributes.dtype == np.float64 and attributes.shape == (n_rows, width)
+            values = np.abs(attributes) if fits else np.array(np.inf)
+            usable = (values <= LARGEST) | ((schema.missing == "indicate") & np.isnan(values))
+            state.check(usable.all(), f"{prefix}attributes do not fit, or are not finite")
+        parts |= {f"{prefix}labels": labels, f"{prefix}label_names": names}
+        parts[f"{prefix}attributes"] = attributes
+    return parts
+
+
+# -- networkx --------------------------------------------------------------------------------------
+
+
+def _to_networkx(batch: GraphBatch) -> list[nx.Graph]:
+    schema, adjacency = batch.schema, batch.adjacency.tocoo()
+    row, column = adjacency.row, adjacency.col
+    is_listed = np.ones(len(row), dtype=bool) if batch.directed else row < column
+    arcs = np.flatnonzero(is_listed)
+    key = row[arcs].astype(np.int64) * batch.n_nodes + column[arcs]
+    has_parallel = bool((np.diff(key) == 0).any())
+    plain = {
+        (False, False): nx.Graph,
+        (True, False): nx.DiGraph,
+        (False, True): nx.MultiGraph,
+        (True, True): nx.MultiDiGraph,
+    }[batch.directed, has_parallel]
+    weight = schema.edge_weight or "weight"
+    weights = adjacency.data if np.any(adjacency.data != 1) else None
+    arc_ptr = np.searchsorted(batch.graph_of_node[row[arcs]], np.arange(batch.n_graphs + 1))
+    graphs = []
+    for i, (start, stop) in enumerate(zip(batch.node_ptr[:-1], batch.node_ptr[1:], strict=True)):
+        graph = nx.empty_graph(int(stop - start), create_using=plain)
+        for name, values in _values_by_name(batch, "node", np.arange(start, stop)).items():
+            nx.set_node_attributes(graph, dict(enumerate(values)), name)
+        own = arcs[arc_ptr[i] : arc_ptr[i + 1]]
+        columns = _values_by_name(batch, "edge", own)
+        if weights is not None:
+            columns[weight] = weights[own].tolist()
+        data: Any = [
+            dict(zip(columns, x, strict=True)) for x in zip(*columns.values(), strict=True)
+        ]
+        ends = (row[own] - start).tolist(), (column[own] - start).tolist()
+        graph.add_edges_from(zip(*ends, data or [{}] * len(own), strict=True))
+        graphs.append(graph)
+    return graphs
+
+
+def _values_by_name(batch: GraphBatch, part: str, index: np.ndarray) -> dict[str, list]:
+    """The values of each attribute of some nodes or arcs: categories, numbers, or vectors."""
+    prefix = "" if part == "node" else "edge_"
+    names = batch.schema.names(f"{part}_categories")
+    codes, vocabulary = getattr(batch, f"{prefix}labels"), getattr(batch, f"{prefix}label_names")
+    values: dict[str, list] = {}
+    if codes is not None:
+        labels = [vocabulary[code] for code in codes[index]]
+        for i, name in enumerate(names):
+            values[name] = [label[i] for label in labels] if len(names) > 1 else labels
+    numbers = columns_by_name(
+        getattr(batch, f"{prefix}attributes"), getattr(batch.schema, f"{part}_numbers")
+    )
+    for name, column in numbers.items():
+        rows = column[index]
+        is_number = rows.shape[1] == 1
+        values[name] = rows[:, 0].tolist() if is_number else [row.copy() for row in rows]
+    return values

@@ -12,7 +12,7 @@ from scipy.stats import poisson
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
-from skgraphkde.graphs.refinement import bits, color_rows, mix, refined, sums_of_runs
+from skgraphkde.graphs.refinement import hash64, hash_rows, refined, sums_of_runs
 from skgraphkde.graphs.relations import messages
 
 # Colors that still split after so many rounds belong to paths and trees that differ far away.
@@ -31,7 +31,7 @@ WALK_BITS = 30
 LEVEL, LEVEL_BEYOND, ERRORS = 0.05, 1e-3, 1.5
 
 
-def first_copies(batch: GraphBatch) -> np.ndarray:
+def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
     """The first graph that looks the same as each one.
 
     Two graphs look the same if refinement of colors (Weisfeiler and Leman, 1968), which begin with
@@ -51,38 +51,19 @@ def first_copies(batch: GraphBatch) -> np.ndarray:
     """
     batch = _rounded(batch)
     kinds = _kinds(batch, _node_colors(batch, FEW_ROUNDS))
-    repeated = _repeated(kinds)
+    _, inverse, counts = np.unique(kinds, return_inverse=True, return_counts=True)
+    repeated = np.flatnonzero(counts[inverse] > 1)
     if len(repeated):
         some = batch[repeated]
-        kinds[repeated] += _kinds(some, _node_colors(some, MOST_ROUNDS))
-        repeated = repeated[_are_reordered(kinds[repeated], _as_given(some))]
-    if len(repeated):
-        some = batch[repeated]
+        colors = _node_colors(some, MOST_ROUNDS)
         rounded = np.rint(return_probabilities(some, WALK_STEPS) * 2.0**WALK_BITS)
-        colors = mix(color_rows(rounded) + _node_colors(some, MOST_ROUNDS))
-        kinds[repeated] += _kinds(some, colors)
+        kinds[repeated] += _kinds(some, hash64(hash_rows(rounded) + colors))
     _, first, inverse = np.unique(kinds, return_index=True, return_inverse=True)
     return first[inverse]
 
 
-def _repeated(kinds: np.ndarray) -> np.ndarray:
-    """The graphs of which there are others of their kind."""
-    _, inverse, counts = np.unique(kinds, return_inverse=True, return_counts=True)
-    return np.flatnonzero(counts[inverse] > 1)
-
-
-def _are_reordered(kinds: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """Which graphs are of a kind that was given in several orders of the nodes, bool.
-
-    Walks take time: copies in one order need none.
-    """
-    _, inverse = np.unique(kinds, return_inverse=True)
-    _, first = np.unique(mix(kinds + mix(given)), return_index=True)
-    return np.bincount(inverse[first])[inverse] > 1
-
-
 def _rounded(batch: GraphBatch) -> GraphBatch:
-    """The same graphs, their numbers rounded."""
+    """The graphs with rounded numbers."""
     rounded = {
         name: None if values is None else _to_grid(np.asarray(values))
         for name, values in (
@@ -113,11 +94,11 @@ def _to_grid(columns: np.ndarray) -> np.ndarray:
 
 def _own_colors(batch: GraphBatch) -> np.ndarray:
     """Colors by the data of each node, shape (n_nodes,)."""
-    colors = mix(np.zeros(batch.n_nodes, dtype=np.uint64))
+    colors = hash64(np.zeros(batch.n_nodes, dtype=np.uint64))
     if batch.labels is not None:
-        colors = mix(colors + np.asarray(batch.labels).astype(np.uint64))
+        colors = hash64(colors + np.asarray(batch.labels).astype(np.uint64))
     if batch.attributes is not None:
-        colors = mix(colors + color_rows(np.asarray(batch.attributes)))
+        colors = hash64(colors + hash_rows(np.asarray(batch.attributes)))
     return colors
 
 
@@ -137,32 +118,21 @@ def _edge_codes(batch: GraphBatch) -> np.ndarray | None:
     """A number for all that is known of each arc but its weight; None if nothing is."""
     codes = None
     if batch.edge_labels is not None:
-        codes = mix(np.asarray(batch.edge_labels).astype(np.uint64))
+        codes = hash64(np.asarray(batch.edge_labels).astype(np.uint64))
     if batch.edge_attributes is not None:
-        numbers = color_rows(np.asarray(batch.edge_attributes))
-        codes = numbers if codes is None else mix(codes + numbers)
+        numbers = hash_rows(np.asarray(batch.edge_attributes))
+        codes = numbers if codes is None else hash64(codes + numbers)
     return codes
-
-
-def _as_given(batch: GraphBatch) -> np.ndarray:
-    """One color for each graph, by its arcs and data in their order; shape (n_graphs,)."""
-    first = batch.node_ptr[batch.graph_of_node]
-    position = (np.arange(batch.n_nodes) - first).astype(np.uint64)
-    source, target = position[batch.source_of_arc], position[batch.adjacency.indices]
-    arcs = mix(mix(mix(source) + target) + mix(bits(batch.adjacency.data)))
-    arc_ptr = batch.adjacency.indptr[batch.node_ptr]
-    nodes = mix(mix(position) + _own_colors(batch))
-    return mix(sums_of_runs(arcs, arc_ptr) + sums_of_runs(nodes, batch.node_ptr))
 
 
 def _kinds(batch: GraphBatch, colors: np.ndarray) -> np.ndarray:
     """One color for each graph, by those of its nodes, in any order; shape (n_graphs,)."""
-    of_graph = sums_of_runs(mix(colors), batch.node_ptr)
-    return mix(of_graph + batch.n_nodes_per_graph.astype(np.uint64))
+    of_graph = sums_of_runs(hash64(colors), batch.node_ptr)
+    return hash64(of_graph + batch.n_nodes_per_graph.astype(np.uint64))
 
 
-def exceed_chance(n_copies: np.ndarray) -> bool:
-    """Whether graphs come more often than they do if each is drawn at random, with its own chance.
+def has_excess_duplicates(n_copies: np.ndarray) -> bool:
+    """True if graphs repeat more often than random draws, each with its own chance, would give.
 
     Let f_k graphs come k times. If the graphs are drawn at random, the expectations of k! f_k are
     the moments of a measure, so by Cauchy and Schwarz

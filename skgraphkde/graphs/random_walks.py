@@ -103,7 +103,7 @@ def _row_products(V: Any, W: Any) -> np.ndarray:
 
 
 def _stays_sparse(graph: GraphBatch, n_steps: int) -> bool:
-    """Whether the powers of S up to half the steps take few products."""
+    """True if the powers of S up to half the steps take few products."""
     S, back = (
         sp.csr_array((np.ones(x.nnz, bool), x.indices, x.indptr), x.shape) for x in _steps(graph)
     )

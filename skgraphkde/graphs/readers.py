@@ -7,22 +7,18 @@ the node and the cure. The caller's graphs are never changed.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Set
-from dataclasses import replace
+from collections.abc import Iterator, Set
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.computing.warn import warn
-from skgraphkde.graphs.arrays import offsets, sorted_labels
+from skgraphkde.graphs.assembly import assemble
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.formats import is_one_graph, reader_of
 from skgraphkde.graphs.formats.common import Graph
-from skgraphkde.graphs.formats.finish import Data, Finished, finished
-from skgraphkde.graphs.resolution import Plan, resolved
-from skgraphkde.graphs.schema import CONVENTIONS, FittedSchema, GraphSchema, Widths, validated
-from skgraphkde.graphs.selection import selected
+from skgraphkde.graphs.schema import CONVENTIONS, FittedSchema, GraphSchema, validated
+from skgraphkde.graphs.selection import select_columns
 
 __all__ = ["read_graphs"]
 
@@ -98,14 +94,20 @@ def read_graphs(
     fitted = schema if isinstance(schema, FittedSchema) else None
     schema = validated(schema) if fitted is None else fitted.to_schema()
     if isinstance(graphs, GraphBatch) and len(graphs):
-        return selected(graphs, schema)
+        return select_columns(graphs, schema)
     node_names = _node_names(schema)
     batches: list[GraphBatch] = []
     waiting: list[Graph] = []  # read, but not yet in a batch
+
+    def flush() -> None:
+        if waiting:
+            batches.append(assemble(waiting, schema, fitted))
+            waiting.clear()
+
     for i, graph in enumerate(_check_sequence(graphs)):
         if isinstance(graph, GraphBatch):
-            batches += [*_join(waiting, schema, fitted), selected(graph, schema)]
-            waiting = []
+            flush()
+            batches.append(select_columns(graph, schema))
         elif (read := reader_of(graph)) is not None:
             waiting.append(read(i, graph, node_names))
         else:
@@ -114,7 +116,7 @@ def read_graphs(
                 "PyTorch Geometric or igraph, an (A, X) pair of arrays, a dict with 'edges', a "
                 "tuple as GraKeL takes it, or a GraphBatch"
             )
-    batches += _join(waiting, schema, fitted)
+    flush()
     return batches[0] if len(batches) == 1 else GraphBatch.concatenate(batches)
 
 
@@ -155,115 +157,3 @@ def _check_sequence(graphs: Any) -> Any:
     if len(graphs) == 0:
         raise ValueError("the list of graphs is empty: give at least one graph")
     return graphs
-
-
-# -- joining graphs --------------------------------------------------------------------------------
-
-
-def _join(
-    graphs: list[Graph], schema: GraphSchema, fitted: FittedSchema | None
-) -> list[GraphBatch]:
-    """One batch of all `graphs`, in a list; an empty list if there are no graphs."""
-    if not graphs:
-        return []
-    plan = resolved(schema, graphs, fitted)
-    read = [finished(graph, plan) for graph in graphs]
-    node_ptr = offsets([graph.n_nodes for graph in read])
-    arcs = np.concatenate([g.arcs + first for g, first in zip(read, node_ptr[:-1], strict=True)])
-    weights = np.concatenate([graph.weights for graph in read])
-    n_nodes = int(node_ptr[-1])
-    order = np.lexsort((arcs[:, 1], arcs[:, 0]))  # stable: parallel edges keep their order
-    indptr = offsets(np.bincount(arcs[:, 0], minlength=n_nodes))
-    adjacency = sp.csr_array((weights[order], arcs[order, 1], indptr), shape=(n_nodes, n_nodes))
-    n_edges = offsets([_n_edges(graph) for graph in read])[:-1]
-    edge = np.concatenate([g.edge_of_arc + n for g, n in zip(read, n_edges, strict=True)])[order]
-    node_labels, node_names, node_numbers, node_widths = _joined(
-        [(g.nodes, g.index) for g in read], plan, "node"
-    )
-    with_data = [(g.edges, g.index) for g in read if _n_edges(g)]
-    labels, names, numbers, edge_widths = _joined(with_data, plan, "edge")
-    is_directed = schema.directed is True or any(g.is_directed for g in read)
-    is_directed |= fitted is not None and fitted.directed
-    what = plan.fitted(is_directed, node_widths, edge_widths)
-    kinds = ("edges",) if schema.directed is True else ("edges", "either")
-    undirected = [graph.index for graph in graphs if graph.kind in kinds and len(graph.pairs)]
-    if is_directed and undirected:
-        warn(
-            f"graph {undirected[0]} is undirected among directed ones: each of its edges is read "
-            "as two arcs, one in each direction"
-        )
-    if schema.edge_weight is None and (weights != 1).any():  # of matrices, which hold them
-        _check_all_weighted(graphs, read)
-        what = replace(what, edge_weight="weight")
-    n_loops = sum(graph.n_loops for graph in read)
-    if n_loops:
-        loops = f"{n_loops} self-loop{'s' * (n_loops > 1)}"
-        what = replace(what, left_out=(*what.left_out, loops))
-    labels, numbers = (None if x is None else x[edge] for x in (labels, numbers))
-    if not len(edge):  # of no edges there are no data
-        what = replace(what, edge_categories=(), edge_numbers=())
-        labels, names, numbers = None, (), None
-    of_nodes = node_labels, node_names, node_numbers
-    return [GraphBatch(node_ptr, adjacency, *of_nodes, labels, names, numbers, what)]
-
-
-def _check_all_weighted(graphs: list[Graph], read: list[Finished]) -> None:
-    """Check that no graph is without weights where matrices have some that are not 1."""
-    first = next(graph.index for graph in read if (graph.weights != 1).any())
-    for graph in graphs:
-        is_weighted = graph.weights is not None and graph.weights(None) is not None
-        if len(graph.pairs) and not is_weighted:
-            raise ValueError(
-                f"graph {graph.index} has no weights, and graph {first} has, in its matrix: name "
-                "those of the others in GraphSchema(edge_weight=...), or give a matrix of 0 and 1"
-            )
-
-
-def _n_edges(graph: Finished) -> int:
-    """The number of edges that have data, which includes those that were left out."""
-    if graph.edges.labels is not None:
-        return len(graph.edges.labels)
-    return len(graph.edges.numbers[0]) if graph.edges.numbers else 0
-
-
-def _joined(data: list[tuple[Data, int]], plan: Plan, part: str) -> tuple:
-    """Codes of categories, their names, numbers, and the widths of these, of all graphs."""
-    labels = numbers = None
-    names: tuple[Hashable, ...] = ()
-    widths: Widths = ()
-    if not data:
-        return labels, names, numbers, widths
-    if plan.names[f"{part}_categories"]:
-        values = [label for of_graph, _ in data for label in of_graph.labels or ()]
-        names = sorted_labels(set(values))
-        code = {name: i for i, name in enumerate(names)}
-        labels = np.array([code[value] for value in values], dtype=np.int64)
-    columns = []
-    for i, name in enumerate(plan.names[f"{part}_numbers"]):
-        rows = [(of_graph.numbers[i], index) for of_graph, index in data]
-        columns.append(_rows(rows, part, name))
-    widths = tuple(
-        (name, x.shape[1])
-        for name, x in zip(plan.names[f"{part}_numbers"], columns, strict=True)
-        if x.shape[1]
-    )
-    if widths:
-        numbers = np.hstack(columns)
-    return labels, names, numbers, widths
-
-
-def _rows(rows: list[tuple[np.ndarray, int]], part: str, name: str) -> np.ndarray:
-    """Numbers of all graphs, which must have one width; 0 columns if all are missing."""
-    widths = {
-        x.shape[1]: index for x, index in reversed(rows) if not x.shape[1] or not np.isnan(x).all()
-    }
-    if len(widths) > 1:
-        (width, index), (first, first_index) = list(widths.items())[:2]
-        raise ValueError(
-            f"graph {index} has {width or 'no'} numbers in the {part} attribute {name!r}, and "
-            f"graph {first_index} has {first or 'none'}: give all graphs {part} attributes of the "
-            "same width, or none"
-        )
-    width = next(iter(widths), 0)
-    blank = [x if x.shape[1] == width else np.full((len(x), width), np.nan) for x, _ in rows]
-    return np.concatenate(blank)

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.refinement import Messages, bits, mix
+from skgraphkde.graphs.refinement import Messages, hash64, quantize
 from skgraphkde.persistence import State, check_distinct, register
 
 # Categories that are told apart; the others are one.
@@ -26,7 +26,7 @@ MOST_CATEGORIES = 16
 @register
 @dataclass(frozen=True)
 class EdgeGroups:
-    """Which categories of edges are told apart: the 16 most frequent ones, and the others as one.
+    """The categories of edges that are told apart: the 16 most frequent, and the others as one.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class EdgeGroups:
         return np.minimum(codes, n_groups)[batch.edge_labels]
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
+        """The fields, for a file."""
         return vars(self)
 
     @classmethod
@@ -166,15 +166,15 @@ def messages(batch: GraphBatch, groups: np.ndarray | None, *, weighted: bool) ->
     if (weights == weights[:1]).all():
         weights = weights[:1]
     # Never 0: a node's own color must not count as that of a neighbor.
-    keys = mix(bits(weights))
+    keys = hash64(quantize(weights))
     if groups is not None:
-        keys = mix(keys + mix(groups.astype(np.uint64) + np.uint64(1)))
+        keys = hash64(keys + hash64(groups.astype(np.uint64) + np.uint64(1)))
     passed = [Messages(A.indices, A.indptr, keys)]
     if batch.directed:
         back = transposed(batch)
         keys = keys if len(keys) == 1 else keys[back.arcs]
-        passed.append(Messages(back.indices, back.indptr, mix(keys + np.uint64(1))))
+        passed.append(Messages(back.indices, back.indptr, hash64(keys + np.uint64(1))))
     if weighted and batch.underlying is not A:  # which encoders see as well
         U = batch.underlying
-        passed.append(Messages(U.indices, U.indptr, mix(bits(U.data) + np.uint64(2))))
+        passed.append(Messages(U.indices, U.indptr, hash64(quantize(U.data) + np.uint64(2))))
     return passed

@@ -9,12 +9,13 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
+from skgraphkde.graphs.problems import Ignored
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import Specification
 
@@ -34,7 +35,7 @@ PLACES = {"x", "y", "z", "xyz", "pos", "position", "positions", "coords", "coord
 
 @register
 class GraphSchema(Specification):
-    """Which attributes of nodes and edges are read, and as what.
+    """The attributes of nodes and edges that are read, and their kinds.
 
     Each of the first four parameters is a name or a tuple of names; "auto" for the conventions
     below, where graphs have them; "all" for everything that is of the kind; or None for nothing. A
@@ -48,7 +49,8 @@ class GraphSchema(Specification):
         Node attributes that hold a number or a vector of numbers. "auto" is "x", of which the
         detector leaves out what looks like a position in space; what you name is never left out.
     edge_categories : str, tuple of str or None, default="auto"
-        The same of edges: bond types, relations, system calls. "auto" is "label" and "edge_type".
+        Edge attributes that hold a category: bond types, relations, system calls. "auto" is "label"
+        and "edge_type".
     edge_numbers : str, tuple of str or None, default="auto"
         Lengths, amounts, delays. "auto" is "x" and "edge_attr".
     edge_weight : str or None, default=None
@@ -119,7 +121,7 @@ class GraphSchema(Specification):
 
     @classmethod
     def everything(cls) -> GraphSchema:
-        """The schema that the string "all" is short for."""
+        """The schema that "all" stands for."""
         return cls(
             node_categories="all", node_numbers="all", edge_categories="all", edge_numbers="all"
         )
@@ -155,7 +157,7 @@ Widths = tuple[tuple[str, int], ...]
 @register
 @dataclass(frozen=True)
 class FittedSchema:
-    """What was read of graphs.
+    """The attributes that were read of graphs.
 
     Attributes
     ----------
@@ -168,10 +170,10 @@ class FittedSchema:
     missing : {"error", "indicate"}
     named : tuple of str
         The names of node numbers that the user wrote.
-    left_out : tuple of str
-        What the graphs have and what was not read, in words.
-    ignores_direction, asks_direction : bool
-        Whether the user said that graphs are undirected, or directed, whatever they are.
+    ignored : tuple of Ignored
+        Attributes of the graphs that were not read, and self-loops.
+    directed_policy : {"auto"} or bool
+        The direction that the user's schema asks for.
     labels : tuple of (str, tuple of str)
         What pandas calls the columns of an attribute, where it does.
     """
@@ -184,9 +186,8 @@ class FittedSchema:
     directed: bool = False
     missing: str = "error"
     named: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    ignores_direction: bool = False
-    asks_direction: bool = False
+    ignored: tuple[Ignored, ...] = ()
+    directed_policy: Any = "auto"
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __repr__(self) -> str:
@@ -201,9 +202,14 @@ class FittedSchema:
         parts.append(f"directed={self.directed}")
         if self.missing != "error":
             parts.append(f"missing={self.missing!r}")
-        if self.left_out:
-            parts.append(f"left_out={self.left_out!r}")
+        if self.ignored:
+            parts.append(f"ignored={tuple(map(str, self.ignored))!r}")
         return f"FittedSchema({', '.join(parts)})"
+
+    def names(self, kind: str) -> tuple[str, ...]:
+        """Names of the attributes of a kind, such as "node_numbers"."""
+        value = getattr(self, kind)
+        return value if kind.endswith("categories") else tuple(name for name, _ in value)
 
     @property
     def node_columns(self) -> tuple[str, ...]:
@@ -212,18 +218,18 @@ class FittedSchema:
 
     @property
     def edge_columns(self) -> tuple[str, ...]:
-        """The same of the edge numbers."""
+        """Names of the columns of the edge numbers."""
         return column_names(self.edge_numbers)
 
     @property
-    def are_meant(self) -> np.ndarray:
-        """Which columns of the node numbers were named, or cannot be positions by their names."""
+    def is_explicit_feature(self) -> np.ndarray:
+        """Mask of the node number columns that the user named or whose names are not positions."""
         meant = [name in self.named or name.lower() not in PLACES for name, _ in self.node_numbers]
         return np.repeat(np.array(meant, dtype=bool), [width for _, width in self.node_numbers])
 
     @property
     def is_typed(self) -> bool:
-        """Whether edges differ by direction, category or number."""
+        """True if edges differ by direction, category or number."""
         return self.directed or bool(self.edge_categories or self.edge_numbers)
 
     def to_schema(self) -> GraphSchema:
@@ -234,12 +240,12 @@ class FittedSchema:
             edge_categories=self.edge_categories,
             edge_numbers=tuple(name for name, _ in self.edge_numbers),
             edge_weight=self.edge_weight,
-            directed=True if self.asks_direction else False if self.ignores_direction else "auto",
+            directed=self.directed_policy,
             missing=self.missing,
         )
 
     def conflict(self, other: FittedSchema) -> str | None:
-        """What keeps graphs that were read by both from being joined, in words; None if nothing."""
+        """The first difference that keeps batches from being joined; None if there is none."""
         for kind in KINDS:
             mine, others = getattr(self, kind), getattr(other, kind)
             if mine != others:
@@ -255,13 +261,12 @@ class FittedSchema:
         Undirected graphs become directed ones beside such.
         """
         everyone = [self, *others]
-        left_out = dict.fromkeys(text for schema in everyone for text in schema.left_out)
         return replace(
             self,
             directed=any(x.directed for x in everyone),
             missing="indicate" if any(x.missing == "indicate" for x in everyone) else "error",
             named=tuple(dict.fromkeys(name for x in everyone for name in x.named)),
-            left_out=tuple(left_out),
+            ignored=merged_ignored([x.ignored for x in everyone]),
         )
 
     def check_named(self, schema: GraphSchema, has_edges: bool) -> None:
@@ -276,22 +281,22 @@ class FittedSchema:
                         f"it in {kind[:4]}_categories"
                     )
 
-    def news(self, known: FittedSchema) -> tuple[str, ...]:
-        """What was left out here, of which nothing was said of other graphs."""
-        said = set(map(_in_general, known.left_out))
-        return tuple(text for text in self.left_out if _in_general(text) not in said)
+    def newly_ignored(self, known: FittedSchema) -> tuple[Ignored, ...]:
+        """Ignored data that was not already reported for `known`."""
+        reported = {(x.part, x.name) for x in known.ignored}
+        return tuple(x for x in self.ignored if (x.part, x.name) not in reported)
 
     # -- state -------------------------------------------------------------------------------------
 
     def to_state(self) -> dict[str, Any]:
-        """What a file keeps."""
-        return dict(vars(self))
+        """The fields, for a file."""
+        return vars(self) | {"ignored": tuple(map(astuple, self.ignored))}
 
     @classmethod
     def from_state(cls, state: State) -> FittedSchema:
         """The schema in a file."""
         values: dict[str, Any] = {}
-        for name in ("node_categories", "edge_categories", "named", "left_out"):
+        for name in ("node_categories", "edge_categories", "named"):
             values[name] = state.take(name, tuple)
             are_names = all(type(x) is str for x in values[name])
             state.check(are_names, f"{name} has something that is not text")
@@ -300,9 +305,16 @@ class FittedSchema:
             for item in values[name]:
                 is_pair = type(item) is tuple and [type(x) for x in item] == [str, int]
                 state.check(is_pair and item[1] > 0, f"{name} has something but names and widths")
+        ignored = state.take("ignored", tuple)
+        for item in ignored:
+            is_record = type(item) is tuple and [type(x) for x in item] == [str, str, str, int]
+            state.check(is_record, "ignored has something but records")
+        values["ignored"] = tuple(Ignored(*item) for item in ignored)
         values["edge_weight"] = state.take_optional("edge_weight", str)
-        for name in ("directed", "ignores_direction", "asks_direction"):
-            values[name] = state.take(name, bool)
+        values["directed"] = state.take("directed", bool)
+        values["directed_policy"] = state.take("directed_policy", (bool, str))
+        is_policy = values["directed_policy"] in (True, False, "auto")
+        state.check(is_policy, "directed_policy is neither true, false nor auto")
         values["missing"] = state.take_choice("missing", ("error", "indicate"))
         values["labels"] = state.take("labels", tuple)
         for item in values["labels"]:
@@ -312,30 +324,36 @@ class FittedSchema:
         return cls(**values)
 
 
-def _in_general(text: str) -> str:
-    """What was left out, however often and why: "3 self-loops" -> "self-loop"."""
-    return text.lstrip("0123456789 ").removesuffix("s").removesuffix(" (an identifier)")
+def merged_ignored(parts: Iterable[Iterable[Ignored]]) -> tuple[Ignored, ...]:
+    """Each attribute that is ignored in any part once, and the self-loops of all parts, counted."""
+    everything = [ignored for part in parts for ignored in part]
+    attributes = dict.fromkeys(x for x in everything if x.is_attribute)
+    loops = [x for x in everything if not x.is_attribute]
+    if loops:
+        loops = [replace(loops[0], count=sum(x.count for x in loops))]
+    return (*sorted(attributes, key=lambda x: x.part != "node"), *loops)
 
 
-def undecided(schema: GraphSchema | None, left_out: tuple[str, ...]) -> list[str]:
-    """Of what was not read, that about which the user, by a schema or none, has said nothing.
+def unmentioned(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[Ignored]:
+    """Ignored data that the user's schema does not mention.
 
-    Who says what categories and what numbers nodes have has decided about nodes, and who names
-    categories, or none, has decided about the conventional ones; not about what "all" leaves out.
+    A schema that says which categories and which numbers nodes have mentions all data of nodes, and
+    one that says which categories, or None, mentions the conventional ones; "all" mentions nothing.
     """
-    schema, settled = schema or GraphSchema(), set()
+    schema, mentioned = schema or GraphSchema(), set()
+    ignored = list(ignored)
     for part in ("node", "edge"):
         kinds = [kind for kind in KINDS if kind.startswith(part)]
         decided = [kind for kind in kinds if getattr(schema, kind) not in ("auto", "all")]
-        settled |= {f"{part} attribute {x!r}" for kind in decided for x in CONVENTIONS[kind]}
+        mentioned |= {(part, name) for kind in decided for name in CONVENTIONS[kind]}
         if len(decided) == len(kinds):
-            settled |= {text for text in left_out if text.startswith(f"{part} attribute")}
-    return [text for text in left_out if text not in settled]
+            mentioned |= {(part, x.name) for x in ignored if x.part == part and x.is_attribute}
+    return [x for x in ignored if (x.part, x.name) not in mentioned]
 
 
-def unread_attributes(schema: GraphSchema | None, left_out: tuple[str, ...]) -> list[str]:
-    """The attributes among what is :func:`undecided`."""
-    return [text for text in undecided(schema, left_out) if " attribute " in text]
+def unread_attributes(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[Ignored]:
+    """Attributes among the data that is :func:`unmentioned`."""
+    return [x for x in unmentioned(schema, ignored) if x.is_attribute]
 
 
 def column_names(numbers: Widths) -> tuple[str, ...]:

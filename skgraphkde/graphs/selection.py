@@ -1,4 +1,10 @@
-"""Selection: a batch -> the same graphs with only the data that a schema names."""
+"""Selection of columns: a batch -> the same graphs with fewer columns, or with those of `fit`.
+
+:func:`select_columns` keeps what a schema names, :func:`align_to_schema` compares graphs with the
+training graphs, and :func:`drop_id_columns` removes identifiers: categories whose values hardly
+repeat between graphs, such as names of hosts. They say which node it is, not what kind of node, and
+every new graph would be an anomaly.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +15,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde.computing.warn import warn
-from skgraphkde.graphs.arrays import columns_by_name, filled_columns, offsets, sorted_labels
-from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.arrays import columns_by_name, offsets, sorted_labels
+from skgraphkde.graphs.batch import GraphBatch, with_edge_columns
+from skgraphkde.graphs.problems import GraphError, Ignored
 from skgraphkde.graphs.schema import KINDS, FittedSchema, GraphSchema, Widths, closest_names
 
+# An identifier has at least so many values, and less than this share of the nodes have one that
+# another graph has, too. Below the third number new graphs look odd, though it is none.
+LEAST_VALUES, SHARED, OFTEN_SHARED = 10, 0.5, 0.8
 
-def selected(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
+
+def select_columns(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
     """The data of a batch that a schema names; "auto" and "all" are everything that was read.
 
     Raises
@@ -34,46 +45,82 @@ def selected(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
             "with the schema of fit"
         )
     has_arcs = bool(batch.adjacency.nnz)
-    wanted = {kind: _wanted(schema, kind, has, has_arcs) for kind in KINDS}
-    named = tuple(dict.fromkeys([*has.named, *schema.named("node_numbers")]))
-    directed = has.directed or schema.directed is True
-    what = replace(has, named=named, directed=directed)
-    if schema.directed != "auto":
-        asks = schema.directed is True
-        what = replace(what, asks_direction=asks, ignores_direction=not asks)
-    if all(wanted[kind] == _names(has, kind) for kind in KINDS):
-        return batch if what == has else batch.replace(schema=what)
-    labels, names = select_categories(
-        batch.labels, batch.label_names, has.node_categories, wanted["node_categories"]
+    names = {kind: _names_to_keep(schema, kind, has, has_arcs) for kind in KINDS}
+    what = replace(
+        has,
+        named=tuple(dict.fromkeys([*has.named, *schema.named("node_numbers")])),
+        directed=has.directed or schema.directed is True,
+        directed_policy=has.directed_policy if schema.directed == "auto" else schema.directed,
     )
-    edge_labels, edge_names = select_categories(
-        batch.edge_labels, batch.edge_label_names, has.edge_categories, wanted["edge_categories"]
-    )
-    attributes, node_widths = _select_numbers(
-        batch.attributes, has.node_numbers, wanted["node_numbers"]
-    )
-    edge_attributes, edge_widths = _select_numbers(
-        batch.edge_attributes, has.edge_numbers, wanted["edge_numbers"]
-    )
-    chosen = batch.replace(
-        labels=labels,
-        label_names=names,
-        attributes=attributes,
-        edge_labels=edge_labels,
-        edge_label_names=edge_names,
-        edge_attributes=edge_attributes,
-        schema=replace(
-            what,
-            node_categories=wanted["node_categories"],
-            edge_categories=wanted["edge_categories"],
-            node_numbers=node_widths,
-            edge_numbers=edge_widths,
-        ),
-    )
-    return without_repeated_arcs(chosen)
+    if what != has:
+        batch = batch.replace(schema=what)
+    return _keep(batch, names)
 
 
-def without_repeated_arcs(batch: GraphBatch) -> GraphBatch:
+def _names_to_keep(
+    schema: GraphSchema, kind: str, has: FittedSchema, has_arcs: bool
+) -> tuple[str, ...]:
+    known = has.names(kind)
+    if getattr(schema, kind) in ("auto", "all"):
+        return known
+    for name in schema.named(kind):
+        if name not in known and (has_arcs or kind.startswith("node")):
+            part, _, what = kind.partition("_")
+            raise ValueError(
+                f"these graphs have no {part} attribute {name!r} that was read as {what}: they "
+                f"have {closest_names(name, known) or 'none'}; read them with the schema of fit"
+            )
+    return schema.named(kind)
+
+
+def _keep(batch: GraphBatch, names: dict[str, tuple[str, ...]]) -> GraphBatch:
+    """The data with these names, by kind; edges that no other data told apart are one."""
+    has = batch.schema
+    changes: dict[str, Any] = {}
+    kinds: dict[str, Any] = {}
+    for prefix, part in (("", "node"), ("edge_", "edge")):
+        kind = f"{part}_categories"
+        if names[kind] != has.names(kind):
+            kinds[kind] = names[kind]
+            changes[f"{prefix}labels"], changes[f"{prefix}label_names"] = select_categories(
+                getattr(batch, f"{prefix}labels"),
+                getattr(batch, f"{prefix}label_names"),
+                has.names(kind),
+                names[kind],
+            )
+        kind = f"{part}_numbers"
+        if names[kind] != has.names(kind):
+            numbers, widths = getattr(batch, f"{prefix}attributes"), dict(getattr(has, kind))
+            columns = {} if numbers is None else columns_by_name(numbers, widths.items())
+            kept = tuple(name for name in names[kind] if name in columns)
+            kinds[kind] = tuple((name, widths[name]) for name in kept)
+            changes[f"{prefix}attributes"] = np.hstack([columns[x] for x in kept]) if kept else None
+    if not changes:
+        return batch
+    return _without_repeated_arcs(batch.replace(**changes, schema=replace(has, **kinds)))
+
+
+def select_categories(
+    codes: np.ndarray | None,
+    vocabulary: tuple[Any, ...],
+    has: tuple[str, ...],
+    names: tuple[str, ...],
+) -> tuple[np.ndarray | None, tuple[Any, ...]]:
+    """Codes and vocabulary of some of the categories."""
+    if codes is None or not names:
+        return None, ()
+    if names == has:
+        return codes, vocabulary
+    values = vocabulary if len(has) > 1 else tuple((value,) for value in vocabulary)
+    positions = [has.index(name) for name in names]
+    chosen = [tuple(value[i] for i in positions) for value in values]
+    chosen = chosen if len(names) > 1 else [value[0] for value in chosen]
+    kept = sorted_labels(set(chosen))
+    code = {name: i for i, name in enumerate(kept)}
+    return np.array([code[value] for value in chosen], dtype=np.int64)[codes], kept
+
+
+def _without_repeated_arcs(batch: GraphBatch) -> GraphBatch:
     """Join parallel edges that agree in all data that is left; weights that were read are added."""
     columns = [batch.source_of_arc, batch.adjacency.indices]
     if batch.edge_labels is not None:
@@ -100,7 +147,10 @@ def without_repeated_arcs(batch: GraphBatch) -> GraphBatch:
     )
 
 
-def conformed(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
+# -- the columns of fit ----------------------------------------------------------------------------
+
+
+def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
     """Graphs that were read by the schema of the training graphs, with the same columns.
 
     Raises
@@ -108,14 +158,14 @@ def conformed(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
     ValueError
         If they are directed and the training graphs were not, or have columns of other widths.
     """
-    batch = _filled(batch, fitted)
     has = batch.schema
     if has.directed and not fitted.directed:
         each = (batch[i].adjacency for i in range(len(batch)))
         first = next((i for i, A in enumerate(each) if (A != A.T).nnz), 0)
-        raise ValueError(
-            f"graph {first} is directed, and fit saw undirected graphs: fit on directed graphs, or "
-            "with schema=GraphSchema(directed=False)"
+        raise GraphError(
+            first,
+            " is directed, and fit saw undirected graphs: fit on directed graphs, or "
+            "with schema=GraphSchema(directed=False)",
         )
     if has.edge_weight != fitted.edge_weight:
         raise ValueError(
@@ -130,24 +180,18 @@ def conformed(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
             "these graphs are undirected, and fit saw directed ones: each edge is read as two "
             "arcs, one in each direction"
         )
-    changes: dict[str, Any] = {}
-    if not batch.adjacency.nnz:  # there are no edges to have data
-        if fitted.edge_categories:
-            changes["edge_labels"] = np.zeros(0, dtype=np.int64)
-        if fitted.edge_numbers:
-            width = sum(width for _, width in fitted.edge_numbers)
-            changes["edge_attributes"] = np.zeros((0, width))
-        has = replace(has, edge_categories=fitted.edge_categories, edge_numbers=fitted.edge_numbers)
+    if not batch.adjacency.nnz:
+        batch = with_edge_columns(batch, fitted)
     for kind in ("node_numbers", "edge_numbers"):
-        if getattr(has, kind) != getattr(fitted, kind):
+        if getattr(batch.schema, kind) != getattr(fitted, kind):
             part = kind[:4]
             raise ValueError(
                 f"fit saw the {part} numbers {_with_widths(getattr(fitted, kind))}; these graphs "
-                f"have {_with_widths(getattr(has, kind))}"
+                f"have {_with_widths(getattr(batch.schema, kind))}"
             )
-    if not changes and has.directed == fitted.directed:
+    if has.directed == fitted.directed:
         return batch
-    return batch.replace(**changes, schema=replace(has, directed=fitted.directed))
+    return batch.replace(schema=replace(batch.schema, directed=fitted.directed))
 
 
 def _check_given(batch: GraphBatch) -> None:
@@ -164,80 +208,84 @@ def _check_given(batch: GraphBatch) -> None:
         where = "an edge"
         if part == "node":
             where = f"node {row - batch.node_ptr[i]}"
-        raise ValueError(
-            f"graph {i}, {where}: the {part} attribute {columns[column]!r} is missing, and fit was "
+        raise GraphError(
+            i,
+            f", {where}: the {part} attribute {columns[column]!r} is missing, and fit was "
             "told of no missing values: fit with missing='indicate' in the GraphSchema, or impute "
-            "or drop it"
+            "or drop it",
         )
-
-
-def _filled(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
-    """The same graphs, with NaN for numbers of `fitted` that none of them has a value of."""
-    if fitted.missing != "indicate":
-        return batch
-    changes: dict[str, Any] = {}
-    schema = batch.schema
-    for prefix, kind, n in (
-        ("", "node_numbers", batch.n_nodes),
-        ("edge_", "edge_numbers", batch.adjacency.nnz),
-    ):
-        has, wanted = dict(getattr(schema, kind)), dict(getattr(fitted, kind))
-        if has == wanted or not has.items() <= wanted.items():
-            continue
-        numbers = getattr(batch, f"{prefix}attributes")
-        changes[f"{prefix}attributes"] = filled_columns(numbers, has, wanted, n)
-        schema = replace(schema, **{kind: getattr(fitted, kind)})
-    return batch.replace(**changes, schema=schema) if changes else batch
 
 
 def _with_widths(numbers: Widths) -> str:
     return ", ".join(f"{name!r} ({width})" for name, width in numbers) or "none"
 
 
-def _names(schema: FittedSchema, kind: str) -> tuple[str, ...]:
-    value = getattr(schema, kind)
-    return value if kind.endswith("categories") else tuple(name for name, _ in value)
+# -- identifiers -----------------------------------------------------------------------------------
 
 
-def _wanted(schema: GraphSchema, kind: str, has: FittedSchema, has_arcs: bool) -> tuple[str, ...]:
-    value, known = getattr(schema, kind), _names(has, kind)
-    if value in ("auto", "all"):
-        return known
-    named = schema.named(kind)
-    for name in named:
-        if name not in known and (has_arcs or kind.startswith("node")):
-            part, _, what = kind.partition("_")
-            raise ValueError(
-                f"these graphs have no {part} attribute {name!r} that was read as {what}: they "
-                f"have {closest_names(name, known) or 'none'}; read them with the schema of fit"
-            )
-    return named
+def drop_id_columns(
+    batch: GraphBatch, schema: GraphSchema | None, counted: np.ndarray | None = None
+) -> GraphBatch:
+    """Remove categories that are identifiers, unless the user named them.
+
+    A warning names those that the user named, and those that are nearly identifiers.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The training graphs.
+    schema : GraphSchema or None
+        What the user wrote.
+    counted : ndarray of int, default=None
+        Graphs by which it is decided. None: all. Between copies of a graph any value repeats.
+    """
+    is_counted = np.ones(len(batch), dtype=bool)
+    if counted is not None:
+        is_counted = np.isin(np.arange(len(batch)), counted)
+    names = {kind: batch.schema.names(kind) for kind in KINDS}
+    ignored = []
+    for prefix, part, owner in (
+        ("", "node", batch.graph_of_node),
+        ("edge_", "edge", batch.graph_of_arc),
+    ):
+        kind = f"{part}_categories"
+        codes, vocabulary = (getattr(batch, f"{prefix}{x}") for x in ("labels", "label_names"))
+        named = () if schema is None else schema.named(kind)
+        for name in names[kind] if codes is not None else ():
+            own, values = select_categories(codes, vocabulary, batch.schema.names(kind), (name,))
+            some = is_counted[owner]
+            shared = _shared(np.asarray(own)[some], len(values), owner[some])
+            if shared < SHARED and name not in named:
+                ignored.append(Ignored(part, name, "identifier"))
+                names[kind] = tuple(x for x in names[kind] if x != name)
+            elif shared < OFTEN_SHARED:
+                _warn(f"{part} category {name!r}", len(values), shared)
+    if not ignored:
+        return batch
+    fitted = replace(batch.schema, ignored=(*batch.schema.ignored, *ignored))
+    return _keep(batch.replace(schema=fitted), names)
 
 
-def select_categories(
-    codes: np.ndarray | None,
-    vocabulary: tuple[Any, ...],
-    has: tuple[str, ...],
-    wanted: tuple[str, ...],
-) -> tuple[np.ndarray | None, tuple[Any, ...]]:
-    """Codes and vocabulary of some of the categories."""
-    if codes is None or not wanted:
-        return None, ()
-    if wanted == has:
-        return codes, vocabulary
-    values = vocabulary if len(has) > 1 else tuple((value,) for value in vocabulary)
-    positions = [has.index(name) for name in wanted]
-    chosen = [tuple(value[i] for i in positions) for value in values]
-    chosen = chosen if len(wanted) > 1 else [value[0] for value in chosen]
-    names = sorted_labels(set(chosen))
-    code = {name: i for i, name in enumerate(names)}
-    return np.array([code[value] for value in chosen], dtype=np.int64)[codes], names
+def _warn(what: str, n_values: int, shared: float) -> None:
+    if shared < SHARED:
+        warn(
+            f"the {what} has {n_values} values that hardly repeat between graphs: it is an "
+            "identifier, under which every new graph is odd; it is used because the schema names "
+            "it"
+        )
+    else:
+        part = what.partition(" ")[0]
+        warn(
+            f"the {what} has {n_values} values, and {1 - shared:.0%} of the {part}s have one that "
+            "no other graph has: new graphs will have as many new ones and look odd; group the "
+            "values, as dates into years, or leave it out"
+        )
 
 
-def _select_numbers(
-    numbers: np.ndarray | None, has: Widths, wanted: tuple[str, ...]
-) -> tuple[np.ndarray | None, Widths]:
-    if numbers is None or not wanted:
-        return None, ()
-    columns, widths = columns_by_name(numbers, has), dict(has)
-    return np.hstack([columns[x] for x in wanted]), tuple((x, widths[x]) for x in wanted)
+def _shared(codes: np.ndarray, n_values: int, owner: np.ndarray) -> float:
+    """The share of nodes, or edges, with a value that another graph has; 1 if there are few."""
+    if n_values < LEAST_VALUES or not len(codes):
+        return 1.0
+    value = np.unique(np.column_stack([codes, owner]), axis=0)[:, 0]  # once per graph
+    n_graphs = np.bincount(value, minlength=n_values)
+    return float((n_graphs[codes] > 1).mean())

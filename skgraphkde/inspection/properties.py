@@ -12,7 +12,7 @@ import numpy as np
 
 from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.density.novelty import FittedNovelty
-from skgraphkde.density.parts import Known, Parts, means
+from skgraphkde.density.parts import CategoryCounts, ReferenceTable, means
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.inspection.tails import Tails
 
@@ -54,7 +54,7 @@ class Properties:
         self.novelty = density.novelty
         by_label = references.labels is not None
         with_edges = by_label or references.edge_labels is not None
-        self.parts = Parts(references, by_label=by_label, with_edges=with_edges)
+        self.parts = CategoryCounts(references, by_label=by_label, with_edges=with_edges)
         self.names = [str(name) for name in density.features.get_feature_names_out()]
         self.edges = density.features.block("edge")
         self.kinds = density.features.kind_of_column
@@ -188,7 +188,7 @@ class Properties:
             return is_new, is_counted
         if kind != "edges" or not self.parts.by_label:
             return is_new, is_new
-        of_nodes: Known = self.parts.known["categories"]
+        of_nodes: ReferenceTable = self.parts.known["categories"]
         owners = np.zeros(graphs.n_nodes, dtype=int)
         owners[graphs.source_of_arc] = own
         new_node = of_nodes.is_new(self.parts.node_keys(graphs), owners)

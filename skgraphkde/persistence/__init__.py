@@ -1,4 +1,4 @@
-"""Fitted objects in files: the container, the codec, and the registry of allowed classes."""
+"""Files of fitted objects: the container, the codec, and the registry of allowed classes."""
 
 from skgraphkde.persistence.codec import decode, encode
 from skgraphkde.persistence.container import atomic_file, check_regular, digest, read, write

@@ -1,4 +1,4 @@
-"""The codec: objects <-> JSON and arrays.
+"""Codec: objects <-> JSON and arrays.
 
 Encoding turns an object of a registered class into nested JSON, in which arrays are replaced by
 their names, and a dict of the arrays. Decoding checks types, shapes, indices and finite numbers.
@@ -19,7 +19,7 @@ import torch
 from skgraphkde.persistence.registry import is_registered, registered_class
 from skgraphkde.persistence.state import State, check
 
-# The array types a file may contain; "S1000000000" would be one, too.
+# Array types that a file may contain. NumPy has others, such as "S1000000000".
 _DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint64", "float32", "float64")
 
 
@@ -29,18 +29,20 @@ def encode(value: Any) -> tuple[Any, dict[str, np.ndarray]]:
     Parameters
     ----------
     value : object
-        Of a registered class; or None, a bool, number or string; a list, tuple or dict with string
-        keys of these; an array, a CSR array or a tensor.
+        An instance of a registered class; None, a bool, a number or a string; a list, tuple or
+        dict (with string keys) of these; an array, a CSR array or a tensor.
 
     Returns
     -------
-    tree : object that JSON can hold
+    tree : object
+        Lists, dicts and scalars that JSON can represent; arrays are replaced by their names.
     arrays : dict of ndarray
+        Arrays by name.
 
     Raises
     ------
     ValueError
-        If it contains anything else; the message says where.
+        If it contains any other object; the message names its position.
     """
     arrays: dict[str, np.ndarray] = {}
     return _encode(value, "", arrays), arrays
@@ -79,7 +81,7 @@ def _encode(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
 
 def _simplified(value: Any) -> Any:
     if isinstance(value, np.random.RandomState):
-        return None  # a stream of numbers; a fitted object needs no more of them
+        return None  # a fitted object draws no more random numbers
     if isinstance(value, torch.device):
         return str(value)
     if isinstance(value, os.PathLike):
@@ -88,21 +90,24 @@ def _simplified(value: Any) -> Any:
 
 
 def decode(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
-    """Decode what :func:`encode` returned.
+    """Decode an object: the inverse of :func:`encode`.
 
     Parameters
     ----------
     tree : object
+        Tree from :func:`encode`.
     arrays : dict of ndarray
+        Arrays from :func:`encode`.
 
     Returns
     -------
     object
+        Object of the same class and state as the encoded one.
 
     Raises
     ------
     ValueError
-        If something is missing, left over, of the wrong type or out of range.
+        If an item is missing, unexpected, of the wrong type or out of range.
     """
     arrays = dict(arrays)
     value = _decode(tree, arrays)
@@ -154,7 +159,7 @@ def _decode_tensor(content: Any, arrays: dict[str, np.ndarray]) -> torch.Tensor:
 
 
 def _decode_csr(content: Any, arrays: dict[str, np.ndarray]) -> sp.csr_array:
-    """A matrix whose indices are in range, which compiled loops rely on."""
+    """Decode a CSR array and check its indices, which compiled loops do not check."""
     items = _decode(content, arrays)
     check(type(items) is dict, "a sparse matrix has no parts")
     state = State("sparse matrix", items)

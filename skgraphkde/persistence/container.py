@@ -1,4 +1,4 @@
-"""The container: JSON and arrays in one safetensors file, with a checksum, written in one step.
+"""Container: JSON and arrays in one safetensors file, with a checksum, written in one step.
 
 Nothing in a file is executed or imported.
 """
@@ -19,18 +19,27 @@ import numpy as np
 from safetensors import safe_open
 from safetensors.numpy import save
 
-# The only key of the metadata: with more than one, safetensors writes them in any order.
+# The metadata have a single key, because safetensors writes several keys in any order.
 _KEY = "skgraphkde"
 
 
 def check_regular(path: str | os.PathLike) -> os.stat_result | None:
-    """Check what is at `path`: a file, whose owner and mode are returned, or nothing.
+    """Check that `path` is a regular file or does not exist.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    os.stat_result or None
+        The status of the file, with its owner and mode; None if there is no file.
 
     Raises
     ------
     OSError
-        If there is something else, such as a pipe, at which a reader would wait forever, or a
-        device, which a new file must not replace.
+        If `path` is a folder, a pipe or a device: a reader would wait for a pipe forever, and a
+        new file must not replace a device.
     """
     try:
         found = os.stat(path)
@@ -43,21 +52,22 @@ def check_regular(path: str | os.PathLike) -> os.stat_result | None:
 
 @contextlib.contextmanager
 def atomic_file(path: str | os.PathLike, mode: str = "b", **options: Any) -> Iterator[IO]:
-    """A new file that replaces `path` once it is complete: no reader sees half of it.
+    """Open a new file that replaces `path` when it is complete, so that no reader sees half of it.
 
     Parameters
     ----------
     path : str or path-like
-        A file that exists stays as it is if anything fails, and the new one has its owner and its
-        mode. Where it is a symbolic link, the file to which it leads is replaced.
+        An existing file is kept if writing fails; the new file gets its owner and mode. If `path`
+        is a symbolic link, its target is replaced.
     mode : {"b", "t"}, default="b"
         Binary or text.
     **options : dict
-        For :func:`open`.
+        Options of :func:`open`.
 
     Yields
     ------
     file
+        The open file; it replaces `path` when the context ends without an error.
     """
     old = check_regular(path)
     target = Path(os.path.realpath(path))
@@ -69,7 +79,7 @@ def atomic_file(path: str | os.PathLike, mode: str = "b", **options: Any) -> Ite
     try:
         try:
             opened = open(temporary, f"x{mode}", opener=private, **options)  # noqa: SIM115
-        except OSError as error:  # about the path that the caller knows
+        except OSError as error:  # name the caller's path, not the temporary one
             raise type(error)(error.errno, error.strerror, os.fspath(path)) from error
         with opened as file:
             yield file
@@ -90,11 +100,13 @@ def write(path: str | os.PathLike, tree: Any, arrays: dict[str, np.ndarray]) -> 
     Parameters
     ----------
     path : str or path-like
-        A file that exists is replaced in one step.
-    tree : object that JSON can hold
+        An existing file is replaced in one step.
+    tree : object
+        Tree from :func:`~.codec.encode`.
     arrays : dict of ndarray
+        Arrays from :func:`~.codec.encode`.
     """
-    # safetensors takes for granted that rows are contiguous.
+    # safetensors assumes C order.
     arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     content = json.dumps({"sha256": digest(tree, arrays), "values": tree}, allow_nan=False)
     with atomic_file(path) as file:
@@ -102,7 +114,22 @@ def write(path: str | os.PathLike, tree: Any, arrays: dict[str, np.ndarray]) -> 
 
 
 def read(path: str | os.PathLike) -> tuple[Any, dict[str, np.ndarray]]:
-    """Read the tree and the arrays of a file; any exception if it is damaged or something else."""
+    """Read the tree and the arrays of a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    tree : object
+    arrays : dict of ndarray
+
+    Raises
+    ------
+    Exception
+        Of any type, if the file is damaged or was not written by :func:`write`.
+    """
     check_regular(path)
     with safe_open(os.fspath(path), framework="numpy") as file:
         metadata = file.metadata() or {}
@@ -117,7 +144,18 @@ def read(path: str | os.PathLike) -> tuple[Any, dict[str, np.ndarray]]:
 
 
 def digest(tree: Any, arrays: dict[str, np.ndarray]) -> str:
-    """SHA-256 of everything."""
+    """SHA-256 checksum of a tree and its arrays, in hexadecimal.
+
+    Parameters
+    ----------
+    tree : object
+        Lists, dicts and scalars that JSON can represent.
+    arrays : dict of ndarray
+
+    Returns
+    -------
+    str
+    """
     sha256 = hashlib.sha256(json.dumps(tree, sort_keys=True).encode())
     for name in sorted(arrays):
         array = np.asarray(arrays[name], order="C")

@@ -1,7 +1,8 @@
-"""The registry: the classes whose objects a file may contain.
+"""Registry: the classes whose objects a file may contain.
 
-A registered class has ``to_state(self)``, which returns a dict of what :mod:`~.codec` can encode,
-and ``from_state(cls, state)``, which checks a :class:`~.state.State` and returns the object.
+A registered class has ``to_state(self)``, which returns a dict of values that :mod:`~.codec` can
+encode, and ``from_state(cls, state)``, which checks a :class:`~.state.State` and returns the
+object.
 """
 
 from __future__ import annotations
@@ -14,22 +15,23 @@ _classes: dict[str, type] = {}
 
 
 def register(cls: Class) -> Class:
-    """Allow objects of a class in files, under the name of the class; a class decorator.
+    """Class decorator that allows objects of a class in files, under the name of the class.
 
     Parameters
     ----------
     cls : type
-        With `to_state` and `from_state`, which base classes such as
+        A class with the methods `to_state` and `from_state`, which base classes such as
         :class:`~skgraphkde.Encoder` provide.
 
     Returns
     -------
     cls : type
+        The same class.
 
     Raises
     ------
     TypeError
-        If it lacks `to_state` or `from_state`.
+        If the class lacks `to_state` or `from_state`.
     ValueError
         If a class of another module has the same name.
     """
@@ -47,17 +49,25 @@ def register(cls: Class) -> Class:
 
 
 def is_registered(cls: type) -> bool:
-    """Whether objects of exactly this class may be in files; a subclass registers itself."""
+    """True if files may contain objects of exactly this class; a subclass needs its own entry."""
     return _classes.get(cls.__name__) is cls
 
 
 def registered_class(name: str) -> type:
-    """The class that files call `name`.
+    """Registered class with the given name.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    type
 
     Raises
     ------
     ValueError
-        If there is none.
+        If no class of this name is registered.
     """
     if name not in _classes:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""State: what a file says about one object, taken item by item, each one checked."""
+"""State: the saved items of one object, each of which is checked when it is taken."""
 
 from __future__ import annotations
 
@@ -12,24 +12,42 @@ T = TypeVar("T")
 
 
 def check(condition: Any, otherwise: str) -> None:
-    """Raise a ValueError with the message `otherwise` unless the condition holds."""
+    """Raise a ValueError unless a condition holds.
+
+    Parameters
+    ----------
+    condition : bool
+    otherwise : str
+        Message of the error.
+    """
     if not condition:
         raise ValueError(otherwise)
 
 
 def check_distinct(values: Sequence[Hashable], otherwise: str) -> None:
-    """Raise a ValueError with the message `otherwise` if a value comes twice."""
+    """Raise a ValueError if a value occurs twice.
+
+    Parameters
+    ----------
+    values : sequence of hashable
+    otherwise : str
+        Message of the error.
+    """
     check(len(set(values)) == len(values), otherwise)
 
 
 class State:
-    """The decoded items of an object's state. Each is taken once, and all must be taken.
+    """Decoded items of an object's state. Each item is taken once, and all must be taken.
+
+    The methods `take` and ``take_*`` remove an item and return it. They raise a ValueError that
+    names the class and the item if the item is missing, has another type, or is out of range.
 
     Parameters
     ----------
     owner : str
         Name of the object's class, for messages.
     items : dict
+        Decoded values by name.
     """
 
     def __init__(self, owner: str, items: dict[str, Any]) -> None:
@@ -39,7 +57,14 @@ class State:
         return name in self._items
 
     def take(self, name: str, kind: type[T] | tuple[type, ...]) -> T:
-        """The item `name`, of exactly this type, or of one of these types."""
+        """Take an item of an exact type.
+
+        Parameters
+        ----------
+        name : str
+        kind : type or tuple of types
+            Allowed types; subclasses are refused.
+        """
         kinds = kind if isinstance(kind, tuple) else (kind,)
         value = self._items.pop(name, None)
         names = " or ".join(kind.__name__ for kind in kinds)
@@ -47,32 +72,67 @@ class State:
         return value  # type: ignore[return-value]
 
     def take_instance(self, name: str, kind: type[T]) -> T:
-        """The item `name`, an object of this class or of a subclass."""
+        """Take an item that is an instance of a class.
+
+        Parameters
+        ----------
+        name : str
+        kind : type
+            Class of the item; subclasses are allowed.
+        """
         value = self._items.pop(name, None)
         what = f"{name} is missing or of another type than {kind.__name__}"
         self.check(isinstance(value, kind), what)
         return value  # type: ignore[return-value]
 
     def take_optional(self, name: str, kind: type[T]) -> T | None:
-        """The item `name`, which may be None."""
+        """Take an item that is None or an instance of a class.
+
+        Parameters
+        ----------
+        name : str
+        kind : type
+            Class of the item; subclasses are allowed.
+        """
         if self._items.get(name, self) is None:
             return self._items.pop(name)
         return self.take_instance(name, kind)
 
     def take_choice(self, name: str, options: Sequence[str]) -> str:
-        """The item `name`, one of some strings."""
+        """Take a string.
+
+        Parameters
+        ----------
+        name : str
+        options : sequence of str
+            Allowed values.
+        """
         value = self.take(name, str)
         self.check(value in options, f"{name} is not one of {', '.join(options)}")
         return value
 
     def take_number(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
-        """The item `name`, a finite float in [low, high]."""
+        """Take a finite float.
+
+        Parameters
+        ----------
+        name : str
+        low, high : float
+            Bounds; both are allowed values.
+        """
         value = self.take(name, float)
         self.check(math.isfinite(value) and low <= value <= high, f"{name} is out of range")
         return value
 
     def take_count(self, name: str, high: int = 2**63 - 1) -> int:
-        """The item `name`, an integer in [0, high]."""
+        """Take a non-negative integer.
+
+        Parameters
+        ----------
+        name : str
+        high : int
+            Largest allowed value.
+        """
         value = self.take(name, int)
         self.check(0 <= value <= high, f"{name} is out of range")
         return value
@@ -87,7 +147,20 @@ class State:
         high: float = math.inf,
         finite: bool = True,
     ) -> np.ndarray:
-        """The item `name`, an array of this type and shape (None is any length) in [low, high]."""
+        """Take an array.
+
+        Parameters
+        ----------
+        name : str
+        dtype : dtype
+            Exact type of the elements.
+        shape : sequence of int or None
+            Length of each axis; None allows any length.
+        low, high : float
+            Bounds on the elements; both are allowed values.
+        finite : bool, default=True
+            Whether to refuse NaN and infinity. If False, the bounds are not checked.
+        """
         array = self.take(name, np.ndarray)
         fits = array.ndim == len(shape) and all(
             expected in (None, n) for n, expected in zip(array.shape, shape, strict=True)
@@ -103,12 +176,19 @@ class State:
         return array
 
     def take_all(self) -> dict[str, Any]:
-        """All remaining items, unchecked."""
+        """Take all remaining items, unchecked, as a dict."""
         items, self._items = self._items, {}
         return items
 
     def check(self, condition: Any, otherwise: str) -> None:
-        """Raise a ValueError that names the class unless the condition holds."""
+        """Raise a ValueError that names the class unless a condition holds.
+
+        Parameters
+        ----------
+        condition : bool
+        otherwise : str
+            Message of the error, after the name of the class.
+        """
         check(condition, f"{self.owner}: {otherwise}")
 
     def check_empty(self) -> None:

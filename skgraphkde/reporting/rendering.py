@@ -154,7 +154,7 @@ def render(
         if detector.is_calibrated_
         else detector.contamination,
         left_out=named(
-            unread_attributes(detector.specification("schema"), detector.schema_.left_out),
+            unread_attributes(detector.specification("schema"), detector.schema_.ignored),
             MOST_NAMES,
         ),
         known_of={x: _known(detector, x, known_names) for row in rows for x in row.finding.nearest},

@@ -1,6 +1,6 @@
-"""Checkpoint: a file with the state of a training, so that a fit that was killed can continue.
+"""Checkpoint: a file with the state of a training, from which an interrupted fit continues.
 
-A file belongs to one fit: it contains a fingerprint of its parameters and its graphs.
+A file belongs to one fit: it contains a fingerprint of the parameters and the graphs.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from skgraphkde.persistence import (
 
 
 class Checkpoint:
-    """A file with the latest state of a training.
+    """File with the latest state of a training.
 
     Parameters
     ----------
     path : str or path-like
     values, arrays : dict
-        What identifies the fit: its parameters and its graphs.
+        Parameters and graphs of the fit, which identify it.
     """
 
     def __init__(self, path: Any, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
@@ -41,14 +41,19 @@ class Checkpoint:
         self.fingerprint = digest(values, arrays)
 
     def resume(self, restore: Callable[[State], Any]) -> None:
-        """Pass the state in the file to `restore`, which takes all of it, if there is a file.
+        """Pass the state in the file to `restore`, if the file exists.
+
+        Parameters
+        ----------
+        restore : callable
+            Function that takes all items of a State.
 
         Raises
         ------
         ValueError
-            If the file is damaged or forged, or belongs to another fit.
+            If the file is damaged or belongs to another fit.
         OSError
-            If it cannot be opened, or is a folder or a device.
+            If the file cannot be opened, or is a folder or a device.
         """
         if check_regular(self.path) is None:
             return
@@ -61,7 +66,7 @@ class Checkpoint:
                 state.check_empty()
         except OSError:
             raise
-        except Exception as error:  # whatever is wrong with it
+        except Exception as error:  # any damage to the file
             raise ValueError(
                 f"{self.path} is not a checkpoint ({shown(str(error), 300)}): {cure}"
             ) from error
@@ -76,7 +81,7 @@ class Checkpoint:
         Raises
         ------
         OSError
-            If the folder cannot be written to, or its disk has no room.
+            If the folder is not writable, or the disk is full.
         """
         tree, arrays = encode({**state, "fingerprint": self.fingerprint})
         needed = 2 * sum(array.nbytes for array in arrays.values())
@@ -88,7 +93,7 @@ class Checkpoint:
         write(self.path, tree, arrays)
 
     def check(self) -> None:
-        """Raise as :meth:`resume` and :meth:`save` would, before the training starts."""
+        """Raise the errors of :meth:`resume` and :meth:`save` before the training starts."""
         self.resume(State.take_all)
         if not self.path.exists():
             self.save({})

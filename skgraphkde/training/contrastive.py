@@ -1,4 +1,4 @@
-"""Contrastive: the parameters of the training, and its loss (Algorithm 3 of the paper)."""
+"""Contrastive: parameters and loss of the training (Algorithm 3 of the paper)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from skgraphkde.persistence import register
 from skgraphkde.specification import Specification, at_least, shorthand_options
 from skgraphkde.training.twins import Twins
 
-# The logarithm of a ratio of densities from which on the logarithm itself counts. With the paper's
+# Log ratio of densities above which the loss is linear in the log ratio. With the paper's
 # bandwidths, 0.01 to 100 with equal weights, and squared distances, 0 to 2, it is below 5.5. With
-# shorter bandwidths, and with squares below 0 of the corrected distance, it reaches 700.
+# shorter bandwidths, and negative squares of the corrected distance, it reaches 700.
 LOG_LARGEST_RATIO = 6.0
 
 
 @register
 class Contrastive(Specification):
-    """Train the encoder and mixture weights: graphs should be denser than their perturbed twins.
+    """Training of the encoder and mixture weights by contrasting graphs with perturbed twins.
 
-    Adam with a warm-up and half a cosine, gradients clipped, and early stopping on the same
-    contrast of held-out graphs. No label is used.
+    The loss is low if the density is higher at graphs than at their twins. The optimizer is Adam
+    with a warm-up, half a cosine, and gradient clipping. Training stops early by the contrast of
+    held-out graphs. It uses no target.
 
     Parameters
     ----------
@@ -37,26 +38,26 @@ class Contrastive(Specification):
     learning_rate : float, default=1e-3
         Largest learning rate of Adam.
     learn_weights : bool, default=True
-        Whether the mixture weights of the bandwidths are learned, or stay equal.
+        Whether to learn the mixture weights of the bandwidths; otherwise they are equal.
     leave_one_out : bool, default=True
-        Whether a graph's own kernel is left out of its density and of its twins'. The paper keeps
-        it.
+        Whether to exclude a graph's own kernel from its density and from that of its twins. The
+        paper includes it.
     n_twins : int, default=1
         Twins of each graph in a training step.
     twins : {"both", "features", "spectrum", "random_edges"} or Twins, default="both"
-        How twins are made, by :meth:`GraphKDEDetector.score`, too. "both" is ``Twins()``,
-        "features" ``Twins(edges=None)``, "spectrum" ``Twins(swap_ratio=0)`` and "random_edges"
-        ``Twins(swap_ratio=0, edges="random")``: the ablations of the paper.
+        Perturbation of graphs, also for :meth:`GraphKDEDetector.score`. "both" is ``Twins()``; the
+        ablations of the paper are "features", ``Twins(edges=None)``, "spectrum",
+        ``Twins(swap_ratio=0)``, and "random_edges", ``Twins(swap_ratio=0, edges="random")``.
     validation_fraction : float, default=0.1
         Share of the graphs that are held out for early stopping, in (0, 1). They become references
-        like all others.
+        like all other graphs.
     n_iter_no_change : int, default=10
-        Epochs without a better held-out contrast after which training stops. The best state is
-        kept, which may be the untrained one.
+        Number of epochs without a better held-out contrast after which training stops. The best
+        state is kept, which may be the untrained one.
     checkpoint : str or path-like, default=None
-        File that keeps the state of the training after each epoch. A fit that was killed continues
-        from it to the same result, given the same parameters, graphs and integer `random_state`.
-        The finished fit removes the file.
+        File for the state of the training after each epoch. An interrupted fit continues from it
+        to the same result, given the same parameters, graphs and integer `random_state`. A
+        completed fit removes the file.
 
     Examples
     --------
@@ -122,29 +123,30 @@ def contrast(
 ) -> torch.Tensor:
     """Mean over twins of  (f(twin) - f(graph)) / (f(graph) + epsilon)  (paper, eq. objective).
 
-    With several distances it is the mean over them.
+    With several distances it is also the mean over the distances.
 
     Parameters
     ----------
     log_density : Tensor of shape (n_distances, n)
-        Of the graphs.
+        Log densities of the graphs.
     log_density_perturbed : Tensor of shape (n_distances, r * n)
-        Of their perturbed twins: r for each graph, those of graph i at i, i + n, ...
+        Log densities of their perturbed twins: r twins of each graph, those of graph i at i, i + n,
+        ...
     epsilon : float
-        The paper's, for numerical stability.
+        Constant of the paper, for numerical stability.
 
     Returns
     -------
     Tensor
-        The loss, a scalar in (-1, inf): negative where graphs are denser than their twins. Beyond
-        e^6 a ratio goes on as its tangent in the logarithm, which is linear in the score. So no
-        twin outweighs all others, and none overflows.
+        The loss, a scalar in (-1, inf), negative if graphs are denser than their twins. A ratio
+        above e^6 is replaced by its tangent in the logarithm, which is linear in the score, so
+        that no single twin dominates and none overflows.
     """
     log_floor = torch.full_like(log_density, math.log(epsilon))
     log_denominator = torch.logaddexp(log_density, log_floor)
     ratio = torch.exp(log_density - log_denominator)
-    of_twins = log_density_perturbed.unflatten(1, (-1, log_density.shape[1]))
-    of_twins = of_twins - log_denominator[:, None]
-    bounded = of_twins.clamp_max(LOG_LARGEST_RATIO)
-    of_twins = torch.exp(bounded) * (1 + of_twins - bounded)
-    return (of_twins - ratio[:, None]).mean()
+    log_twin_ratio = log_density_perturbed.unflatten(1, (-1, log_density.shape[1]))
+    log_twin_ratio = log_twin_ratio - log_denominator[:, None]
+    bounded = log_twin_ratio.clamp_max(LOG_LARGEST_RATIO)
+    twin_ratio = torch.exp(bounded) * (1 + log_twin_ratio - bounded)
+    return (twin_ratio - ratio[:, None]).mean()

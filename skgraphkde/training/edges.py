@@ -1,7 +1,7 @@
 """Twins with other edges: one with edges removed, one with edges added (Algorithm 1 of the paper).
 
-They do not depend on what is learned, so they are made once per fit. An edge that stays keeps its
-data, a new one has those of another edge of its graph. :func:`with_edges` builds every twin.
+The twins do not depend on learned weights, so they are made once per fit. A kept edge keeps its
+data, and a new edge has the data of another edge of its graph. :func:`with_edges` builds all twins.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from skgraphkde.computing.blocks import working_memory
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
 
-# Numbers closer than this, relative to the largest, count as equal: LAPACK's error is 1e-14 n.
-TOLERANCE = 1e-9
+# Eigenvalues with a smaller difference, relative to the largest, are equal: LAPACK's error is
+# 1e-14 n.
+EIGENVALUE_TOL = 1e-9
 
 
 class Block(NamedTuple):
-    """Graphs of one size n, as a stack of matrices."""
+    """Graphs of one size n as a stack of matrices."""
 
-    graphs: np.ndarray  # (g,), indices into the batch
-    A: np.ndarray  # (g, n, n), their adjacency; parallel arcs are added up
+    graphs: np.ndarray  # (g,), indices in the batch
+    A: np.ndarray  # (g, n, n), adjacency; weights of parallel arcs are summed
     is_symmetric: bool
 
 
@@ -36,19 +37,19 @@ def spectral_twins(
     cut: float = 0.5,
     rng: np.random.RandomState | None = None,
 ) -> list[GraphBatch]:
-    """Bend the spectrum of every graph: a twin with edges removed, a twin with edges added.
+    """Make twins with edges removed or added by a change of the spectrum of each graph.
 
-    The spectrum are the singular values of the adjacency, as in the paper. Where that is symmetric,
-    its eigenpairs do the same work: |lambda| are the singular values. Sorted by size, the head is
-    the shortest prefix that holds the share tau_1 of the energy sum lambda^2, the tail all that
-    follows the shortest prefix that holds tau_2. With r = min(mean |head| / mean |tail|,
-    max_ratio), removal divides the head by r, addition multiplies the tail by r. The rebuilt matrix
-    is cut back to a graph: an entry is an edge if it is above `cut` times the weight of that edge,
-    or times the graph's mean weight if there is none.
+    The spectrum consists of the singular values of the adjacency, as in the paper. For a symmetric
+    adjacency its eigenpairs are used, with |lambda| the singular values. Sorted by size, the head
+    is the shortest prefix with the share tau_1 of the energy sum lambda^2, and the tail follows the
+    shortest prefix with the share tau_2. With r = min(mean |head| / mean |tail|, max_ratio),
+    removal divides the head by r, and addition multiplies the tail by r. The rebuilt matrix is
+    thresholded to a graph: an entry is an edge if it is above `cut` times the weight of that edge,
+    or times the graph's mean weight if there is no such edge.
 
-    Of eigenvalues of equal size the positive ones come first, and the vectors of one eigenvalue, or
-    of one singular value, are never separated: the edges of a graph's twin do not depend on the
-    order of its nodes.
+    Positive eigenvalues precede negative ones of equal size, and the vectors of one eigenvalue, or
+    of one singular value, are never separated. The edges of a twin thus do not depend on the order
+    of the nodes.
 
     Parameters
     ----------
@@ -56,17 +57,18 @@ def spectral_twins(
     energy_thresholds : tuple of float, default=(0.5, 0.75)
         (tau_1, tau_2), in (0, 1].
     max_ratio : float, default=10.0
-        Upper bound of r. Also r where the tail is empty or zero.
+        Upper bound of r, and the value of r if the tail is empty or zero.
     cut : float, default=0.5
-        Where the rebuilt matrix is cut.
+        Threshold of the rebuilt matrix, in units of the weight.
     rng : RandomState, default=None
-        Draws the data of new edges; nothing is drawn if edges have none. None is NumPy's own.
+        Generator of the data of new edges, not used if edges have no data. None is NumPy's global
+        generator.
 
     Returns
     -------
     list of GraphBatch
         ``[removed, added]``. A new edge has the graph's mean weight and the data of a random edge
-        of the graph; an edge that stays has its own.
+        of the graph; a kept edge keeps its own.
     """
     parts: list[list[tuple[np.ndarray, ...]]] = [[], []]
     for block in _blocks(batch):
@@ -77,12 +79,12 @@ def spectral_twins(
             parts, _bent_spectra(values, energy_thresholds, max_ratio), strict=True
         ):
             rebuilt = (left * modified[:, np.newaxis, :]) @ right
-            part.append(_pairs(batch, block, rebuilt > (cut + TOLERANCE) * weight))
+            part.append(_pairs(batch, block, rebuilt > (cut + EIGENVALUE_TOL) * weight))
     return [_with_pairs(batch, part, rng) for part in parts]
 
 
 def _decomposed(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(values, L, R) with A = L diag(values) R."""
+    """Decompose into (values, L, R) with A = L diag(values) R."""
     if block.is_symmetric:
         eigenvalues, U = np.linalg.eigh(block.A)
         return eigenvalues, U, U.swapaxes(1, 2)
@@ -93,10 +95,10 @@ def _decomposed(block: Block) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _bent_spectra(
     values: np.ndarray, energy_thresholds: tuple[float, float], max_ratio: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues, or singular values, (g, n) after removal and addition, in their own order."""
+    """Eigenvalues or singular values after removal and after addition, both of shape (g, n)."""
     size = np.abs(values)
     largest = size.max(axis=1, keepdims=True)
-    unit = np.where(largest > 0, largest, 1.0) * TOLERANCE
+    unit = np.where(largest > 0, largest, 1.0) * EIGENVALUE_TOL
     level = np.round(size / unit)  # equal for values of equal size
     order = np.lexsort((-values, -level), axis=1)
     ordered = np.take_along_axis(values, order, axis=1)
@@ -124,7 +126,7 @@ def _bent_spectra(
 
 
 def _blocks(batch: GraphBatch) -> Iterator[Block]:
-    """Graphs of one size together, as many as fit into working_memory six times."""
+    """Generate blocks of graphs of one size, with six arrays within working_memory."""
     sizes = batch.n_nodes_per_graph
     limit = working_memory() / (6 * 8)
     is_symmetric = _is_symmetric(batch)
@@ -136,7 +138,7 @@ def _blocks(batch: GraphBatch) -> Iterator[Block]:
 
 
 def _is_symmetric(batch: GraphBatch) -> np.ndarray:
-    """Whether the adjacency of each graph is symmetric, as in undirected graphs."""
+    """Mark graphs with a symmetric adjacency, which includes undirected graphs."""
     symmetric = np.ones(len(batch), dtype=bool)
     if batch.directed:
         A = batch.adjacency.copy()
@@ -146,7 +148,7 @@ def _is_symmetric(batch: GraphBatch) -> np.ndarray:
 
 
 def _dense(batch: GraphBatch, index: np.ndarray) -> np.ndarray:
-    """The adjacency matrices of graphs of one size n, shape (len(index), n, n)."""
+    """Adjacency matrices of graphs of one size n, shape (len(index), n, n)."""
     n = int(batch.n_nodes_per_graph[index[0]])
     block = batch[index].adjacency.tocoo()
     cell = block.row.astype(np.int64) * n + block.col % n
@@ -160,17 +162,17 @@ def _mean_weight(A: np.ndarray) -> np.ndarray:
 
 
 def _pairs(batch: GraphBatch, block: Block, is_edge: np.ndarray) -> tuple[np.ndarray, ...]:
-    """What `is_edge` (g, n, n) marks: row, column and, if it is new, weight of each edge."""
+    """Row, column and weight (if it is new) of each edge in `is_edge`, shape (g, n, n)."""
     graph, row, column = np.nonzero(is_edge & _is_listed(batch, is_edge.shape[1]))
     n_arcs = batch.n_arcs_per_graph[block.graphs]
-    # Of each arc: parallel ones count apart.
+    # Mean over arcs; parallel arcs count separately.
     mean_weight = block.A.sum((1, 2)) / np.maximum(n_arcs, 1)
     first_node = batch.node_ptr[block.graphs]
     return row + first_node[graph], column + first_node[graph], mean_weight[graph]
 
 
 def _is_listed(batch: GraphBatch, n: int) -> np.ndarray:
-    """Pairs of nodes that stand for an edge, bool (n, n): those above the diagonal, or ordered."""
+    """Mark pairs of nodes that list an edge once, bool (n, n): above the diagonal, or ordered."""
     everything = np.ones((n, n), dtype=bool)
     return ~np.eye(n, dtype=bool) if batch.directed else np.triu(everything, k=1)
 
@@ -180,7 +182,7 @@ def _with_pairs(
     parts: list[tuple[np.ndarray, ...]],
     rng: np.random.RandomState | None,
 ) -> GraphBatch:
-    """The batch with edges between the pairs of nodes in `parts`, and no others."""
+    """Batch with the edges in `parts` only."""
     row, column, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
     row_of_edge, column_of_edge, edges = listed_edges(batch)
     key, key_of_edge = row * batch.n_nodes + column, row_of_edge * batch.n_nodes + column_of_edge
@@ -202,12 +204,12 @@ def _with_pairs(
 
 
 def has_edge_data(batch: GraphBatch) -> bool:
-    """Whether edges have categories or numbers."""
+    """True if edges have categories or numbers."""
     return batch.edge_labels is not None or batch.edge_attributes is not None
 
 
 def listed_edges(batch: GraphBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each edge once: its row, its column and its arc; of undirected ones above the diagonal."""
+    """Row, column and arc of each edge; undirected edges are listed above the diagonal."""
     row = batch.source_of_arc
     column = batch.adjacency.indices.astype(np.int64)
     arcs = np.arange(len(row)) if batch.directed else np.flatnonzero(row < column)
@@ -217,7 +219,7 @@ def listed_edges(batch: GraphBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 def with_edges(
     batch: GraphBatch, row: np.ndarray, column: np.ndarray, weight: np.ndarray, origin: np.ndarray
 ) -> GraphBatch:
-    """The same nodes with other edges.
+    """Replace the edges of a batch.
 
     Parameters
     ----------
@@ -226,7 +228,7 @@ def with_edges(
         The ends of each edge, in any order. Undirected edges are listed once.
     weight : ndarray of shape (m,)
     origin : ndarray of int, shape (m,)
-        The arc of `batch` whose data each edge has.
+        Arc of `batch` that provides the data of each edge.
 
     Returns
     -------
@@ -252,21 +254,21 @@ def with_edges(
 def random_edge_twins(
     batch: GraphBatch, ratio: float, rng: np.random.RandomState
 ) -> list[GraphBatch]:
-    """Remove, or add, a share of the edges of every graph at random (the paper's ablation).
+    """Make twins with a share of the edges removed or added at random (the paper's ablation).
 
-    Parallel edges count as one, and stay or go together.
+    Parallel edges count as one, and are removed together.
 
     Parameters
     ----------
     batch : GraphBatch
     ratio : float
-        The share, in [0, 1].
+        Share of the edges, in [0, 1].
     rng : RandomState
 
     Returns
     -------
     list of GraphBatch
-        ``[removed, added]``. A graph without room for all new edges gets as many as fit; a new edge
+        ``[removed, added]``. A graph without room for all new edges becomes complete. A new edge
         has the graph's mean weight, and the data of a random edge of the graph.
     """
     parts: list[list[tuple[np.ndarray, ...]]] = [[], []]
@@ -283,7 +285,7 @@ def random_edge_twins(
 
 
 def _largest(values: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Marks the count[g] largest of the positive entries of each values[g]."""
+    """Mark the count[g] largest positive entries of each values[g]."""
     flat = values.reshape(len(values), -1)
     rank = np.argsort(np.argsort(-flat, axis=1), axis=1)
     return ((rank < count[:, np.newaxis]) & (flat > 0)).reshape(values.shape)

@@ -1,4 +1,4 @@
-"""The history of a training, by epoch: lists of numbers <-> arrays in a file, checked."""
+"""History of a training by epoch: lists of numbers <-> checked arrays in a file."""
 
 from __future__ import annotations
 
@@ -12,21 +12,31 @@ NAMES = ("loss", "validation_loss", "mixture_weights", "seconds")
 
 
 def history_arrays(history: dict[str, list]) -> dict[str, np.ndarray]:
-    """What a file keeps of a history."""
+    """Convert a history to arrays to save."""
     return {name: np.array(column, float) for name, column in history.items()}
 
 
 def taken_history(owner: str, items: dict[str, Any], shape: tuple[int, ...]) -> dict[str, list]:
-    """The history in a file: of each epoch one number, or mixture weights of this shape.
+    """Rebuild a history from saved arrays.
 
     Parameters
     ----------
     owner : str
-        Whose history it is, for messages.
+        Name of the object that has the history, for messages.
     items : dict
-        The arrays by name, or nothing.
+        Arrays by name; empty without training.
     shape : tuple of int
-        Numbers of distances and of bandwidths.
+        Shape of the mixture weights: numbers of distances and of bandwidths.
+
+    Returns
+    -------
+    dict of lists
+        One entry per epoch.
+
+    Raises
+    ------
+    ValueError
+        If an array is missing or has the wrong shape.
     """
     if not items:
         return {}
@@ -34,8 +44,8 @@ def taken_history(owner: str, items: dict[str, Any], shape: tuple[int, ...]) -> 
     losses = state.take_array("loss", float, (None,), finite=False)
     columns: dict[str, np.ndarray] = {"loss": losses}
     for name in NAMES[1:]:
-        of_epoch = shape if name == "mixture_weights" else ()
-        columns[name] = state.take_array(name, float, (len(losses), *of_epoch))
+        epoch_shape = shape if name == "mixture_weights" else ()
+        columns[name] = state.take_array(name, float, (len(losses), *epoch_shape))
     state.check_empty()
     is_usual = len(losses) and np.isnan(losses[0]) and np.isfinite(losses[1:]).all()
     state.check(is_usual, "the losses of the history are not those of epochs 0, 1, ...")

@@ -1,6 +1,6 @@
-"""What the next epochs of a training depend on: a trainer <-> the state in a checkpoint.
+"""Resumption of a training: a trainer <-> the state in a checkpoint.
 
-Types, shapes and finite numbers are checked, as in a model file.
+Types, shapes and finite numbers are checked, as for the file of a detector.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Tensors = dict[str, torch.Tensor]
 
 
 def state_of(trainer: Any) -> dict[str, Any]:
-    """All that the next epochs of a Trainer depend on, and that its constructor does not make."""
+    """State of a Trainer that its next epochs depend on and its constructor does not create."""
     _, keys, position, has_gauss, gauss = trainer.rng.get_state()
     moments = trainer.optimizer.state_dict()["state"]
     return {
         "history": history_arrays(trainer.history),
         "model": _arrays(trainer.model.state_dict()),
         "best": _arrays(trainer.best_state),
-        "optimizer": {str(i): _arrays(of_parameter) for i, of_parameter in moments.items()},
+        "optimizer": {str(i): _arrays(tensors) for i, tensors in moments.items()},
         "scales": trainer.model.kde.scales,
         "distances": trainer.model.distances.members,
         "keys": np.asarray(keys, np.int64),
@@ -37,12 +37,18 @@ def state_of(trainer: Any) -> dict[str, Any]:
 
 
 def restore(trainer: Any, state: State) -> None:
-    """The inverse of :func:`state_of`.
+    """Restore a Trainer to a saved state: the inverse of :func:`state_of`.
+
+    Parameters
+    ----------
+    trainer : Trainer
+        A new trainer, which is changed in place.
+    state : State
 
     Raises
     ------
     ValueError
-        If it is not the state of this training.
+        If the state is not that of this training.
     """
     kde, most = trainer.model.kde, trainer.options.max_iter + 1
     shape = kde.bandwidths.shape
@@ -59,7 +65,7 @@ def restore(trainer: Any, state: State) -> None:
     trainer.model.distances = _taken_distances(state, trainer)
     _restore_optimizer(trainer, state, n_steps=(len(losses) - 1) * trainer.n_batches)
     keys = state.take_array("keys", np.int64, (len(trainer.rng.get_state()[1]),))
-    position = state.take_count("position", len(keys))  # a larger one leads out of the memory
+    position = state.take_count("position", len(keys))  # a larger value reads invalid memory
     gauss = state.take_optional("gauss", float)
     mersenne = "MT19937", keys.astype(np.uint32), position, int(gauss is not None), gauss or 0.0
     trainer.rng.set_state(mersenne)
@@ -70,7 +76,7 @@ def restore(trainer: Any, state: State) -> None:
 
 
 def _restore_optimizer(trainer: Any, state: State, n_steps: int) -> None:
-    """The moments of the gradients, and the learning rate after so many steps."""
+    """Restore the moments of the gradients, and the learning rate after `n_steps` steps."""
     moments = state.take("optimizer", dict)
     learned = trainer.optimizer.param_groups[0]["params"]
     optimizer = trainer.optimizer.state_dict()
@@ -87,7 +93,7 @@ def _restore_optimizer(trainer: Any, state: State, n_steps: int) -> None:
 
 
 def _taken_distances(state: State, trainer: Any) -> Distances:
-    """The distances as an epoch has adapted them, of the types that the fit has built."""
+    """Take the adapted distances, which must have the types of the trainer's distances."""
     members, built = state.take("distances", tuple), trainer.model.distances.members
     state.check(list(map(type, members)) == list(map(type, built)), "distances are of other types")
     for member in members:
@@ -96,7 +102,7 @@ def _taken_distances(state: State, trainer: Any) -> Distances:
 
 
 def _taken_tensors(state: State, name: str, expected: Tensors) -> Tensors:
-    """Tensors of the shapes and types of those that are expected, finite."""
+    """Take finite tensors with the shapes and types of the expected ones."""
     arrays = State(f"{state.owner}, {name}", state.take(name, dict))
     taken = {}
     for key, tensor in expected.items():

@@ -1,7 +1,7 @@
-"""The trainer: fits the encoder and the mixture weights to graphs and their twins (Algorithm 3).
+"""Trainer: fits the encoder and the mixture weights to graphs and their twins (Algorithm 3).
 
-It takes graphs with their features, and their structural twins. The encoder and the density are
-changed in place, to the state with the best held-out contrast.
+The trainer takes graphs with their features, and their structural twins. It changes the encoder and
+the density in place, to the state with the best held-out contrast.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tqdm.auto import tqdm
 from skgraphkde.computing.threads import one_torch_thread
 from skgraphkde.density.kde import own_references
 from skgraphkde.density.model import DensityModel
-from skgraphkde.density.references import References, positions
+from skgraphkde.density.references import References, inverse_index
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.training.checkpoint import Checkpoint
 from skgraphkde.training.contrastive import Contrastive, contrast
@@ -27,7 +27,7 @@ from skgraphkde.training.history import NAMES
 from skgraphkde.training.resumption import restore, state_of
 from skgraphkde.training.twins import swap_features
 
-GRADIENT_NORM = 1.0  # gradients are clipped to this
+GRADIENT_NORM = 1.0  # largest norm of the gradients, which are clipped
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
 
 
@@ -37,17 +37,17 @@ class Trainer:
     Parameters
     ----------
     model : DensityModel
-        Trained in place.
+        Model, which is trained in place.
     graphs : GraphBatch
-        At least 3, with their features as attributes.
+        At least 3 graphs with their features as attributes.
     twins : sequence of GraphBatch
-        Their structural twins, each batch parallel to `graphs`, with the twins' own features.
+        Structural twins with their own features; each batch is parallel to `graphs`.
     options : Contrastive
     references : References or None
-        Which graphs of a mini-batch are its references; None: all.
+        Selection of the references of a mini-batch. None selects all its graphs.
     rng : RandomState
     checkpoint : Checkpoint, default=None
-        Keeps the state after each epoch, and provides it if an earlier fit was killed.
+        File for the state after each epoch, from which an interrupted fit continues.
     verbose : int, default=0
         1 shows a progress bar.
     """
@@ -70,18 +70,18 @@ class Trainer:
         self.best_state: dict[str, torch.Tensor] = {}
         self.best_epoch = 0
         self.n_flags = len(twins)
-        self.all_twins = GraphBatch.concatenate(list(twins))  # graph i's at i, i + N, ...
+        self.all_twins = GraphBatch.concatenate(list(twins))  # those of graph i at i, i + N, ...
         order = rng.permutation(len(graphs))
         n_held_out = max(1, round(options.validation_fraction * len(graphs)))
         self.held_out, self.trained_on = np.split(order, [min(n_held_out, len(graphs) - 2)])
         training_graphs = graphs[self.trained_on]
         self.training_flows = model.flows(training_graphs)
-        # Fixed once: the held-out twins, one per flag, and the references of the held-out loss.
+        # The held-out twins, one per flag, and the references of the held-out loss are fixed.
         self.held_out_graphs = graphs[self.held_out]
         flags = np.repeat(np.arange(self.n_flags), len(self.held_out))
         self.held_out_twins = self._draw_twins(np.tile(self.held_out, self.n_flags), flags)
         self.held_out_references = training_graphs[: 2 * options.batch_size]
-        # Of each graph when it was last in a batch, by which references of a batch are chosen.
+        # Each graph's density when it was last in a batch, for the selection of references.
         self.last_log_density = np.zeros(len(graphs))
         self.generator = torch.Generator(device=next(model.parameters()).device)
         self.generator.manual_seed(int(rng.randint(2**31)))
@@ -96,7 +96,7 @@ class Trainer:
 
     @one_torch_thread()
     def train(self) -> dict[str, list]:
-        """Train until the held-out loss no longer falls; restore the best state.
+        """Train until the held-out loss stops falling, then restore the best state.
 
         Returns
         -------
@@ -126,7 +126,7 @@ class Trainer:
         return self.history
 
     def _train_epoch(self, epoch: int) -> None:
-        """One epoch and its entry in the history; epoch 0 only computes the held-out loss."""
+        """Run an epoch and add it to the history; epoch 0 only computes the held-out loss."""
         start = time.perf_counter()
         loss = self._epoch() if epoch else math.nan
         held_out = self._held_out_loss()
@@ -144,7 +144,7 @@ class Trainer:
 
     @torch.enable_grad()
     def _epoch(self) -> float:
-        """One pass over the training part; the mean loss."""
+        """Run one pass over the training graphs, and return the mean loss."""
         self.model.train()
         losses = []
         for index in _split(self.rng.permutation(self.trained_on), self.options.batch_size):
@@ -160,27 +160,28 @@ class Trainer:
         return float(np.mean(losses))
 
     def _draw_twins(self, index: np.ndarray, flags: np.ndarray) -> GraphBatch:
-        """The structural twins `flags` of the graphs `index`, with some features swapped."""
+        """Structural twins `flags` of the graphs `index`, with some features swapped."""
         twins = self.all_twins[index + flags * len(self.graphs)]
         return swap_features(twins, self.swap_ratio, self.rng)
 
     def _loss(self, index: np.ndarray, twins: GraphBatch) -> torch.Tensor:
-        """Contrast of a mini-batch; its graphs, or some of them, are the references."""
+        """Contrast of a mini-batch under references from its graphs."""
         graphs, n = GraphBatch.concatenate([self.graphs[index], twins]), len(index)
         embedded = self.model.embed(graphs, self.generator)
-        originals, twins_of = embedded[:n], embedded[n:]
+        originals, embedded_twins = embedded[:n], embedded[n:]
         chosen = self._choose_references(index)
         references = originals if len(chosen) == n else originals[chosen]
         own = own_of_twins = None
-        if self.options.leave_one_out:  # the twins leave out the graph itself, too
-            own = own_references(positions(chosen, n), len(chosen), self.generator.device)
+        if self.options.leave_one_out:  # exclude the graph from its twins' references, too
+            own = own_references(inverse_index(chosen, n), len(chosen), self.generator.device)
             own_of_twins = own.repeat(len(twins) // n, 1)
         log_density = self.model.log_density(originals, references, own)
         self.last_log_density[index] = log_density.detach().mean(0).cpu()
-        return contrast(log_density, self.model.log_density(twins_of, references, own_of_twins))
+        twin_density = self.model.log_density(embedded_twins, references, own_of_twins)
+        return contrast(log_density, twin_density)
 
     def _choose_references(self, index: np.ndarray) -> np.ndarray:
-        """The graphs of a mini-batch that are its references, as positions in it."""
+        """Indices of the references among the graphs of a mini-batch."""
         if self.references is None:
             return np.arange(len(index))
         return self.references.choose(self.last_log_density[index], self.rng)
@@ -190,19 +191,19 @@ class Trainer:
         self.model.encoder.standardize(self.training_flows)
         references = self.model.embed_all(self.held_out_references)
         self.model.adapt(references)
-        of_graphs = self.model.log_densities(self.held_out_graphs, references)
-        of_twins = self.model.log_densities(self.held_out_twins, references)
-        return contrast(torch.from_numpy(of_graphs), torch.from_numpy(of_twins)).item()
+        log_densities = self.model.log_densities(self.held_out_graphs, references)
+        twin_densities = self.model.log_densities(self.held_out_twins, references)
+        return contrast(torch.from_numpy(log_densities), torch.from_numpy(twin_densities)).item()
 
 
 def _split(index: np.ndarray, batch_size: int) -> list[np.ndarray]:
-    """Parts of nearly equal size, at most `batch_size` if that leaves two graphs in each."""
+    """Split into parts of nearly equal size, at most `batch_size` but at least two graphs."""
     n_parts = min(math.ceil(len(index) / batch_size), len(index) // 2)
     return np.array_split(index, max(1, n_parts))
 
 
 def _learning_rate_factor(progress: float) -> float:
-    """Rises to 1 over the warm-up, then half a cosine down to 0; `progress` is in [0, 1]."""
+    """Factor that rises to 1 in the warm-up, then falls to 0; `progress` is in [0, 1]."""
     if progress < WARM_UP:
         return (progress + 1e-3) / (WARM_UP + 1e-3)
     return 0.5 * (1 + math.cos(math.pi * (progress - WARM_UP) / (1 - WARM_UP)))

@@ -23,24 +23,36 @@ from skgraphkde.training.edges import (
 
 
 class EdgePerturbation(Specification):
-    """Base class of the specifications of twins with other edges."""
+    """Base class of specifications of twins with other edges."""
 
     def twins(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
-        """Batches parallel to `batch`: ``[removed, added]``."""
+        """Make twins with removed edges and twins with added edges.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+        rng : RandomState
+
+        Returns
+        -------
+        list of GraphBatch
+            ``[removed, added]``, both parallel to `batch`.
+        """
         raise NotImplementedError
 
 
 @register
 class SpectralEdges(EdgePerturbation):
-    """Remove or add edges by bending the spectrum of the adjacency (Algorithm 1 of the paper).
+    """Twins with edges removed or added by a change of the spectrum (Algorithm 1 of the paper).
 
-    An edge that stays keeps its data, a new one has those of a random edge of its graph.
+    A kept edge keeps its data. A new edge has the data of a random edge of its graph.
 
     Parameters
     ----------
     energy_thresholds : tuple of float, default=(0.5, 0.75)
-        (tau_1, tau_2) with 0 < tau_1 <= tau_2 <= 1: the leading part of the spectrum that holds the
-        share tau_1 of its energy is shrunk, or what remains after the share tau_2 is stretched.
+        (tau_1, tau_2) with 0 < tau_1 <= tau_2 <= 1. To remove edges, the leading part of the
+        spectrum with the share tau_1 of the energy is shrunk. To add edges, the part after the
+        share tau_2 is stretched.
     max_ratio : float, default=10.0
         Upper bound of the factor, at least 1.
     """
@@ -64,21 +76,33 @@ class SpectralEdges(EdgePerturbation):
             )
 
     def twins(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
-        """Batches parallel to `batch`: ``[removed, added]``; only data of edges are drawn."""
+        """Make twins with removed edges and twins with added edges.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+        rng : RandomState
+            Generator of the data of new edges.
+
+        Returns
+        -------
+        list of GraphBatch
+            ``[removed, added]``, both parallel to `batch`.
+        """
         tau_1, tau_2 = self.energy_thresholds
         return spectral_twins(batch, (tau_1, tau_2), self.max_ratio, rng=rng)
 
 
 @register
 class RandomEdges(EdgePerturbation):
-    """Remove or add edges at random (the paper's ablation).
+    """Twins with edges removed or added at random (the paper's ablation).
 
     A new edge has the data of a random edge of its graph.
 
     Parameters
     ----------
     ratio : float, default=0.2
-        Share of the edges, in [0, 1].
+        Share of the edges to remove or add, in [0, 1].
     """
 
     _parameter_constraints: dict = {"ratio": [Interval(Real, 0, 1, closed="both")]}
@@ -87,23 +111,34 @@ class RandomEdges(EdgePerturbation):
         self.ratio = ratio
 
     def twins(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
-        """Batches parallel to `batch`: ``[removed, added]``."""
+        """Make twins with removed edges and twins with added edges.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+        rng : RandomState
+
+        Returns
+        -------
+        list of GraphBatch
+            ``[removed, added]``, both parallel to `batch`.
+        """
         return random_edge_twins(batch, self.ratio, rng)
 
 
 @register
 class Twins(Specification):
-    """How the perturbed twins of graphs are made.
+    """Specification of the perturbed twins of graphs.
 
     Parameters
     ----------
     swap_ratio : float, default=0.2
         Share of a graph's nodes whose features are permuted among them, in [0, 1], rounded down: at
-        0.2, graphs of fewer than 10 nodes swap none. Where edges have categories or numbers, those
+        0.2, graphs of fewer than 10 nodes swap none. If edges have categories or numbers, the data
         of the same share of a graph's edges are permuted, too.
     edges : {"spectrum", "random"}, SpectralEdges, RandomEdges or None, default="spectrum"
-        How edges change: :class:`SpectralEdges` or :class:`RandomEdges`, of which the strings are
-        the defaults; None leaves them as they are.
+        Perturbation of edges: :class:`SpectralEdges` or :class:`RandomEdges`; the strings stand for
+        their defaults. None keeps the edges.
 
     Examples
     --------
@@ -128,14 +163,23 @@ class Twins(Specification):
     def _validate_values(self) -> None:
         if self.edges is None and self.swap_ratio == 0:
             raise ValueError(
-                "with swap_ratio=0 and edges=None twins are the graphs themselves: raise "
+                "with swap_ratio=0 and edges=None twins are copies of the graphs: raise "
                 "swap_ratio, or use edges='spectrum'"
             )
 
     def structural(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
-        """Twins with other edges, or other data of edges: batches parallel to `batch`.
+        """Make twins with other edges, or with other data of edges.
 
-        Features must be computed after it. Without anything to change, `batch` is the only one.
+        Parameters
+        ----------
+        batch : GraphBatch
+            Graphs, before their features are computed.
+        rng : RandomState
+
+        Returns
+        -------
+        list of GraphBatch
+            Batches parallel to `batch`; ``[batch]`` if edges do not change.
         """
         edges = self.specification("edges")
         twins = [batch] if edges is None else edges.twins(batch, rng)
@@ -148,7 +192,7 @@ def swap_features(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomSta
     Parameters
     ----------
     batch : GraphBatch
-        With features as attributes.
+        Graphs with their features as attributes.
     swap_ratio : float
         In [0, 1].
     rng : RandomState
@@ -166,13 +210,13 @@ def swap_features(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomSta
 def swap_edges(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomState) -> GraphBatch:
     """Permute the data of floor(swap_ratio * m) random edges of each graph among these edges.
 
-    An edge has its category and its numbers together, in both directions if it is undirected. Its
-    weight stays. Parallel edges are edges like others.
+    The category and the numbers of an edge move together, in both directions if it is undirected.
+    Weights do not move. Parallel edges count separately.
 
     Parameters
     ----------
     batch : GraphBatch
-        With the data that were read, before features are computed of them.
+        Graphs with the data that were read, before their features are computed.
     swap_ratio : float
         In [0, 1].
     rng : RandomState
@@ -180,7 +224,7 @@ def swap_edges(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomState)
     Returns
     -------
     GraphBatch
-        `batch` itself, and nothing is drawn, if its edges have no data or the ratio is 0.
+        `batch` itself, without random draws, if its edges have no data or the ratio is 0.
     """
     if not (swap_ratio and has_edge_data(batch)):
         return batch
@@ -194,7 +238,7 @@ def swap_edges(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomState)
 def _exchanges(
     ptr: np.ndarray, ratio: float, rng: np.random.RandomState
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Random items, floor(ratio * n) of each graph, and where each goes: a permutation of these.
+    """Draw floor(ratio * n) random items of each graph, and a permutation of them.
 
     Graph i owns the items ``ptr[i]`` to ``ptr[i + 1] - 1``.
     """

@@ -112,7 +112,7 @@ def test_words_that_are_no_command(here, words, message):
             "Error: The 'n_layers' parameter of Propagation must be",
         ),
         ("normal --node-category atom", "none of the 20 graphs .* 'atom'.* 'element'"),
-        ("normal/00.graphml", "Error: there is one training graph, with no others"),
+        ("normal/00.graphml", "Error: fit needs at least 2 distinct graphs, got 1"),
     ],
 )
 def test_input_that_cannot_be_fitted(here, words, message):
@@ -445,10 +445,10 @@ def test_what_is_not_read_is_said(tmp_path, monkeypatch):
     printed = run("fit . -o model.skg --undirected").stdout
     assert "reads           undirected graphs\n" in printed
     assert "left out        node attribute 'kind', node attribute 'temp', edge attr" in printed
-    assert "  to read it    fit with --schema all" in printed
+    assert "--schema all, or name them: --node-category NAME, --node-number NAME, --edge" in printed
     printed = run("fit . -o all.skg --schema all").stdout
     assert "node numbers 'temp'" in printed
-    assert "to read it" not in printed
+    assert "to read these" not in printed
 
 
 @pytest.mark.parametrize(

@@ -67,9 +67,9 @@ def test_fit_score_and_info_of_an_own_detector(here, own):
         "detector        EdgeCount\n"
         "parameters      power=2, random_state=0\n"
         "reads           undirected graphs\n"
-        f"left out        {', '.join(expected.schema_.left_out)}\n"
-        "  to read it    fit with --schema all, or name what to read: --node-number NAME, "
-        "--edge-category NAME, ...\n"
+        f"left out        {', '.join(map(str, expected.schema_.ignored))}\n"
+        "  to read these fit with --schema all, or name them: --node-category NAME, "
+        "--node-number NAME, --edge-category NAME, --edge-number NAME\n"
         f"threshold       {expected.offset_:.6g} (calibration 'loo', contamination 0.1)\n"
     )
     assert sys.path == path

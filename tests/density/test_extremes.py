@@ -94,7 +94,7 @@ def test_scores_equal_the_definition(fewest, seed):
     references, new = plants(8, seed), plants(4, seed + 1)
     novelty = Novelty(0).fit(read_graphs(references, schema=SCHEMA))
     assert novelty.names[-1] == "extremes of numbers"
-    before, extremes.FEWEST = extremes.FEWEST, max(fewest, 1)
+    before, extremes.MIN_COUNT_PER_KIND = extremes.MIN_COUNT_PER_KIND, max(fewest, 1)
     try:
         for graphs, own in ((new, [-1] * 4), (references, range(8))):
             batch = read_graphs(graphs, schema=SCHEMA)
@@ -104,7 +104,7 @@ def test_scores_equal_the_definition(fewest, seed):
             shuffled = novelty.scores(permuted(batch, seed), np.array(own))[-1]
             np.testing.assert_allclose(shuffled, actual, rtol=1e-9)
     finally:
-        extremes.FEWEST = before
+        extremes.MIN_COUNT_PER_KIND = before
 
 
 def test_one_impossible_reading_is_found(tmp_path):

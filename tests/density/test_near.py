@@ -15,8 +15,8 @@ GRAPHS, NEW = random_graphs(60, seed=0), random_graphs(20, seed=1)
 
 
 def fitted(monkeypatch, points_from, **parameters):
-    monkeypatch.setattr(landmarks, "POINTS_FROM", points_from)
-    monkeypatch.setattr(landmarks, "REFERENCES_FROM", 1)
+    monkeypatch.setattr(landmarks, "MIN_POINTS", points_from)
+    monkeypatch.setattr(landmarks, "MIN_REFERENCES", 1)
     detector = GraphKDEDetector(random_state=0, **parameters).fit(GRAPHS)
     return detector, detector.density_.view_scores(detector.read(NEW))
 
@@ -44,7 +44,7 @@ def test_densities_are_too_low_by_a_hundredth_at_most(parameters, monkeypatch):
     assert len(masks) >= 4
     error, rounding = scores - by_bounds, 1e-5 * (1 + np.abs(scores))
     assert (error > -rounding).all()
-    assert (error < near.TOLERANCE + rounding).all()
+    assert (error < near.MAX_MISSING_SHARE + rounding).all()
     widths = [x.density_.bandwidths for x in (detector, expected)]
     np.testing.assert_allclose(*widths, rtol=1e-5)
     rank = [np.argsort(x.calibration_scores_, kind="stable") for x in (detector, expected)]
@@ -65,9 +65,11 @@ def test_single_precision_changes_no_density_by_more_than_promised(monkeypatch):
         detector = GraphKDEDetector(features="given", distance=mmd, novelty=None, density=kde)
         return detector.fit(singles(600, 0.1, 0)).score_samples(singles(100, 0.15, 1))
 
-    monkeypatch.setattr(landmarks, "POINTS_FROM", 1)
+    monkeypatch.setattr(landmarks, "MIN_POINTS", 1)
     near_ones, all_of_them = log_densities("auto"), log_densities("exact")
-    np.testing.assert_allclose(near_ones, all_of_them, rtol=0, atol=near.TOLERANCE + near.ROUNDING)
+    np.testing.assert_allclose(
+        near_ones, all_of_them, rtol=0, atol=near.MAX_MISSING_SHARE + near.LOG_DENSITY_TOL
+    )
 
 
 def alone(detector):
@@ -80,7 +82,7 @@ def test_a_graph_alone_has_the_score_that_it_has_in_company(monkeypatch):
     # it is rounded. Squared distances of size 1 are off by four such roundings then, and bandwidths
     # make a log density of them: d^2 / 2h^2.
     single = 4 * np.finfo(np.float32).eps / (2 * detector.density_.bandwidths.min() ** 2)
-    assert single < near.ROUNDING / 10
+    assert single < near.LOG_DENSITY_TOL / 10
     np.testing.assert_allclose(alone(detector), scores, rtol=0, atol=single)
 
 
@@ -116,8 +118,8 @@ def one_node_graphs(n, seed):
 
 @pytest.mark.parametrize("bandwidths", ["nearest", [1e-4], [1e-3, 1.0]])
 def test_short_bandwidths_take_double_precision(bandwidths, monkeypatch):
-    monkeypatch.setattr(landmarks, "POINTS_FROM", 1)
-    monkeypatch.setattr(landmarks, "REFERENCES_FROM", 1)
+    monkeypatch.setattr(landmarks, "MIN_POINTS", 1)
+    monkeypatch.setattr(landmarks, "MIN_REFERENCES", 1)
     graphs, new = one_node_graphs(200, 0), one_node_graphs(30, 1)
     scores = []
     for method in ("auto", "exact"):
@@ -132,15 +134,15 @@ def test_short_bandwidths_take_double_precision(bandwidths, monkeypatch):
         of_both = detector.density_.view_scores(detector.read(new))
         scores.append(np.append(of_both, detector.calibration_scores_))
     error, rounding = scores[1] - scores[0], 1e-9 * np.abs(scores[0])
-    assert (error > -near.TOLERANCE - rounding).all()
-    assert (error < 2 * near.TOLERANCE + rounding).all()
+    assert (error > -near.MAX_MISSING_SHARE - rounding).all()
+    assert (error < 2 * near.MAX_MISSING_SHARE + rounding).all()
 
 
 def test_negative_squares_take_double_precision(monkeypatch):
     """There the shortest bandwidth counts most, however wide the widest is."""
     scores = []
-    monkeypatch.setattr(landmarks, "POINTS_FROM", 1)
-    monkeypatch.setattr(landmarks, "REFERENCES_FROM", 1)
+    monkeypatch.setattr(landmarks, "MIN_POINTS", 1)
+    monkeypatch.setattr(landmarks, "MIN_REFERENCES", 1)
     for method in ("auto", "exact"):
         detector = GraphKDEDetector(
             distance=MMD(estimator="unbiased", method=method),
@@ -150,13 +152,13 @@ def test_negative_squares_take_double_precision(monkeypatch):
         ).fit(GRAPHS)
         scores.append(detector.density_.view_scores(detector.read(NEW)))
     assert scores[1].max() > 1e4  # the kernels of negative squares
-    assert np.abs(scores[0] - scores[1]).max() < near.TOLERANCE
+    assert np.abs(scores[0] - scores[1]).max() < near.MAX_MISSING_SHARE
 
 
 def test_terms_of_very_low_densities_are_not_lost(monkeypatch):
     """In single precision numbers of this size are 1000 apart."""
     kde = KDE(bandwidths=[1e-5], size_kernel=False).build(1).double()
-    monkeypatch.setattr(near, "BOUNDS", 7)
+    monkeypatch.setattr(near, "MAX_BLOCK_ELEMENTS", 7)
     squared = 2 + 1e-9 * torch.rand(1, 20, 5, dtype=torch.float64, generator=torch.manual_seed(0))
 
     class Distances:
@@ -173,4 +175,4 @@ def test_terms_of_very_low_densities_are_not_lost(monkeypatch):
     with torch.no_grad():
         expected = kde.log_sums(squared, None, None)
     assert expected.max() < -9e9
-    assert (expected - near_sums).abs().max() < near.TOLERANCE
+    assert (expected - near_sums).abs().max() < near.MAX_MISSING_SHARE

@@ -61,6 +61,8 @@ def test_scores_equal_the_definition(working_memory, categories, seed, radius):
     np.testing.assert_allclose(of_new, expected, atol=1e-12)
     expected = scores_slow(references, references, range(12), radius, is_label)
     np.testing.assert_allclose(alone, expected, atol=1e-12)
+    if not is_label:  # no labels count in addition
+        np.testing.assert_allclose(novelty.known_shares, -np.array(expected), atol=1e-12)
 
 
 def test_some_are_left_out_and_others_are_not(graphs):

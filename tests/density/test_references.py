@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, References
-from skgraphkde.density.references import RETENTION, _shares, choose_references, positions
+from skgraphkde.density.references import RETENTION, _shares, choose_references, inverse_index
 from tests.conftest import random_graphs
 
 
@@ -78,7 +78,7 @@ def test_the_specification_chooses_as_its_parameters_say():
 
 
 def test_positions():
-    assert positions(np.array([1, 4, 5]), 7).tolist() == [-1, 0, -1, -1, 1, 2, -1]
+    assert inverse_index(np.array([1, 4, 5]), 7).tolist() == [-1, 0, -1, -1, 1, 2, -1]
 
 
 @pytest.mark.parametrize(

@@ -288,7 +288,7 @@ def test_fit_predict_judges_each_graph_by_the_others(train):
     verdicts = detector.fit_predict(train)
     np.testing.assert_array_equal(verdicts == -1, detector.calibration_scores_ < detector.offset_)
     assert (verdicts == -1).sum() == 5
-    assert (detector.predict(train) == -1).sum() < 5  # each one vouches for itself
+    assert (detector.predict(train) == -1).sum() < 5  # each one is its own reference
 
 
 def test_pairwise_distances(fitted, train, new_graphs):

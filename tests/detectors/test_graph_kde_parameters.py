@@ -214,8 +214,8 @@ def mmd(**parameters):
         (mmd(gammas=[[1.0]]), "'gammas' parameter of MMD must be"),
         ({"distance__gammas": (1.0,)}, "has no parameters, set distance itself first"),
         ({"distance": ("mmd", MMD(gammas=()))}, "'gammas' parameter of MMD must be"),
-        ({"distance": ()}, "must be one distance, or a tuple"),
-        ({"distance": ("mmd", "euclidean")}, "must be one distance, or a tuple"),
+        ({"distance": ()}, "must be one distance or a tuple"),
+        ({"distance": ("mmd", "euclidean")}, "must be one distance or a tuple"),
         ({"distance": ["mmd", "sum"]}, "'distance' parameter of GraphKDEDetector"),
         ({"novelty": "new"}, "'novelty' parameter of GraphKDEDetector"),
         ({"novelty": MMD()}, "'novelty' parameter of GraphKDEDetector"),
@@ -228,7 +228,7 @@ def mmd(**parameters):
         ({"device": "abacus"}, "device='abacus' is not supported"),
         ({"device": "mps"}, "device='mps' is not supported"),
         ({"density__bandwidths": (1e-200,)}, "'bandwidths' parameter of KDE must be"),
-        ({"calibration": "split"}, "sets 2 of 25 graphs aside"),
+        ({"calibration": "split"}, "holds out 2 of 25 graphs"),
         ({"training": Contrastive(learning_rate=1e38, max_iter=20)}, "loss is not finite"),
         ({"encoder__n_layers": 0}, "'n_layers' parameter of GCN"),
         ({"encoder": "propagation", "training__learn_weights": False}, "nothing to train"),
@@ -238,7 +238,7 @@ def mmd(**parameters):
         (mmd(n_components=63), "n_components must be even"),
         ({"distance": MMD(method="exact", n_components=64)}, "method='exact' has none"),
         ({"features": NodeFeatures("given", n_steps=4)}, "does not include"),
-        ({"training__twins": Twins(0, edges=None)}, "twins are the graphs themselves"),
+        ({"training__twins": Twins(0, edges=None)}, "twins are copies of the graphs"),
         ({"training__checkpoint": "a", "random_state": None}, "needs an integer random_state"),
         ({"calibration": Split(1.0)}, "'fraction' parameter of Split"),
         ({"references__ratio": 0, "references": "uniform"}, "'ratio' parameter of References"),
@@ -285,7 +285,7 @@ def test_bad_graphs_are_one_error_and_leave_a_fitted_detector_usable(
 
 
 def test_one_training_graph_is_not_enough(train):
-    with pytest.raises(ValueError, match="give at least 2"):
+    with pytest.raises(ValueError, match="at least 2 distinct graphs, got 1"):
         make_detector().fit(train[:1])
 
 

@@ -79,7 +79,7 @@ def test_p_values_go_by_what_was_fitted(graphs, tmp_path):
     detector = GraphKDEDetector(calibration="train").fit(graphs).set_params(calibration="loo")
     detector.save(tmp_path / "a.skg")
     for fitted in (detector, load(tmp_path / "a.skg")):
-        with pytest.raises(ValueError, match="in which each graph vouches for itself"):
+        with pytest.raises(ValueError, match="in its own reference set"):
             fitted.p_values(graphs)
     detector = GraphKDEDetector().fit(graphs).set_params(calibration="train")
     assert detector.p_values(graphs).min() > 0
@@ -154,8 +154,11 @@ def registered(monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"distance": Power()}, "FittedPower has the constants power, which a file would lack"),
-        ({"encoder": Shift()}, "has state that a file would lack"),
+        (
+            {"distance": Power()},
+            "FittedPower has the constants power, which a file would not contain",
+        ),
+        ({"encoder": Shift()}, "has state that a file would not contain"),
     ],
 )
 def test_state_that_a_file_would_lack_is_no_file(graphs, parameters, message, tmp_path):

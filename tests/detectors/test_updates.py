@@ -334,7 +334,7 @@ def test_detectors_that_cannot_be_updated(params, changes, message):
     ("references", "message"),
     [
         (References("window", 0.5), "ratio is a share of the training graphs, and"),
-        (References("uniform", max_references=10), "max_references bounds what sampling='window'"),
+        (References("uniform", max_references=10), "max_references is for sampling='window'"),
         (References("window", max_references=1), "'max_references' parameter of References"),
     ],
 )
@@ -346,7 +346,7 @@ def test_references_that_contradict_themselves(references, message):
 def test_copies_of_references_are_left_out():
     detector = made(window(60)).fit(GRAPHS[:60])
     before = detector.calibration_scores_
-    with pytest.warns(UserWarning, match="copies of others, more than chance gives"):
+    with pytest.warns(UserWarning, match="copies of others, more than chance explains"):
         detector.partial_fit(GRAPHS[:60])
     np.testing.assert_array_equal(detector.calibration_scores_, before)
     assert detector.n_graphs_seen_ == 120

@@ -302,7 +302,7 @@ def test_points_on_a_plane_take_few_coordinates_in_single_precision():
     P = DiscreteMeasures.from_clouds(x, np.arange(9))
     rows, columns = np.divmod(np.arange(8 * 30), 30)
     some = pair_means(P, Q, (0.1,), rows, columns, tolerance=LOOSE)
-    assert Q.memo["support"].in_single[0].shape[1] <= 4  # two, the center's, and what is left
+    assert Q.memo["support"].float32[0].shape[1] <= 4  # two, the center's, and what is left
     torch.testing.assert_close(some, kernel_means(P, Q, (0.1,)).flatten(1), rtol=1e-5, atol=1e-7)
 
 

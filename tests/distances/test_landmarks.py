@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from skgraphkde.distances import DiscreteMeasures, landmarks
 from skgraphkde.distances.fitted_mmd import FittedMMD
-from skgraphkde.distances.mmds import CLOSE, MMDs
+from skgraphkde.distances.mmds import FLOAT32_RECHECK_BELOW, MMDs
 from tests.conftest import GAMMAS
 from tests.distances.common import clouds
 
@@ -25,10 +25,10 @@ def mmds(*members):
 
 @pytest.fixture(autouse=True)
 def few_points(monkeypatch):
-    monkeypatch.setattr(landmarks, "POINTS_FROM", 1)
-    monkeypatch.setattr(landmarks, "REFERENCES_FROM", 1)
-    monkeypatch.setattr(landmarks, "NUMBERS", 300)  # a few measures at once
-    monkeypatch.setattr(landmarks, "LANDMARKS", 20)
+    monkeypatch.setattr(landmarks, "MIN_POINTS", 1)
+    monkeypatch.setattr(landmarks, "MIN_REFERENCES", 1)
+    monkeypatch.setattr(landmarks, "MAX_BLOCK_ELEMENTS", 300)  # a few measures at once
+    monkeypatch.setattr(landmarks, "N_LANDMARKS", 20)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([0.1, 1.0, 30.0]))
@@ -51,16 +51,16 @@ def test_bounds_of_smooth_kernels_are_tight():
 def test_only_gammas_that_decide_are_kept():
     group = mmds(((1e-9, 1.0), 0.0), ((1.0,), 1.0))
     Q = group.embed(measures(0))
-    assert landmarks.Landmarks.of(Q, group.gammas, group.of_member).gammas == (1.0,)
+    assert landmarks.Landmarks.of(Q, group.gammas, group.gamma_indices).gammas == (1.0,)
     group = mmds(((1e-9, 1.0), 0.0), ((1e-9,), 1.0))  # which has no other
     Q = group.embed(measures(0))
-    assert landmarks.Landmarks.of(Q, group.gammas, group.of_member).gammas == (1e-9, 1.0)
+    assert landmarks.Landmarks.of(Q, group.gammas, group.gamma_indices).gammas == (1e-9, 1.0)
 
 
 def test_of_many_gammas_some_decide():
     group = mmds((tuple(np.geomspace(1e-2, 1e6, 200)), 0.0), ((1.0,), 0.0))
     Q = group.embed(measures(0))
-    assert landmarks.Landmarks.of(Q, group.gammas, group.of_member).gammas
+    assert landmarks.Landmarks.of(Q, group.gammas, group.gamma_indices).gammas
     low, squared = group.lower_bounds(Q, Q, slice(None)), group.squared(Q)
     assert (low <= squared + 1e-12).all()
 
@@ -75,7 +75,7 @@ def test_some_distances_equal_those_of_all(mirrored):
     assert squared.min() < -0.01  # as unbiased estimates can be
     some, squared = group.squared_at(P, Q, wanted), squared[:, wanted]
     torch.testing.assert_close(some, squared, rtol=0, atol=5e-6)
-    close = (squared.abs() < 0.9 * CLOSE).any(0)
+    close = (squared.abs() < 0.9 * FLOAT32_RECHECK_BELOW).any(0)
     assert close.any() == mirrored  # a graph and itself
     torch.testing.assert_close(some[:, close], squared[:, close], rtol=0, atol=1e-12)
 
@@ -87,7 +87,7 @@ def test_adapted_by_bounds_as_by_all_distances(seed, monkeypatch):
     P = measures(seed)
     by_bounds, nearest, squared = mmds(*members).adapted(P, sample)
     assert squared is None
-    monkeypatch.setattr(landmarks, "POINTS_FROM", 10**9)
+    monkeypatch.setattr(landmarks, "MIN_POINTS", 10**9)
     P = measures(seed)
     group, expected, squared = mmds(*members).adapted(P, sample)
     assert squared is not None
@@ -113,7 +113,7 @@ def test_where_bounds_are_used(monkeypatch):
     assert not MMDs((auto,)).has_bounds(single)
     shared = sp.csr_array(np.full((len(Q), 9), 1 / 9))
     assert not MMDs((auto,)).has_bounds(DiscreteMeasures(Q.points[:9], shared, Q.sizes))
-    for name, n in (("POINTS_FROM", len(Q.points)), ("REFERENCES_FROM", len(Q))):
+    for name, n in (("MIN_POINTS", len(Q.points)), ("MIN_REFERENCES", len(Q))):
         with monkeypatch.context() as few:
             few.setattr(landmarks, name, n + 1)
             assert not MMDs((auto,)).has_bounds(Q)

@@ -236,7 +236,7 @@ def test_contributions_equal_the_witness_function():
     [
         ({"n_components": 7}, "n_components must be even, .* Got 7 instead"),
         ({"n_components": 7, "method": "random_features"}, "n_components must be even"),
-        ({"n_components": 8, "method": "exact"}, "method='exact' has none: leave it out, or use"),
+        ({"n_components": 8, "method": "exact"}, "method='exact' has none: omit it, or use"),
         ({"n_components": 0}, "'n_components' parameter of MMD must be"),
         ({"gammas": ()}, "'gammas' parameter of MMD must be a list of numbers between"),
         ({"gammas": (1.0, -1.0)}, "'gammas' parameter of MMD must be a list of numbers between"),

@@ -109,7 +109,7 @@ def test_the_report_as_a_frame():
     rows = frame.drop(index="anomalies")
     for line, (value, chance) in zip(lines, rows.to_numpy(), strict=True):
         assert line[18:].split() == [f"{x:.3f}" for x in (value, chance) if not np.isnan(x)]
-    with pytest.raises(ValueError, match="output_dict=True and as_frame=True ask for two things"):
+    with pytest.raises(ValueError, match="output_dict=True and as_frame=True exclude each other"):
         detection_report(y, score, output_dict=True, as_frame=True)
 
 

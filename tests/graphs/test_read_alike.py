@@ -237,22 +237,12 @@ GRAPHML = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">{keys}
 </node><edge source="a" target="b"/></graph></graphml>"""
 
 
-def test_directions_and_defaults_of_graphml(tmp_path):
-    twice = "".join(
-        f'<key id="{x}" for="node" attr.name="kind" attr.type="string"><default>{x}</default></key>'
-        for x in "AB"
-    )
+def test_directions_of_graphml(tmp_path):
     keys = '<key id="k" for="node" attr.name="kind" attr.type="string"/>'
-    plain, broken = files(
-        tmp_path,
-        plain_graphml=GRAPHML.format(keys=keys, direction="undirected"),
-        broken_graphml=GRAPHML.format(keys=twice, direction="directed"),
-    )
-    batch = read_batch([plain], GraphSchema())
+    [path] = files(tmp_path, plain_graphml=GRAPHML.format(keys=keys, direction="undirected"))
+    batch = read_batch([path], GraphSchema())
     assert batch.schema.directed
     assert len(batch.adjacency.data) == 3  # one arc of the group, two of the other edge
-    with pytest.raises(ValueError, match="two keys of nodes named 'kind' have a default"):
-        read_batch([broken], GraphSchema(node_categories="kind"))
 
 
 # -- what is left out ------------------------------------------------------------------------------
@@ -286,8 +276,8 @@ def test_what_only_later_graphs_have_is_said():
 def test_names_that_are_no_text_are_said():
     graph = nx.cycle_graph(12)
     nx.set_node_attributes(graph, 1.0, 5)
-    left_out = read_graphs([graph], schema="all").schema.left_out
-    assert left_out == ("node attribute 5 (rename it: this is no text)",)
+    [ignored] = read_graphs([graph], schema="all").schema.ignored
+    assert str(ignored) == "node attribute 5 (rename it: this is no text)"
 
 
 def test_data_of_edges_of_pyg_that_are_too_short():

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphSchema, NodeFeatures, read_graphs
-from skgraphkde.graphs.refinement import mix, refined
+from skgraphkde.graphs.refinement import hash64, refined
 from skgraphkde.graphs.relations import MOST_CATEGORIES, EdgeGroups, messages, relations
 from tests.conftest import permuted
 
@@ -115,7 +115,7 @@ def test_colors_see_directions_and_categories(weighted, directed, multi, seed):
     expected = colors_slow(nx.disjoint_union_all(graphs), weighted, 3)
     passed = messages(batch, batch.edge_labels, weighted=weighted)
     passed = passed[: 2 if directed else 1]  # without those along the underlying graph
-    actual = refined(mix(batch.labels.astype(np.uint64)), passed, 3)
+    actual = refined(hash64(batch.labels.astype(np.uint64)), passed, 3)
     for round_slow, round_fast in zip(expected, actual, strict=True):
         assert partition(round_slow) == partition(round_fast.tolist())
 

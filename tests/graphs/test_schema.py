@@ -16,7 +16,8 @@ from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_gra
 from skgraphkde.encoders.dgl_backend import import_dgl
 from skgraphkde.graphs.arrays import sorted_labels
 from skgraphkde.graphs.formats import kinds
-from skgraphkde.graphs.schema import undecided
+from skgraphkde.graphs.problems import Ignored
+from skgraphkde.graphs.schema import unmentioned
 from tests.graphs.test_batch import assert_same
 
 
@@ -92,7 +93,7 @@ def test_everything_by_its_type():
     assert dict(schema.node_numbers) == {"owner": 1, "temp": 1, "position": 2}
     assert schema.edge_categories == ("material",)
     assert dict(schema.edge_numbers) == {"capacity": 1, "flow": 1}
-    assert schema.left_out == ()
+    assert schema.ignored == ()
 
 
 def test_conventions_and_what_is_left_out():
@@ -105,11 +106,12 @@ def test_conventions_and_what_is_left_out():
     schema = read_graphs([graph]).schema
     assert schema.node_categories == schema.edge_categories == ("label",)
     assert schema.node_numbers == (("x", 1),)
-    assert schema.left_out == ("node attribute 'weight'", "edge attribute 'length'")
+    assert schema.ignored == (Ignored("node", "weight"), Ignored("edge", "length"))
+    assert list(map(str, schema.ignored)) == ["node attribute 'weight'", "edge attribute 'length'"]
     decided = GraphSchema(node_categories=None, node_numbers=None, edge_categories=None)
-    left_out = read_graphs([graph], schema=decided).schema.left_out
-    assert left_out[-2:] == ("edge attribute 'label'", "edge attribute 'length'")
-    assert undecided(decided, left_out) == ["edge attribute 'length'"]
+    ignored = read_graphs([graph], schema=decided).schema.ignored
+    assert ignored[-2:] == (Ignored("edge", "label"), Ignored("edge", "length"))
+    assert unmentioned(decided, ignored) == [Ignored("edge", "length")]
 
 
 def test_a_weight_may_be_a_number_too():
@@ -182,7 +184,7 @@ def test_parallel_edges_that_differ_stay_apart():
 
 def test_self_loops_are_left_out_and_counted():
     batch = read_graphs([nx.Graph([(0, 0), (0, 1)]), nx.Graph([(0, 0), (0, 1), (1, 1)])])
-    assert batch.schema.left_out == ("3 self-loops",)
+    assert [str(x) for x in batch.schema.ignored] == ["3 self-loops"]
 
 
 def test_heterogeneous_graphs():
@@ -366,8 +368,8 @@ def test_what_is_not_read_is_said_once():
     with pytest.warns(UserWarning, match="not read: node attribute 'kind', .*'flow'") as caught:
         detector = GraphKDEDetector().fit(PLANTS)
     assert sum("not read" in str(warning.message) for warning in caught) == 1
-    assert "node attribute 'temp'" in detector.schema_.left_out
-    assert "left_out=(" in repr(detector.schema_)
+    assert Ignored("node", "temp") in detector.schema_.ignored
+    assert "ignored=(" in repr(detector.schema_)
 
 
 def test_graphs_are_read_as_those_of_fit(tmp_path):
@@ -538,7 +540,7 @@ def test_self_loops_are_said_apart_from_what_can_be_read():
     schema = GraphSchema(edge_categories=None, edge_numbers=None)
     with pytest.warns(UserWarning, match="^left out: 1 self-loop, as no node is its own neighbor$"):
         detector = GraphKDEDetector(schema=schema).fit(graphs)
-    assert detector.schema_.left_out == ("1 self-loop",)
+    assert detector.schema_.ignored == (Ignored("edge", "self-loop", "self-loop", 1),)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # who was told once knows
         detector.score_samples(graphs)

@@ -489,7 +489,7 @@ def test_specifications_hand_their_parameters_on():
 @pytest.mark.parametrize(
     ("twins", "message"),
     [
-        (Twins(swap_ratio=0, edges=None), "twins are the graphs themselves: raise swap_ratio, or"),
+        (Twins(swap_ratio=0, edges=None), "twins are copies of the graphs: raise swap_ratio, or"),
         (Twins(swap_ratio=1.1), "'swap_ratio' parameter of Twins must be"),
         (Twins(edges="all"), "'edges' parameter of Twins must be"),
         (Twins(edges=RandomEdges(ratio=-0.1)), "'ratio' parameter of RandomEdges must be"),

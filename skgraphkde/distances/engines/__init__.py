@@ -1,8 +1,8 @@
-"""Engines: means of kernels between weighted points. Each has the same functions and results.
+"""Engines: means of kernels between weighted points. All have the same functions and results.
 
 - `cpu`: matrix products and compiled loops, in threads;
 - `triton_gpu`: fused kernels on a GPU;
-- `torch_tiles`: plain torch, on any device that has neither.
+- `torch_tiles`: plain torch, on all other devices.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from skgraphkde.distances.engines import cpu, torch_tiles
 
 
 def engine_for(points: torch.Tensor) -> ModuleType:
-    """The fastest engine available for the device of the points."""
+    """Fastest available engine for the device of the points."""
     if points.device.type == "cpu":
         return cpu
     if importlib.util.find_spec("triton") is None:

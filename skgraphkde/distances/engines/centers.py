@@ -1,4 +1,4 @@
-"""Centers: where to put the origin, so that differences of points do not cancel."""
+"""Centers: origins of points that reduce cancellation in differences."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ import torch
 
 
 def center_of(points: torch.Tensor) -> torch.Tensor:
-    """The point nearest to 0 in the box around the points, shape (d,).
+    """Point nearest to 0 in the bounding box of the points, shape (d,).
 
-    Points far from 0 come close to it, and none gets more than twice as far: what a point is
-    rounded to does not depend on another that is very far, as it would around the mean. In single
-    precision it is the mean: that is training, whose points are standardized together, and whose
-    course depends on rounding.
+    Subtracting it brings distant points close to 0, and at most doubles the distance of a point
+    from 0. Unlike a mean, it does not let one very distant point change the rounding of others. In
+    single precision, which only training uses, the center is the mean: the points are standardized
+    together, and the course of the training depends on rounding.
 
     Parameters
     ----------
     points : Tensor of shape (n_points, d)
+
+    Returns
+    -------
+    Tensor of shape (d,)
     """
     if points.dtype != torch.float64:
         return points.mean(0)

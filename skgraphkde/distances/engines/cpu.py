@@ -1,8 +1,8 @@
 """Exact kernel means on the CPU, tile by tile, with the tiles in parallel threads.
 
-Takes points and weights on them, and returns weighted sums over pairs of points, with gradients. A
-matrix product computes the squared distances of a tile, and compiled loops do the rest while the
-tile is in the cache. The tiles do not depend on the number of threads, and neither do the results.
+The engine takes points and weights on them, and returns weighted sums over pairs of points, with
+gradients. A matrix product computes the squared distances of a tile, and compiled loops do the rest
+while the tile is in the cache. Tiles and results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from skgraphkde.distances.engines.cpu_support import (
 from skgraphkde.distances.engines.cpu_threads import ranges_of, threads
 from skgraphkde.distances.engines.torch_tiles import lowest_exponent
 
-# Points of a row tile and of a column tile: what the loops keep of a tile fits into the cache.
+# Numbers of points of a row tile and of a column tile, whose arrays fit into the cache.
 ROW_TILE, COLUMN_TILE = 384, 192
-# The same beside few points, such as those of one graph: fewer calls of the loops.
+# Number of points of a row tile if there are few columns, such as the points of one graph.
 TALL_TILE = 1536
-# Bytes of the sums of row tiles that stay in the cache, however many tiles there are.
+# Bytes of the sums of row tiles that fit into the cache.
 SMALL_SUMS = 2**20
-# Columns from which the threads share them.
+# With fewer columns, the threads share the gammas instead of the columns.
 FEW_COLUMNS = 32
 # Random features per job.
 FREQUENCIES = 64
-# Points whose distances to those of a graph are computed at once, for some pairs of graphs.
+# Number of points in a tile of distances to one graph, for selected pairs of graphs.
 PAIR_TILE = 128
-# Jobs in which some pairs of measures are shared among threads.
+# Number of jobs for selected pairs of graphs.
 PAIR_JOBS = 32
 
 
@@ -60,9 +60,10 @@ def kernel_means(
     x, y : Tensor of shape (n_points, d)
         None for `y` means `x`, at half the cost.
     W, V : csr_array of shape (n_measures, n_points)
+        Weights of measures on `x` and `y`.
     gammas : sequence of float
     memo : dict, default=None
-        Belongs to `y` and `V`. What is computed of them alone is kept there for the next call.
+        Cache of `y` and `V` for the next call.
 
     Returns
     -------
@@ -73,11 +74,11 @@ def kernel_means(
         support = Support(x, W)
         return _KernelMeans.apply(x, x, _Tiling(support, support, gammas))
     memo = {} if memo is None or y.requires_grad else memo
-    of_y = Support.kept(y, V, memo)
-    of_x = Support(x, W, of_y)
-    if len(x) <= ROW_TILE < len(y):  # the threads share the row tiles: these are to be many
-        return _KernelMeans.apply(y, x, _Tiling(of_y, of_x, gammas)).mT
-    return _KernelMeans.apply(x, y, _Tiling(of_x, of_y, gammas))
+    y_support = Support.kept(y, V, memo)
+    x_support = Support(x, W, y_support)
+    if len(x) <= ROW_TILE < len(y):  # many row tiles, because the threads share them
+        return _KernelMeans.apply(y, x, _Tiling(y_support, x_support, gammas)).mT
+    return _KernelMeans.apply(x, y, _Tiling(x_support, y_support, gammas))
 
 
 def pair_means(
@@ -90,35 +91,39 @@ def pair_means(
     memos: tuple[dict[str, Any], dict[str, Any]],
     tolerance: float,
 ) -> torch.Tensor:
-    """Some entries of :func:`kernel_means`, without gradients.
+    """Selected entries of :func:`kernel_means`, without gradients.
 
     Parameters
     ----------
     x, W, y, V, gammas
-        As there.
+        As for :func:`kernel_means`.
     pairs : (indptr, columns) of ndarrays of int
         The columns of row i are ``columns[indptr[i] : indptr[i + 1]]``.
     memos : tuple of two dict
-        That of x and W, and that of y and V.
+        Caches of x and W, and of y and V.
     tolerance : float
-        By which squared distances may be off: single precision is taken for the pairs for which
-        it is better.
+        Largest allowed error of squared distances. Single precision is used for pairs whose error
+        it keeps below.
 
     Returns
     -------
     Tensor of shape (n_gammas, len(columns))
-        Of double precision.
+        Means in double precision.
     """
-    of_y, (indptr, columns) = Support.kept(y, V, memos[1]), pairs
-    of_x = of_y if x is y and W is V else Support.kept(x, W, memos[0], beside=of_y)
-    left = of_y.errors_in_single(gammas) * of_y.shares
-    far = left[columns] * np.repeat(of_x.shares, np.diff(indptr)) > tolerance
-    if far.all() or not far.any():
-        return torch.from_numpy(_pair_sums(of_x, of_y, gammas, pairs, single=not far.any()))
+    y_support, (indptr, columns) = Support.kept(y, V, memos[1]), pairs
+    x_support = y_support
+    if x is not y or W is not V:
+        x_support = Support.kept(x, W, memos[0], origin_of=y_support)
+    y_errors = y_support.float32_errors(gammas) * y_support.weight_norms
+    errors = y_errors[columns] * np.repeat(x_support.weight_norms, np.diff(indptr))
+    needs_double = errors > tolerance
+    if needs_double.all() or not needs_double.any():
+        single = not needs_double.any()
+        return torch.from_numpy(_pair_sums(x_support, y_support, gammas, pairs, single=single))
     out = np.empty((len(gammas), len(columns)))
-    for some, single in ((far, False), (~far, True)):
+    for some, single in ((needs_double, False), (~needs_double, True)):
         kept = np.append(0, np.cumsum(some))[indptr], columns[some]
-        out[:, some] = _pair_sums(of_x, of_y, gammas, kept, single=single)
+        out[:, some] = _pair_sums(x_support, y_support, gammas, kept, single=single)
     return torch.from_numpy(out)
 
 
@@ -130,9 +135,9 @@ def _pair_sums(
     *,
     single: bool,
 ) -> np.ndarray:
-    """The mean kernels of pairs of measures, in single or in double precision."""
+    """Mean kernels of pairs of measures, in single or in double precision."""
     indptr, columns = pairs
-    sides = [side.in_single if single else side.in_double for side in (of_x, of_y)]
+    sides = [side.float32 if single else side.float64 for side in (of_x, of_y)]
     points, norms, measures = zip(*sides, strict=True)
     scales = np.array(gammas, points[0].dtype)
     low = scales.dtype.type(lowest_exponent(scales.dtype))
@@ -147,7 +152,19 @@ def _pair_sums(
 
 
 def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:
-    """The diagonal of ``kernel_means(x, W, None, None, gammas)``, shape (n_gammas, n_measures)."""
+    """Mean kernels within measures: the diagonal of ``kernel_means(x, W, None, None, gammas)``.
+
+    Parameters
+    ----------
+    x : Tensor of shape (n_points, d)
+    W : csr_array of shape (n_measures, n_points)
+    gammas : sequence of float
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, n_measures)
+        Differentiable in the points.
+    """
     return _SelfMeans.apply(x, Weights(W, x.dtype), np.array(gammas, numpy_dtype(x.dtype)))
 
 
@@ -166,7 +183,7 @@ def feature_means(
     Returns
     -------
     Tensor of shape (n_gammas, n_measures, 2 * n_frequencies)
-        Divided by sqrt(n_frequencies); differentiable in the points.
+        Means divided by sqrt(n_frequencies); differentiable in the points.
     """
     return _FeatureMeans.apply(x, _Features(W, gammas, frequencies.to(x).numpy(), x.dtype))
 
@@ -194,8 +211,8 @@ class _KernelMeans(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> tuple:
-        of_x, of_y = ctx.tiling.gradients(grad.numpy())
-        return torch.from_numpy(of_x), torch.from_numpy(of_y), None
+        grad_x, grad_y = ctx.tiling.gradients(grad.numpy())
+        return torch.from_numpy(grad_x), torch.from_numpy(grad_y), None
 
 
 class _SelfMeans(torch.autograd.Function):
@@ -235,17 +252,16 @@ class _SelfMeans(torch.autograd.Function):
 
 
 class _Tiling:
-    """Which tiles of x and y meet, and the sums over them.
+    """Pairs of tiles of x and y, and the sums over them.
 
-    K is computed again for the gradient: keeping its squared distances would take as long to fetch
-    from memory as their matrix product takes. If x and y are the same, only one of two mirror
-    images is computed: the result is H + H', with H the tiles above the diagonal and half of those
-    on it.
+    K is computed again for the gradient, because fetching its squared distances from memory would
+    take as long as their matrix product. If x and y are the same, only one of two mirror images is
+    computed: the result is H + H', with H the tiles above the diagonal and half of those on it.
 
     Parameters
     ----------
     x, y : Support
-        The same object for mirror images; with the same center in any case.
+        Supports with the same center; the same object if the result is symmetric.
     gammas : sequence of float
     """
 
@@ -269,7 +285,7 @@ class _Tiling:
         self.row_runs = x.weights.in_tiles(self.height)
 
     def means(self) -> np.ndarray:
-        """The weighted means of the kernels, shape (n_gammas, n_measures_x, n_measures_y)."""
+        """Weighted means of the kernels, shape (n_gammas, n_measures_x, n_measures_y)."""
         out, x = np.zeros(self.shape, self.gammas.dtype), self.x.points
         runs, (n_gammas, _, m) = self.y.weights.in_tiles(self.width), self.shape
         # The threads share the columns, or the gammas if there are few columns.
@@ -294,8 +310,8 @@ class _Tiling:
                 run(sum_columns, jobs)
                 run(partial(add_rows, jobs), parts)
         if self.symmetric:
-            for of_gamma in out:
-                of_gamma += of_gamma.T.copy()  # in place: there may be no memory for two
+            for means in out:
+                means += means.T.copy()  # in place, to save memory
         return out
 
     def gradients(self, grad: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -305,18 +321,19 @@ class _Tiling:
         grad_x, grad_y = np.empty_like(self.x.points), np.zeros_like(self.y.points)
         parts = np.empty((len(self.groups[0]), *grad_y.shape), grad_y.dtype)
 
-        def of_row(job: tuple[int, np.ndarray]) -> None:
-            tile, of_y = job
+        def add_row(job: tuple[int, np.ndarray]) -> None:
+            tile, grad_y_part = job
             operands, met = self._operands(tile)
-            runs, of_x = (self.row_runs, tile, by_point, grad), grad_x[self._row(tile)]
-            cpu_loops.row_gradients(*operands, *runs, *met, of_x, of_y)
+            runs, grad_x_part = (self.row_runs, tile, by_point, grad), grad_x[self._row(tile)]
+            cpu_loops.row_gradients(*operands, *runs, *met, grad_x_part, grad_y_part)
 
         with threads(self._work) as run:
             for group in self.groups:
-                run(of_row, zip(group, parts, strict=False))
-                for tile, of_y in zip(group, parts, strict=False):  # in order, for any threads
+                run(add_row, zip(group, parts, strict=False))
+                # Summed in order, so that the result does not depend on the threads.
+                for tile, grad_y_part in zip(group, parts, strict=False):
                     start = self._met(tile)[0] * self.width
-                    grad_y[start:] += of_y[start:]
+                    grad_y[start:] += grad_y_part[start:]
         return grad_x, grad_y
 
     @property
@@ -327,20 +344,20 @@ class _Tiling:
         return slice(tile * self.height, (tile + 1) * self.height)
 
     def _met(self, tile: int) -> tuple[int, int, int]:
-        """The first column tile that a row tile meets, the first that counts whole, the width."""
+        """First column tile for a row tile, first column tile with weight 1, and tile width."""
         per_row = self.height // self.width
         first, whole = (per_row * tile, per_row * (tile + 1)) if self.symmetric else (0, 0)
         return first, whole, self.width
 
     def _operands(self, tile: int) -> tuple[tuple, tuple[int, int, int]]:
-        """What the loops take of a row tile, and which column tiles it meets."""
+        """Arguments of the compiled loops for a row tile, and its column tiles."""
         row = self._row(tile)
         points, norms = (self.x.points[row], self.y.points), (self.x.norms[row], self.y.norms)
         return (points, norms, self.gammas, self.lowest), self._met(tile)
 
 
 class _Features:
-    """Means of random features, some frequencies a job."""
+    """Means of random features, in jobs of several frequencies each."""
 
     def __init__(
         self, W: sp.csr_array, gammas: Sequence[float], frequencies: np.ndarray, dtype: torch.dtype
@@ -363,7 +380,7 @@ class _Features:
         n = self.frequencies.shape[1]
         out = np.empty((len(self.scales), self.n_measures, 2, n), x.dtype)
 
-        def of_frequencies(job: slice) -> None:
+        def add_frequencies(job: slice) -> None:
             some = np.ascontiguousarray(self.frequencies[:, job])
             sums = np.zeros((*out.shape[:2], 2 * some.shape[1]), x.dtype)
             by_point = (self.norm * self.by_point[0], *self.by_point[1:])
@@ -373,27 +390,37 @@ class _Features:
             out[..., job] = sums.reshape(*out.shape[:3], -1)
 
         with threads(self._work(x)) as run:
-            run(of_frequencies, self._jobs)
+            run(add_frequencies, self._jobs)
         return out.reshape(*out.shape[:2], 2 * n)
 
     def gradient(self, x: np.ndarray, grad: np.ndarray) -> np.ndarray:
-        """Gradient of sum(grad * means) in x."""
-        of_features = grad.reshape(*grad.shape[:2], 2, -1)
+        """Compute the gradient of sum(grad * means) in the points.
 
-        def of_frequencies(job: slice) -> np.ndarray:
+        Parameters
+        ----------
+        x : ndarray of shape (n_points, d)
+        grad : ndarray of shape (n_gammas, n_measures, 2 * n_frequencies)
+
+        Returns
+        -------
+        ndarray of shape (n_points, d)
+        """
+        grad_features = grad.reshape(*grad.shape[:2], 2, -1)
+
+        def gradient_of(job: slice) -> np.ndarray:
             some = np.ascontiguousarray(self.frequencies[:, job])
-            G = np.ascontiguousarray(self.norm * of_features[..., job])
+            G = np.ascontiguousarray(self.norm * grad_features[..., job])
             G = G.reshape(*grad.shape[:2], -1)
-            of_points = np.empty_like(x)
+            grad_x = np.empty_like(x)
             for first in range(0, len(x), COLUMN_TILE):
                 tile = slice(first, first + COLUMN_TILE)
                 projection = x[tile] @ some
-                of_tile = np.empty_like(projection)
+                grad_projection = np.empty_like(projection)
                 cpu_loops.feature_gradients(
-                    projection, self.scales, self.by_point, first, G, of_tile
+                    projection, self.scales, self.by_point, first, G, grad_projection
                 )
-                of_points[tile] = of_tile @ some.T
-            return of_points
+                grad_x[tile] = grad_projection @ some.T
+            return grad_x
 
         with threads(self._work(x)) as run:
-            return sum(run(of_frequencies, self._jobs))
+            return sum(run(gradient_of, self._jobs))

@@ -1,7 +1,8 @@
 """Compiled loops of the kernel means on the CPU.
 
-They release the GIL. Plain torch takes 4.1 ns a pair of points for five exponentials, which pass
-through memory three times each; these loops 0.7, the matrix product 2.5 (float32, d = 128).
+The loops release the GIL. Plain torch takes 4.1 ns per pair of points for five exponentials, each
+of which passes through memory three times. These loops take 0.7 ns, and the matrix product 2.5 ns
+(float32, d = 128).
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from numba.extending import overload
 
 from skgraphkde.computing.compiled import compiled
 
-# Squared distances below this share of the squared norms are computed again.
-CLOSE = 1e-3
-# Columns that a sum over rows copies side by side, unless there are few.
+# Squared distances below this share of the squared norms are computed from the differences.
+RECOMPUTE_BELOW = 1e-3
+# Number of columns in a block that a sum over rows copies, and number below which it does not.
 BLOCK, FEW = 64, 8
 
 _SERIES_32 = tuple(np.float32(1 / factorial(k)) for k in range(7, -1, -1))
@@ -26,9 +27,9 @@ _LOG2_E = 1.4426950408889634
 _LOG_2_32 = np.float32(0.693145751953125), np.float32(1.428606765330187e-06)
 _LOG_2_64 = 0.6931471803691238, 1.9082149292705877e-10
 
-# Contraction alone: reassociation would undo the reduction of the exponential's argument.
+# Contraction only: reassociation would undo the reduction of the exponential's argument.
 _compiled = compiled(nogil=True, error_model="numpy", fastmath={"contract"})
-# Sums over the coordinates vectorize only where they may be reordered.
+# Sums over the coordinates vectorize only if they may be reordered.
 _reordering = compiled(nogil=True, error_model="numpy", fastmath=True)
 
 
@@ -59,7 +60,7 @@ _COS_32 = tuple(np.float32((-1) ** k / factorial(2 * k)) for k in range(5, -1, -
 _SIN_64 = tuple((-1) ** k / factorial(2 * k + 1) for k in range(8, -1, -1))
 _COS_64 = tuple((-1) ** k / factorial(2 * k) for k in range(8, -1, -1))
 _2_BY_PI = 0.6366197723675814
-# pi / 2 in three parts, of which the first two have few bits.
+# pi / 2 in three parts; the first two have few bits.
 _PI_BY_2_32 = (
     np.float32(1.5703125),
     np.float32(4.837512969970703e-4),
@@ -96,7 +97,7 @@ def _sine_cosine_64(x):
 
 @_compiled
 def _in_quadrant(n, sine, cosine):
-    """sin(r + n pi / 2) and cos(r + n pi / 2) from those of r; no branch, which would be slow."""
+    """sin(r + n pi / 2) and cos(r + n pi / 2) from sin(r) and cos(r), without slow branches."""
     one, two = type(n)(1), type(n)(2)
     half = np.floor(n / two)
     odd = n - two * half
@@ -128,7 +129,17 @@ def _exp_of_type(x):
 
 @_compiled
 def gaussian(D, gamma, lowest, out):
-    """exp(-gamma D), held above underflow: denormal numbers are slow."""
+    """Write exp(-gamma D), bounded below because denormal numbers are slow.
+
+    Parameters
+    ----------
+    D : ndarray of shape (n,)
+        Squared distances.
+    gamma : float
+    lowest : float
+        Lower bound of the exponent.
+    out : ndarray of shape (n,)
+    """
     for p in range(D.shape[0]):
         out[p] = _exp(max(-gamma * D[p], lowest))
 
@@ -143,10 +154,18 @@ def _squared_distance(x, y):
 
 @_compiled
 def squared_distances(y, x, y_norms, x_norms, share, D):
-    """Write |y_q - x_p|^2 to D[q, p], given the squared norms of the points.
+    """Write |y_q - x_p|^2 to D[q, p].
 
-    |y_q|^2 + |x_p|^2 - 2 y_q'x_p loses its digits where points are close to each other, just where
-    narrow kernels look: below a `share` of the norms it is computed from the difference.
+    |y_q|^2 + |x_p|^2 - 2 y_q'x_p cancels for close points, on which narrow kernels depend.
+
+    Parameters
+    ----------
+    y, x : ndarray of shape (n_y, d) and (n_x, d)
+    y_norms, x_norms : ndarray of shape (n_y,) and (n_x,)
+        Squared norms of the points.
+    share : float
+        Squared distances below this share of the norms are computed from the difference.
+    D : ndarray of shape (n_y, n_x)
     """
     zero, two, close = D.dtype.type(0), D.dtype.type(2), D.dtype.type(share)
     np.dot(y, x.T, D)
@@ -164,7 +183,13 @@ def squared_distances(y, x, y_norms, x_norms, share, D):
 
 @_compiled
 def add_scaled(factor, row, out):
-    """Out += factor * row."""
+    """Add a multiple of a row: out += factor * row.
+
+    Parameters
+    ----------
+    factor : float
+    row, out : ndarray of shape (n,)
+    """
     for p in range(out.shape[0]):
         out[p] += factor * row[p]
 
@@ -173,8 +198,20 @@ def add_scaled(factor, row, out):
 def column_sums(points, norms, gammas, lowest, runs, first, whole, width, sums):
     """sums[s, j, p] = sum_q v_jq exp(-gamma_s |x_p - y_q|^2) over column tiles `first` and later.
 
-    Tiles before `whole` count half. `points` are x and y, `norms` their squared norms, `runs` is v,
-    cut into tiles of `width` points.
+    Parameters
+    ----------
+    points, norms : tuple of two ndarrays
+        Points x and y, and their squared norms.
+    gammas : ndarray of shape (n_gammas,)
+    lowest : float
+        Lower bound of the exponents.
+    runs : tuple of ndarrays
+        Weights v from ``Weights.in_tiles(width)``.
+    first, whole : int
+        First column tile, and the first one with weight 1; earlier tiles have weight 1/2.
+    width : int
+        Points of a column tile.
+    sums : ndarray of shape (n_gammas, n_measures_y, n_x)
     """
     (x, y), (x_norms, y_norms) = points, norms
     weights, positions, starts, measures, tiles = runs
@@ -184,7 +221,7 @@ def column_sums(points, norms, gammas, lowest, runs, first, whole, width, sums):
     sums[:] = 0
     for tile in range(first, len(tiles) - 1):
         a, b = tile * width, min((tile + 1) * width, len(y))
-        squared_distances(y[a:b], x, y_norms[a:b], x_norms, CLOSE, D[: b - a])
+        squared_distances(y[a:b], x, y_norms[a:b], x_norms, RECOMPUTE_BELOW, D[: b - a])
         factor = half if tile < whole else one
         for s in range(len(gammas)):
             for q in range(b - a):
@@ -197,9 +234,21 @@ def column_sums(points, norms, gammas, lowest, runs, first, whole, width, sums):
 
 @_compiled
 def add_row_sums(sums, runs, tile, start, stop, out):
-    """out[s, i, j] += sum_p w_ip sums[s, j, p] for start <= j < stop; `runs` is w, cut in tiles."""
+    """out[s, i, j] += sum_p w_ip sums[s, j, p] for start <= j < stop.
+
+    Parameters
+    ----------
+    sums : ndarray of shape (n_gammas, n_measures_y, n_x)
+    runs : tuple of ndarrays
+        Weights w from ``Weights.in_tiles``.
+    tile : int
+        The row tile.
+    start, stop : int
+        Range of columns j.
+    out : ndarray of shape (n_gammas, n_measures_x, n_measures_y)
+    """
     weights, positions, starts, measures, tiles = runs
-    if sums.shape[1] < FEW:  # of all columns, however the threads share them
+    if sums.shape[1] < FEW:  # counts all columns, so that results do not depend on the threads
         for s in range(sums.shape[0]):
             for run in range(tiles[tile], tiles[tile + 1]):
                 for j in range(start, stop):
@@ -225,11 +274,25 @@ def add_row_sums(sums, runs, tile, start, stop, out):
 def row_gradients(
     points, norms, gammas, lowest, runs, tile, by_point, G, first, whole, width, of_x, of_y
 ):
-    """Gradients of sum(G * means) in the points of a row tile, and its part of those in y.
+    """Write the gradients of sum(G * means) in the points of a row tile and in y.
 
-    They are 2 (T' 1) x - 2 T' y and 2 (T 1) y - 2 T x with T[q, p] = dL / d|x_p - y_q|^2. `runs` is
-    w, cut into tiles; `by_point` is v', as CSR; the rest is as in `column_sums`. `of_y` is written
-    from column tile `first` on.
+    They are 2 (T' 1) x - 2 T' y and 2 (T 1) y - 2 T x with T[q, p] = dL / d|x_p - y_q|^2.
+
+    Parameters
+    ----------
+    points, norms, gammas, lowest, first, whole, width
+        As for :func:`column_sums`.
+    runs : tuple of ndarrays
+        Weights w from ``Weights.in_tiles``.
+    tile : int
+        The row tile.
+    by_point : tuple of ndarrays
+        Transposed weights v' as CSR.
+    G : ndarray of shape (n_gammas, n_measures_x, n_measures_y)
+    of_x : ndarray of shape (n_x, d)
+        Gradient in the points of the row tile.
+    of_y : ndarray of shape (n_y, d)
+        The row tile's part of the gradient in y, written from column tile `first` on.
     """
     (x, y), (x_norms, y_norms) = points, norms
     H, used = _spread(runs, tile, G, len(x))
@@ -242,7 +305,7 @@ def row_gradients(
     for a in range(first * width, len(y), width):
         b = min(a + width, len(y))
         n = b - a
-        squared_distances(y[a:b], x, y_norms[a:b], x_norms, CLOSE, D[:n])
+        squared_distances(y[a:b], x, y_norms[a:b], x_norms, RECOMPUTE_BELOW, D[:n])
         factor = x.dtype.type(0.5 if a < whole * width else 1.0)
         for q in range(n):
             _pair_gradients(D[q], gammas, lowest, by_point, a + q, factor, H, used, K, spread, T[q])
@@ -261,7 +324,7 @@ def row_gradients(
 
 @_compiled
 def _spread(runs, tile, G, n_p):
-    """H[s, j, p] = sum_i w_ip G[s, i, j], and for which s and j any of that is not zero."""
+    """H[s, j, p] = sum_i w_ip G[s, i, j], and a mark for each (s, j) with nonzero entries."""
     weights, positions, starts, measures, tiles = runs
     H = np.zeros((G.shape[0], G.shape[2], n_p), G.dtype)
     used = np.zeros((G.shape[0], G.shape[2]), np.bool_)
@@ -280,7 +343,7 @@ def _spread(runs, tile, G, n_p):
 def _pair_gradients(D, gammas, lowest, by_point, q, factor, H, used, K, spread, T):
     """T[p] = factor sum_s -gamma_s exp(-gamma_s D[p]) sum_j v_jq H[s, j, p].
 
-    A gamma of which all H are zero, because its MMD was not the largest, costs nothing.
+    A gamma whose H are all zero, because its MMD was not the largest, takes no time.
     """
     weights, measures, starts = by_point
     T[:] = 0
@@ -310,7 +373,20 @@ def _weighted_sum(weights, values):
 
 @_compiled
 def own_sums(x, gammas, lowest, measure, start, stop, out):
-    """out[s, i] = sum_ab w_ia w_ib exp(-gamma_s |x_a - x_b|^2) for start <= i < stop."""
+    """out[s, i] = sum_ab w_ia w_ib exp(-gamma_s |x_a - x_b|^2) for start <= i < stop.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n_points, d)
+    gammas : ndarray of shape (n_gammas,)
+    lowest : float
+        Lower bound of the exponents.
+    measure : tuple of ndarrays
+        Weights w as CSR.
+    start, stop : int
+        Range of measures i.
+    out : ndarray of shape (n_gammas, n_measures)
+    """
     weights, indices, indptr = measure
     longest = np.max(np.diff(indptr[start : stop + 1]))
     D, K = np.empty(longest, x.dtype), np.empty(longest, x.dtype)
@@ -329,7 +405,15 @@ def own_sums(x, gammas, lowest, measure, start, stop, out):
 
 @_compiled
 def own_gradients(x, gammas, lowest, measure, G, start, stop, out):
-    """Gradient of sum_si G[s, i] own_sums[s, i] at each entry of `measure`, added to `out`."""
+    """Add the gradient of sum_si G[s, i] own_sums[s, i] at each entry of `measure` to `out`.
+
+    Parameters
+    ----------
+    x, gammas, lowest, measure, start, stop
+        As for :func:`own_sums`.
+    G : ndarray of shape (n_gammas, n_measures)
+    out : ndarray of shape (n_entries, d)
+    """
     weights, indices, indptr = measure
     longest = np.max(np.diff(indptr[start : stop + 1]))
     D, K = np.empty(longest, x.dtype), np.empty(longest, x.dtype)
@@ -360,8 +444,16 @@ def own_gradients(x, gammas, lowest, measure, G, start, stop, out):
 def add_feature_sums(projection, scales, by_point, first, out):
     """out[s, j] += sum_q v_jq (cosines, sines) of scales[s] * projection[q - first].
 
-    `by_point` is v', as CSR, of which `projection` has the rows from `first` on; the sines stand
-    behind the cosines.
+    Parameters
+    ----------
+    projection : ndarray of shape (n_q, n_frequencies)
+        Projections of the points `first`, `first` + 1, ... on the frequencies.
+    scales : ndarray of shape (n_gammas,)
+    by_point : tuple of ndarrays
+        Transposed weights v' as CSR.
+    first : int
+    out : ndarray of shape (n_gammas, n_measures, 2 * n_frequencies)
+        Cosines, then sines.
     """
     weights, measures, starts = by_point
     n_q, n_f = projection.shape
@@ -383,18 +475,26 @@ def _write_features(scale, projection, cosines, sines):
 
 @_compiled
 def feature_gradients(projection, scales, by_point, first, G, out):
-    """Write the gradient of sum(G * feature sums) in the projection to `out`."""
+    """Write the gradient of sum(G * feature sums) in the projection to `out`.
+
+    Parameters
+    ----------
+    projection, scales, by_point, first
+        As for :func:`add_feature_sums`.
+    G : ndarray of shape (n_gammas, n_measures, 2 * n_frequencies)
+    out : ndarray of shape (n_q, n_frequencies)
+    """
     weights, measures, starts = by_point
     n_f = projection.shape[1]
-    of_features = np.empty(2 * n_f, projection.dtype)
+    grad_features = np.empty(2 * n_f, projection.dtype)
     cosines, sines = np.empty(n_f, projection.dtype), np.empty(n_f, projection.dtype)
     for q in range(projection.shape[0]):
         out[q] = 0
         for s in range(len(scales)):
-            of_features[:] = 0
+            grad_features[:] = 0
             for k in range(starts[first + q], starts[first + q + 1]):
-                add_scaled(weights[k], G[s, measures[k]], of_features)
+                add_scaled(weights[k], G[s, measures[k]], grad_features)
             _write_features(scales[s], projection[q], cosines, sines)
             for f in range(n_f):
-                slope = of_features[n_f + f] * cosines[f] - of_features[f] * sines[f]
+                slope = grad_features[n_f + f] * cosines[f] - grad_features[f] * sines[f]
                 out[q, f] += scales[s] * slope

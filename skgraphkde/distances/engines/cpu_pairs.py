@@ -1,4 +1,4 @@
-"""Compiled loops of the CPU engine over some pairs of measures, not all."""
+"""Compiled loops of the CPU engine over selected pairs of measures."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from skgraphkde.computing.compiled import compiled
 from skgraphkde.distances.engines.cpu_loops import add_scaled, gaussian, squared_distances
 
-# Squared distances below this share of the squared norms are computed from the differences: those
-# of others err by 2e-6 of themselves in single precision.
-CLOSE = 3e-2
-# Its tenth power leaves room for the weights above denormal numbers, in single precision, too.
-SMALLEST = 1e-3
+# Squared distances below this share of the squared norms are computed from the differences; the
+# relative error of larger ones is 2e-6 in single precision.
+RECOMPUTE_BELOW = 3e-2
+# The product of its tenth power and a weight is not a denormal number, even in single precision.
+MIN_KERNEL = 1e-3
 
 
 def are_powers(gammas: Sequence[float]) -> np.ndarray:
-    """Whether the kernel of each gamma is taken as the tenth power of the one before.
+    """Mark gammas whose kernel is computed as the tenth power of the previous kernel.
 
-    Not twice in a row, as rounding grows tenfold.
+    Two consecutive gammas are never marked, because the rounding error grows tenfold.
     """
     powers = np.zeros(len(gammas), dtype=bool)
     for s in range(1, len(gammas)):
@@ -33,16 +33,32 @@ def are_powers(gammas: Sequence[float]) -> np.ndarray:
 def pair_sums(points, norms, gammas, is_power, lowest, measures, pairs, width, start, stop, out):
     """out[s, e] = sum_pq w_ip v_jq exp(-gamma_s |x_p - y_q|^2) for the pairs e = (i, j) of rows.
 
-    `points` are x and y, `norms` their squared norms, `measures` are w and v as CSR, `pairs` the
-    columns j of each row i, as CSR without data, of which rows `start` to `stop` are computed. A
-    point of several measures of a row counts once: first sum_p w_ip exp(...) for each q, `width` of
-    them at once, then what each measure makes of it. `is_power` says which gammas are ten times the
-    one before. Sums are in double precision: they do not depend on the order of the points.
+    A point q of several measures of a row is computed once: the inner sum sum_p w_ip exp(...) comes
+    first, then the weighted sum of each measure. The sums are in double precision.
+
+    Parameters
+    ----------
+    points, norms : tuple of two ndarrays
+        Points x and y, and their squared norms.
+    gammas : ndarray of shape (n_gammas,)
+    is_power : ndarray of shape (n_gammas,), bool
+        Gammas that are ten times the previous one, see :func:`are_powers`.
+    lowest : float
+        Lowest exponent of a kernel.
+    measures : tuple of two CSR triples
+        Weights w and v: (data, columns, row pointers).
+    pairs : (indptr, columns)
+        Columns j of each row i, as CSR without data.
+    width : int
+        Number of points q that are computed at once.
+    start, stop : int
+        Range of rows i to compute.
+    out : ndarray of shape (n_gammas, n_pairs)
     """
     (x, y), (x_norms, y_norms) = points, norms
     (w, x_index, x_ptr), (v, y_index, y_ptr) = measures
     indptr, columns = pairs
-    slot = np.full(len(y), -1)  # where a point is among those of a row
+    slot = np.full(len(y), -1)  # index of a point among those of a row
     used = np.empty(len(y), np.intp)
     sums = np.empty((len(gammas), len(y)))
     height = np.max(np.diff(x_ptr[start : stop + 1]))
@@ -57,7 +73,7 @@ def pair_sums(points, norms, gammas, is_power, lowest, measures, pairs, width, s
             m = min(width, n_used - first)
             _gather(y, y_norms, used[first : first + m], Y, of_Y)
             near = D[: n * m].reshape(n, m)
-            squared_distances(X[:n], Y[:m], of_X[:n], of_Y[:m], CLOSE, near)
+            squared_distances(X[:n], Y[:m], of_X[:n], of_Y[:m], RECOMPUTE_BELOW, near)
             sums[:, first : first + m] = 0
             for p in range(n):
                 for s in range(len(gammas)):
@@ -78,7 +94,16 @@ def pair_sums(points, norms, gammas, is_power, lowest, measures, pairs, width, s
 
 @compiled(nogil=True)
 def largest_of_all(x_norms, y_norms, cross, out):
-    """out[i, j] = max_s |x_i|^2 + |y_j|^2 - 2 cross[s, i, j], over gammas s."""
+    """out[i, j] = max_s |x_i|^2 + |y_j|^2 - 2 cross[s, i, j], over gammas s.
+
+    Parameters
+    ----------
+    x_norms, y_norms : ndarray of shape (n_gammas, n) and (n_gammas, N)
+        Squared norms of mean embeddings.
+    cross : ndarray of shape (n_gammas, n, N)
+        Mean kernels.
+    out : ndarray of shape (n, N)
+    """
     two = cross.dtype.type(2)
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
@@ -91,7 +116,17 @@ def largest_of_all(x_norms, y_norms, cross, out):
 
 @compiled(nogil=True)
 def largest_of_pairs(x_norms, y_norms, cross, rows, columns, out):
-    """out[e] = max_s |x_i|^2 + |y_j|^2 - 2 cross[s, e] for the pairs e = (i, j)."""
+    """out[e] = max_s |x_i|^2 + |y_j|^2 - 2 cross[s, e] for the pairs e = (i, j).
+
+    Parameters
+    ----------
+    x_norms, y_norms : ndarray of shape (n_gammas, n) and (n_gammas, N)
+        Squared norms of mean embeddings.
+    cross : ndarray of shape (n_gammas, n_pairs)
+        Mean kernels of the pairs.
+    rows, columns : ndarray of shape (n_pairs,)
+    out : ndarray of shape (n_pairs,)
+    """
     for e in range(len(rows)):
         largest = -np.inf
         for s in range(len(cross)):
@@ -102,8 +137,8 @@ def largest_of_pairs(x_norms, y_norms, cross, rows, columns, out):
 
 @compiled(nogil=True, error_model="numpy")
 def _tenth_power(K):
-    """K^10, a quarter of the time of an exponential, held above underflow."""
-    smallest = K.dtype.type(SMALLEST)
+    """Replace K by K^10, bounded below, in a quarter of the time of an exponential."""
+    smallest = K.dtype.type(MIN_KERNEL)
     for k in range(len(K)):
         x = max(K[k], smallest)
         fourth = x * x * x * x
@@ -112,7 +147,7 @@ def _tenth_power(K):
 
 @compiled(nogil=True)
 def _mark(measures, index, ptr, slot, used):
-    """Number the points of some measures; returns how many there are."""
+    """Number the points of some measures, and return the number of points."""
     n = 0
     for j in measures:
         for k in range(ptr[j], ptr[j + 1]):

@@ -1,4 +1,4 @@
-"""Threads of the CPU engine: a map over jobs whose results do not depend on their number."""
+"""Threads of the CPU engine: a map over jobs, with the same results for any number of threads."""
 
 from __future__ import annotations
 
@@ -14,19 +14,27 @@ import numpy as np
 
 from skgraphkde.computing.threads import n_threads, one_blas_thread
 
-# Handing a job to a thread takes 30 microseconds.
+# Few parts per thread, because starting one takes 30 microseconds.
 PARTS_PER_THREAD = 4
-# Kernel values, or features, from which threads save more than they cost (about a millisecond).
+# Number of kernel values or features for which threads save more than they cost, a millisecond.
 THREADS_FROM = 500_000
 
 
 @contextmanager
 def threads(work: float) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]], list]]:
-    """A map over jobs in as many threads as torch uses; results are in the order of the jobs.
+    """Provide a map over jobs in as many threads as torch uses.
 
-    These are threads of our own, while BLAS is held to one thread per job: otherwise they would
-    compete for the cores. `work` is the number of kernel values, or features, of all jobs; a small
-    amount is done in the calling thread.
+    BLAS is limited to one thread per job, so that threads do not compete for the cores.
+
+    Parameters
+    ----------
+    work : float
+        Number of kernel values or features of all jobs. Small amounts run in the calling thread.
+
+    Yields
+    ------
+    callable
+        ``run(function, jobs)``, which returns the results in the order of the jobs.
     """
     n_workers = n_threads() if work >= THREADS_FROM else 1
     with one_blas_thread():
@@ -37,14 +45,26 @@ def threads(work: float) -> Iterator[Callable[[Callable[[Any], Any], Iterable[An
 
 
 def ranges_of(n: int, n_parts: int) -> list[tuple[int, int]]:
-    """Ranges of about equal length, at most `n_parts` of them, that 0 to `n` consist of."""
+    """Split the range from 0 to `n` into parts of about equal length.
+
+    Parameters
+    ----------
+    n : int
+    n_parts : int
+        Largest number of parts.
+
+    Returns
+    -------
+    list of (int, int)
+        Start and stop of each part.
+    """
     edges = np.linspace(0, n, min(n, n_parts) + 1).astype(int).tolist()
     return list(pairwise(edges))
 
 
 @cache
 def _pool(n_workers: int) -> ThreadPoolExecutor:
-    """Threads that live on: a new one takes a millisecond until BLAS has its memory for it."""
+    """Permanent thread pool, because BLAS takes a millisecond to prepare a new thread."""
     return ThreadPoolExecutor(n_workers)
 
 
@@ -56,7 +76,7 @@ if hasattr(os, "register_at_fork"):
 def _in_pool(
     pool: ThreadPoolExecutor, n_parts: int, function: Callable, jobs: Iterable[Any]
 ) -> list:
-    """The results of jobs, in their order; many small jobs are handed over in a few parts."""
+    """Results of jobs in their order; many small jobs run as a few parts."""
     jobs = list(jobs)
     parts = [jobs[a:b] for a, b in ranges_of(len(jobs), n_parts)]
     return list(chain(*pool.map(lambda part: [function(job) for job in part], parts)))

@@ -25,21 +25,53 @@ def kernel_means(
     gammas: Sequence[float],
     memo: dict[str, Any] | None = None,
 ) -> torch.Tensor:
-    """As in the engine `cpu`; nothing is kept in `memo`."""
+    """W K V' with K the kernel matrix; parameters and result as for the engine `cpu`.
+
+    Parameters
+    ----------
+    x, W, y, V, gammas
+        As for :func:`skgraphkde.distances.engines.cpu.kernel_means`.
+    memo : dict, default=None
+        Not used.
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, W.shape[0], V.shape[0])
+    """
     if y is None or V is None:
         return _KernelMeans.apply(x, x, _Cross(x, W, x, W, gammas, symmetric=True))
     return _KernelMeans.apply(x, y, _Cross(x, W, y, V, gammas, symmetric=False))
 
 
 def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:
-    """As in the engine `cpu`."""
+    """Mean kernels within measures.
+
+    Parameters
+    ----------
+    x, W, gammas
+        As for :func:`skgraphkde.distances.engines.cpu.self_means`.
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, n_measures)
+    """
     return _SelfMeans.apply(x, _Diagonal(x, W, gammas))
 
 
 def feature_means(
     x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float], frequencies: torch.Tensor
 ) -> torch.Tensor:
-    """As in the engine `cpu`."""
+    """Means of random features.
+
+    Parameters
+    ----------
+    x, W, gammas, frequencies
+        As for :func:`skgraphkde.distances.engines.cpu.feature_means`.
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, n_measures, 2 * n_frequencies)
+    """
     frequencies = frequencies.to(x)
     n_frequencies = frequencies.shape[1]
     width = max(1, tile_width(x) ** 2 // (2 * n_frequencies))
@@ -85,15 +117,15 @@ class _KernelMeans(torch.autograd.Function):
         grad_x, grad_y = torch.zeros_like(x), torch.zeros_like(y)
         grad = grad + grad.mT if plan.symmetric else grad
         for i, row in enumerate(plan.rows):
-            of_row = grad[:, row.measures]
+            grad_row = grad[:, row.measures]
             for column in plan.columns_of(i):
-                G = of_row[:, :, column.measures] * plan.share(row, column)
+                G = grad_row[:, :, column.measures] * plan.share(row, column)
                 _add_gradients(x, y, row, column, plan.gammas, G, grad_x, grad_y)
         return grad_x, grad_y, None
 
 
 class _SelfMeans(torch.autograd.Function):
-    """The diagonal of W K W': tiles of measures with themselves."""
+    """Diagonal of W K W', computed in tiles within measures."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, plan: _Diagonal) -> torch.Tensor:
@@ -149,7 +181,17 @@ def _add_gradients(
 
 
 def squared_distances(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """|x_p - y_q|^2 by one matrix product, around a common center: no cancellation far from 0."""
+    """Squared distances between points, by one matrix product around a common center.
+
+    Parameters
+    ----------
+    x : Tensor of shape (n_x, d)
+    y : Tensor of shape (n_y, d)
+
+    Returns
+    -------
+    Tensor of shape (n_x, n_y)
+    """
     center = center_of(y)
     x, y = x - center, y - center
     D = torch.addmm((y * y).sum(1), x, y.T, alpha=-2)
@@ -157,16 +199,17 @@ def squared_distances(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 def _gaussian(D: torch.Tensor, gamma: float, out: torch.Tensor) -> torch.Tensor:
-    """exp(-gamma D), held above underflow."""
+    """exp(-gamma D), bounded below to avoid underflow."""
     return torch.mul(D, -gamma, out=out).clamp_min_(lowest_exponent(D.dtype)).exp_()
 
 
 def lowest_exponent(dtype: Any) -> float:
-    """Exponents of kernels are held above this, for a floating-point dtype of torch or NumPy.
+    """Lower bound of the exponents of kernels, for a floating-point dtype of torch or NumPy.
 
-    MKL's exp takes 20 times as long where it underflows (5.2 ms against 0.3 ms for 2^20 float32),
-    and so does arithmetic with what it then returns; most pairs of nodes are there. The square root
-    of the smallest number, 1e-19 in float32, changes no mean and leaves room for the weights.
+    MKL's exp takes 20 times as long if it underflows (5.2 ms against 0.3 ms for 2^20 float32), and
+    so does arithmetic with denormal results; most pairs of nodes are in this range. The bound is
+    the logarithm of the square root of the smallest number, 1e-19 in float32, which changes no mean
+    and does not underflow in products with weights.
     """
     info = torch.finfo if isinstance(dtype, torch.dtype) else np.finfo
     return math.log(float(info(dtype).tiny)) / 2
@@ -174,7 +217,7 @@ def lowest_exponent(dtype: Any) -> float:
 
 @dataclass(frozen=True)
 class _Tile:
-    """Some support points, and the measures that have weight on them."""
+    """Tile of support points, and the measures with weight on them."""
 
     points: torch.Tensor  # indices
     measures: torch.Tensor  # indices
@@ -186,7 +229,7 @@ class _Tile:
 
 
 class _Cross:
-    """Which tiles of P and Q meet."""
+    """Pairs of tiles of two sets of measures."""
 
     def __init__(
         self,
@@ -203,26 +246,35 @@ class _Cross:
         self.columns = self.rows if symmetric else tiles(y, V, width)
 
     def columns_of(self, i: int) -> list[_Tile]:
-        """The tiles that row tile `i` meets; of mirror images, one."""
+        """Column tiles of row tile `i`, without mirror images."""
         return self.columns[i:] if self.symmetric else self.columns
 
     def share(self, row: _Tile, column: _Tile) -> float:
-        """A tile on the diagonal is its own mirror image, and counts half."""
+        """Weight of a pair of tiles: a tile on the diagonal is its own mirror image, with 1/2.
+
+        Parameters
+        ----------
+        row, column : _Tile
+
+        Returns
+        -------
+        float
+        """
         return 0.5 if row is column else 1.0
 
 
 class _Diagonal:
-    """Which tiles meet within measures. Each measure has its points to itself here."""
+    """Pairs of tiles within measures, in which no two measures share a point."""
 
     def __init__(self, x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> None:
         self.gammas, self.n_measures = gammas, W.shape[0]
         apart = sp.csr_array((W.data, np.arange(W.nnz), W.indptr), shape=(W.shape[0], W.nnz))
-        # Only the part within measures is of use: keep the tiles narrow.
+        # Narrow tiles, because only pairs within measures are used.
         width = min(tile_width(x), 256)
         self.tiles = tiles(x, apart, width, W.indices)
 
     def pairs(self) -> Iterator[tuple[_Tile, _Tile, tuple, int]]:
-        """Two tiles, the measures in both and their positions in each, and how often they count."""
+        """Generate pairs of tiles, their common measures with indices in each, and their weight."""
         for i, row in enumerate(self.tiles):
             for column in self.tiles[i:]:
                 common = np.intersect1d(
@@ -237,9 +289,19 @@ class _Diagonal:
 
 
 def tile_width(points: torch.Tensor, n_sums: int = 0) -> int:
-    """Points a tile: its temporaries fit into working_memory, on a CPU mostly into the cache.
+    """Number of points of a tile whose arrays fit into working_memory, or a CPU's cache.
 
-    Four squares of this width, and `n_sums` rows of it.
+    The arrays are four squares of this width, and `n_sums` rows of it.
+
+    Parameters
+    ----------
+    points : Tensor of shape (n_points, d)
+        Sets the dtype and the device.
+    n_sums : int, default=0
+
+    Returns
+    -------
+    int
     """
     numbers = working_memory() // points.element_size()
     fits = (math.isqrt(n_sums**2 + 16 * numbers) - n_sums) // 8  # 4 w^2 + n_sums w = numbers
@@ -249,9 +311,19 @@ def tile_width(points: torch.Tensor, n_sums: int = 0) -> int:
 def tiles(
     points: torch.Tensor, weights: sp.csr_array, width: int, index: np.ndarray | None = None
 ) -> list[_Tile]:
-    """Cut the support into runs of at most `width` points, between measures where possible.
+    """Split the support into tiles of at most `width` points, between measures if possible.
 
-    Column j of `weights` stands for ``points[index[j]]``, or ``points[j]``.
+    Parameters
+    ----------
+    points : Tensor of shape (n_points, d)
+    weights : csr_array of shape (n_measures, n_columns)
+    width : int
+    index : ndarray of shape (n_columns,), default=None
+        Point of each column of `weights`. None means column j is point j.
+
+    Returns
+    -------
+    list of _Tile
     """
     n_points = weights.shape[1]
     index = np.arange(n_points) if index is None else index
@@ -266,13 +338,13 @@ def tiles(
         stop = clean[np.searchsorted(clean, start + width, side="right") - 1]
         if stop <= start:
             stop = min(start + width, n_points)
-        of_tile = by_point[:, start:stop].tocsr()
-        measures = np.flatnonzero(np.diff(of_tile.indptr))
+        tile_weights = by_point[:, start:stop].tocsr()
+        measures = np.flatnonzero(np.diff(tile_weights.indptr))
         tiles.append(
             _Tile(
                 torch.as_tensor(index[start:stop], device=points.device).long(),
                 torch.as_tensor(measures, device=points.device),
-                CSRMatrix(of_tile[measures], points),
+                CSRMatrix(tile_weights[measures], points),
             )
         )
         start = stop

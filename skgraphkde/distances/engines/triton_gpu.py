@@ -1,4 +1,4 @@
-"""Exact kernel means on a GPU by fused Triton kernels: no pair of points is ever written to memory.
+"""Exact kernel means on a GPU by fused Triton kernels, which store no pairs of points in memory.
 
 One program handles a pair of measures (forward), or some points of a measure against all others
 (backward), so no two programs write to the same address and sums have a fixed order. With
@@ -35,7 +35,17 @@ def kernel_means(
     gammas: Sequence[float],
     memo: dict[str, Any] | None = None,
 ) -> torch.Tensor:
-    """As in the engine `cpu`."""
+    """W K V' with K the kernel matrix, for each gamma.
+
+    Parameters
+    ----------
+    x, W, y, V, gammas, memo
+        As for :func:`skgraphkde.distances.engines.cpu.kernel_means`.
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, W.shape[0], V.shape[0])
+    """
     P = _Entries.of(W, x)
     if y is None or V is None:
         return _Means.apply(x, x, _Pairs(P, P, gammas, symmetric=True))
@@ -46,14 +56,24 @@ def kernel_means(
 
 
 def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:
-    """As in the engine `cpu`."""
+    """Mean kernels within measures.
+
+    Parameters
+    ----------
+    x, W, gammas
+        As for :func:`skgraphkde.distances.engines.cpu.self_means`.
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, n_measures)
+    """
     P = _Entries.of(W, x)
     return _Means.apply(x, x, _Pairs(P, P, gammas, diagonal=True))[..., 0]
 
 
 @dataclass(frozen=True)
 class _Entries:
-    """A CSR matrix (measures, points) on the device."""
+    """CSR matrix (measures, points) on the device."""
 
     weights: torch.Tensor
     points: torch.Tensor
@@ -63,7 +83,17 @@ class _Entries:
 
     @classmethod
     def of(cls, W: sp.csr_array, x: torch.Tensor) -> _Entries:
-        """The matrix, in the dtype and on the device of the points."""
+        """Convert a matrix to the dtype and the device of the points.
+
+        Parameters
+        ----------
+        W : csr_array of shape (n_measures, n_points)
+        x : Tensor of shape (n_points, d)
+
+        Returns
+        -------
+        _Entries
+        """
         n_entries = W.nnz
         to_points = sp.csr_array(
             (np.ones(n_entries), (W.indices, np.arange(n_entries))), shape=(W.shape[1], n_entries)
@@ -82,7 +112,7 @@ class _Entries:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Which measures meet: all; of mirror images one (symmetric); each with itself (diagonal)."""
+    """Pairs of measures: all, without mirror images (symmetric), or equal ones (diagonal)."""
 
     P: _Entries
     Q: _Entries
@@ -141,7 +171,7 @@ def _gradient(
 
 
 def _centered(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The points around a common center: no cancellation far from 0."""
+    """Points relative to a common center, which reduces cancellation."""
     center = center_of(y)
     return (x - center).contiguous(), (y - center).contiguous()
 
@@ -157,7 +187,7 @@ def _power_of_2(d: int) -> int:
 def _load_points(
     points, weights, index, start, stop, d, D_BLOCK: tl.constexpr, BLOCK: tl.constexpr
 ):
-    """Entries `start` and on, up to `stop`: coordinates, weights (0 beyond the end)."""
+    """Coordinates and weights of the entries from `start` to `stop`; 0 beyond the end."""
     entry = start + tl.arange(0, BLOCK)
     inside = entry < stop
     k = tl.arange(0, D_BLOCK)

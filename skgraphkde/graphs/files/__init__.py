@@ -5,7 +5,6 @@ of the TU collection.
 """
 
 from skgraphkde.graphs.files.find import find_files
-from skgraphkde.graphs.files.joining import Part, joined
 from skgraphkde.graphs.files.walk import (
     FileGraph,
     attempt,
@@ -18,12 +17,10 @@ from skgraphkde.graphs.files.walk import (
 
 __all__ = [
     "FileGraph",
-    "Part",
     "attempt",
     "chunks",
     "find_files",
     "iter_graphs",
-    "joined",
     "node_link_graphs",
     "read_batch",
     "read_files",

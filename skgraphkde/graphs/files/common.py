@@ -1,24 +1,24 @@
-"""What all file formats share: contents of files, networkx graphs, and defaults of attributes.
+"""Shared by all file formats: contents of files, checks of nodes and edges, defaults.
 
-Each format has one function that takes a path and a GraphSchema. It returns networkx graphs (of
-large ones, it may return batches of one graph), each with its position in the file ("" for a single
-graph, else "#0", "#1", ...), or raises any error that says what is wrong with the file.
+Each format has one function that takes a path and a GraphSchema. It returns networkx graphs, each
+with its position in the file ("" for a single graph, else "#0", "#1", ...), or raises any error
+that says what is wrong with the file.
 """
 
 from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import networkx as nx
 
-from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.assembly import names_in_schema
 from skgraphkde.graphs.schema import CONVENTIONS, KINDS, GraphSchema
 
-Graphs = Iterable[tuple[str, nx.Graph | GraphBatch]]
+Graphs = Iterable[tuple[str, nx.Graph]]
 
 # How many times larger than a packed file its contents may be; graphs have a ratio of about 10.
 LARGEST_RATIO = 100
@@ -29,7 +29,7 @@ class DamagedError(ValueError):
 
 
 def reason(error: Exception) -> str:
-    """What is wrong, by an error of any kind that a parser has raised."""
+    """The text about an error of any kind that a parser has raised."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     if isinstance(error, KeyError):
@@ -38,7 +38,7 @@ def reason(error: Exception) -> str:
 
 
 def largest_size(path: Path) -> int:
-    """How many bytes a packed file may expand to, so that a small one cannot fill the memory."""
+    """The number of bytes that a packed file may expand to, so that none fills the memory."""
     return LARGEST_RATIO * path.stat().st_size + 2**20
 
 
@@ -62,7 +62,7 @@ def read_content(path: Path) -> bytes:
     return content
 
 
-def numbered(graphs: Iterable[nx.Graph | GraphBatch]) -> Graphs:
+def numbered(graphs: Iterable[nx.Graph]) -> Graphs:
     """The graphs of a file with their positions "#0", "#1", ..."""
     return ((f"#{i}", graph) for i, graph in enumerate(graphs))
 
@@ -74,47 +74,24 @@ def single_or_numbered(graphs: list[nx.Graph]) -> Graphs:
     return [("", graphs[0])] if len(graphs) == 1 else numbered(graphs)
 
 
-# -- the schema ------------------------------------------------------------------------------------
+def check_nodes_and_edges(
+    nodes: Sequence[Hashable], edges: Iterable[tuple[Hashable, Hashable]]
+) -> None:
+    """Raise a ValueError if a node is listed twice, or an edge ends at one that is not listed.
 
-
-def named(schema: GraphSchema, part: str) -> list[str]:
-    """The names of data of nodes, or of edges, that the user wrote; `part` is "node" or "edge"."""
-    names = [name for kind in KINDS if kind.startswith(part) for name in schema.named(kind)]
-    if part == "edge" and schema.edge_weight is not None:
-        names.append(schema.edge_weight)
-    return names
-
-
-def _names_read(schema: GraphSchema, part: str) -> list[str] | None:
-    """The names of data that may be read; None: all."""
-    names = named(schema, part)
-    for kind in KINDS:
-        if kind.startswith(part):
-            value = getattr(schema, kind)
-            if value == "all":
-                return None
-            if value == "auto":
-                names += CONVENTIONS[kind]
-    return names
-
-
-# -- nodes and edges of a file -> a networkx graph -------------------------------------------------
-
-
-class Edge(NamedTuple):
-    """An edge of a file."""
-
-    source: Any
-    target: Any
-    data: dict[str, Any]
-    is_directed: bool
-
-
-def add_node(nodes: dict[Any, dict[str, Any]], node: Any, data: dict[str, Any]) -> None:
-    """Add a node to those of a graph, unless it is there."""
-    if node in nodes:
-        raise ValueError(f"the node {node!r} is listed twice: list it once")
-    nodes[node] = data
+    networkx would merge the first and add the second without a word.
+    """
+    twice = first_repeated(nodes)
+    if twice is not None:
+        raise ValueError(f"the node {twice!r} is listed twice: list it once")
+    known = set(nodes)
+    for u, v in edges:
+        if u not in known or v not in known:
+            end = u if u not in known else v
+            raise ValueError(
+                f"the edge ({u!r}, {v!r}) ends at {end!r}, a node that is not listed: list all "
+                "nodes"
+            )
 
 
 def first_repeated(names: Iterable[Any]) -> Any:
@@ -127,72 +104,28 @@ def first_repeated(names: Iterable[Any]) -> Any:
     return None
 
 
-def to_graph(nodes: dict[Any, dict[str, Any]], edges: list[Edge], is_directed: bool) -> nx.Graph:
-    """A graph with all nodes and edges, which may be parallel.
-
-    Parameters
-    ----------
-    nodes : dict of id -> data
-    edges : list of Edge
-        If only some of them are directed, the others become two arcs each.
-    is_directed : bool
-        What the file says of the graph, in case that it has no edges.
-    """
-    number = {node: i for i, node in enumerate(nodes)}
-    directed = any(edge.is_directed for edge in edges) or (is_directed and not edges)
-    listed, pairs = [], set()
-    for u, v, data, is_arc in edges:
-        for end in (u, v):
-            if end not in number:
-                raise ValueError(
-                    f"the edge ({u!r}, {v!r}) ends at {end!r}, a node that is not listed: list all "
-                    "nodes"
-                )
-        listed.append((u, v, data))
-        if directed and not is_arc and u != v:
-            listed.append((v, u, dict(data)))
-    for u, v, _ in listed:
-        i, j = number[u], number[v]
-        pairs.add((i, j) if directed or i < j else (j, i))
-    kinds = {
-        (False, False): nx.Graph,
-        (False, True): nx.MultiGraph,
-        (True, False): nx.DiGraph,
-        (True, True): nx.MultiDiGraph,
-    }
-    graph = kinds[directed, len(pairs) < len(listed)]()
-    graph.add_nodes_from(nodes.items())
-    graph.add_edges_from(listed)
-    return graph
+def simplified(graph: nx.MultiGraph) -> nx.Graph:
+    """The graph as a Graph or DiGraph if no edges are parallel, else as it is."""
+    if any(len(keys) > 1 for _, neighbors in graph.adjacency() for keys in neighbors.values()):
+        return graph
+    return nx.DiGraph(graph) if graph.is_directed() else nx.Graph(graph)
 
 
-class Defaults:
-    """Values of the attributes that elements of a file do not mention.
+def names_read(schema: GraphSchema, part: str) -> list[str] | None:
+    """The names of data of nodes, or of edges, that may be read; None: all."""
+    values = {kind: getattr(schema, kind) for kind in KINDS if kind.startswith(part)}
+    if "all" in values.values():
+        return None
+    conventions = [x for k, value in values.items() if value == "auto" for x in CONVENTIONS[k]]
+    return [*names_in_schema(schema, part), *conventions]
 
-    Parameters
-    ----------
-    schema : GraphSchema
-        Only names that it may read get their default. With "all" these may be many, and a small
-        file with many defaults and many nodes would fill the memory: no more than one default is
-        applied for each byte of the file.
-    size : int
-        The number of bytes of the file.
-    """
 
-    def __init__(self, schema: GraphSchema, size: int) -> None:
-        self.schema, self.size, self.count = schema, size, 0
-
-    def apply(self, part: str, records: Iterable[dict[str, Any]], values: dict[str, Any]) -> None:
-        """Complete the data of nodes, or of edges, in place."""
-        names = _names_read(self.schema, part)
-        if names is not None:
-            values = {name: values[name] for name in names if name in values}
-        for record in records if values else ():
-            lacking = {name: x for name, x in values.items() if name not in record}
-            self.count += len(lacking) if names is None else 0
-            if self.count > self.size:
-                raise ValueError(
-                    f"it has more defaults than its {self.size} bytes let expect: name the "
-                    "attributes that are to be read in the schema"
-                )
-            record |= lacking
+def apply_defaults(
+    graph: nx.Graph, part: str, defaults: dict[str, Any], schema: GraphSchema
+) -> None:
+    """Complete the data of nodes, or of edges, by the defaults of attributes that may be read."""
+    names = names_read(schema, part)
+    defaults = {name: x for name, x in defaults.items() if names is None or name in names}
+    records = graph.nodes(data=True) if part == "node" else graph.edges(data=True)
+    for *_, data in records if defaults else ():
+        data.update(defaults | data)

@@ -15,24 +15,16 @@ the other way round, and the same data, is the same edge.
 
 from __future__ import annotations
 
-import csv
 import io
 import re
 from collections import Counter
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import networkx as nx
 
-from skgraphkde.graphs.files.common import (
-    Edge,
-    Graphs,
-    add_node,
-    first_repeated,
-    read_content,
-    to_graph,
-)
+from skgraphkde.graphs.files.common import Graphs, first_repeated, read_content, simplified
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
 
 ENDS = (("source", "target"), ("from", "to"))
@@ -43,7 +35,7 @@ NOT_FINITE = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
 
 
 def is_node_table(path: Path) -> bool:
-    """Whether a file is a table of nodes, which is read with the edge list beside it."""
+    """True for a table of nodes, which is read with the edge list beside it."""
     return path.name.lower().removesuffix(".gz").endswith(".nodes.csv")
 
 
@@ -69,135 +61,106 @@ def node_table_of(path: Path) -> Path | None:
 def read_csv(path: Path, schema: GraphSchema) -> Graphs:
     """Read a graph from an edge list and the table of its nodes."""
     edges = _table(path)
-    present = [ends for ends in ENDS if set(ends) <= set(map(str.lower, edges.columns))]
+    present = [ends for ends in ENDS if set(ends) <= set(map(str.lower, edges))]
     if len(present) != 1:
         both = "both" if present else "no"
         raise ValueError(
             f'it has {both} columns "source" and "target", {"and" if present else "or"} "from" and '
-            f'"to"; its first row is {", ".join(edges.columns)!r}'
+            f'"to"; its first row is {", ".join(edges)!r}'
         )
     is_directed = present[0] == ENDS[1] or schema.directed is True
-    u, v = (_find(edges, end) for end in present[0])
-    nodes: dict[str, dict[str, Any]] = {}
+    graph: nx.MultiGraph = nx.MultiDiGraph() if is_directed else nx.MultiGraph()
+    sources, targets = (_take_ids(path, edges, end) for end in present[0])
     table = node_table_of(path)
     if table is not None:
-        nodes = _nodes(_table(table), schema)
-    of_edges = _categories(edges, schema, "edge")
-    listed: list[Edge] = []
-    count: Counter = Counter()
-    for line, cells in edges.rows:
-        for k in (u, v):
-            if not cells[k]:
-                raise ValueError(
-                    f"line {line}: {edges.columns[k]!r} is empty, but an edge has two ends"
-                )
-            if table is None:
-                nodes.setdefault(cells[k], {})
-            elif cells[k] not in nodes:
-                raise ValueError(
-                    f"line {line}: the node {cells[k]!r} is not in {table.name}: list all nodes "
-                    "there, or none"
-                )
-        data = _data(edges, cells, (u, v), of_edges)
-        if not is_directed and cells[u] != cells[v]:
-            key = tuple(cell for k, cell in enumerate(cells) if k not in (u, v))
-            count[cells[u], cells[v], key] += 1
-            if count[cells[u], cells[v], key] <= count[cells[v], cells[u], key]:
+        _add_nodes(graph, table, schema)
+        for row, ends in enumerate(zip(sources, targets, strict=True), start=2):
+            for node in ends:
+                if node not in graph:
+                    raise ValueError(
+                        f"row {row}: the node {node!r} is not in {table.name}: list all nodes "
+                        "there, or none"
+                    )
+    listed, count = [], Counter[tuple]()
+    records = _records(edges, len(sources), schema, "edge")
+    for u, v, data in zip(sources, targets, records, strict=True):
+        if not is_directed and u != v:
+            key = tuple(data.items())
+            count[u, v, key] += 1
+            if count[u, v, key] <= count[v, u, key]:
                 continue  # the other direction of an edge that is there
-        listed.append(Edge(cells[u], cells[v], data, is_directed))
-    graph: nx.Graph = to_graph(nodes, listed, is_directed)
-    return [("", graph)]
+        listed.append((u, v, data))
+    graph.add_edges_from(listed)
+    return [("", simplified(graph))]
 
 
-def _categories(table: Table, schema: GraphSchema, part: str) -> set[str]:
-    """Columns that are categories: by the schema, by convention, or as a cell is no number."""
-    kind, numbers = f"{part}_categories", schema.named(f"{part}_numbers")
-    found = {*schema.named(kind), *(CONVENTIONS[kind] if schema.named(kind) == () else ())}
-    for k, column in enumerate(table.columns):
-        if any(isinstance(_value(cells[k]), str) for _, cells in table.rows if cells[k]):
-            found.add(column)
-    return found - set(numbers)
-
-
-def _nodes(table: Table, schema: GraphSchema) -> dict[str, dict[str, Any]]:
-    categories = _categories(table, schema, "node")
-    lowered = [column.lower() for column in table.columns]
-    name = next((name for name in IDS if name in lowered), None)
+def _add_nodes(graph: nx.Graph, path: Path, schema: GraphSchema) -> None:
+    table = _table(path)
+    name = next((name for name in IDS if name in map(str.lower, table)), None)
     if name is None:
         raise ValueError(
-            f'{table.path} has no column "id" or "node"; its first row is '
-            f"{', '.join(table.columns)!r}"
+            f'{path} has no column "id" or "node"; its first row is {", ".join(table)!r}'
         )
-    k = _find(table, name)
-    nodes: dict[str, dict[str, Any]] = {}
-    for line, cells in table.rows:
-        try:
-            if not cells[k]:
-                raise ValueError(f"{table.columns[k]!r} is empty")
-            add_node(nodes, cells[k], _data(table, cells, (k,), categories))
-        except ValueError as error:
-            raise ValueError(f"{table.path}, line {line}: {error}") from error
-    return nodes
+    ids = _take_ids(path, table, name)
+    if (twice := first_repeated(ids)) is not None:
+        raise ValueError(f"{path}: the node {twice!r} is listed twice: list it once")
+    graph.add_nodes_from(zip(ids, _records(table, len(ids), schema, "node"), strict=True))
 
 
 # -- tables ----------------------------------------------------------------------------------------
 
-
-class Table(NamedTuple):
-    """A CSV file."""
-
-    path: Path
-    columns: list[str]
-    rows: list[tuple[int, list[str]]]  # the number of the line, and a cell for each column
+Table = dict[str, list[str]]  # the cells of each column
 
 
 def _table(path: Path) -> Table:
-    text = read_content(path).decode("utf-8-sig")  # with or without the mark that Excel writes
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows = []
-    columns: list[str] = []
+    """The cells of a file, without the space around them."""
+    import pandas as pd  # heavy
+
+    text = io.BytesIO(read_content(path))
     try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if not columns:
-                columns = cells
-            elif cells and len(cells) != len(columns):
-                raise ValueError(f"{len(cells)} cells, but there are {len(columns)} columns")
-            elif cells:
-                rows.append((reader.line_num, cells))
-    except (ValueError, csv.Error) as error:
-        raise ValueError(f"{path}, line {reader.line_num}: {error}") from error
-    if not columns:
-        raise ValueError(f"{path} is empty")
-    for k, column in enumerate(columns):
-        if not column:
-            raise ValueError(
-                f"{path}: column {k + 1} has no name: name it, or leave it out, as "
-                "DataFrame.to_csv(index=False) does"
-            )
-    twice = first_repeated(columns)
-    if twice is not None:
+        cells = pd.read_csv(
+            text, header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig"
+        )
+    except pd.errors.EmptyDataError as error:
+        raise ValueError(f"{path} is empty") from error
+    except pd.errors.ParserError as error:
+        raise ValueError(f"{path}: {str(error).strip()}") from error
+    columns, *rows = ([cell.strip() for cell in row] for row in cells.to_numpy().tolist())
+    if "" in columns:
+        raise ValueError(
+            f"{path}: column {columns.index('') + 1} has no name: name it, or leave it out, as "
+            "DataFrame.to_csv(index=False) does"
+        )
+    if (twice := first_repeated(columns)) is not None:
         raise ValueError(f"{path} has the column {twice!r} twice")
-    return Table(path, columns, rows)
+    return {name: [row[k] for row in rows] for k, name in enumerate(columns)}
 
 
-def _find(table: Table, name: str) -> int:
-    """The column of ids, however it is capitalized."""
-    found = [k for k, column in enumerate(table.columns) if column.lower() == name]
+def _take_ids(path: Path, table: Table, name: str) -> list[str]:
+    """Remove the column of ids from a table, however it is capitalized."""
+    found = [column for column in table if column.lower() == name]
     if len(found) > 1:
-        raise ValueError(f"{table.path} has the column {name!r} twice")
-    return found[0]
+        raise ValueError(f"{path} has the column {name!r} twice")
+    ids = table.pop(found[0])
+    if "" in ids:
+        raise ValueError(f"{path}, row {ids.index('') + 2}: {found[0]!r} is empty")
+    return ids
 
 
-def _data(
-    table: Table, cells: list[str], ids: tuple[int, ...], categories: set[str]
-) -> dict[str, Any]:
-    """The data in a row, without what is missing."""
-    return {
-        column: _category(cell) if column in categories else _value(cell)
-        for k, (column, cell) in enumerate(zip(table.columns, cells, strict=True))
-        if cell and k not in ids
-    }
+def _records(table: Table, n_rows: int, schema: GraphSchema, part: str) -> list[dict[str, Any]]:
+    """The data in each row, without what is missing."""
+    kind, numbers = f"{part}_categories", schema.named(f"{part}_numbers")
+    categories = {*schema.named(kind), *(() if schema.named(kind) else CONVENTIONS[kind])}
+    records: list[dict[str, Any]] = [{} for _ in range(n_rows)]
+    for name, cells in table.items():
+        values = {cell: _value(cell) for cell in set(cells)}
+        is_category = name in categories or any(isinstance(x, str) and x for x in values.values())
+        if is_category and name not in numbers:
+            values = {cell: _category(cell) for cell in values}
+        for record, cell in zip(records, cells, strict=True):
+            if cell:
+                record[name] = values[cell]
+    return records
 
 
 def _category(cell: str) -> Any:

@@ -23,7 +23,7 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
         graph of its own: it is read with the edge list ``NAME.csv``.
     on_error : callable, default=None
         Called with the error of each path that cannot be used, of each subfolder that cannot be
-        searched, and of each table of nodes without an edge list, which are then left out. None:
+        searched, and of each table of nodes without an edge list, which are then skipped. None:
         raise the error.
 
     Returns
@@ -61,7 +61,7 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
 
 
 def _what_is_wrong(path: Path, found: list[Path]) -> str | None:
-    """Why a path cannot be used, and what to do; None if it can."""
+    """The error of a path that cannot be used, with its cure; None if it can be used."""
     known = f"{', '.join(FORMATS)}; all but {PACKED} also as .gz"
     if path.is_dir():
         return None if found else f"the folder {path} contains no graph file ({known})"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import networkx as nx
 
-from skgraphkde.graphs.files.common import Graphs, named, read_content
+from skgraphkde.graphs.assembly import names_in_schema
+from skgraphkde.graphs.files.common import Graphs, read_content
 from skgraphkde.graphs.schema import GraphSchema
 
 # Whether a graph is directed, or has parallel edges, as some programs write it: networkx takes any
@@ -22,7 +23,7 @@ def read_gml(path: Path, schema: GraphSchema) -> Graphs:
     text = read_content(path).decode("utf-8")
     graph = nx.parse_gml(_unquoted(text) if QUOTED.search(text) else text, label=None)
     names = nx.get_node_attributes(graph, "label")
-    if "label" in named(schema, "node"):
+    if "label" in names_in_schema(schema, "node"):
         return [("", graph)]
     if len(set(names.values())) == len(graph):
         graph = nx.relabel_nodes(graph, names)

@@ -1,132 +1,97 @@
-"""GraphML files -> networkx graphs, directed or not, with the defaults of what is read."""
+"""GraphML files -> networkx graphs, directed or not, with the defaults of what is read.
+
+networkx reads a tree in which groups of yEd are opened, and all edges of a graph have a direction,
+or none.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-import networkx as nx
 from networkx.readwrite.graphml import GraphMLReader
 
 from skgraphkde.graphs.files.common import (
-    Defaults,
-    Edge,
     Graphs,
-    add_node,
+    apply_defaults,
     first_repeated,
     read_content,
+    simplified,
     single_or_numbered,
-    to_graph,
 )
-from skgraphkde.graphs.files.xml import parse_xml
+from skgraphkde.graphs.files.xml import check_elements, choice, one_direction, parse_xml, required
 from skgraphkde.graphs.schema import GraphSchema
 
 NS = f"{{{GraphMLReader.NS_GRAPHML}}}"
-DIRECTIONS = {"directed": True, "undirected": False}
-BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+DIRECTIONS = ("directed", "undirected")
+BOOLEANS = ("true", "false", "1", "0")
 
 
 def read_graphml(path: Path, schema: GraphSchema) -> Graphs:
     """Read all graphs of a file and apply the defaults of the attributes that are read."""
-    content = read_content(path)
     header = f'<graphml xmlns="{GraphMLReader.NS_GRAPHML}">'
-    root = parse_xml(content.replace(b"<graphml>", header.encode(), 1))
-    # networkx reads data, and what yEd makes of them. Its graphs are not for us: nodes that are
-    # listed twice become one, and edges to nodes that are not listed add them.
-    reader = GraphMLReader()
+    root = parse_xml(read_content(path).replace(b"<graphml>", header.encode(), 1))
     for default in root.iter(f"{NS}default"):
         default.text = default.text or ""
-    _check_keys(root)
-    keys, values = reader.find_graphml_keys(root)
-    defaults = Defaults(schema, len(content))
-    by_part = {
-        part: {
-            keys[key]["name"]: value
-            for key, value in values.items()
-            if keys[key]["for"] in (part, "all", None)
-        }
-        for part in ("node", "edge")
-    }
+    reader = GraphMLReader(force_multigraph=True)
+    keys, defaults = reader.find_graphml_keys(root)
     graphs = []
     for element in root.findall(f"{NS}graph"):
-        graph = _graph(element, reader, keys)
-        defaults.apply("node", graph.nodes.values(), by_part["node"])
-        defaults.apply("edge", (data for *_, data in graph.edges(data=True)), by_part["edge"])
+        _mend(element, keys)
+        graph = simplified(reader.make_graph(element, keys, {}))
+        graph.graph.clear()
+        for part in ("node", "edge"):
+            own = (key for key in defaults if keys[key]["for"] in (part, "all", None))
+            apply_defaults(graph, part, {keys[key]["name"]: defaults[key] for key in own}, schema)
         graphs.append(graph)
     return single_or_numbered(graphs)
 
 
-def _check_keys(root: Element) -> None:
-    """Check that each attribute is declared once."""
-    twice = first_repeated(key.get("id") for key in root.iter(f"{NS}key"))
-    if twice is not None:
-        raise ValueError(f"the key {twice!r} is declared twice: declare it once")
-    for part in ("node", "edge"):
-        own = (key for key in root.iter(f"{NS}key") if key.get("for") in (part, "all", None))
-        with_default = (key for key in own if key.find(f"{NS}default") is not None)
-        twice = first_repeated(key.get("attr.name") or key.get("id") for key in with_default)
+def _mend(graph: Element, keys: dict[str, Any]) -> None:
+    """Open groups, and make all edges directed or undirected, in place."""
+    nodes, edges, kinds = [], [], []
+    for element, kind in list(_elements(graph, "undirected")):
+        if kind is None:
+            nodes.append(element)
+        else:
+            edges.append(element)
+            kinds.append(kind)
+        found = (keys.get(x.get("key", ""), {}).get("name") for x in element.findall(f"{NS}data"))
+        twice = first_repeated(name for name in found if name is not None)
         if twice is not None:
-            raise ValueError(f"two keys of {part}s named {twice!r} have a default: rename one")
+            raise ValueError(f"the attribute {twice!r} has two values in one place: give it one")
+    check_elements(nodes, edges)
+    has_edges = bool(edges)
+    edges, is_directed = one_direction(edges, kinds)
+    if not has_edges:
+        is_directed = graph.get("edgedefault") == "directed"
+    for node in nodes:
+        node.attrib.pop("yfiles.foldertype", None)
+        for inner in node.findall(f"{NS}graph"):
+            node.remove(inner)
+    for i, edge in enumerate(edges):  # networkx would merge parallel edges that share an id
+        edge.attrib.pop("directed", None)
+        edge.set("id", str(i))
+    graph[:] = [*nodes, *edges]
+    graph.set("edgedefault", DIRECTIONS[not is_directed])
 
 
-def _graph(element: Element, reader: GraphMLReader, keys: dict[str, Any]) -> nx.Graph:
-    nodes: dict[str, dict[str, Any]] = {}
-    edges: list[Edge] = []
-    is_directed = _choice(element, "edgedefault", DIRECTIONS, False)
-    _collect(element, reader, keys, is_directed, nodes, edges)
-    return to_graph(nodes, edges, is_directed)
-
-
-def _collect(
-    element: Element,
-    reader: GraphMLReader,
-    keys: dict[str, Any],
-    is_directed: bool,
-    nodes: dict[str, dict[str, Any]],
-    edges: list[Edge],
-) -> None:
-    """Add the nodes and edges of a graph, and of the groups in it, to lists."""
-    if element.find(f"{NS}hyperedge") is not None:
+def _elements(graph: Element, default: str) -> Iterator[tuple[Element, str | None]]:
+    """The nodes, with None, and the edges, with their directions, of a graph and its groups."""
+    default = choice(graph, "edgedefault", DIRECTIONS, default)
+    if graph.find(f"{NS}hyperedge") is not None:
         raise ValueError("it has a hyperedge: only edges that join two nodes can be read")
-    for node in element.findall(f"{NS}node"):
-        name = _required(node, "id")
-        add_node(nodes, name, _data(node, reader, keys))
+    for node in graph.findall(f"{NS}node"):
+        yield node, None
         for inner in node.findall(f"{NS}graph"):
             if node.get("yfiles.foldertype") != "group":
                 raise ValueError(
-                    f"the node {name!r} contains a graph of its own, which cannot be read: write "
-                    "it to another file"
+                    f"the node {required(node, 'id')!r} contains a graph of its own, which cannot "
+                    "be read: write it to another file"
                 )
-            of_group = _choice(inner, "edgedefault", DIRECTIONS, is_directed)
-            _collect(inner, reader, keys, of_group, nodes, edges)
-    for edge in element.findall(f"{NS}edge"):
-        ends = _required(edge, "source"), _required(edge, "target")
-        is_arc = _choice(edge, "directed", BOOLEANS, is_directed)
-        edges.append(Edge(*ends, _data(edge, reader, keys), is_arc))
-
-
-def _data(element: Element, reader: GraphMLReader, keys: dict[str, Any]) -> dict[str, Any]:
-    """The attributes of a node or an edge, each of which has one value."""
-    found = (keys.get(data.get("key", ""), {}).get("name") for data in element.findall(f"{NS}data"))
-    twice = first_repeated(name for name in found if name is not None)
-    if twice is not None:
-        raise ValueError(f"the attribute {twice!r} has two values in one place: give it one")
-    data: dict[str, Any] = reader.decode_data_elements(keys, element)
-    return data
-
-
-def _choice(element: Element, name: str, choices: dict[str, bool], default: bool) -> bool:
-    """What an attribute in XML says, or the default if it is not there."""
-    text = element.get(name)
-    if text is not None and text not in choices:
-        raise ValueError(f"{name} is {text!r}: give one of {', '.join(choices)}")
-    return default if text is None else choices[text]
-
-
-def _required(element: Element, name: str) -> str:
-    value = element.get(name)
-    if value is None:
-        kind = element.tag.removeprefix(NS)
-        raise ValueError(f"{'an' if kind == 'edge' else 'a'} {kind} has no {name!r}")
-    return value
+            yield from _elements(inner, default)
+    for edge in graph.findall(f"{NS}edge"):
+        is_arc = choice(edge, "directed", BOOLEANS, str(default == "directed").lower())
+        yield edge, DIRECTIONS[is_arc not in ("true", "1")]

@@ -9,14 +9,13 @@ from typing import Any
 import networkx as nx
 
 from skgraphkde.graphs.files.common import (
-    Edge,
     Graphs,
-    add_node,
+    check_nodes_and_edges,
     first_repeated,
     numbered,
     read_content,
     reason,
-    to_graph,
+    simplified,
 )
 from skgraphkde.graphs.schema import GraphSchema
 
@@ -54,35 +53,30 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _from_node_link(document: Any) -> nx.Graph:
-    """The graph, as networkx.node_link_graph makes it, which merges edges that are parallel."""
-    listed = document.get("nodes") if isinstance(document, dict) else None
-    if not isinstance(listed, list):
+    nodes = document.get("nodes") if isinstance(document, dict) else None
+    if not isinstance(nodes, list):
         raise ValueError('a graph has no list "nodes"')
     if "edges" in document and "links" in document:
         raise ValueError('a graph has "edges" and "links": give one of them')
-    key = "edges" if "edges" in document else "links"
-    if not isinstance(document.get(key), list):
+    edges = document.get("edges", document.get("links"))
+    if not isinstance(edges, list):
         raise ValueError('a graph has no list "edges" or "links"')
-    if not all(isinstance(record, dict) for record in [*listed, *document[key]]):
+    if not all(isinstance(record, dict) for record in [*nodes, *edges]):
         raise ValueError("nodes and edges must be objects with names and values")
-    is_directed, has_keys = (document.get(x, False) for x in ("directed", "multigraph"))
-    for name, value in (("directed", is_directed), ("multigraph", has_keys)):
-        if not isinstance(value, bool):
-            raise ValueError(f'"{name}" is {value!r}: give true or false')
-    nodes: dict[Any, dict[str, Any]] = {}
-    for i, record in enumerate(listed):
-        data = {name: value for name, value in record.items() if name != "id"}
-        add_node(nodes, _hashable(record.get("id", i)), data)
-    ends = {"source", "target"} | ({"key"} if has_keys else set())
-    edges = []
-    for record in document[key]:
-        data = {name: value for name, value in record.items() if name not in ends}
-        source, target = _hashable(record["source"]), _hashable(record["target"])
-        edges.append(Edge(source, target, data, is_directed))
-    graph = to_graph(nodes, edges, is_directed)
-    if isinstance(document.get("graph"), dict):  # what it says of itself, such as its name
-        graph.graph.update(document["graph"])
-    return graph
+    for name in ("directed", "multigraph"):
+        if not isinstance(document.get(name, False), bool):
+            raise ValueError(f'"{name}" is {document[name]!r}: give true or false')
+    check_nodes_and_edges(
+        [_hashable(record.get("id", i)) for i, record in enumerate(nodes)],
+        [(_hashable(record["source"]), _hashable(record["target"])) for record in edges],
+    )
+    # As a multigraph without keys: networkx would merge parallel edges of other graphs.
+    if document.get("multigraph"):
+        edges = [{name: x for name, x in record.items() if name != "key"} for record in edges]
+    data = document.get("graph")
+    mended = document | {"multigraph": True, "edges": edges}
+    mended["graph"] = data if isinstance(data, dict) else {}
+    return simplified(nx.node_link_graph(mended, key="", edges="edges"))
 
 
 def _hashable(node: Any) -> Any:

@@ -41,7 +41,6 @@ NUMBER = re.compile(rb"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 # The errors of reading a damaged zip; RuntimeError if it is encrypted.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 ZIP_BLOCK = 1_000  # how many graphs of a zip are converted to networkx graphs at a time
-LARGE = 100_000  # nodes; a networkx graph takes half a kilobyte for each
 REQUIRED = ("A", "graph_indicator", "graph_labels")
 OF_NODES = ("node_labels", "node_attributes")
 OF_EDGES = ("edge_labels", "edge_attributes")
@@ -50,18 +49,14 @@ OF_EDGES = ("edge_labels", "edge_attributes")
 def read_tu(path: Path, _: GraphSchema) -> Graphs:
     """Read the graphs of a zip as networkx graphs, which are created block by block.
 
-    A graph of more than `LARGE` nodes stays a batch of one. Labels of nodes and of edges have the
-    name "label", attributes the name "x".
+    Labels of nodes and of edges have the name "label", attributes the name "x".
     """
     return numbered(_graphs(to_batch(read_arrays(path, path.stem), edge_data=True)))
 
 
-def _graphs(batch: GraphBatch) -> Iterator[nx.Graph | GraphBatch]:
+def _graphs(batch: GraphBatch) -> Iterator[nx.Graph]:
     for i in range(0, len(batch), ZIP_BLOCK):
-        block = batch[i : i + ZIP_BLOCK]
-        is_large = block.n_nodes_per_graph > LARGE
-        small = iter(block[~is_large].to_networkx())
-        yield from (block[k] if large else next(small) for k, large in enumerate(is_large))
+        yield from batch[i : i + ZIP_BLOCK].to_networkx()
 
 
 def to_batch(arrays: dict[str, np.ndarray], *, edge_data: bool) -> GraphBatch:
@@ -324,7 +319,7 @@ def _codes(tables: list[np.ndarray]) -> np.ndarray:
 def _opposites(
     key: np.ndarray, opposite: np.ndarray, codes: np.ndarray | None
 ) -> tuple[bool, np.ndarray]:
-    """Whether each arc has an opposite with the same data, and the first that has none at all.
+    """True if each arc has an opposite with the same data, and the first that has none at all.
 
     `key` is a number for the ends of each arc, in order, and `opposite` that of its opposite.
     """

@@ -8,24 +8,31 @@ and the cure. Nothing in a file is executed, fetched or unpacked to disk.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import networkx as nx
+import numpy as np
 
+from skgraphkde.computing.warn import warn
+from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import DamagedError, Graphs, named, reason
+from skgraphkde.graphs.files.common import DamagedError, Graphs, names_read, reason
 from skgraphkde.graphs.files.csv import read_csv
 from skgraphkde.graphs.files.gexf import read_gexf
 from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.graphml import read_graphml
-from skgraphkde.graphs.files.joining import Part, joined, with_names
 from skgraphkde.graphs.files.json import parse_json, read_json
-from skgraphkde.graphs.files.mixed import warn_of_mixed
 from skgraphkde.graphs.files.tu import read_tu
-from skgraphkde.graphs.readers import read_graphs
-from skgraphkde.graphs.schema import GraphSchema, closest_names, validated
+from skgraphkde.graphs.formats.columns import is_missing
+from skgraphkde.graphs.formats.common import TEXT, Columns, Graph
+from skgraphkde.graphs.formats.networkx import read_networkx
+from skgraphkde.graphs.naming import shown
+from skgraphkde.graphs.problems import GraphError
+from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema, validated
 
 __all__ = [
     "FileGraph",
@@ -62,7 +69,6 @@ CHUNK_GRAPHS, CHUNK_NODES = 1_000, 50_000
 
 # Called with the error of a file or a graph, which is then skipped. None: raise the error.
 OnError = Callable[[Exception], None] | None
-Item = TypeVar("Item")
 
 
 class FileGraph(NamedTuple):
@@ -119,21 +125,10 @@ def iter_graphs(
     ...     [(name[-12:], len(graph)) for name, graph in iter_graphs(find_files([folder]))]
     [('path.graphml', 3)]
     """
-    for name, graph in _iter_graphs(files, validated(schema), on_error):
-        yield name, _to_networkx(graph)
-
-
-def _iter_graphs(
-    files: Iterable[Path], schema: GraphSchema, on_error: OnError
-) -> Iterator[tuple[str, nx.Graph | GraphBatch]]:
-    """Like :func:`iter_graphs`, but large graphs may be batches of one."""
+    schema = validated(schema)
     for path in files:
         for position, graph in attempt(on_error, read_file, path, schema) or ():
             yield f"{path}{position}", graph
-
-
-def _to_networkx(graph: nx.Graph | GraphBatch) -> nx.Graph:
-    return graph.to_networkx()[0] if isinstance(graph, GraphBatch) else graph
 
 
 def read_files(
@@ -144,24 +139,28 @@ def read_files(
     With ``missing="indicate"`` the data that the schema names may be missing in a whole graph.
     """
     schema = validated(schema)
-    for name, graph in _iter_graphs(files, schema, on_error):
-        batch = attempt(on_error, _read, [name], [graph], schema, {})
+    for name, graph in iter_graphs(files, schema, on_error):
+        batch = attempt(on_error, _read_one, graph, name, schema)
         if batch is not None:
-            nodes = range(batch.n_nodes) if isinstance(graph, GraphBatch) else list(graph)
-            yield FileGraph(name, nodes, batch)
+            yield FileGraph(name, list(graph), batch)
+
+
+def _read_one(graph: nx.Graph, name: str, schema: GraphSchema) -> GraphBatch:
+    """A batch of one graph, which may lack what others have."""
+    try:
+        return assemble([read_networkx(0, graph)], schema, may_lack=True)
+    except GraphError as error:
+        error.set_names([name])
+        raise
 
 
 def chunks(graphs: Iterable[FileGraph]) -> Iterator[list[FileGraph]]:
     """Group graphs into lists that are small enough for memory and worth processing together."""
-    return _grouped(graphs, lambda graph: graph.batch.n_nodes)
-
-
-def _grouped(items: Iterable[Item], n_nodes_of: Callable[[Item], int]) -> Iterator[list[Item]]:
-    chunk: list[Item] = []
+    chunk: list[FileGraph] = []
     n_nodes = 0
-    for item in items:
-        chunk.append(item)
-        n_nodes += n_nodes_of(item)
+    for graph in graphs:
+        chunk.append(graph)
+        n_nodes += graph.batch.n_nodes
         if len(chunk) == CHUNK_GRAPHS or n_nodes >= CHUNK_NODES:
             yield chunk
             chunk, n_nodes = [], 0
@@ -192,49 +191,106 @@ def read_batch(
     GraphBatch(n_graphs=2, n_nodes=6, n_arcs=4, n_edge_attributes=1)
     """
     schema = validated(schema)
-    found: dict[tuple[str, str], None] = {}
-    parts = []
-    for chunk in _grouped(_iter_graphs(files, schema, on_error), lambda item: _n_nodes(item[1])):
-        part = _read_part(chunk, schema, found, on_error)
-        parts += [] if part is None else [part]
-    if not parts:
+    names: list[str] = []
+    graphs: list[Graph] = []
+    for name, graph in iter_graphs(files, schema, on_error):
+        read = attempt(on_error, _read_columns, len(graphs), graph, name, schema)
+        if read is not None:
+            names.append(name)
+            graphs.append(read)
+    if not graphs:
         raise ValueError("none of the files can be read as graphs")
-    if schema.missing == "indicate":
-        _check_named(parts, schema, found)
-    batch = joined(parts, schema)
-    warn_of_mixed([name for part in parts for name in part.names], batch, schema)
+    try:
+        batch = _assemble(graphs, names, schema, on_error)
+    except GraphError as error:
+        error.set_names(names)
+        raise
+    _warn_mixed(graphs, names, batch, schema)
     return batch
 
 
-def _n_nodes(graph: nx.Graph | GraphBatch) -> int:
-    return graph.n_nodes if isinstance(graph, GraphBatch) else len(graph)
-
-
-def _read_part(
-    chunk: list[tuple[str, nx.Graph | GraphBatch]],
-    schema: GraphSchema,
-    found: dict[tuple[str, str], None],
-    on_error: OnError,
-) -> Part | None:
-    """Graphs that are read together; those that cannot be read go to `on_error`."""
-    names, graphs = [name for name, _ in chunk], [graph for _, graph in chunk]
+def _read_columns(index: int, graph: nx.Graph, name: str, schema: GraphSchema) -> Graph:
+    """A graph with the data that may be read, in columns, which take less memory than networkx."""
     try:
-        return Part(names, _read(names, graphs, schema, found))
-    except ValueError as error:
+        read = read_networkx(index, graph)
+    except GraphError as error:
+        error.graph = name
+        raise
+    nodes, edges = (
+        _kept(x, names_read(schema, part))
+        for x, part in zip((read.nodes, read.edges), ("node", "edge"), strict=True)
+    )
+    return replace(read, nodes=nodes, edges=edges)
+
+
+def _kept(columns: Columns, names: Sequence[str] | None) -> Columns:
+    """The values of these attributes, and the names of all."""
+    every = list(columns.names())
+    kept = {name: _compact(columns.get(name)) for name in every if names is None or name in names}
+    return Columns(lambda: every, kept.get)
+
+
+def _compact(values: list[Any] | None) -> Any:
+    """Values in an array, or with one object for equal strings, which takes less memory."""
+    types = set() if values is None else set(map(type, values))
+    if types == {float}:
+        return np.array(values)
+    return [sys.intern(x) for x in values or ()] if types == {str} else values
+
+
+def _assemble(
+    graphs: list[Graph], names: list[str], schema: GraphSchema, on_error: OnError
+) -> GraphBatch:
+    """One batch; graphs that cannot be read alone go to `on_error`."""
+    try:
+        return assemble(graphs, schema)
+    except GraphError as error:
         if on_error is None:
             raise
         of_all = error
-    readable: list[tuple[str, nx.Graph | GraphBatch]] = []
-    errors: list[Exception] = []
-    for name, graph in chunk:
-        if attempt(errors.append, _read, [name], [graph], schema, {}) is not None:
-            readable.append((name, graph))
-    if not readable and str(of_all).startswith("none of"):
+    errors: list[GraphError] = []
+    readable = []
+    for graph in graphs:
+        try:
+            assemble([graph], schema, may_lack=True)
+            readable.append(graph)
+        except GraphError as error:
+            errors.append(error)
+    if not readable and of_all.graph is None:
         errors = [of_all]
     for of_one in errors:
+        of_one.set_names(names)
         on_error(of_one)
+    if not readable:
+        raise ValueError("none of the files can be read as graphs")
     # What is wrong with none of them alone, such as data that only some have, is about all of them.
-    return _read_part(readable, schema, found, None) if readable else None
+    return assemble(readable, schema)
+
+
+def _warn_mixed(
+    graphs: list[Graph], names: list[str], batch: GraphBatch, schema: GraphSchema
+) -> None:
+    """Warn of attributes that "all" reads as categories only because of a few values."""
+    for part in ("node", "edge"):
+        kind = f"{part}_categories"
+        if getattr(schema, kind) != "all":
+            continue
+        for name in set(getattr(batch.schema, kind)) - set(CONVENTIONS[kind]):
+            n_values, others = 0, []
+            for graph in graphs:
+                values = (graph.nodes if part == "node" else graph.edges).get(name)
+                n_values += 0 if values is None else len(values)
+                for value in () if values is None else values:
+                    if not is_missing(value) and not is_number(value):
+                        others.append((names[graph.index], value))
+            if 0 < len(others) < 0.5 * n_values:
+                # Numbers may be text, too, in a file in which one value is none.
+                file, value = next((x for x in others if not TEXT.fullmatch(str(x[1]))), others[0])
+                warn(
+                    f"{file} has {shown(value)!r} as {part} attribute {name!r}, which is a number "
+                    "nearly everywhere else: it is read as a category. Correct the value, or name "
+                    f"the attribute in {part}_numbers, and no other value is accepted"
+                )
 
 
 def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
@@ -312,61 +368,6 @@ def node_link_graphs(text: str | bytes) -> list[nx.Graph]:
 
 
 def _unreadable(what: str, title: str, error: Exception, cure: str) -> ValueError:
-    """What cannot be read, why, and what to do."""
+    """The error of a file or text that cannot be read, with its cure."""
     why = reason(error).removeprefix(what).strip(" ,:")[:300]
     return ValueError(f"{what} cannot be read as {title} ({why}): {cure}")
-
-
-# -- networkx -> GraphBatch ------------------------------------------------------------------------
-
-
-def _read(
-    names: list[str],
-    graphs: list[nx.Graph | GraphBatch],
-    schema: GraphSchema,
-    found: dict[tuple[str, str], None],
-) -> GraphBatch:
-    """A batch of graphs, which may be changed; adds the names of their data to `found`."""
-    if schema.missing == "indicate":
-        graphs = list(map(_to_networkx, graphs))
-        _note_missing(graphs, schema, found)
-    try:
-        return read_graphs(graphs, schema=schema)
-    except (TypeError, ValueError, ArithmeticError) as error:
-        raise ValueError(with_names(str(error), names)) from error
-
-
-def _note_missing(
-    graphs: list[nx.Graph], schema: GraphSchema, found: dict[tuple[str, str], None]
-) -> None:
-    """Say of data that the schema names, and that none of these graphs has, that it is missing.
-
-    Other graphs may have it.
-    """
-    for part in ("node", "edge"):
-        present: dict[str, None] = {}
-        first: dict[str, Any] | None = None
-        for graph in graphs:
-            records = graph.nodes(data=True) if part == "node" else graph.edges(data=True)
-            for *_, data in records:
-                first = data if first is None else first
-                present.update({name: None for name, value in data.items() if value is not None})
-        found.update(dict.fromkeys((part, name) for name in present))
-        for name in named(schema, part):
-            if name not in present and first is not None and name != schema.edge_weight:
-                first[name] = None
-
-
-def _check_named(parts: list[Part], schema: GraphSchema, found: Iterable[tuple[str, str]]) -> None:
-    """Check that some graph has each of the names in the schema."""
-    names = [name for part in parts for name in part.names]
-    who = f"{names[0]} has no" if len(names) == 1 else "no graph has the"
-    has_edges = any(part.batch.adjacency.nnz for part in parts)
-    for part in ("node", "edge") if has_edges else ("node",):
-        present = [name for owner, name in found if owner == part]
-        for name in named(schema, part):
-            if name not in present:
-                raise ValueError(
-                    f"{who} {part} attribute {name!r}, which the schema names: {part}s have "
-                    f"{closest_names(name, present) or 'no attributes'}"
-                )

@@ -28,6 +28,7 @@ from skgraphkde.graphs.formats.common import (
     unknown_node,
 )
 from skgraphkde.graphs.formats.kinds import is_a
+from skgraphkde.graphs.problems import GraphError
 
 CURE = "or say missing='indicate' in the GraphSchema"
 
@@ -42,8 +43,8 @@ class Elements:
     one_way: bool = False  # whether edges have a direction
 
     def where(self, k: int) -> str:
-        """What a message calls the element k."""
-        return f"graph {self.index}, {self.kind} {self.names[k]!r}"
+        """The element k in the text of an error, after the name of the graph."""
+        return f", {self.kind} {self.names[k]!r}"
 
 
 class EdgeNames:
@@ -73,7 +74,7 @@ def edges_of(graph: Graph, directed: bool) -> Elements:
 def require_nodes(index: int, names: Any) -> Any:
     """Return the node ids if there are any."""
     if not len(names):
-        raise ValueError(f"graph {index} has no nodes: leave it out or give it a node")
+        raise GraphError(index, " has no nodes: leave it out or give it a node")
     return names
 
 
@@ -84,7 +85,7 @@ def longest(*columns: Any) -> int | None:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value says that there is none: None, NaN, NaT, a masked one, or pandas' NA."""
+    """True for a missing value: None, NaN, NaT, a masked one, or pandas' NA."""
     if value is None or isinstance(value, str):
         return value is None
     if value is np.ma.masked:
@@ -112,9 +113,10 @@ def column(elements: Elements, values: Any, name: str, missing: str) -> Any:
     n_lacking = None if n_values is None else len(names) - n_values
     fits = n_lacking == 0 or (n_lacking is not None and n_lacking > 0 and missing == "error")
     if not fits or isinstance(values, set | frozenset):
-        raise ValueError(
-            f"graph {index} has {len(names)} {kind}s and {describe_amount(values)} as {name!r}: "
-            f"give every {kind} one value, in a list or an array"
+        raise GraphError(
+            index,
+            f" has {len(names)} {kind}s and {describe_amount(values)} as {name!r}: "
+            f"give every {kind} one value, in a list or an array",
         )
     is_array = isinstance(values, np.ndarray) and values.dtype.kind not in "OmM"
     if is_array and not n_lacking:
@@ -126,10 +128,11 @@ def column(elements: Elements, values: Any, name: str, missing: str) -> Any:
     if len(lacking) == len(values):
         return None
     have = f"{kind} {{}} has" if len(lacking) == 1 else f"{kind}s {{}} have"
-    raise ValueError(
-        f"graph {index}, {have.format(first_few([names[k] for k in lacking]))} no {name!r}, but "
+    raise GraphError(
+        index,
+        f", {have.format(first_few([names[k] for k in lacking]))} no {name!r}, but "
         f"other {kind}s of the graph do ({len(lacking)} of {len(values)} lack it): give it to "
-        f"every {kind} or to none, {CURE}"
+        f"every {kind} or to none, {CURE}",
     )
 
 
@@ -140,9 +143,10 @@ def _by_name(elements: Elements, values: Mapping, name: str) -> list:
         known = {*pairs, *(() if elements.one_way else (pair[::-1] for pair in pairs))}
         for pair in values:
             if pair not in known:
-                raise ValueError(
-                    f"graph {index} has {name!r} for the edge {pair!r}, which it does not have: "
-                    "remove it or add the edge"
+                raise GraphError(
+                    index,
+                    f" has {name!r} for the edge {pair!r}, which it does not have: "
+                    "remove it or add the edge",
                 )
         if elements.one_way:
             return [values.get(pair) for pair in pairs]
@@ -150,9 +154,10 @@ def _by_name(elements: Elements, values: Mapping, name: str) -> list:
     known = set(names)
     for node in values:
         if node not in known:
-            raise ValueError(
-                f"graph {index} has {name!r} for a node that it does not have: "
-                f"{unknown_node(node, names)}: remove it or add the node"
+            raise GraphError(
+                index,
+                f" has {name!r} for a node that it does not have: "
+                f"{unknown_node(node, names)}: remove it or add the node",
             )
     return [values.get(node) for node in names]
 
@@ -163,16 +168,17 @@ def value_of_edge(index: int, edge: tuple, values: Mapping, name: str) -> Any:
     if is_missing(there) or is_missing(back):
         return back if is_missing(there) else there
     if not _are_equal(there, back):
-        raise ValueError(
-            f"graph {index} has two values of {name!r} for the edge {edge!r}, which has no "
+        raise GraphError(
+            index,
+            f" has two values of {name!r} for the edge {edge!r}, which has no "
             f"direction: {there!r} and, the other way round, {back!r}; give it one, or make the "
-            "graph directed"
+            "graph directed",
         )
     return there
 
 
 def _are_equal(value: Any, other: Any) -> bool:
-    """Whether two values are the same; a missing number in a vector is as another."""
+    """True if two values are equal; missing numbers in vectors are equal."""
     if all(isinstance(x, np.ndarray | list) or is_a(x, "torch", "Tensor") for x in (value, other)):
         try:
             return np.array_equal(as_floats(value), as_floats(other), equal_nan=True)
@@ -198,9 +204,10 @@ def categories(elements: Elements, values: Any, name: str, missing: str) -> list
 def _category(elements: Elements, k: int, value: Any) -> Hashable:
     if not is_label(value):
         what = "label" if elements.kind == "node" else "category"
-        raise ValueError(
+        raise GraphError(
+            elements.index,
             f"{elements.where(k)} has the {what} {value!r}: a {what} must be hashable and not "
-            f"missing (numbers belong in {elements.kind}_numbers, such as 'x'); {CURE}"
+            f"missing (numbers belong in {elements.kind}_numbers, such as 'x'); {CURE}",
         )
     return value
 
@@ -214,12 +221,13 @@ def numbers(elements: Elements, values: Any, name: str, missing: str) -> np.ndar
     if not usable.all():
         k, position = np.argwhere(~usable)[0]
         which = f"number {position} of the" if rows.shape[1] > 1 else "the"
-        raise ValueError(
+        raise GraphError(
+            elements.index,
             f"{elements.where(k)}: {which} {elements.kind} attribute {name!r} is "
             f"{rows[k, position]}: impute, clip or drop it first, {CURE}"
             if np.isnan(rows[k, position])
             else f"{elements.where(k)}: {which} {elements.kind} attribute {name!r} is "
-            f"{rows[k, position]}: clip or drop it first"
+            f"{rows[k, position]}: clip or drop it first",
         )
     return rows
 
@@ -236,10 +244,11 @@ def _rows(elements: Elements, values: Any, name: str, missing: str) -> np.ndarra
         if is_a(value, "pandas", "Series"):
             labels = value.index if labels is None else labels
             if not value.index.equals(labels):
-                raise ValueError(
+                raise GraphError(
+                    elements.index,
                     f"{elements.where(k)}: the {elements.kind} attribute {name!r} is a Series with "
                     f"the labels {value.index.tolist()}, but those before it have "
-                    f"{labels.tolist()}: give all the same labels in the same order"
+                    f"{labels.tolist()}: give all the same labels in the same order",
                 )
         if missing == "indicate" and is_missing(value):
             rows.append(None)
@@ -247,10 +256,11 @@ def _rows(elements: Elements, values: Any, name: str, missing: str) -> np.ndarra
         row = _row(elements, k, value, name)
         width = len(row) if width is None else width
         if len(row) != width:
-            raise ValueError(
+            raise GraphError(
+                elements.index,
                 f"{elements.where(k)}: the {elements.kind} attribute {name!r} has {len(row)} "
                 f"numbers, but the {elements.kind}s before it have {width}: give all "
-                f"{elements.kind}s vectors of the same length"
+                f"{elements.kind}s vectors of the same length",
             )
         rows.append(row)
     blank = np.full(1 if width is None else width, np.nan)
@@ -281,21 +291,29 @@ def _plain_rows(values: Sequence[Any]) -> np.ndarray | None:
 def _row(elements: Elements, k: int, value: Any, name: str) -> np.ndarray:
     where = f"{elements.where(k)}: the {elements.kind} attribute {name!r}"
     if is_missing(value):
-        raise ValueError(f"{where} is {value}, a missing value: impute or drop it, {CURE}")
+        raise GraphError(
+            elements.index, f"{where} is {value}, a missing value: impute or drop it, {CURE}"
+        )
     if isinstance(value, np.timedelta64 | datetime.timedelta):
-        raise ValueError(
+        raise GraphError(
+            elements.index,
             f"{where} is not a number but the duration {value!r}: make it a number first, such as "
-            "seconds"
+            "seconds",
         )
     if isinstance(value, np.datetime64 | datetime.date):
-        raise ValueError(
+        raise GraphError(
+            elements.index,
             f"{where} is not a number but the date {value!r}: make it a number first, such as days "
-            "since an event"
+            "since an event",
         )
     try:
         row = np.atleast_1d(as_floats(value))
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        raise ValueError(f"{where} is not a number or a vector of numbers: {value!r}") from error
+        raise GraphError(
+            elements.index, f"{where} is not a number or a vector of numbers: {value!r}"
+        ) from error
     if row.ndim != 1:
-        raise ValueError(f"{where} has shape {row.shape}: give a number or a flat vector")
+        raise GraphError(
+            elements.index, f"{where} has shape {row.shape}: give a number or a flat vector"
+        )
     return row

@@ -1,4 +1,4 @@
-"""What all formats share: the Graph they produce, and plain values.
+"""Shared by all formats: the Graph that they return, and plain values.
 
 The functions of this module take values as users and packages hold them (tensors, sparse arrays,
 lists, arrays) and return arrays, lists or counts that the readers understand.
@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde.graphs.formats.kinds import any_is_a, is_a
+from skgraphkde.graphs.problems import GraphError
 
 # Numbers that are written as text; Python would also read 1_000, and digits of other scripts.
 TEXT = re.compile(
@@ -113,9 +114,7 @@ def as_list(index: int, values: Any, key: str) -> list:
     """
     values = plain(values)
     if length(values) is None or isinstance(values, Mapping | Set):
-        raise ValueError(
-            f"graph {index}: {key!r} is a {type(values).__name__}, give a list or an array"
-        )
+        raise GraphError(index, f": {key!r} is a {type(values).__name__}, give a list or an array")
     return values.tolist() if isinstance(values, np.ndarray) else list(values)
 
 
@@ -128,7 +127,7 @@ def length(values: Any) -> int | None:
 
 
 def is_label(value: Any) -> bool:
-    """Whether a value can be a category or a node id: it is hashable and not NaN or NaT."""
+    """True for a value that can be a category or a node id: hashable, and not NaN or NaT."""
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
         return False  # a tensor is hashable, but equal tensors have different hashes
     if type(value) is tuple:  # which is equal to itself, whatever it contains
@@ -154,15 +153,16 @@ def check_order(index: int, kind: str, names: Any, values: Any, name: str) -> No
     names = [names[k] for k in range(len(names))]
     if not same_order(labels, names):
         cure = ", as Series.to_dict() makes it" if kind == "node" else ""
-        raise ValueError(
-            f"graph {index}: the index of {name!r} ({first_few(labels)}) is not that of the "
+        raise GraphError(
+            index,
+            f": the index of {name!r} ({first_few(labels)}) is not that of the "
             f"{kind}s in their order ({first_few(names)}): give a dict by {kind}{cure}, or the "
-            f"values alone in the order of the {kind}s, as to_numpy() does"
+            f"values alone in the order of the {kind}s, as to_numpy() does",
         )
 
 
 def column_labels(values: Any) -> tuple[str, ...] | None:
-    """What pandas calls the columns of a table, or the places of a series; None: 0, 1, ..."""
+    """The labels of the columns of a table, or of a series, of pandas; None for 0, 1, ..."""
     if isinstance(values, Mapping | list | tuple):  # of the first of the nodes, or edges
         items = values.values() if isinstance(values, Mapping) else values
         if not any_is_a(items, "pandas", "Series"):
@@ -174,7 +174,7 @@ def column_labels(values: Any) -> tuple[str, ...] | None:
 
 
 def same_order(rows: list, names: list) -> bool:
-    """Whether the labels of rows leave no doubt that these are in the order of the names.
+    """True if the labels of rows leave no doubt that these are in the order of the names.
 
     They are the names, or one of the two is 0, 1, ... and says nothing of the other.
     """
@@ -188,7 +188,7 @@ def same_order(rows: list, names: list) -> bool:
 
 
 def describe_amount(values: Any) -> str:
-    """How many values there are, or what is given in place of values."""
+    """The number of values, or a description of what is given instead of values."""
     if values is None:
         return "none"
     if getattr(values, "ndim", 1) > 1:

@@ -11,6 +11,7 @@ from skgraphkde.graphs.formats.columns import require_nodes
 from skgraphkde.graphs.formats.common import Graph, columns_of, plain
 from skgraphkde.graphs.formats.edges import pair_array
 from skgraphkde.graphs.formats.typed import joined_types
+from skgraphkde.graphs.problems import GraphError
 
 
 def read_dgl(index: int, graph: Any, _: tuple[str, ...]) -> Graph:
@@ -19,13 +20,12 @@ def read_dgl(index: int, graph: Any, _: tuple[str, ...]) -> Graph:
     The types of a heterogeneous graph are the categories "node_type" and "edge_type".
     """
     if graph.is_block:
-        raise ValueError(
-            f"graph {index} is a block of a sampler, with edges between two sets of nodes: give "
-            "graphs"
+        raise GraphError(
+            index, " is a block of a sampler, with edges between two sets of nodes: give graphs"
         )
     if graph.batch_size > 1:
-        raise ValueError(
-            f"graph {index} is a batch of {graph.batch_size} graphs: give dgl.unbatch(graph)"
+        raise GraphError(
+            index, f" is a batch of {graph.batch_size} graphs: give dgl.unbatch(graph)"
         )
     if not graph.is_homogeneous:
         return _read_types(index, graph)

@@ -10,6 +10,7 @@ from typing import Any
 from skgraphkde.graphs.formats.columns import longest, require_nodes
 from skgraphkde.graphs.formats.common import Columns, Graph, as_list, length, plain
 from skgraphkde.graphs.formats.edges import ends_of, number_ends
+from skgraphkde.graphs.problems import GraphError
 
 _RESERVED = ("edges", "nodes", "num_nodes", "directed", "edge_data")
 
@@ -17,15 +18,15 @@ _RESERVED = ("edges", "nodes", "num_nodes", "directed", "edge_data")
 def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> Graph:
     """Read a dict of edges, which may list an undirected edge in one direction or in both."""
     if graph.get("edges") is None:
-        raise ValueError(
-            f"graph {index} is a dict without 'edges': give it a list of pairs (u, v) of node ids"
+        raise GraphError(
+            index, " is a dict without 'edges': give it a list of pairs (u, v) of node ids"
         )
     directed = graph.get("directed", False)
     if not isinstance(directed, bool):
-        raise ValueError(f"graph {index}: 'directed' is {directed!r}, give True or False")
+        raise GraphError(index, f": 'directed' is {directed!r}, give True or False")
     of_edges = graph.get("edge_data", {})
     if not isinstance(of_edges, Mapping):
-        raise ValueError(f"graph {index}: 'edge_data' must be a dict of name -> values")
+        raise GraphError(index, ": 'edge_data' must be a dict of name -> values")
     listed = graph["edges"]
     listed = listed if isinstance(listed, Set) else as_list(index, listed, "edges")
     edges = [ends_of(index, edge) for edge in listed]
@@ -36,9 +37,10 @@ def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> G
 
     def in_order(name: Any, values: Any) -> Any:
         if isinstance(listed, Set) and not isinstance(values, Mapping | None):
-            raise ValueError(
-                f"graph {index}: 'edges' is a {type(listed).__name__}, which has no order for "
-                f"{name!r} to follow: give a list of edges"
+            raise GraphError(
+                index,
+                f": 'edges' is a {type(listed).__name__}, which has no order for "
+                f"{name!r} to follow: give a list of edges",
             )
         return values
 
@@ -63,14 +65,14 @@ def _node_ids(index: int, graph: Mapping, edges: list[tuple], columns: list) -> 
     if graph.get("nodes") is not None:
         names = as_list(index, graph["nodes"], "nodes")
         if n_nodes is not None and n_nodes != len(names):
-            raise ValueError(
-                f"graph {index} has {len(names)} 'nodes', but 'num_nodes' is {n_nodes}: "
-                "give only one of them"
+            raise GraphError(
+                index,
+                f" has {len(names)} 'nodes', but 'num_nodes' is {n_nodes}: give only one of them",
             )
         return names
     if n_nodes is not None:
         if not isinstance(n_nodes, Integral) or isinstance(n_nodes, bool):
-            raise ValueError(f"graph {index}: 'num_nodes' is {n_nodes!r}, give an integer")
+            raise GraphError(index, f": 'num_nodes' is {n_nodes!r}, give an integer")
         return range(n_nodes)
     n_nodes = longest(*columns)
     if n_nodes is not None:

@@ -22,6 +22,7 @@ from skgraphkde.graphs.formats.common import (
     plain,
     unknown_node,
 )
+from skgraphkde.graphs.problems import GraphError
 
 
 def pair_array(edges: Any) -> np.ndarray:
@@ -39,7 +40,7 @@ def ends_of(index: int, edge: Any) -> tuple:
         with contextlib.suppress(TypeError, ValueError):
             u, v = edge
     if u is None or v is None or not (is_label(u) and is_label(v)):
-        raise ValueError(f"graph {index}: the edge {edge!r} is not a pair (u, v) of node ids")
+        raise GraphError(index, f": the edge {edge!r} is not a pair (u, v) of node ids")
     return u, v
 
 
@@ -47,19 +48,20 @@ def number_ends(index: int, names: Any, edges: list[tuple]) -> np.ndarray:
     """Convert pairs of node ids to pairs of node numbers, shape (m, 2)."""
     for name in names:
         if name is None or not is_label(name):
-            raise ValueError(
-                f"graph {index} has the node id {name!r}: a node id must be hashable, and not None"
+            raise GraphError(
+                index, f" has the node id {name!r}: a node id must be hashable, and not None"
             )
     number = {name: k for k, name in enumerate(names)}
     if len(number) < len(names):
         twice = next(name for k, name in enumerate(names) if number[name] != k)
-        raise ValueError(f"graph {index} lists the node {twice!r} twice: list every node once")
+        raise GraphError(index, f" lists the node {twice!r} twice: list every node once")
     for edge in edges:
         for node in edge:
             if node not in number:
-                raise ValueError(
-                    f"graph {index}, edge {edge!r}: {unknown_node(node, names)}: "
-                    "list the ids of all nodes in 'nodes', or leave the edge out"
+                raise GraphError(
+                    index,
+                    f", edge {edge!r}: {unknown_node(node, names)}: "
+                    "list the ids of all nodes in 'nodes', or leave the edge out",
                 )
     return pair_array([(number[u], number[v]) for u, v in edges])
 
@@ -68,9 +70,10 @@ def weight_of(index: int, edge: tuple, weight: Any, name: str) -> float:
     """The weight of one edge as a float."""
     if not isinstance(weight, Real | np.bool_) or isinstance(weight, np.timedelta64):
         what = "no" if weight is None else f"the {type(weight).__name__} {weight!r} as"
-        raise ValueError(
-            f"graph {index}, edge {edge!r} has {what} {name!r}: give every edge a number; a weight "
-            "cannot be missing"
+        raise GraphError(
+            index,
+            f", edge {edge!r} has {what} {name!r}: give every edge a number; a weight "
+            "cannot be missing",
         )
     try:
         return float(weight)
@@ -84,9 +87,10 @@ def weights_of(index: int, names: Any, pairs: np.ndarray, values: Any, name: str
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if length(values) != len(pairs) or getattr(values, "ndim", 1) != 1:
-        raise ValueError(
-            f"graph {index} has {len(pairs)} edges and {describe_amount(values)} as {name!r}: "
-            "give every edge a number"
+        raise GraphError(
+            index,
+            f" has {len(pairs)} edges and {describe_amount(values)} as {name!r}: "
+            "give every edge a number",
         )
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         return values.astype(float)
@@ -101,9 +105,10 @@ def check_weights(index: int, names: Any, edges: np.ndarray, weights: np.ndarray
     bad = ~((weights > 0) & (weights <= LARGEST))
     if bad.any():
         u, v = edges[bad.argmax()]
-        raise ValueError(
-            f"graph {index}, edge ({names[u]!r}, {names[v]!r}) has the weight "
-            f"{weights[bad.argmax()]}: weights must be positive, and at most {LARGEST:g}"
+        raise GraphError(
+            index,
+            f", edge ({names[u]!r}, {names[v]!r}) has the weight "
+            f"{weights[bad.argmax()]}: weights must be positive, and at most {LARGEST:g}",
         )
 
 
@@ -113,9 +118,10 @@ def check_range(index: int, names: Any, pairs: np.ndarray) -> None:
     if outside.any():
         u, v = pairs[outside.argmax()].tolist()
         node = v if 0 <= u < len(names) else u
-        raise ValueError(
-            f"graph {index}, edge ({u}, {v}): {unknown_node(node, names)}: raise the number of "
-            "nodes or leave the edge out"
+        raise GraphError(
+            index,
+            f", edge ({u}, {v}): {unknown_node(node, names)}: raise the number of "
+            "nodes or leave the edge out",
         )
 
 
@@ -171,8 +177,9 @@ def check_opposite_weights(
     if unequal.any():
         k = unequal.argmax()
         a, b = (graph.names[end] for end in pairs[k].tolist())
-        raise ValueError(
-            f"graph {graph.index}, edge ({a!r}, {b!r}) has the weight {weights[k]}, but "
+        raise GraphError(
+            graph.index,
+            f", edge ({a!r}, {b!r}) has the weight {weights[k]}, but "
             f"({b!r}, {a!r}) has {weights[back[k]]}: in an undirected graph both directions have "
-            "the same weight; read it with GraphSchema(directed=True) if it is directed"
+            "the same weight; read it with GraphSchema(directed=True) if it is directed",
         )

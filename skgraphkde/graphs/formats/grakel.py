@@ -17,6 +17,7 @@ from skgraphkde.graphs.formats.columns import require_nodes, value_of_edge
 from skgraphkde.graphs.formats.common import NO_COLUMNS, Graph, columns_of
 from skgraphkde.graphs.formats.edges import ends_of, number_ends
 from skgraphkde.graphs.formats.matrices import read_pair
+from skgraphkde.graphs.problems import GraphError
 
 
 def read_triple(index: int, graph: Any, _: tuple[str, ...]) -> Graph:
@@ -54,9 +55,10 @@ def _edge_labels(index: int, names: Any, pairs: np.ndarray, labels: Mapping) -> 
     known = {*pairs_by_name, *(pair[::-1] for pair in pairs_by_name)}
     for pair in ends:
         if pair not in known:
-            raise ValueError(
-                f"graph {index} has a label for the edge {pair!r}, which it does not have: remove "
-                "it or add the edge"
+            raise GraphError(
+                index,
+                f" has a label for the edge {pair!r}, which it does not have: remove "
+                "it or add the edge",
             )
     return [value_of_edge(index, pair, labels, "label") for pair in pairs_by_name]
 

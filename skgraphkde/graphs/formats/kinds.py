@@ -1,4 +1,4 @@
-"""What kind of graph an object is: an object -> the name of its kind, without importing a package.
+"""Kinds of graphs: an object -> the name of its kind, without importing a package.
 
 The functions of this module take any object. A graph of a package can only exist where the package
 is loaded, so they look the package up in ``sys.modules`` instead of importing it.
@@ -31,26 +31,26 @@ def package_of(graph: Any) -> str | None:
 
 
 def is_a(thing: Any, module: str, *names: str) -> bool:
-    """Whether `thing` is an instance of one of the named classes of a module."""
+    """True if `thing` is an instance of one of the named classes of a module."""
     loaded = sys.modules.get(module)
     return any(isinstance(thing, getattr(loaded, name, ())) for name in names)
 
 
 def any_is_a(things: Iterable[Any], module: str, *names: str) -> bool:
-    """Whether :func:`is_a` holds for any of many things, of which each type is asked once."""
+    """True if :func:`is_a` holds for any of many things, of which each type is asked once."""
     loaded = sys.modules.get(module)
     classes = tuple(getattr(loaded, name, ()) for name in names)
     return any(issubclass(kind, classes) for kind in set(map(type, things)))
 
 
 def is_one_graph(graph: Any) -> bool:
-    """Whether an object given in place of a list of graphs can only be a single graph."""
+    """True for an object given in place of a list of graphs that can only be one graph."""
     is_edge_list = isinstance(graph, Mapping) and "edges" in graph
     return is_edge_list or package_of(graph) is not None
 
 
 def is_triple(graph: Any) -> bool:
-    """Whether `graph` is edges with dicts of labels, as in GraKeL, rather than a pair (A, X)."""
+    """True if `graph` is edges with dicts of labels, as in GraKeL, rather than a pair (A, X)."""
     if not isinstance(graph, list | tuple) or len(graph) not in (2, 3):
         return False
     edges, *labels = graph
@@ -63,5 +63,5 @@ def is_triple(graph: Any) -> bool:
 
 
 def is_pair(graph: Any) -> bool:
-    """Whether `graph` is given as matrices: a pair (A, X), or a sparse matrix A alone."""
+    """True if `graph` is given as matrices: a pair (A, X), or a sparse matrix A alone."""
     return sp.issparse(graph) or (isinstance(graph, tuple) and len(graph) == 2)

@@ -20,6 +20,7 @@ from skgraphkde.graphs.formats.common import (
     same_order,
 )
 from skgraphkde.graphs.formats.kinds import is_a, is_one_graph
+from skgraphkde.graphs.problems import GraphError
 
 
 def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
@@ -29,9 +30,10 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
     """
     A, X = (graph, None) if sp.issparse(graph) else graph
     if is_one_graph(A):
-        raise ValueError(
-            f"graph {index} is a pair of a {type(A).__name__} and something else: give the graph "
-            "alone (targets belong in y, node features in the graph's node attributes)"
+        raise GraphError(
+            index,
+            f" is a pair of a {type(A).__name__} and something else: give the graph "
+            "alone (targets belong in y, node features in the graph's node attributes)",
         )
     _check_order(index, A, X)
     A = sp.coo_array(_as_float(index, "A", A))
@@ -43,14 +45,11 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
         if is_a(table, "pandas", "DataFrame"):
             X = type(table)(X, columns=table.columns)
         if len(X) != n:
-            raise ValueError(
-                f"graph {index} has {n} nodes in A, but X has shape {X.shape}: "
-                "give X one row per node"
+            raise GraphError(
+                index, f" has {n} nodes in A, but X has shape {X.shape}: give X one row per node"
             )
     if A.shape != (n, n):
-        raise ValueError(
-            f"graph {index}: the adjacency matrix has shape {A.shape}, expected (n, n)"
-        )
+        raise GraphError(index, f": the adjacency matrix has shape {A.shape}, expected (n, n)")
     A.sum_duplicates()
     is_edge = A.data != 0  # also where it is not a number, for the error
     row, column, weights = A.row[is_edge], A.col[is_edge], A.data[is_edge]
@@ -65,15 +64,17 @@ def _check_order(index: int, A: Any, X: Any) -> None:
     rows, of_features = row_labels(A), row_labels(X)
     columns = list(getattr(A, "columns", ()))
     if rows is not None and not same_order(rows, columns):
-        raise ValueError(
-            f"graph {index}: the rows of A are the nodes {first_few(rows)}, and its columns are "
-            f"{first_few(columns)}: bring them into the same order, as A.loc[A.columns] does"
+        raise GraphError(
+            index,
+            f": the rows of A are the nodes {first_few(rows)}, and its columns are "
+            f"{first_few(columns)}: bring them into the same order, as A.loc[A.columns] does",
         )
     nodes = list(range(len(of_features or ()))) if rows is None else rows
     if of_features is not None and not same_order(of_features, nodes):
-        raise ValueError(
-            f"graph {index}: the rows of X are the nodes {first_few(of_features)}, and those of A "
-            f"are {first_few(nodes)}: bring them into the same order, or give X.to_numpy()"
+        raise GraphError(
+            index,
+            f": the rows of X are the nodes {first_few(of_features)}, and those of A "
+            f"are {first_few(nodes)}: bring them into the same order, or give X.to_numpy()",
         )
 
 
@@ -88,6 +89,6 @@ def _as_float(index: int, name: str, matrix: Any) -> Any:
             )
         return matrix.astype(float) if sp.issparse(matrix) else as_floats(matrix)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
-        raise ValueError(
-            f"graph {index} is not an (A, X) pair of numeric matrices; {name}: {error}"
+        raise GraphError(
+            index, f" is not an (A, X) pair of numeric matrices; {name}: {error}"
         ) from error

@@ -12,15 +12,17 @@ import numpy as np
 
 from skgraphkde.graphs.formats.columns import require_nodes
 from skgraphkde.graphs.formats.common import Columns, Graph
+from skgraphkde.graphs.problems import GraphError
 
 
-def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...]) -> Graph:
+def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...] = ()) -> Graph:
     """Read a graph with any hashable node ids."""
     names = require_nodes(index, list(graph))
     if any(map(operator.ne, names, names)):  # NaN, of which each is a node of its own
-        raise ValueError(
-            f"graph {index} has a node whose id is NaN, as a missing end of an edge becomes: drop "
-            "or name such edges before the graph is built"
+        raise GraphError(
+            index,
+            " has a node whose id is NaN, as a missing end of an edge becomes: drop "
+            "or name such edges before the graph is built",
         )
     number = {name: k for k, name in enumerate(names)}
     edges = list(iter(graph.edges(data=True)))  # whose len() would walk all of them once more

@@ -16,6 +16,7 @@ from skgraphkde.graphs.formats.common import Columns, Graph, length, plain
 from skgraphkde.graphs.formats.edges import pair_array
 from skgraphkde.graphs.formats.kinds import is_a
 from skgraphkde.graphs.formats.typed import joined_types
+from skgraphkde.graphs.problems import GraphError
 
 # What a Data holds beside columns.
 _RESERVED = ("edge_index", "num_nodes", "y", "ptr", "batch", "train_mask", "val_mask", "test_mask")
@@ -27,8 +28,8 @@ def read_pyg(index: int, graph: Any, node_names: tuple[str, ...]) -> Graph:
     The types of a HeteroData are the categories "node_type" and "edge_type".
     """
     if is_a(graph, "torch_geometric.data", "Batch"):
-        raise ValueError(
-            f"graph {index} is a batch of {graph.num_graphs} graphs: give graph.to_data_list()"
+        raise GraphError(
+            index, f" is a batch of {graph.num_graphs} graphs: give graph.to_data_list()"
         )
     if is_a(graph, "torch_geometric.data", "HeteroData"):
         return _read_types(index, graph)
@@ -93,8 +94,9 @@ def _pairs(index: int, edges: Any) -> np.ndarray:
         or len(edges) != 2
         or (edges.size and edges.dtype.kind not in "iu")
     ):
-        raise ValueError(
-            f"graph {index} has {'no' if edges is None else 'a broken'} edge_index: give it "
-            "integers of shape (2, n_edges), or torch.empty((2, 0)) if it has no edges"
+        raise GraphError(
+            index,
+            f" has {'no' if edges is None else 'a broken'} edge_index: give it "
+            "integers of shape (2, n_edges), or torch.empty((2, 0)) if it has no edges",
         )
     return pair_array(edges.T)

@@ -1,0 +1,94 @@
+"""GraphError and Ignored: errors and ignored data as objects, whose text is made when it is shown.
+
+Readers raise a :class:`GraphError` with the position of the graph; readers of files replace the
+position by the name of the file. A schema carries one :class:`Ignored` for each thing that the
+graphs have and that is not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["GraphError", "Ignored", "IgnoredWarning"]
+
+
+class GraphError(ValueError):
+    """A graph that cannot be read.
+
+    Parameters
+    ----------
+    graph : int, str or None
+        Its position in the user's list, or its name. None: the error concerns all graphs.
+    text : str
+        The rest of the message, with the cure: ``" has no nodes: leave it out"``.
+    other : int or str, default=None
+        Another graph that the message names after `text`.
+    rest : str, default=""
+        The message after the name of the other graph.
+    """
+
+    def __init__(
+        self, graph: int | str | None, text: str, other: int | str | None = None, rest: str = ""
+    ) -> None:
+        super().__init__(graph, text, other, rest)  # for pickle
+        self.graph, self.text, self.other, self.rest = graph, text, other, rest
+        self.among: tuple[int, str, str] | None = None  # number of graphs, first and last name
+
+    def set_names(self, names: Sequence[str]) -> None:
+        """Replace positions by names; `names` has one for each graph of the list."""
+        if self.graph is None and len(names) > 1:
+            self.among = len(names), names[0], names[-1]
+        if isinstance(self.graph, int):
+            self.graph = names[self.graph]
+        if isinstance(self.other, int):
+            self.other = names[self.other]
+
+    def __str__(self) -> str:
+        if self.graph is not None:
+            name = _name(self.graph)
+        elif self.among is not None:
+            name = "none of the {} graphs from {} to {}".format(*self.among)
+        else:
+            name = "no graph"
+        return f"{name}{self.text}{'' if self.other is None else _name(self.other)}{self.rest}"
+
+
+def _name(graph: int | str) -> str:
+    return graph if isinstance(graph, str) else f"graph {graph}"
+
+
+class IgnoredWarning(UserWarning):
+    """A warning that names the :class:`Ignored` attributes of graphs."""
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """Data of graphs that is not read.
+
+    Parameters
+    ----------
+    part : {"node", "edge"}
+    name : str
+        The attribute; ``repr(name)`` if `why` is "not text"; "self-loop".
+    why : {"unread", "identifier", "not text", "self-loop"}
+    count : int
+        The number of self-loops.
+    """
+
+    part: str
+    name: str
+    why: str = "unread"
+    count: int = 0
+
+    @property
+    def is_attribute(self) -> bool:
+        """True for data that a schema could name, False for self-loops."""
+        return self.why != "self-loop"
+
+    def __str__(self) -> str:
+        if self.why == "self-loop":
+            return f"{self.count} self-loop{'s' * (self.count > 1)}"
+        if self.why == "not text":
+            return f"{self.part} attribute {self.name} (rename it: this is no text)"
+        return f"{self.part} attribute {self.name!r}{' (an identifier)' * (self.why != 'unread')}"
