@@ -12,7 +12,6 @@ import click
 import numpy as np
 import pandas as pd
 
-from skgraphkde import inspection
 from skgraphkde.cli.options import (
     OutputFile,
     detector_option,
@@ -33,7 +32,10 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import FileGraph, read_files
 from skgraphkde.graphs.naming import shown
-from skgraphkde.inspection.reasons import POINTED, WEAKEST
+from skgraphkde.inspection import novel_nodes
+from skgraphkde.inspection.reasons import Reason
+from skgraphkde.inspection.results import judge
+from skgraphkde.inspection.views import shares_of
 from skgraphkde.persistence import atomic_file
 
 PICTURED = 6  # graphs in a picture, at most
@@ -44,7 +46,7 @@ REASONS = 3  # of a graph on stdout, at most
 class _Explanation(NamedTuple):
     decision: float
     surprises: np.ndarray  # of the views
-    reasons: pd.DataFrame  # rows of inspection.explain
+    reasons: list[Reason]  # the unusual ones, the strongest first
     references: list[tuple[int, float]]  # the nearest ones and their distances
     nodes: pd.DataFrame  # contribution, rank, view, new_from
 
@@ -121,29 +123,26 @@ def explain(
 def _explained(
     detector: GraphKDEDetector, k: int, batch: GraphBatch, ids: list
 ) -> list[_Explanation]:
-    density = detector.density_
-    surprises = inspection.view_surprises(detector, batch)
-    views = surprises[:, : len(density.fitted_distances)].argmax(axis=1).tolist()
-    table = inspection.explain(detector, batch, k, n_reasons=REASONS, node_names=ids)
-    strong = table[table["strength"] >= WEAKEST]
+    batch, density = detector.read(batch), detector.density_
+    judgement = judge(detector, batch, k=k, n_reasons=REASONS, node_names=ids)
     new_from: list = [None] * len(batch)
     if density.novelty is not None:
         new_from = [
             pd.Series(radii, dtype=object).where(radii <= density.novelty.radius, None)
-            for radii in inspection.novel_nodes(detector, batch)
+            for radii in novel_nodes(detector, batch)
         ]
     found = []
-    for i, view in enumerate(views):
-        (shares,) = inspection.node_contributions(detector, batch[i], k, view=view)
-        distances, indices = inspection.nearest_references(detector, batch[i], k, view=view)
+    for i, view in enumerate(judgement.views.tolist()):
+        references, distances = judgement.references[i], judgement.distances[i]
+        shares = shares_of(detector, batch[i], references, distances, view)
         ranks = pd.Series(shares).rank(ascending=False, method="first").astype(int)
         columns = {"contribution": shares, "rank": ranks, "view": view, "new_from": new_from[i]}
         found.append(
             _Explanation(
-                decision=float(-surprises[i].sum() - detector.offset_),
-                surprises=surprises[i],
-                reasons=strong[strong["graph"] == i],
-                references=list(zip(indices[0].tolist(), distances[0].tolist(), strict=True)),
+                decision=float(judgement.decisions[i]),
+                surprises=judgement.surprises[i],
+                reasons=[reason for reason in judgement.reasons[i] if reason.is_unusual],
+                references=list(zip(references.tolist(), distances.tolist(), strict=True)),
                 nodes=pd.DataFrame(columns),
             )
         )
@@ -154,7 +153,7 @@ def _lines(graph: FileGraph, found: _Explanation, density: GraphDensity) -> list
     """The lines on stdout about a graph."""
     lines = [f"{graph.name}: {verdict(found.decision)}, decision {found.decision:.4g}"]
     lines += [
-        f"  because {x.reason} (strength {x.strength:.3g})" for x in found.reasons.itertuples()
+        f"  because {reason.text} (strength {reason.strength:.3g})" for reason in found.reasons
     ]
     if len(density.views) > 1:
         pairs = zip(density.views, found.surprises, strict=True)
@@ -195,7 +194,6 @@ def _draw(lowest: list[tuple[FileGraph, _Explanation]], path: str, references: G
         ax.axis("off")
     categories = common_categories(references, [graph.batch for graph, _ in lowest])
     for ax, (graph, found) in zip(axes.flat, lowest, strict=False):
-        reasons = found.reasons
         display = NodeContributionsDisplay.from_predictions(
             graph.batch,
             found.nodes["contribution"].to_numpy(),
@@ -203,8 +201,8 @@ def _draw(lowest: list[tuple[FileGraph, _Explanation]], path: str, references: G
             vmax=limit,
             colorbar=False,
             names=graph.nodes,
-            outlined=reasons.loc[reasons["kind"].isin(POINTED), "nodes"].explode().dropna(),
-            marked=[edge for edges in reasons["edges"] for edge in edges],
+            outlined=[node for reason in found.reasons for node in reason.pointed],
+            marked=[edge for reason in found.reasons for edge in reason.edges],
             edge_categories=categories,
         )
         title = f"{shown(Path(graph.name).name)}, decision {found.decision:.3g}"
