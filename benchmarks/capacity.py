@@ -19,7 +19,7 @@ and the density: bandwidths with learned weights, with equal weights, or h = 0.1
 FORMS: dict[str, dict[str, Any]] = {
     "learned": {},
     "fixed": {"training__learn_weights": False},
-    "single": {"density__bandwidths": (0.1,)},
+    "single": {"views__kernels__bandwidths": (0.1,)},
 }
 WIDTHS, DEPTHS = (32, 64, 128, 256), (1, 2, 3, 4, 5)
 

@@ -17,9 +17,9 @@ percent. The paper does not say which class its AUPRC takes for positive; ours i
 graphs. Its rows h = 0.01 and h = 1 have the same AUROC and FPR95 to the last digit.
 """
 VARIANTS: dict[str, dict[str, Any]] = {
-    **{f"h={h:g}": {"density__bandwidths": (h,)} for h in (0.01, 0.1, 1.0, 10.0, 100.0)},
-    "mean readout": {"distance": "mean"},
-    "sum readout": {"distance": "sum"},
+    **{f"h={h:g}": {"views__kernels__bandwidths": (h,)} for h in (0.01, 0.1, 1.0, 10.0, 100.0)},
+    "mean readout": {"views__distance": "mean"},
+    "sum readout": {"views__distance": "sum"},
     "fixed weights": {"training__learn_weights": False},
     "full": {},
     "full, untrained": {"training": None},

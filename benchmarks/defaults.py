@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from benchmarks import protocol
 from benchmarks.protocol import DATASETS, SMALL, evaluate, load
 from benchmarks.render import markdown, mean_std
-from skgraphkde import MMD, Contrastive, GraphKDEDetector, NodeFeatures
+from skgraphkde import MMD, Contrastive, Density, GraphKDEDetector, NodeFeatures
 from skgraphkde.density.kde import NEAREST_MULTIPLES
 from skgraphkde.density.size_kernel import SizeKernel
 
@@ -56,12 +56,13 @@ class RelativeBandwidths(OutlierMixin, BaseEstimator):
     def fit(self, graphs: Any, y: Any = None) -> RelativeBandwidths:
         """Fit once to get the scale, then with bandwidths relative to it."""
         scout = clone(self.detector).set_params(training=None).fit(graphs)
-        scale = scout.density_.bandwidths[0, 0] / NEAREST_MULTIPLES[0]
+        scale = scout.model_.bandwidths[0, 0] / NEAREST_MULTIPLES[0]
         bandwidths = scale * np.array(self.multiples)
-        self.detector_ = clone(self.detector).set_params(density__bandwidths=bandwidths).fit(graphs)
+        self.detector_ = clone(self.detector).set_params(views__kernels__bandwidths=bandwidths)
+        self.detector_.fit(graphs)
         if self.by_likelihood:
             logits = torch.from_numpy(np.log(self._likeliest_weights(graphs)))
-            kde = self.detector_.density_.to_state()["kde"]  # the fitted one, not a copy
+            kde = self.detector_.model_.to_state()["kde"]  # the fitted one, not a copy
             with torch.no_grad():
                 kde.mixture_logits.copy_(logits)
         return self
@@ -70,7 +71,7 @@ class RelativeBandwidths(OutlierMixin, BaseEstimator):
         squared = self.detector_.pairwise_distances(graphs) ** 2
         log_size = SizeKernel.fit(graphs)(graphs, graphs)
         np.fill_diagonal(log_size, -np.inf)
-        h = self.detector_.density_.bandwidths[0]
+        h = self.detector_.model_.bandwidths[0]
         log_f = np.array(
             [logsumexp(log_size - squared / (2 * hk**2), axis=1) - np.log(hk) for hk in h]
         )
@@ -85,8 +86,8 @@ class RelativeBandwidths(OutlierMixin, BaseEstimator):
 
 
 def _detector(seed: int, **changes: Any) -> GraphKDEDetector:
-    one_view = {"distance": MMD(method="random_features"), "novelty": None}
-    detector = GraphKDEDetector(**one_view, random_state=seed)
+    one_view = Density(MMD(method="random_features"))
+    detector = GraphKDEDetector(views=one_view, random_state=seed)
     return detector.set_params(**changes)
 
 
@@ -108,7 +109,7 @@ def _six_bandwidths(by_likelihood: bool = False, **changes: Any) -> Callable[[in
 TWENTY_EPOCHS = Contrastive(max_iter=20)
 VARIANTS: dict[str, Callable[[int], Any]] = {
     "defaults": _changed(),
-    "defaults, exact up to 100,000 nodes": _changed(distance__method="auto"),
+    "defaults, exact up to 100,000 nodes": _changed(views__distance__method="auto"),
     "features: label, else attribute, else degree": _changed(features="given"),
     "features: walks of 16 steps": _with_walks(16),
     "no convolution": _changed(encoder__n_layers=0),
@@ -116,15 +117,15 @@ VARIANTS: dict[str, Callable[[int], Any]] = {
     "three convolutions": _changed(encoder__n_layers=3),
     "untrained GCN": _changed(encoder="gcn"),
     "trained GCN, 20 epochs": _changed(encoder="gcn", training=TWENTY_EPOCHS),
-    "biased MMD": _changed(distance__estimator="biased"),
-    "unbiased MMD": _changed(distance__estimator="unbiased"),
+    "biased MMD": _changed(views__distance__estimator="biased"),
+    "unbiased MMD": _changed(views__distance__estimator="unbiased"),
     "no convolution, biased (the floor)": _changed(
-        encoder__n_layers=0, distance__estimator="biased"
+        encoder__n_layers=0, views__distance__estimator="biased"
     ),
-    "one kernel, gamma = 1": _changed(distance__gammas=(1.0,)),
-    "one kernel, gamma = 100": _changed(distance__gammas=(100.0,)),
-    "no size": _changed(density__size_kernel=False),
-    "the paper's bandwidths": _changed(density__bandwidths=(0.01, 0.1, 1.0, 10.0, 100.0)),
+    "one kernel, gamma = 1": _changed(views__distance__gammas=(1.0,)),
+    "one kernel, gamma = 100": _changed(views__distance__gammas=(100.0,)),
+    "no size": _changed(views__kernels__size_kernel=False),
+    "the paper's bandwidths": _changed(views__kernels__bandwidths=(0.01, 0.1, 1.0, 10.0, 100.0)),
     "six bandwidths, equal weights": _six_bandwidths(),
     "six bandwidths, by the contrast": _six_bandwidths(training=TWENTY_EPOCHS),
     "six bandwidths, by likelihood": _six_bandwidths(by_likelihood=True),

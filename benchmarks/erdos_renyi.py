@@ -33,8 +33,8 @@ ROWS = {
     )
 } | {
     "density settings": density_detector,
-    "widest kernel": paper_detector(distance__gammas=(0.01,)),
-    "widest kernel, untrained": paper_detector(distance__gammas=(0.01,), training=None),
+    "widest kernel": paper_detector(views__distance__gammas=(0.01,)),
+    "widest kernel, untrained": paper_detector(views__distance__gammas=(0.01,), training=None),
 }
 RANGES = {f"{low:.1f}-{low + 0.2:.1f}": low for low in (0.0, 0.2, 0.4, 0.6, 0.8)}
 

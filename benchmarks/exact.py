@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from benchmarks import protocol
 from benchmarks.render import markdown
-from skgraphkde import MMD, GraphKDEDetector
+from skgraphkde import MMD, Density, GraphKDEDetector
 from skgraphkde.evaluation import detection_report
 
 TITLE = "The defaults beside exact distances"
@@ -40,10 +41,13 @@ def measure(estimator: GraphKDEDetector, dataset: str, fold: int) -> dict[str, f
     """AUROC and false alarms of both."""
     graphs = protocol.fold(protocol.load(dataset), fold)
     values = _evaluated(estimator, *graphs)
-    methods = {distance.method for distance in estimator.density_.fitted_distances}
+    model = estimator.model_
+    methods = {model.views[i].distance_.method for i in model.densities}
     values["random_features"] = float("random_features" in methods)
-    exact = MMD(estimator="biased", method="exact"), MMD(gammas=(1.0,), method="exact")
-    of_exact = _evaluated(GraphKDEDetector(distance=exact, random_state=0), *graphs)
+    exact = [MMD(estimator="biased", method="exact"), MMD(gammas=(1.0,), method="exact")]
+    others = [view for i, view in enumerate(model.views) if i not in model.densities]
+    views = (*map(Density, exact), *map(clone, others))
+    of_exact = _evaluated(GraphKDEDetector(views=views, random_state=0), *graphs)
     return values | {f"exact_{name}": value for name, value in of_exact.items()}
 
 

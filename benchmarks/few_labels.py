@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, ParameterGrid
 
 from benchmarks import protocol
 from benchmarks.protocol import evaluate, load
 from benchmarks.render import markdown, mean_std
-from skgraphkde import MMD, GraphBatch, GraphKDEDetector
+from skgraphkde import MMD, Density, GraphBatch, GraphKDEDetector
 from skgraphkde.evaluation import OneClassKFold, get_detection_scorer
 
 TITLE = "A few known anomalies"
@@ -25,9 +25,13 @@ search can know. The known anomalies are drawn anew in each of five folds.
 DATASETS = ("PROTEINS", "ENZYMES", "BZR")
 NUMBERS = (0, 5, 10, 20)
 BEST = -1
+BIASED, CORRECTED = Density(MMD(estimator="biased")), Density(MMD(gammas=(1.0,)))
 GRID = {
-    "distance": ["auto", MMD(estimator="biased"), MMD(gammas=(1.0,))],
-    "novelty": ["auto", None],
+    "views": [
+        (*densities, *others)
+        for densities in ((BIASED, CORRECTED), (BIASED,), (CORRECTED,))
+        for others in (("novelty",), ())
+    ]
 }
 
 
@@ -58,9 +62,7 @@ def measure(estimator: GridSearchCV, dataset: str, n_known: int, fold: int) -> d
     data = load(dataset)
     train, test, y_test = protocol.fold(data, fold)
     if n_known == BEST:
-        settings = [
-            {"distance": d, "novelty": n} for d in GRID["distance"] for n in GRID["novelty"]
-        ]
+        settings = ParameterGrid(GRID)
         values = [_evaluate(estimator, x, train, test, y_test) for x in settings]
         return max(values, key=lambda x: x["auroc"])
     chosen: dict[str, Any] = {}

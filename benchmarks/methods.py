@@ -14,7 +14,7 @@ from benchmarks.peers.ocgin import OCGIN
 from benchmarks.peers.ocgtl import OCGTL
 from benchmarks.peers.signet import SIGNET
 from benchmarks.peers.size import SizeKDE
-from skgraphkde import MMD, GraphKDEDetector, Propagation, density_settings, paper_settings
+from skgraphkde import MMD, Density, GraphKDEDetector, Propagation, density_settings, paper_settings
 
 
 def paper_detector(**changes: Any) -> Callable[[int], GraphKDEDetector]:
@@ -39,8 +39,7 @@ def _kernel(kernel: str, detector: str) -> Callable[[int], GraphKernelDetector]:
 def _floor(seed: int) -> GraphKDEDetector:
     return GraphKDEDetector(
         encoder=Propagation(n_layers=0),
-        distance=MMD(estimator="biased"),
-        novelty=None,
+        views=Density(MMD(estimator="biased")),
         random_state=seed,
     )
 
@@ -50,7 +49,7 @@ DEEP = ("OCGIN", "OCGTL", "GLocalKD", "SIGNET")
 #: Our own rows first.
 METHODS: dict[str, Callable[[int], Any]] = {
     "defaults": lambda seed: GraphKDEDetector(random_state=seed),
-    "one view": lambda seed: GraphKDEDetector(distance="mmd", novelty=None, random_state=seed),
+    "one view": lambda seed: GraphKDEDetector(views="density", random_state=seed),
     "floor": _floor,
     "paper settings": paper_detector(),
     "paper settings, untrained": paper_detector(training=None),

@@ -52,7 +52,7 @@ def measure(estimator: None, engine: str, size_bin: int) -> dict[str, float]:
     generator = torch.Generator().manual_seed(0)
     encoder = GCN(hidden_dim=128, n_layers=2).build(features.attributes.shape[1], generator).eval()
     frequencies = draw_frequencies(128, 512, rng) if engine == "random_features" else None
-    distance = FittedMMD(paper_settings()["distance"].gammas, frequencies=frequencies)
+    distance = FittedMMD(paper_settings()["views"].distance.gammas, frequencies=frequencies)
 
     def embedded(index: np.ndarray) -> DiscreteMeasures:
         with torch.no_grad():

@@ -13,7 +13,7 @@ from dask.distributed import Client, LocalCluster
 
 from benchmarks.protocol import load
 from benchmarks.render import markdown
-from skgraphkde import MMD, GraphKDEDetector
+from skgraphkde import MMD, Density, GraphKDEDetector
 
 TITLE = "More than one process"
 ABOUT = """\
@@ -41,7 +41,7 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
 
 def estimator(dataset: str) -> GraphKDEDetector:
     """One view, by random features, which bound what a reference costs."""
-    return GraphKDEDetector(distance=MMD(method="random_features"), novelty=None, random_state=0)
+    return GraphKDEDetector(views=Density(MMD(method="random_features")), random_state=0)
 
 
 def measure(estimator: GraphKDEDetector, dataset: str) -> dict[str, float]:

@@ -20,7 +20,7 @@ cells did not run.
 DATASETS = ("MUTAG", "PROTEINS", "NCI1", "COLLAB", "REDDIT-BINARY")
 ROWS = {
     **METHODS,
-    "paper settings, random features": paper_detector(distance__method="random_features"),
+    "paper settings, random features": paper_detector(views__distance__method="random_features"),
 }
 
 

@@ -19,6 +19,7 @@ from benchmarks.render import markdown
 from skgraphkde import (
     MMD,
     Contrastive,
+    Density,
     GraphBatch,
     GraphKDEDetector,
     NodeFeatures,
@@ -58,12 +59,11 @@ def estimator(
 ) -> GraphKDEDetector:
     """Degrees as node features, random features, a bounded number of references; GCNs train."""
     if dataset:
-        return paper_detector(training=None, distance__method=method)(0)
+        return paper_detector(training=None, views__distance__method=method)(0)
     return GraphKDEDetector(
         features=NodeFeatures(("degree",)),
         encoder="gcn" if max_iter else "propagation",
-        distance=MMD(method="random_features"),
-        novelty=None,
+        views=Density(MMD(method="random_features")),
         training=Contrastive(max_iter=max_iter) if max_iter else None,
         references=References("uniform", ratio=min(1.0, N_REFERENCES / n_graphs)),
         random_state=0,

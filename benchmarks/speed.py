@@ -34,7 +34,7 @@ exponentials of half of all pairs of points, after merging, take by themselves, 
 cores, measured in this run. *Error* is the largest difference from double precision.
 """
 MAX_NODES, N_PAIRS, BLOCK = 10_000, 300, 64
-GAMMAS = paper_settings()["distance"].gammas
+GAMMAS = paper_settings()["views"].distance.gammas
 MMD = FittedMMD(GAMMAS)
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import protocol
 from benchmarks.protocol import DATASETS, load
 from benchmarks.render import markdown, mean_std, read_paper
-from skgraphkde import MMD, GraphBatch, GraphKDEDetector, Novelty
+from skgraphkde import MMD, Density, GraphBatch, GraphKDEDetector, Novelty
 from skgraphkde.calibration import offset
-from skgraphkde.density.novelty import FittedNovelty
-from skgraphkde.density.surprise import LogPValues
+from skgraphkde.views.p_values import LogPValues
 
 TITLE = "Three views"
 ABOUT = """\
@@ -40,18 +39,18 @@ DISTANCES = (
 )
 
 
-class CountedNovelty(FittedNovelty):
+class CountedNovelty(Novelty):
     """The number of new nodes in place of their share."""
 
-    def _surprise(self, is_new: np.ndarray, graphs: GraphBatch) -> np.ndarray:
-        return np.add.reduceat(is_new.astype(float), graphs.node_ptr[:-1])
+    def _new_shares(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
+        return super()._new_shares(graphs, own) * graphs.n_nodes_per_graph
 
 
-NOVELTIES: dict[str, Callable[[GraphBatch], FittedNovelty]] = {
-    "novelty": Novelty().fit,
-    **{f"novelty, radius {r}": Novelty(radius=r).fit for r in (1, 2, 3, 4, 6, 7)},
-    "number of new nodes": lambda graphs: CountedNovelty(Novelty(), graphs),
-    "novelty of degrees": Novelty(categories="degree").fit,
+NOVELTIES = {
+    "novelty": Novelty(),
+    **{f"novelty, radius {r}": Novelty(radius=r) for r in (1, 2, 3, 4, 6, 7)},
+    "number of new nodes": CountedNovelty(),
+    "novelty of degrees": Novelty(categories="degree"),
 }
 VIEWS = ["biased", "corrected", "one view", "gamma 1 and 10", "unbiased", *NOVELTIES]
 #: The views that are joined, each with its weight.
@@ -94,7 +93,7 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
 
 def estimator(dataset: str, fold: int) -> GraphKDEDetector:
     """All distances at once; they share their kernel means."""
-    return GraphKDEDetector(distance=DISTANCES, novelty=None, random_state=fold)
+    return GraphKDEDetector(views=tuple(map(Density, DISTANCES)), random_state=fold)
 
 
 def measure(estimator: GraphKDEDetector, dataset: str, fold: int) -> dict[str, float]:
@@ -106,12 +105,12 @@ def joined_auroc(
     estimator: GraphKDEDetector, train: GraphBatch, test: GraphBatch, y_test: np.ndarray
 ) -> dict[str, float]:
     """Fit once, and evaluate each way to join the views."""
-    density = estimator.fit(train).density_
-    known, new = [*density.training_scores], [*density.view_scores(test)]
-    for fit in NOVELTIES.values():
-        novelty = fit(train)
-        known.append(novelty.scores(train, np.arange(len(train)))[0])
-        new.append(novelty.scores(test)[0])
+    model = estimator.fit(train).model_
+    known, new = [*model.training_scores], [*model.view_scores(test)]
+    for view in NOVELTIES.values():
+        novelty = clone(view).fit(train)
+        known.append(novelty.scores(train, np.arange(len(train))))
+        new.append(novelty.scores(test, np.full(len(test), -1)))
     log_p = {name: LogPValues(x) for name, x in zip(VIEWS, known, strict=True)}
     of_test = {name: log_p[name](x) for name, x in zip(VIEWS, new, strict=True)}
     raw = dict(zip(VIEWS, new, strict=True))

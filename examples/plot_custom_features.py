@@ -42,7 +42,7 @@ target = np.where(np.arange(90) < 60, 1, -1)
 # No schema declares the attributes of these graphs, so a detector ignores them with a warning.
 # It judges the ninety buildings by their wiring, which is no better than chance:
 detector = GraphKDEDetector().fit(known)
-print("features in use:", detector.density_.features.kinds_)
+print("features in use:", detector.model_.features.kinds_)
 print(f"AUROC of the wiring:             {auroc(target, detector.score_samples(fresh)):.2f}")
 
 # %%
@@ -51,7 +51,7 @@ print(f"AUROC of the wiring:             {auroc(target, detector.score_samples(f
 # lot and say nothing, and more features are not better:
 schema = GraphSchema(node_categories=None, node_numbers="temperature")
 detector = GraphKDEDetector(schema=schema).fit(known)
-n_columns = detector.density_.features.n_features_out_
+n_columns = detector.model_.features.n_features_out_
 print(detector.schema_)
 area = auroc(target, detector.score_samples(fresh))
 print(f"AUROC with all {n_columns} columns:       {area:.2f}")

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.stats import spearmanr
 from sklearn.model_selection import GridSearchCV, KFold
 
-from skgraphkde import MMD, GraphKDEDetector
+from skgraphkde import MMD, Density, GraphKDEDetector
 from skgraphkde.datasets import load_mutag
 from skgraphkde.evaluation import OneClassKFold, get_detection_scorer
 
@@ -26,7 +26,7 @@ molecules, y = load_mutag(return_X_y=True)
 grid = {
     "encoder__n_layers": [0, 1, 2, 3],
     "features": ["given", "auto"],
-    "distance": ["auto", MMD(estimator="biased")],
+    "views": ["auto", (Density(MMD(estimator="biased")), "novelty")],
 }
 folds = KFold(5, shuffle=True, random_state=0)
 search = GridSearchCV(GraphKDEDetector(random_state=0), grid, cv=folds)
@@ -67,7 +67,7 @@ for i, setting in enumerate(settings):
         auroc[i],
         color=shades[setting["encoder__n_layers"]],
         marker="o" if setting["features"] == "auto" else "^",
-        facecolor=None if setting["distance"] == "auto" else "none",
+        facecolor=None if setting["views"] == "auto" else "none",
         s=70,
     )
 ax.scatter(

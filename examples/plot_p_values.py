@@ -16,12 +16,12 @@ that at most a share ``alpha`` of them is expected to be normal?
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skgraphkde import MMD, GraphKDEDetector
+from skgraphkde import MMD, Density, GraphKDEDetector
 from skgraphkde.datasets import make_barabasi_albert
 
 drawn = make_barabasi_albert(700, 30, random_state=0)
 known, fresh, target = drawn.graphs[:300], drawn.graphs[300:], drawn.target[300:]
-options = {"distance": MMD(method="random_features"), "novelty": None, "random_state": 0}
+options = {"views": Density(MMD(method="random_features")), "random_state": 0}
 detector = GraphKDEDetector(contamination=0.1, **options).fit(known)
 p_values = detector.p_values(fresh)
 

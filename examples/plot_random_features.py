@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import spearmanr
 
-from skgraphkde import MMD, GraphKDEDetector
+from skgraphkde import MMD, Density, GraphKDEDetector
 from skgraphkde.datasets import make_stochastic_block
 from skgraphkde.evaluation import auroc
 
@@ -32,7 +32,7 @@ def fit_and_score(detector: GraphKDEDetector) -> tuple[np.ndarray, float]:
     return scores, time.perf_counter() - start
 
 
-exact = GraphKDEDetector(distance=MMD(method="exact"), novelty=None)
+exact = GraphKDEDetector(views=Density(MMD(method="exact")))
 scores, seconds = fit_and_score(exact)
 D = exact.pairwise_distances(fresh)
 print(f"exact        AUROC {auroc(target, scores):.3f}  {seconds:5.1f} s")
@@ -43,7 +43,7 @@ numbers = [8, 32, 128, 512, 2048]
 errors, correlations, times, approximate = [], [], [], {}
 for n_components in numbers:
     distance = MMD(method="random_features", n_components=n_components)
-    detector = GraphKDEDetector(distance=distance, novelty=None, random_state=0)
+    detector = GraphKDEDetector(views=Density(distance), random_state=0)
     found, needed = fit_and_score(detector)
     approximate[n_components] = detector.pairwise_distances(fresh)
     errors.append(np.abs(approximate[n_components] - D).mean())

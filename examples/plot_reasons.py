@@ -43,8 +43,8 @@ print("the most typical known molecule:", mean_distances(detector).argmin())
 # all of their atoms are in neighborhoods that no known molecule has, but two of the known molecules
 # are as unlike all others.
 surprises = view_surprises(detector, others[odd])
-for name, of_view in zip(detector.density_.views, surprises.T, strict=True):
-    print(f"{name:42s}", of_view.round(1))
+for name, of_view in surprises.items():
+    print(f"{name:42s}", of_view.to_numpy().round(1))
 
 # %%
 # First row: the surprises; the dotted line, log(126), is what none of 125 known molecules exceeds.
@@ -63,9 +63,9 @@ figure, axes = plt.subplots(
 )
 draw = partial(NodeContributionsDisplay.from_predictions, vmax=limit, colorbar=False)
 for column, (i, (bars, by_share, by_radius, below)) in enumerate(zip(odd, axes.T, strict=True)):
-    bars.barh(["biased", "corrected", "novelty"], surprises[column], color="#777777")
+    bars.barh(["biased", "corrected", "novelty"], surprises.iloc[column], color="#777777")
     bars.axvline(np.log(len(known) + 1), color="black", linestyle=":")
-    bars.set(xlim=(0, 1.05 * surprises.max()), xlabel="surprise")
+    bars.set(xlim=(0, 1.05 * surprises.to_numpy().max()), xlabel="surprise")
     bars.invert_yaxis()
     if column:
         bars.set_yticks([])

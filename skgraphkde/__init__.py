@@ -7,10 +7,11 @@ from skgraphkde._version import __version__
 
 if TYPE_CHECKING:
     from skgraphkde.calibration import LeaveOneOut, Split
-    from skgraphkde.density import KDE, GraphDensity, Novelty, References
+    from skgraphkde.density import KDE, References
     from skgraphkde.detectors import (
         BaseGraphDetector,
         GraphKDEDetector,
+        GraphModel,
         InvalidFileError,
         density_settings,
         load,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from skgraphkde.persistence import register
     from skgraphkde.reporting import report
     from skgraphkde.training import Contrastive, RandomEdges, SpectralEdges, Twins
+    from skgraphkde.views import Density, Extremes, Novelty, Rarity, View
 
 __all__ = [
     "GCN",
@@ -30,14 +32,16 @@ __all__ = [
     "MMD",
     "BaseGraphDetector",
     "Contrastive",
+    "Density",
     "Distance",
     "Encoder",
     "EncoderModule",
+    "Extremes",
     "FittedDistance",
     "FittedSchema",
     "GraphBatch",
-    "GraphDensity",
     "GraphKDEDetector",
+    "GraphModel",
     "GraphSchema",
     "InvalidFileError",
     "LeaveOneOut",
@@ -45,11 +49,13 @@ __all__ = [
     "Novelty",
     "Propagation",
     "RandomEdges",
+    "Rarity",
     "Readout",
     "References",
     "SpectralEdges",
     "Split",
     "Twins",
+    "View",
     "__version__",
     "density_settings",
     "load",
@@ -67,6 +73,7 @@ _ROOMS = (
     "encoders",
     "distances",
     "density",
+    "views",
     "training",
     "calibration",
     "detectors",

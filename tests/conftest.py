@@ -13,7 +13,7 @@ if not torch.cuda.is_available():  # Triton reads this when it is imported
 
 from hypothesis import settings
 
-from skgraphkde import GraphBatch, read_graphs
+from skgraphkde import MMD, Density, GraphBatch, read_graphs
 
 # Nothing asserts a time. `make test-slow` searches longer: HYPOTHESIS_PROFILE=slow.
 settings.register_profile("fast", deadline=None, max_examples=10)
@@ -37,6 +37,12 @@ def random_graphs(n_graphs, seed=0, labels="CNO", n_attributes=0, max_nodes=9):
                 graph.nodes[node]["x"] = rng.standard_normal(n_attributes)
         graphs.append(graph)
     return graphs
+
+
+def densities(*distances, kernels="kde"):
+    """A view for each of these distances; without any, for each of the defaults."""
+    distances = distances or (MMD(estimator="biased"), MMD(gammas=(1.0,)))
+    return tuple(Density(distance, kernels) for distance in distances)
 
 
 def permuted(batch: GraphBatch, seed: int) -> GraphBatch:

@@ -28,8 +28,11 @@ from skgraphkde import (
     GCN,
     MMD,
     Contrastive,
+    Density,
+    Extremes,
     GraphKDEDetector,
     Novelty,
+    Rarity,
     Split,
     Twins,
     load,
@@ -142,10 +145,21 @@ def test_settings_have_all_parameters():
         ({"calibration": "split"}, {"calibration": Split()}),
         ({"training": "contrastive"}, {"training": Contrastive(twins=Twins(edges="spectrum"))}),
         (
-            {"distance": "mmd"},
-            {"distance": MMD(gammas=list(np.array([0.01, 0.1, 1, 10, 100])))},
+            {"views": "density"},
+            {"views": Density(MMD(gammas=list(np.array([0.01, 0.1, 1, 10, 100]))))},
         ),
-        ({}, {"distance": (MMD(estimator="biased"), MMD((1.0,))), "novelty": Novelty()}),
+        (
+            {},
+            {
+                "views": (
+                    Density(MMD(estimator="biased")),
+                    Density(MMD((1.0,))),
+                    Novelty(),
+                    Rarity(),
+                    Extremes(),
+                )
+            },
+        ),
         ({}, {"n_jobs": 2, "verbose": 1}),
         ({"training": Contrastive()}, {"training": Contrastive(checkpoint="training.pt")}),
     ],

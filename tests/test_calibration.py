@@ -5,16 +5,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from skgraphkde import (
-    MMD,
-    GraphBatch,
-    GraphKDEDetector,
-    NodeFeatures,
-    Propagation,
-    Split,
-)
+from skgraphkde import MMD, Density, GraphBatch, GraphKDEDetector, NodeFeatures, Propagation, Split
 from skgraphkde.calibration import conformal_p_values, discoveries, offset
-from tests.conftest import random_graphs
+from tests.conftest import densities, random_graphs
 
 
 @pytest.mark.parametrize("contamination", [0.05, 0.25])
@@ -74,8 +67,10 @@ def clouds(rng, n_graphs, spread=1.0):
     return GraphBatch(5 * np.arange(n_graphs + 1), no_edges, attributes=attributes)
 
 
-ONE_VIEW = {"distance": MMD(gammas=(1.0,)), "novelty": None}
-THREE_VIEWS = {"distance": (MMD(gammas=(1.0,), estimator="biased"), MMD(gammas=(1.0,)))}
+ONE_VIEW = {"views": Density(MMD(gammas=(1.0,)))}
+THREE_VIEWS = {
+    "views": (*densities(MMD(gammas=(1.0,), estimator="biased"), MMD(gammas=(1.0,))), "novelty")
+}
 VIEWS = pytest.mark.parametrize(
     "views",
     [
@@ -107,7 +102,7 @@ def repeated(calibration, n_repetitions, views):
 
 @VIEWS
 def test_split_p_values_and_selection_hold_what_they_promise(views, capsys):
-    """Few repetitions, as tests/detectors/test_views.py has 200 of the defaults."""
+    """Few repetitions, as tests/views/test_detector.py has 200 of the defaults."""
     p_values, false_shares = repeated(Split(100 / 140), 100 if views is ONE_VIEW else 40, views)
     with capsys.disabled():
         print(f"\n{len(p_values)} calibrations, 30 fresh normal graphs each: P(p <= a)", end="")

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from threadpoolctl import threadpool_info
 
-from skgraphkde import GCN, MMD, Contrastive, GraphKDEDetector
+from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector
 from skgraphkde.datasets import load_mutag
 
 molecules = load_mutag().graphs
@@ -25,8 +25,8 @@ torch.set_num_threads(2)
 SETTINGS = [
     {},
     {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)},
-    {"distance": MMD(method="random_features", n_components=32)},
-    {"distance": "mmd", "novelty": None},
+    {"views": (Density(MMD(method="random_features", n_components=32)), "novelty")},
+    {"views": "density"},
 ]
 
 

@@ -54,7 +54,7 @@ def test_the_frame():
         assert of_graph["rank"].tolist() == list(range(1, len(of_graph) + 1))
         assert (of_graph["strength"] >= 0).all()
         assert all(max(nodes, default=0) < len(new[i]) for nodes in of_graph["nodes"])
-        view = int(view_surprises(detector, [new[i]])[0, :2].argmax())
+        view = int(view_surprises(detector, [new[i]]).to_numpy()[0, :2].argmax())
         _, nearest = nearest_references(detector, [new[i]], 4, view=view)
         assert set(of_graph["references"]) == {tuple(nearest[0])}
 
@@ -222,7 +222,7 @@ def test_the_nodes_of_an_edge_number_by_category():
         return graph
 
     schema = GraphSchema(edge_categories="medium", edge_numbers="flow")
-    detector = GraphKDEDetector(schema=schema, novelty=None).fit([graph(i) for i in range(60)])
+    detector = GraphKDEDetector(schema=schema, views="density").fit([graph(i) for i in range(60)])
     odd = graph(1000)
     ends = next((u, v) for u, v, data in odd.edges(data=True) if data["medium"] == "y")
     odd.edges[ends]["flow"] = 50.0

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
-from skgraphkde import GCN, MMD, Contrastive, GraphKDEDetector, Readout, read_graphs
+from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, Readout, read_graphs
 from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.inspection import mean_distances, nearest_references, node_contributions
 from tests.conftest import permuted, random_graphs
 
 SETTINGS = {
     "defaults": {},
-    "biased": {"distance": MMD(estimator="biased")},
-    "random features": {"distance": MMD(method="random_features")},
-    "mean": {"distance": "mean"},
+    "biased": {"views": (Density(MMD(estimator="biased")), "novelty")},
+    "random features": {"views": (Density(MMD(method="random_features")), "novelty")},
+    "mean": {"views": ("novelty", Density("mean"))},
     "trained": {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)},
 }
 
@@ -38,26 +38,24 @@ def labeled(graphs):
     nx.set_node_attributes(graphs[8], "C", "label")
 
 
-def numbered_distances(detector):
-    return range(len(detector.density_.fitted_distances))
-
-
 def squared_distances(detector, graphs, view):
-    """Signed, as the density takes them."""
-    density = detector.density_
-    batches = detector.read(graphs), density.references
-    measures = [density._measures(batch)[0] for batch in batches]
+    """Signed, as the kernels take them."""
+    model = detector.model_
+    batches = detector.read(graphs), model.references
+    measures = [model._measures(batch)[0] for batch in batches]
     P, Q = (DiscreteMeasures(x.points, x.weights, x.sizes) for x in measures)
-    return density.fitted_distances[view].squared(P, Q).numpy(force=True)
+    return model.views[view].distance_.squared(P, Q).numpy(force=True)
 
 
 def rounding(detector):
-    return 1e-5 if getattr(detector.distance, "method", "exact") == "random_features" else 1e-9
+    views = detector.model_.views
+    methods = [getattr(views[i].distance_, "method", "exact") for i in detector.model_.densities]
+    return 1e-5 if "random_features" in methods else 1e-9
 
 
 @pytest.mark.parametrize("k", [1, 20])
 def test_contributions_sum_to_the_squared_distance(detector, graphs, k):
-    for view in numbered_distances(detector):
+    for view in detector.model_.densities:
         shares = node_contributions(detector, graphs, k, view=view)
         assert [len(x) for x in shares] == [len(graph) for graph in graphs]
         squared = squared_distances(detector, graphs, view)
@@ -71,7 +69,7 @@ def test_contributions_follow_the_nodes(seed):
     detector = GraphKDEDetector().fit(random_graphs(12, seed=1))
     batch = read_graphs(random_graphs(4, seed))
     shuffled = permuted(batch, seed)
-    for view in numbered_distances(detector):
+    for view in detector.model_.densities:
         one, other = (node_contributions(detector, x, view=view) for x in (batch, shuffled))
         for a, b in zip(one, other, strict=True):
             np.testing.assert_allclose(np.sort(a), np.sort(b), atol=1e-9)
@@ -79,7 +77,7 @@ def test_contributions_follow_the_nodes(seed):
 
 def test_nearest_references_are_those_of_all_distances(detector, graphs):
     tolerance = rounding(detector)  # of squares: the root of a 0 that is rounded may be 1e-7
-    for view in numbered_distances(detector):
+    for view in detector.model_.densities:
         distances, indices = nearest_references(detector, graphs, 4, view=view)
         squared = np.maximum(squared_distances(detector, graphs, view), 0)
         np.testing.assert_allclose(distances**2, np.sort(squared, axis=1)[:, :4], atol=tolerance)
@@ -91,7 +89,7 @@ def test_nearest_references_are_those_of_all_distances(detector, graphs):
 def test_the_most_typical_graph():
     """Cycles, and one star: a cycle is typical, the star the extreme."""
     graphs = [nx.cycle_graph(n) for n in (6, 7, 8, 9)] + [nx.star_graph(7)]
-    detector = GraphKDEDetector(distance=MMD(estimator="biased")).fit(graphs)
+    detector = GraphKDEDetector(views=Density(MMD(estimator="biased"))).fit(graphs)
     D = detector.pairwise_distances(graphs)
     np.testing.assert_allclose(mean_distances(detector), D.sum(axis=1) / 4, atol=1e-6)
     assert mean_distances(detector).argmax() == 4
@@ -116,8 +114,10 @@ def test_planted_nodes_come_first(capsys):
 
 def test_what_cannot_be_explained(graphs):
     for distance in (Readout("sum"), "sum"):
-        detector = GraphKDEDetector(distance=distance).fit(graphs[:8])
-        message = f"distance={distance!r} is not a sum over nodes: use 'mmd', or"
+        detector = GraphKDEDetector(views=(Density(distance), "novelty")).fit(graphs[:8])
+        message = (
+            f"the distance of Density(distance={distance!r}) is not a sum over nodes: use 'mmd', or"
+        )
         with pytest.raises(ValueError, match=re.escape(message)):
             node_contributions(detector, graphs)
     assert nearest_references(detector, graphs, 2)[0].shape == (len(graphs), 2)

@@ -47,7 +47,7 @@ def test_memory_of_labels_does_not_grow_with_their_number():
     n_bytes = 8 * blocks.PROJECTED * batch.n_nodes
     assert peak(features.transform, batch)[0] < 4 * n_bytes  # one-hot columns: 12 times as much
     detector = GraphKDEDetector().fit(batch[:20])  # 630 labels
-    assert detector.density_.embedding_dim < 1000
+    assert detector.model_.embedding_dim < 1000
 
 
 def test_up_to_512_labels_have_columns_of_their_own():
@@ -108,12 +108,12 @@ def test_projected_labels_of_several_categories_and_unseen_ones(few_columns):
 def test_projected_labels_in_files_and_in_words(few_columns, tmp_path):
     graphs, new = random_graphs(20, seed=1), random_graphs(5, seed=2)
     detector = GraphKDEDetector(random_state=0).fit(graphs)
-    assert detector.density_.features.block("label").weights is not None
+    assert detector.model_.features.block("label").weights is not None
     detector.save(tmp_path / "model.skg")
     loaded = skgraphkde.load(tmp_path / "model.skg")
     np.testing.assert_array_equal(loaded.score_samples(new), detector.score_samples(new))
     assert not explain(detector, new, n_reasons=1000)["what"].str.contains("projected").any()
-    state = detector.density_.features.block("label").to_state()
+    state = detector.model_.features.block("label").to_state()
     for weights in (np.ones(2), -np.ones(3), np.full(3, np.nan), np.ones((3, 1))):
         with pytest.raises(ValueError, match="LabelBlock: the array weights is"):
             blocks.LabelBlock.from_state(State("LabelBlock", state | {"weights": weights}))

@@ -22,12 +22,13 @@ from skgraphkde import (
     KDE,
     MMD,
     Contrastive,
+    Density,
     GraphKDEDetector,
     GraphSchema,
     LeaveOneOut,
     NodeFeatures,
     Novelty,
-    Readout,
+    Rarity,
     References,
     Split,
     Twins,
@@ -37,12 +38,15 @@ from skgraphkde.detectors import processes
 from skgraphkde.encoders import dgl_backend
 from skgraphkde.inspection import explain, nearest_references, view_surprises
 from skgraphkde.training import RandomEdges, SpectralEdges
+from tests.conftest import densities
 
 TRAINED = {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=3, batch_size=16)}
-ONE_DISTANCE = {"distance": "mmd"}
-RANDOM_FEATURES = {"distance": MMD(method="random_features")}
+ONE_VIEW = {"views": "density"}
+RANDOM_FEATURES = {"views": Density(MMD(method="random_features"))}
 TYPED = {"schema": GraphSchema()}
-NOVELTY = {"novelty": Novelty(radius=1)}
+NUMBERS = {**TYPED, "views": "density"}
+NOVELTY = {"views": ("density", Novelty(radius=1))}
+RARITY = {"views": ("density", "rarity")}
 SPECTRAL = {**TRAINED, "training": Contrastive(max_iter=3, twins=Twins(edges=SpectralEdges()))}
 RANDOM_EDGES = {**TRAINED, "training": Contrastive(max_iter=3, twins=Twins(edges=RandomEdges()))}
 
@@ -52,11 +56,18 @@ CHANGES = {
     "GraphKDEDetector.schema": ({}, "schema", GraphSchema(node_categories=None)),
     "GraphKDEDetector.features": ({}, "features", "given"),
     "GraphKDEDetector.encoder": ({}, "encoder", "gcn"),
-    "GraphKDEDetector.distance": ({}, "distance", "mean"),
-    "GraphKDEDetector.distance, a tuple": ({}, "distance", ("mmd", Readout())),
-    "GraphKDEDetector.distance, a tuple of one": ({}, "distance", (MMD(),)),
-    "GraphKDEDetector.novelty": (NOVELTY, "novelty", None),
-    "GraphKDEDetector.density": ({}, "density", KDE(size_kernel=False)),
+    "GraphKDEDetector.views": ({}, "views", "density"),
+    "GraphKDEDetector.views, an object": ({}, "views", Density("mean")),
+    "GraphKDEDetector.views, a tuple": ({}, "views", ("density", "novelty", Density("sum"))),
+    "GraphKDEDetector.views, a tuple of one": ({}, "views", (Density(),)),
+    "GraphKDEDetector.views, no novelty": (NOVELTY, "views", "density"),
+    "GraphKDEDetector.views, rarity": (NOVELTY, "views", ("density", Novelty(1), "rarity")),
+    "GraphKDEDetector.views, extremes": (NUMBERS, "views", ("density", "extremes")),
+    "GraphKDEDetector.views, other kernels": (
+        {"views": densities()},
+        "views",
+        densities(kernels=KDE(size_kernel=False)),
+    ),
     "GraphKDEDetector.training": ({"encoder": "gcn"}, "training", Contrastive(max_iter=2)),
     "GraphKDEDetector.references": ({}, "references", "uniform"),
     "GraphKDEDetector.calibration": ({}, "calibration", "train"),
@@ -84,16 +95,23 @@ CHANGES = {
     "GCN.dropout": (TRAINED, "encoder__dropout", 0.5),
     "GCN.batch_norm": ({"encoder": "gcn"}, "encoder__batch_norm", False),
     "GCN.backend": ({"encoder": GCN(backend="torch")}, "encoder__backend", "dgl"),
-    "MMD.gammas": (ONE_DISTANCE, "distance__gammas", (1.0,)),
-    "MMD.estimator": (ONE_DISTANCE, "distance__estimator", "biased"),
-    "MMD.method": (ONE_DISTANCE, "distance__method", "random_features"),
-    "MMD.n_components": (RANDOM_FEATURES, "distance__n_components", 64),
-    "Readout.readout": ({"distance": Readout()}, "distance__readout", "sum"),
-    "Novelty.radius": (NOVELTY, "novelty__radius", 0),
-    "Novelty.categories": (NOVELTY, "novelty__categories", "degree"),
-    "Novelty.edges": (NOVELTY, "novelty__edges", True),
-    "KDE.bandwidths": ({}, "density__bandwidths", [0.5]),
-    "KDE.size_kernel": ({}, "density__size_kernel", False),
+    "Density.distance": (ONE_VIEW, "views__distance", "mean"),
+    "Density.kernels": (ONE_VIEW, "views__kernels", KDE([0.5])),
+    "MMD.gammas": (ONE_VIEW, "views__distance__gammas", (1.0,)),
+    "MMD.estimator": (ONE_VIEW, "views__distance__estimator", "biased"),
+    "MMD.method": (ONE_VIEW, "views__distance__method", "random_features"),
+    "MMD.n_components": (RANDOM_FEATURES, "views__distance__n_components", 64),
+    "Readout.readout": ({"views": Density("mean")}, "views__distance__readout", "sum"),
+    "KDE.bandwidths": (ONE_VIEW, "views__kernels__bandwidths", [0.5]),
+    "KDE.size_kernel": (ONE_VIEW, "views__kernels__size_kernel", False),
+    "Novelty.radius": (NOVELTY, "views", ("density", Novelty(0))),
+    "Novelty.categories": (NOVELTY, "views", ("density", Novelty(1, "degree"))),
+    "Novelty.edges": (
+        {**TYPED, "views": ("density", "novelty")},
+        "views",
+        ("density", Novelty(edges=False)),
+    ),
+    "Rarity.edges": (RARITY, "views", ("density", Rarity(edges=True))),
     "Contrastive.max_iter": (TRAINED, "training__max_iter", 1),
     "Contrastive.batch_size": (TRAINED, "training__batch_size", 8),
     "Contrastive.learning_rate": (TRAINED, "training__learning_rate", 0.1),
@@ -186,7 +204,9 @@ def typed_example(n_graphs, seed):
             if node % 5:
                 data["y"] = float(rng.rand())
         for data in graph.edges.values():
-            data.update(label="ab"[rng.randint(2)], x=float(rng.rand()), w=float(1 + rng.rand()))
+            data.update(
+                label="ab"[rng.randint(30) < 1], x=float(rng.rand()), w=float(1 + rng.rand())
+            )
         graphs.append(graph)
     return graphs
 

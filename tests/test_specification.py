@@ -14,22 +14,26 @@ from skgraphkde import (
     KDE,
     MMD,
     Contrastive,
+    Density,
     Distance,
     Encoder,
+    Extremes,
     GraphKDEDetector,
     NodeFeatures,
     Novelty,
     Propagation,
     RandomEdges,
+    Rarity,
     Readout,
     References,
     SpectralEdges,
     Split,
     Twins,
+    View,
     paper_settings,
 )
 from skgraphkde.specification import ComposedEstimator, Specification
-from tests.conftest import random_graphs
+from tests.conftest import densities, random_graphs
 
 SPECIFICATIONS = [
     NodeFeatures(("random_walk",), n_steps=3),
@@ -38,7 +42,9 @@ SPECIFICATIONS = [
     MMD((1.0, 2.0)),
     Readout("sum"),
     Novelty(3, "degree"),
+    Rarity(True),
     KDE([0.5]),
+    Density(Readout("sum"), KDE([0.5])),
     Contrastive(3, twins=Twins(0.5, edges=RandomEdges(0.3))),
     Twins(edges=SpectralEdges((0.4, 0.6))),
     SpectralEdges(max_ratio=2.0),
@@ -100,8 +106,8 @@ def test_states(specification):
         def take_all(self):
             return specification.to_state()
 
-    if type(specification) is NodeFeatures:
-        pytest.skip("it has fitted attributes, too, see test_codec")
+    if isinstance(specification, NodeFeatures | Novelty | Rarity):
+        pytest.skip("it has fitted attributes, too, see test_codec and test_parts")
     assert deep(type(specification).from_state(State())) == deep(specification)
 
 
@@ -129,6 +135,11 @@ def test_nothing_is_checked_before_validate(specification):
         (Novelty(1.5), "'radius' parameter of Novelty"),
         (Novelty(categories="element"), "'categories' parameter of Novelty"),
         (Novelty(edges="all"), "'edges' parameter of Novelty"),
+        (Rarity(edges="all"), "'edges' parameter of Rarity"),
+        (Density("max"), "'distance' parameter of Density"),
+        (Density(kernels=[0.5]), "'kernels' parameter of Density"),
+        (Density(MMD(gammas="wide")), "'gammas' parameter of MMD"),
+        (Density(kernels=KDE("wide")), "'bandwidths' parameter of KDE"),
         (KDE(bandwidths=[]), "'bandwidths' parameter of KDE"),
         (KDE(size_kernel="yes"), "'size_kernel' parameter of KDE"),
         (Contrastive(batch_size=1), "'batch_size' parameter of Contrastive"),
@@ -151,9 +162,7 @@ def test_errors_name_parameter_and_class(specification, message, graphs):
     kinds = {
         "features": NodeFeatures,
         "encoder": Encoder,
-        "distance": Distance,
-        "novelty": Novelty,
-        "density": KDE,
+        "views": View,
         "training": Contrastive,
         "references": References,
         "calibration": Split,
@@ -162,55 +171,62 @@ def test_errors_name_parameter_and_class(specification, message, graphs):
         if isinstance(specification, kind):
             with pytest.raises(ValueError, match=message):
                 GraphKDEDetector(**{name: specification}).fit(graphs)
-    if isinstance(specification, Distance):
-        with pytest.raises(ValueError, match=message):
-            GraphKDEDetector(distance=("mmd", specification)).fit(graphs)
+    views = {View: specification}
+    if isinstance(specification, Distance | KDE):
+        name = "distance" if isinstance(specification, Distance) else "kernels"
+        views[type(specification)] = Density(**{name: specification})
+    for kind, view in views.items():
+        if isinstance(specification, kind):
+            with pytest.raises(ValueError, match=message):
+                GraphKDEDetector(views=("density", view)).fit(graphs)
 
 
 # -- nested parameters -----------------------------------------------------------------------------
 
 
 def test_nested_parameters_of_a_detector():
-    detector = GraphKDEDetector(distance="mmd", training=Contrastive(twins=Twins(0.5)))
+    detector = GraphKDEDetector(views="density", training=Contrastive(twins=Twins(0.5)))
     params = detector.get_params()
     assert params["encoder"] == "propagation"
     assert params["encoder__n_layers"] == 2
-    assert params["distance__estimator"] == "adaptive"
-    assert params["novelty"] == "auto"
-    assert params["novelty__radius"] == 5
-    assert params["density__size_kernel"] is True
+    assert params["views"] == "density"
+    assert params["views__distance"] == "mmd"
+    assert params["views__distance__estimator"] == "adaptive"
+    assert params["views__kernels__size_kernel"] is True
     assert params["training__twins__swap_ratio"] == 0.5
     assert params["training__twins__edges"] == "spectrum"
     assert params["training__twins__edges__max_ratio"] == 10.0
     assert params["calibration__copies"] == "auto"
     assert not [name for name in params if name.startswith("references__")]
-    several = GraphKDEDetector().get_params()
-    assert several["distance"] == "auto"
-    assert not [name for name in several if name.startswith("distance__")]
+    for views in ("auto", ("density", "novelty")):
+        several = GraphKDEDetector(views=views).get_params()
+        assert several["views"] == views
+        assert not [name for name in several if name.startswith("views__")]
+    assert GraphKDEDetector(views=Novelty(3)).get_params()["views__radius"] == 3
     shallow = GraphKDEDetector().get_params(deep=False)
     assert not [name for name in shallow if "__" in name]
 
 
 def test_set_params_of_what_is_still_a_string():
-    detector = GraphKDEDetector(distance="sum", training="contrastive", references="importance")
+    detector = GraphKDEDetector(views="density", training="contrastive", references="importance")
     detector.set_params(
         encoder__n_layers=1,
         features__kinds=("degree",),
-        novelty__radius=3,
-        density__bandwidths=[1.0],
+        views__kernels__bandwidths=[1.0],
         training__twins__edges__max_ratio=3.0,
         references__ratio=0.5,
     )
     assert deep(detector.encoder) == deep(Propagation(1))
     assert deep(detector.features) == deep(NodeFeatures(("degree",)))
-    assert deep(detector.novelty) == deep(Novelty(3))
-    assert deep(detector.density) == deep(KDE([1.0]))
+    assert deep(detector.views) == deep(Density(kernels=KDE([1.0])))
     assert deep(detector.training) == deep(
         Contrastive(twins=Twins(edges=SpectralEdges(max_ratio=3.0)))
     )
     assert deep(detector.references) == deep(References("importance", ratio=0.5))
-    assert detector.distance == "sum"
-    assert deep(detector.set_params(distance__readout="mean").distance) == deep(Readout("mean"))
+    detector.set_params(views__distance="sum")
+    assert detector.views.distance == "sum"
+    detector.set_params(views__distance__readout="mean")
+    assert deep(detector.views) == deep(Density(Readout("mean"), KDE([1.0])))
 
 
 def test_a_specification_and_its_parameters_at_once():
@@ -231,8 +247,9 @@ def test_a_specification_and_its_parameters_at_once():
         ({"references__ratio": 0.5}, "references=None has no parameters, set references"),
         ({"encoder": "lstm", "encoder__n_layers": 1}, "encoder='lstm' has no parameters"),
         ({"contamination__a": 1}, "contamination=0.1 has no parameters"),
-        ({"distance__gammas": [1.0]}, r"distance=\(MMD\(.* has no parameters, set distance itself"),
-        ({"novelty": None, "novelty__radius": 1}, "novelty=None has no parameters"),
+        ({"views__kernels": "kde"}, r"views=\(Density\(.* has no parameters, set views itself"),
+        ({"views": "novelty", "views__gammas": [1.0]}, "Invalid parameter 'gammas' for .* Novelty"),
+        ({"views": ("density",), "views__distance": "sum"}, r"views=\(Density\(\),\) has no par"),
     ],
     ids=str,
 )
@@ -258,13 +275,16 @@ def test_set_params_never_changes_a_shared_specification():
 
 def test_clone_of_a_detector_shares_nothing():
     detector = GraphKDEDetector(
-        encoder=GCN(4), distance=(MMD(), Readout()), training=Contrastive(twins=Twins(0.5))
+        encoder=GCN(4),
+        views=(Density(MMD()), Density(Readout()), Novelty()),
+        training=Contrastive(twins=Twins(0.5)),
     )
     copied = clone(detector)
     assert deep(copied) == deep(detector)
     assert copied.encoder is not detector.encoder
     assert copied.training.twins is not detector.training.twins
-    assert copied.distance[0] is not detector.distance[0]
+    assert copied.views[0] is not detector.views[0]
+    assert copied.views[0].distance is not detector.views[0].distance
     copied.encoder.hidden_dim = 7
     assert detector.encoder.hidden_dim == 4
 
@@ -280,16 +300,16 @@ def test_specification_is_a_validated_copy():
     assert deep(detector.specification("encoder")) == deep(GCN(4))
     assert detector.specification("encoder") is not detector.encoder
     assert detector.specification("training") is None
-    assert deep(detector.specification("novelty")) == deep(Novelty())
-    assert deep(detector.specification("distance")) == deep(
-        (MMD(estimator="biased"), MMD(gammas=(1.0,)))
+    defaults = Density(MMD(estimator="biased")), Density(MMD(gammas=(1.0,)))
+    assert deep(detector.specification("views")) == deep(
+        (*defaults, Novelty(), Rarity(), Extremes())
     )
-    assert deep(detector.set_params(distance="mmd").specification("distance")) == deep(MMD())
-    parts = MMD(gammas=[1.0]), Readout()
-    copies = detector.set_params(distance=(*parts, "sum")).specification("distance")
-    assert deep(copies) == deep((*parts, Readout("sum")))
+    assert deep(detector.set_params(views="density").specification("views")) == deep(Density())
+    parts = Density(MMD(gammas=[1.0])), Novelty(2)
+    copies = detector.set_params(views=(*parts, "extremes")).specification("views")
+    assert deep(copies) == deep((*parts, Extremes()))
     assert copies[0] is not parts[0]
-    assert copies[0].gammas is not parts[0].gammas
+    assert copies[0].distance.gammas is not parts[0].distance.gammas
     with pytest.raises(ValueError, match="'hidden_dim' parameter of GCN"):
         detector.set_params(encoder__hidden_dim=0).specification("encoder")
 
@@ -354,9 +374,11 @@ def everything():
     return GraphKDEDetector(
         features=NodeFeatures(["label", "degree"]),
         encoder=GCN(4),
-        distance=(MMD(np.array([0.1, 1.0])), Readout()),
-        novelty=Novelty(2),
-        density=KDE([0.2, 1.0]),
+        views=(
+            *densities(MMD(np.array([0.1, 1.0])), Readout(), kernels=KDE([0.2, 1.0])),
+            Novelty(2),
+            Rarity(),
+        ),
         training=Contrastive(2, twins=Twins(0.5, edges=RandomEdges())),
         references=References(ratio=0.5),
         calibration=Split(0.4),
@@ -380,10 +402,12 @@ def test_a_specification_changed_after_fit_does_not_change_the_fit(graphs):
     detector = everything().fit(graphs)
     scores = detector.score_samples(graphs)
     detector.encoder.n_layers, detector.encoder.hidden_dim = 5, 9
-    detector.distance[0].gammas[:] = 7.0
-    detector.distance[1].readout = "sum"
-    detector.novelty.radius = 0
-    detector.density.bandwidths[:] = [9.0, 9.0]
+    mmd, mean, novelty, rarity = detector.views
+    mmd.distance.gammas[:] = 7.0
+    mean.distance.readout = "sum"
+    novelty.radius = 0
+    rarity.edges = True
+    mmd.kernels.bandwidths[:] = [9.0, 9.0]
     detector.features.kinds.clear()
     np.testing.assert_array_equal(detector.score_samples(graphs), scores)
 

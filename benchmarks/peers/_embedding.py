@@ -122,7 +122,7 @@ class EmbeddingKDE(BaseGraphDetector):
         self, embeddings: torch.Tensor, left_out: torch.Tensor | None = None
     ) -> np.ndarray:
         squared = torch.cdist(embeddings, self.embeddings_) ** 2
-        return PAPER["density"].build()(squared[None], left_out=left_out)[0].numpy()
+        return PAPER["views"].kernels.build()(squared[None], left_out=left_out)[0].numpy()
 
     def _take_fitted(self, state: State) -> None:
         self.features_ = state.take_instance("features_", NodeFeatures)

@@ -30,7 +30,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     detector = app.state.detector = skgraphkde.load(path)
     app.state.model = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     app.state.one_at_a_time = CapacityLimiter(1)  # a worker has one core
-    detector.p_values(detector.density_.references[:1])  # compiles, or says that there are none
+    detector.p_values(detector.model_.references[:1])  # compiles, or says that there are none
     yield
 
 

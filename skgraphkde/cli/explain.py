@@ -26,9 +26,9 @@ from skgraphkde.cli.options import (
 from skgraphkde.cli.runtime import Skipped, echo, judged, opened, progress
 from skgraphkde.cli.score import verdict
 from skgraphkde.cli.table import write_rows
-from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import FileGraph, read_files
 from skgraphkde.graphs.naming import shown
@@ -37,6 +37,7 @@ from skgraphkde.inspection.reasons import Reason
 from skgraphkde.inspection.results import judge
 from skgraphkde.inspection.views import shares_of
 from skgraphkde.persistence import atomic_file
+from skgraphkde.views import Novelty
 
 PICTURED = 6  # graphs in a picture, at most
 LISTED = 5  # nodes of a graph on stdout, at most
@@ -109,26 +110,26 @@ def explain(
         if file:
             write_rows(file, [["graph", "node", "contribution", "rank", "view", "new_from"]])
         for graph, found in judged(partial(_explained, fitted, k), read, skipped):
-            for line in _lines(graph, found, fitted.density_):
+            for line in _lines(graph, found, fitted.model_):
                 echo(line, err=output == "-")
             if file:
                 rows = zip(graph.nodes, found.nodes.itertuples(index=False), strict=True)
                 write_rows(file, ((graph.name, node, *row) for node, row in rows))
             lowest = heapq.nsmallest(PICTURED, [*lowest, (graph, found)], key=lambda x: x[1][0])
     if picture and lowest:
-        _draw(lowest, picture, fitted.density_.references)
+        _draw(lowest, picture, fitted.model_.references)
     skipped.exit_if_any()
 
 
 def _explained(
     detector: GraphKDEDetector, k: int, batch: GraphBatch, ids: list
 ) -> list[_Explanation]:
-    batch, density = detector.read(batch), detector.density_
+    batch, novelty = detector.read(batch), detector.model_.first(Novelty)
     judgement = judge(detector, batch, k=k, n_reasons=REASONS, node_names=ids)
     new_from: list = [None] * len(batch)
-    if density.novelty is not None:
+    if novelty is not None:
         new_from = [
-            pd.Series(radii, dtype=object).where(radii <= density.novelty.radius, None)
+            pd.Series(radii, dtype=object).where(radii <= novelty.radius, None)
             for radii in novel_nodes(detector, batch)
         ]
     found = []
@@ -149,30 +150,31 @@ def _explained(
     return found
 
 
-def _lines(graph: FileGraph, found: _Explanation, density: GraphDensity) -> list[str]:
+def _lines(graph: FileGraph, found: _Explanation, model: GraphModel) -> list[str]:
     """The lines on stdout about a graph."""
     lines = [f"{graph.name}: {verdict(found.decision)}, decision {found.decision:.4g}"]
     lines += [
         f"  because {reason.text} (strength {reason.strength:.3g})" for reason in found.reasons
     ]
-    if len(density.views) > 1:
-        pairs = zip(density.views, found.surprises, strict=True)
+    if len(model.views) > 1:
+        pairs = zip(model.view_names, found.surprises, strict=True)
         lines += [f"  surprise {surprise:.3g}: {name}" for name, surprise in pairs]
     sizes = []  # means over nodes hide them
     for what in ("nodes", "edges"):
-        own, known = (getattr(x, f"n_{what}_per_graph") for x in (graph.batch, density.references))
+        own, known = (getattr(x, f"n_{what}_per_graph") for x in (graph.batch, model.references))
         sizes.append(f"{own[0]} {what} (references: {known.min()} to {known.max()})")
     nodes = found.nodes
-    of_view = f" (view {nodes['view'].iloc[0]})" if len(density.fitted_distances) > 1 else ""
+    of_view = f" (view {nodes['view'].iloc[0]})" if len(model.densities) > 1 else ""
     references = [f"{i} ({distance:.3g})" for i, distance in found.references]
     largest = nodes["contribution"].sort_values(ascending=False, kind="stable")[:LISTED]
     contributions = [f"{shown(graph.nodes[i])} ({share:.3g})" for i, share in largest.items()]
     lines.append(f"  {', '.join(sizes)}")
     lines.append(f"  nearest references{of_view}: {', '.join(references)}")
     lines.append(f"  largest contributions{of_view}: {', '.join(contributions)}")
-    if density.novelty is not None:
+    novelty = model.first(Novelty)
+    if novelty is not None:
         new = nodes["new_from"].dropna().sort_values(kind="stable")
-        usual = density.novelty.known_shares.mean()
+        usual = novelty.known_shares.mean()
         parts = [f"{len(new)} of {len(nodes)} nodes (a known graph: {usual:.0%})"]
         parts += [f"{shown(graph.nodes[i])} (from radius {x})" for i, x in new[:LISTED].items()]
         lines.append(f"  in new neighborhoods: {', '.join(parts)}")

@@ -29,6 +29,7 @@ from skgraphkde.graphs.files import read_batch
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import IgnoredWarning
 from skgraphkde.graphs.schema import KINDS, FittedSchema, unread_attributes
+from skgraphkde.views import Density
 
 MOST_NAMES = 20  # in a line
 
@@ -144,16 +145,15 @@ def echo_fitted(detector: BaseGraphDetector) -> None:
         options = [f"--{part}-category NAME, --{part}-number NAME" for part in parts]
         echo(f"  to read these fit with --schema all, or name them: {', '.join(options)}")
     if isinstance(detector, GraphKDEDetector):
-        density = detector.density_
-        references, features = density.references, density.features
+        model = detector.model_
+        references, features = model.references, model.features
         kinds = ", ".join(features.kinds_)
         echo(f"references      {references.n_graphs} graphs, {references.n_nodes} nodes")
         echo(f"node features   {kinds} ({features.n_features_out_} columns)")
-        for i, name in enumerate(density.views):
-            echo(f"view {i}          {name}")
-            if i < len(density.bandwidths):
-                bandwidths = ", ".join(f"{h:.4g}" for h in density.bandwidths[i])
-                echo(f"  bandwidths    {bandwidths}")
+        for i, view in enumerate(model.views):
+            echo(f"view {i}          {view.name}")
+            if isinstance(view, Density):
+                echo(f"  bandwidths    {', '.join(f'{h:.4g}' for h in view.bandwidths_)}")
     echo(
         f"threshold       {detector.offset_:.6g} (calibration {detector.calibration!r}, "
         f"contamination {detector.calibration_.contamination:g})"

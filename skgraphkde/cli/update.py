@@ -65,7 +65,7 @@ def update(
             "on old and new graphs together"
         )
     fitted.check_updatable()  # before files are read
-    n_seen, n_references = fitted.n_graphs_seen_, len(fitted.density_.references)
+    n_seen, n_references = fitted.n_graphs_seen_, len(fitted.model_.references)
     threshold = fitted.offset_
     skipped = Skipped(skip_errors)
     files = progress(skipped.find_files(graphs), quiet)
@@ -74,7 +74,7 @@ def update(
     references = fitted.specification("references")
     bound = "all are kept" if references is None else f"at most {references.most}"
     n_new = int((fitted.calibration_graphs_ >= n_seen).sum())
-    n = len(fitted.density_.references)
+    n = len(fitted.model_.references)
     echo(f"read            {n_read} graphs")
     echo(f"references      {n} graphs (before: {n_references}; {bound})")
     echo(f"calibration     {len(fitted.calibration_scores_)} scores, {n_new} of them new")

@@ -24,6 +24,7 @@ from skgraphkde.cli.options import (
 from skgraphkde.cli.runtime import Skipped, echo, judged, only_writer, progress
 from skgraphkde.cli.table import write_rows
 from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import read_files
 from skgraphkde.monitoring import DriftMonitor
@@ -126,7 +127,7 @@ def _monitor(
     """The monitor that wrote the log, or a new one with the options that were given."""
     settings = {name: value or None for name, value in given.items()}
     if log.monitor is None:
-        default = {} if hasattr(detector, "density_") else {"window": None}
+        default = {} if isinstance(detector, GraphKDEDetector) else {"window": None}
         return DriftMonitor(detector, random_state=random_state, **(default | settings))
     try:
         monitor = DriftMonitor.from_dict(detector, log.monitor)

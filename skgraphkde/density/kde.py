@@ -50,9 +50,9 @@ class KDE(Specification):
 
     Examples
     --------
-    >>> from skgraphkde import KDE, GraphKDEDetector
-    >>> GraphKDEDetector(density=KDE(bandwidths=[0.1, 1.0]))
-    GraphKDEDetector(density=KDE(bandwidths=[0.1, 1.0]))
+    >>> from skgraphkde import KDE, Density, GraphKDEDetector
+    >>> GraphKDEDetector(views=Density(kernels=KDE(bandwidths=[0.1, 1.0])))
+    GraphKDEDetector(views=Density(kernels=KDE(bandwidths=[0.1, 1.0])))
     """
 
     _parameter_constraints: dict = {

@@ -54,7 +54,7 @@ class References(Specification):
     >>> from skgraphkde import GraphKDEDetector, References
     >>> from skgraphkde.datasets import load_mutag
     >>> detector = GraphKDEDetector(references=References("uniform", ratio=0.25), random_state=0)
-    >>> len(detector.fit(load_mutag().graphs[:80]).density_.references)
+    >>> len(detector.fit(load_mutag().graphs[:80]).model_.references)
     20
     """
 

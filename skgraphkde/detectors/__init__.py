@@ -3,11 +3,13 @@
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.files import InvalidFileError, load
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.detectors.model import GraphModel
 from skgraphkde.detectors.settings import density_settings, paper_settings
 
 __all__ = [
     "BaseGraphDetector",
     "GraphKDEDetector",
+    "GraphModel",
     "InvalidFileError",
     "density_settings",
     "load",

@@ -1,4 +1,4 @@
-"""Fit of a GraphKDEDetector: its parameters and the training graphs -> the fitted density."""
+"""Fit of a GraphKDEDetector: its parameters and the training graphs -> the fitted model."""
 
 from __future__ import annotations
 
@@ -12,22 +12,28 @@ import torch
 from scipy.stats import spearmanr
 from sklearn.base import clone
 
+from skgraphkde.calibration import finite
 from skgraphkde.computing.devices import resolve_device
-from skgraphkde.density.fit import PILOT_GRAPHS, fit_density, standardize, with_references
-from skgraphkde.density.graph_density import GraphDensity
-from skgraphkde.density.model import DensityModel
+from skgraphkde.density.model import DensityModel, EmbeddedGraphs
+from skgraphkde.density.references import inverse_index
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.model import GraphModel
 from skgraphkde.distances.joint import Distances
 from skgraphkde.encoders.base import build_encoder
 from skgraphkde.encoders.message_flow import node_colors
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.training.checkpoint import Checkpoint
 from skgraphkde.training.trainer import Trainer
+from skgraphkde.views.base import View
+from skgraphkde.views.density import Density
+
+# Largest number of graphs in the pilot density that selects references.
+PILOT_GRAPHS = 2_000
 
 
-class DensityFitter:
-    """Fits the density of a detector.
+class ModelFitter:
+    """Fits the model of a detector.
 
     Parameters
     ----------
@@ -39,7 +45,7 @@ class DensityFitter:
 
     Attributes
     ----------
-    density : GraphDensity
+    model : GraphModel
         On the CPU.
     history : dict of lists
         Losses, mixture weights and times of the training, by epoch.
@@ -59,58 +65,133 @@ class DensityFitter:
         self.references = detector.specification("references")
         self.history: dict[str, list] = {}
         self.untrained_rank_correlation = 1.0
-        self.density: GraphDensity
+        self.views = _applicable(detector, graphs)
+        self.densities = [view for view in self.views if isinstance(view, Density)]
+        self.model: GraphModel
 
     def fit(self) -> np.ndarray | None:
-        """Fit the density.
+        """Fit the model.
 
         Returns
         -------
         ndarray of shape (n_graphs,) or None
             Leave-one-out scores of the training graphs; None if the calibration does not use them.
         """
-        model = self._build_model()
+        density = self._build_density()
         untrained = None
         if self.training is not None:
-            untrained = copy.deepcopy(model)
-            self.history = self._train(model)
-        self.density, own, scores = fit_density(
-            self.features,
-            model,
-            self.detector.specification("novelty"),
-            self.graphs,
-            self.featurized,
-            self.references,
-            self.rng,
-            leave_one_out=self.detector.leaves_one_out,
-            verbose=self.options["verbose"],
-        )
+            untrained = copy.deepcopy(density)
+            self.history = self._train(density)
+        own, scores = self._fit_views(density)
         if untrained is not None:
             self._compare_with(untrained, own)
-        self.density = self.density.on(torch.device("cpu"))
+        self.model = self.model.on(torch.device("cpu"))
         return scores
 
-    def _build_model(self) -> DensityModel:
-        encoder, density = (self.detector.specification(x) for x in ("encoder", "density"))
+    def _build_density(self) -> DensityModel:
+        encoder = self.detector.specification("encoder")
         seed = int(self.rng.randint(2**31)) if encoder.is_random else None
         n_relations = self.features.edge_groups_.n_relations
         module = build_encoder(encoder, self.features.n_features_out_, seed, n_relations)
-        specifications = self.detector.specification("distance")
-        if not isinstance(specifications, tuple):
-            specifications = (specifications,)
         n_points = len(np.unique(node_colors(self.featurized, module.n_layers)[-1]))
+        specifications = [view.specification("distance") for view in self.densities]
         distances = Distances.build(specifications, module.out_dim, n_points, self.rng)
-        size_kernel = SizeKernel.fit(self.graphs) if density.size_kernel else None
-        kde = density.build(len(distances))
-        model = DensityModel(module, distances, kde, size_kernel)
-        return model.to(resolve_device(self.options["device"]))
+        kernels = self.densities[0].specification("kernels")
+        size_kernel = SizeKernel.fit(self.graphs) if kernels.size_kernel else None
+        kde = kernels.build(len(distances))
+        density = DensityModel(module, distances, kde, size_kernel)
+        return density.to(resolve_device(self.options["device"]))
 
-    def _train(self, model: DensityModel) -> dict[str, list]:
-        self._check_training(model)
+    def _fit_views(self, density: DensityModel) -> tuple[np.ndarray, np.ndarray | None]:
+        """Select the references, and fit all views to them.
+
+        Parameters
+        ----------
+        density : DensityModel
+            Trained or untrained; it becomes part of the model.
+
+        Returns
+        -------
+        own : ndarray of shape (n_graphs,)
+            Index of each graph among the references; -1 if it is not a reference.
+        scores : ndarray of shape (n_graphs,) or None
+            Leave-one-out scores of the graphs; None if nothing needs them.
+        """
+        graphs, n = self.graphs, len(self.graphs)
+        standardize(density, self.featurized)
+        chosen = np.arange(n)
+        if self.references is not None and not self.references.keeps_all(n):
+            log_density = np.zeros(n)
+            if self.references.needs_density:
+                log_density = self._pilot_densities(density)
+            chosen = self.references.choose(log_density, self.rng)
+        # Several views need the scores for their p-values.
+        needed = self.detector.leaves_one_out or len(self.views) > 1
+        model, densities = self._with_references(density, chosen, needed)
+        own = inverse_index(chosen, n)
+        self.model = model
+        if not needed:
+            return own, None
+        if densities is None or len(chosen) < n:
+            densities = model.log_densities(
+                self.featurized, own=own, featurized=True, verbose=self.options["verbose"]
+            )
+        if len(self.views) == 1:
+            return own, finite(densities[0])
+        views = [
+            view if isinstance(view, Density) else view.fit(model.references) for view in self.views
+        ]
+        self.model = model.with_views(views, None)
+        scores = self.model.view_scores(graphs, own=own, log_densities=densities)
+        for view_scores in scores:
+            finite(view_scores)
+        self.model = self.model.with_views(views, scores)
+        return own, self.model.leave_one_out()
+
+    def _pilot_densities(self, density: DensityModel) -> np.ndarray:
+        """Log densities under at most PILOT_GRAPHS graphs; the mean over several distances."""
+        n, pilot = len(self.graphs), np.arange(len(self.graphs))
+        if n > PILOT_GRAPHS:
+            pilot = np.sort(self.rng.permutation(n)[:PILOT_GRAPHS])
+        model, scores = self._with_references(density, pilot)
+        if scores is None or len(pilot) < n:
+            own = inverse_index(pilot, n)
+            scores = model.log_densities(self.featurized, own=own, featurized=True)
+        return scores.mean(axis=0)
+
+    def _with_references(
+        self, density: DensityModel, chosen: np.ndarray, leave_one_out: bool = True
+    ) -> tuple[GraphModel, np.ndarray | None]:
+        """Adapt a density to some of the graphs.
+
+        Parameters
+        ----------
+        density : DensityModel
+            Standardized; its distances and bandwidths are adapted to the references.
+        chosen : ndarray of int
+            Indices of the references.
+        leave_one_out : bool, default=True
+            Whether to return leave-one-out scores.
+
+        Returns
+        -------
+        model : GraphModel
+            With the views that are densities.
+        scores : ndarray of shape (n_densities, n_references) or None
+            Leave-one-out log densities of the references. None if they were not requested.
+        """
+        embedded = density.embed_all(self.featurized[chosen]).measures
+        references = EmbeddedGraphs(self.graphs[chosen], embedded)
+        squared = density.adapt(references, all_pairs=leave_one_out)
+        scores = density.leave_one_out(references, squared) if leave_one_out else None
+        return GraphModel(self.features, density, references, self.densities), scores
+
+    def _train(self, density: DensityModel) -> dict[str, list]:
+        self._check_training(density)
         checkpoint = None if self.training.checkpoint is None else self._checkpoint()
         twins = self.training.specification("twins").structural(self.graphs, self.rng)
         trainer = Trainer(
-            model,
+            density,
             self.featurized,
             [self.features.transform_batch(twin) for twin in twins],
             self.training,
@@ -124,9 +205,9 @@ class DensityFitter:
             checkpoint.path.unlink(missing_ok=True)
         return history
 
-    def _check_training(self, model: DensityModel) -> None:
-        learns_weights = self.training.learn_weights and len(model.kde.multiples) > 1
-        if not model.encoder.is_trainable and not learns_weights:
+    def _check_training(self, density: DensityModel) -> None:
+        learns_weights = self.training.learn_weights and len(density.kde.multiples) > 1
+        if not density.encoder.is_trainable and not learns_weights:
             raise ValueError(
                 f"there is nothing to train: encoder={self.options['encoder']!r} has no weights, "
                 "and there are no mixture weights to learn; use training=None or encoder='gcn'"
@@ -153,14 +234,36 @@ class DensityFitter:
 
     def _compare_with(self, untrained: DensityModel, own: np.ndarray) -> None:
         """Set the rank correlation with the untrained model on at most PILOT_GRAPHS graphs."""
-        n, is_reference = len(self.graphs), own >= 0
+        n = len(self.graphs)
         some = np.unique(np.linspace(0, n - 1, min(n, PILOT_GRAPHS)).astype(int))
         standardize(untrained, self.featurized)
-        references = self.graphs[is_reference], self.featurized[is_reference]
-        before, _ = with_references(self.features, untrained, *references, leave_one_out=False)
+        before, _ = self._with_references(untrained, np.flatnonzero(own >= 0), leave_one_out=False)
         old, new = (
-            density.log_densities(self.featurized[some], own=own[some], featurized=True).mean(0)
-            for density in (before, self.density)
+            model.log_densities(self.featurized[some], own=own[some], featurized=True).mean(0)
+            for model in (before, self.model)
         )
         if np.ptp(old) and np.ptp(new):  # ranks of equal numbers are undefined
             self.untrained_rank_correlation = float(spearmanr(old, new).statistic)
+
+
+def _applicable(detector: BaseGraphDetector, graphs: GraphBatch) -> list[View]:
+    """Views of a detector; of "auto", those that apply to the training graphs."""
+    views = detector.specification("views")
+    if not isinstance(views, tuple):
+        return [views]
+    is_auto = isinstance(detector.get_params(deep=False)["views"], str)
+    return [view for view in views if not is_auto or view.applies_to(graphs)]
+
+
+def standardize(model: DensityModel, featurized: GraphBatch) -> None:
+    """Set the encoder's statistics, and prepare the model for scoring.
+
+    Parameters
+    ----------
+    model : DensityModel
+        The model, which is changed in place.
+    featurized : GraphBatch
+        The training graphs with their node features.
+    """
+    model.double().encoder.standardize(model.flows(featurized))
+    model.float().double().eval()  # files store single precision

@@ -1,4 +1,4 @@
-"""GraphKDEDetector: the method, composed of features, encoder, distances and density."""
+"""GraphKDEDetector: the method, composed of features, encoder and views."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import partial
 from numbers import Integral
 from typing import Any
 
+import joblib
 import numpy as np
 import torch
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -14,15 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.calibration import finite
 from skgraphkde.computing.devices import resolve_device
-from skgraphkde.density.graph_density import GraphDensity
-from skgraphkde.density.kde import KDE
-from skgraphkde.density.novelty import Novelty
 from skgraphkde.density.references import SAMPLINGS, References
-from skgraphkde.detectors.fitting import DensityFitter
+from skgraphkde.detectors.fitting import ModelFitter
+from skgraphkde.detectors.model import GraphModel
 from skgraphkde.detectors.updating import UpdatableDetector
-from skgraphkde.distances.base import Distance
 from skgraphkde.distances.mmd import MMD
-from skgraphkde.distances.readout import Readout
 from skgraphkde.encoders.base import Encoder
 from skgraphkde.encoders.gcn import GCN
 from skgraphkde.encoders.propagation import Propagation
@@ -33,8 +30,14 @@ from skgraphkde.specification import shorthand_options
 from skgraphkde.training.contrastive import Contrastive
 from skgraphkde.training.history import history_arrays, taken_history
 from skgraphkde.training.twins import Twins, swap_features
+from skgraphkde.views import Density, Extremes, Novelty, Rarity, View
 
 __all__ = ["GraphKDEDetector"]
+
+
+def _default_views() -> tuple[View, ...]:
+    densities = Density(MMD(estimator="biased")), Density(MMD(gammas=(1.0,)))
+    return (*densities, Novelty(), Rarity(), Extremes())
 
 
 @register
@@ -57,7 +60,7 @@ class GraphKDEDetector(
     (sensitive to size), the density under a bias-corrected MMD, and the novelty of its
     neighborhoods. The score of each view becomes a p-value, and the log p-values are summed.
 
-    Each of the first nine parameters takes an object with its own parameters, or a string that
+    Each of the first seven parameters takes an object with its own parameters, or a string that
     stands for an object with default parameters.
 
     Parameters
@@ -71,14 +74,12 @@ class GraphKDEDetector(
         "given" uses the first of label, attribute and degree that the training graphs have.
     encoder : {"propagation", "gcn"} or Encoder, default="propagation"
         Node encoder: :class:`Propagation`, which has no weights, :class:`GCN`, or your own.
-    distance : {"auto", "mmd", "mean", "sum"}, Distance or tuple of these, default="auto"
-        Distance between clouds: :class:`MMD`, or :class:`Readout` for the distance between their
-        means or sums. Each distance of a tuple is a view. "auto" is a tuple of two,
-        ``(MMD(estimator="biased"), MMD(gammas=(1.0,)))``.
-    novelty : None, "auto" or Novelty, default="auto"
-        Additional novelty views, see :class:`Novelty`. None disables them.
-    density : "kde" or KDE, default="kde"
-        Kernels and their bandwidths.
+    views : "auto", a View, its name, or a tuple of these, default="auto"
+        Views that score a graph: :class:`Density` ("density"), :class:`Novelty` ("novelty"),
+        :class:`Rarity` ("rarity"), :class:`Extremes` ("extremes"), or your own :class:`View`; at
+        least one is a density. "auto" is ``(Density(MMD(estimator="biased")),
+        Density(MMD(gammas=(1.0,))), "novelty", "rarity", "extremes")``, without the views that do
+        not apply to the training graphs.
     training : None, "contrastive" or Contrastive, default=None
         Training of the encoder and the mixture weights. None keeps a GCN at its random initial
         weights and the mixture weights equal.
@@ -107,9 +108,9 @@ class GraphKDEDetector(
 
     Attributes
     ----------
-    density_ : GraphDensity
-        The fitted density, with its `views`, `references`, `features`, `bandwidths`,
-        `mixture_weights`, `fitted_distances` and `novelty`.
+    model_ : GraphModel
+        The fitted model, with its `views`, `references` and `features`. A density has its
+        `distance_`, `bandwidths_` and `mixture_weights_`.
     offset_ : float
         The threshold: ``decision_function(graphs) == score_samples(graphs) - offset_``.
     calibration_ : FittedCalibration
@@ -134,7 +135,7 @@ class GraphKDEDetector(
 
     Notes
     -----
-    With one distance and ``novelty=None``, a score is a log density: the logarithm of a mean of
+    With ``views="density"``, a score is a log density: the logarithm of a mean of
     kernels in a metric space. It is comparable between graphs of one fitted detector, but
     normalized only if the metric space is a line. With several views, a score is the logarithm of
     a product of p-values, at most 0. The p-value of a view is the share of the training graphs with
@@ -174,14 +175,13 @@ class GraphKDEDetector(
     _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
         "features": {"auto": NodeFeatures, "given": lambda: NodeFeatures("given")},
         "encoder": {"propagation": Propagation, "gcn": GCN},
-        "distance": {
-            "auto": lambda: (MMD(estimator="biased"), MMD(gammas=(1.0,))),
-            "mmd": MMD,
-            "mean": Readout,
-            "sum": lambda: Readout("sum"),
+        "views": {
+            "auto": _default_views,
+            "density": Density,
+            "novelty": Novelty,
+            "rarity": Rarity,
+            "extremes": Extremes,
         },
-        "novelty": {"auto": Novelty},
-        "density": {"kde": KDE},
         "training": {"contrastive": Contrastive},
         "references": {name: partial(References, name) for name in SAMPLINGS},
         **UpdatableDetector._shorthands,
@@ -189,9 +189,7 @@ class GraphKDEDetector(
     _parameter_constraints: dict = {
         "features": shorthand_options(_shorthands["features"], NodeFeatures),
         "encoder": shorthand_options(_shorthands["encoder"], Encoder),
-        "distance": [*shorthand_options(_shorthands["distance"], Distance), tuple],
-        "novelty": [None, *shorthand_options(_shorthands["novelty"], Novelty)],
-        "density": shorthand_options(_shorthands["density"], KDE),
+        "views": [*shorthand_options(_shorthands["views"], View), tuple],
         "training": [None, *shorthand_options(_shorthands["training"], Contrastive)],
         "references": [None, *shorthand_options(_shorthands["references"], References)],
         "device": [str, torch.device],
@@ -204,9 +202,7 @@ class GraphKDEDetector(
         schema: Any = None,
         features: Any = "auto",
         encoder: Any = "propagation",
-        distance: Any = "auto",
-        novelty: Any = "auto",
-        density: Any = "kde",
+        views: Any = "auto",
         training: Any = None,
         references: Any = None,
         calibration: Any = "loo",
@@ -226,24 +222,13 @@ class GraphKDEDetector(
         )
         self.features = features
         self.encoder = encoder
-        self.distance = distance
-        self.novelty = novelty
-        self.density = density
+        self.views = views
         self.training = training
         self.references = references
         self.device = device
 
     def _validate_values(self) -> None:
-        distances = self._expanded("distance")
-        if isinstance(distances, tuple):
-            wrong = [x for x in distances if not isinstance(x, Distance)]
-            if wrong or not distances:
-                names = sorted(set(self._shorthands["distance"]) - {"auto"})
-                raise ValueError(
-                    "The 'distance' parameter of GraphKDEDetector must be one distance or a tuple "
-                    f"of distances, each a Distance object or one of {names}. "
-                    f"Got {f'{wrong[0]!r} in {self.distance!r}' if wrong else 'an empty tuple'}."
-                )
+        self._validate_views()
         training = self.specification("training")
         has_checkpoint = training is not None and training.checkpoint is not None
         if has_checkpoint and not isinstance(self.random_state, Integral):
@@ -252,12 +237,37 @@ class GraphKDEDetector(
                 "same random numbers"
             )
 
+    def _validate_views(self) -> None:
+        expanded = self._expanded("views")
+        views = expanded if isinstance(expanded, tuple) else (expanded,)
+        wrong = [view for view in views if not isinstance(view, View)]
+        if wrong or not views:
+            names = sorted(set(self._shorthands["views"]) - {"auto"})
+            raise ValueError(
+                "The 'views' parameter of GraphKDEDetector must be one view or a tuple of views, "
+                f"each a View object or one of {names}. "
+                f"Got {f'{wrong[0]!r} in {self.views!r}' if wrong else 'an empty tuple'}."
+            )
+        for view in views:
+            view.validate()
+        densities = [view for view in views if isinstance(view, Density)]
+        if not densities:
+            raise ValueError(
+                f"views={self.views!r} has no Density, whose distance finds the nearest graphs: "
+                "add 'density'"
+            )
+        if len({joblib.hash(view.specification("kernels")) for view in densities}) > 1:
+            raise ValueError(
+                f"views={self.views!r} has densities with different kernels: give all of them the "
+                "same"
+            )
+
     # -- fit ---------------------------------------------------------------------------------------
 
     def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray | None:
-        fitter = DensityFitter(self, graphs, rng)
+        fitter = ModelFitter(self, graphs, rng)
         scores = fitter.fit()
-        self.density_, self.history_ = fitter.density, fitter.history
+        self.model_, self.history_ = fitter.model, fitter.history
         self.untrained_rank_correlation_ = fitter.untrained_rank_correlation
         self.twin_seed_ = int(rng.randint(2**31))
         training = self.specification("training")
@@ -267,21 +277,21 @@ class GraphKDEDetector(
     # -- score -------------------------------------------------------------------------------------
 
     @property
-    def _density(self) -> GraphDensity:
-        """Fitted density on the device of the computations."""
+    def _model(self) -> GraphModel:
+        """Fitted model on the device of the computations."""
         check_is_fitted(self)
-        return self.density_.on(resolve_device(self.device, fitted=True))
+        return self.model_.on(resolve_device(self.device, fitted=True))
 
     def _check_batch(self, graphs: GraphBatch) -> None:
-        self.density_.check_batch(graphs)
+        self.model_.check_batch(graphs)
 
     def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
-        return self._density.scores(graphs, verbose=self.verbose)
+        return self._model.scores(graphs, verbose=self.verbose)
 
     def score_samples(self, graphs: Any) -> np.ndarray:
         """Score each graph by the sum of its log p-values in all views.
 
-        With one distance and ``novelty=None`` the score is the log density.
+        With ``views="density"`` the score is the log density.
 
         Parameters
         ----------
@@ -301,8 +311,8 @@ class GraphKDEDetector(
 
         The contrast is a criterion for model selection without labels. It corresponds to the
         training objective, but is bounded: the constant 1e-6 in the objective is an absolute
-        density, which has no meaning for relative bandwidths. With several distances it is the
-        mean over the distances; novelty is not used.
+        density, which has no meaning for relative bandwidths. It is the mean over the densities
+        among the views.
 
         Parameters
         ----------
@@ -317,20 +327,20 @@ class GraphKDEDetector(
         float
             Mean of (f(graph) - f(twin)) / (f(graph) + f(twin)), with f the density, in [-1, 1].
         """
-        batch, density = self.read(graphs), self._density
+        batch, model = self.read(graphs), self._model
         rng = np.random.RandomState(self.twin_seed_)
         featurized = [
-            swap_features(density.features.transform_batch(twin), self.twins_.swap_ratio, rng)
+            swap_features(model.features.transform_batch(twin), self.twins_.swap_ratio, rng)
             for twin in self.twins_.structural(batch, rng)
         ]
-        twin_densities = np.array([density.log_densities(x, featurized=True) for x in featurized])
-        log_densities = density.log_densities(batch)
+        twin_densities = np.array([model.log_densities(x, featurized=True) for x in featurized])
+        log_densities = model.log_densities(batch)
         for view_densities in (*log_densities, *twin_densities.reshape(-1, len(batch))):
             finite(view_densities)
         return float(np.tanh((log_densities - twin_densities) / 2).mean())
 
     def pairwise_distances(self, graphs: Any, other: Any = None) -> np.ndarray:
-        """Distances between graphs under the first of the fitted distances.
+        """Distances between graphs under the distance of the first density.
 
         The size kernel is not part of the distance.
 
@@ -348,8 +358,8 @@ class GraphKDEDetector(
         """
         batch = self.read(graphs)
         if other is not None:
-            return self._density.distances(batch, self.read(other))
-        D = self._density.distances(batch, batch)
+            return self._model.distances(batch, self.read(other))
+        D = self._model.distances(batch, batch)
         D = np.maximum(D, D.T)  # symmetric despite rounding
         np.fill_diagonal(D, 0)
         return D
@@ -369,11 +379,11 @@ class GraphKDEDetector(
             features times ``n_layers + 1`` of a Propagation. ``set_output(transform="pandas")``
             names the columns.
         """
-        return self._density.embeddings(self.read(graphs))
+        return self._model.embeddings(self.read(graphs))
 
     @property
     def _n_features_out(self) -> int:
-        return self.density_.embedding_dim
+        return self.model_.embedding_dim
 
     # -- files -------------------------------------------------------------------------------------
 
@@ -382,27 +392,27 @@ class GraphKDEDetector(
 
         A user's encoder or distance may have state that `to_state` does not contain.
         """
-        some = self.density_.references[:3]
-        scores, restored = (x.density_.view_scores(some) for x in (self, other))
+        some = self.model_.references[:3]
+        scores, restored = (x.model_.view_scores(some) for x in (self, other))
         if not np.allclose(scores, restored, rtol=1e-6, atol=1e-6):
             raise ValueError(
-                f"encoder={self.encoder!r} or distance={self.distance!r} has state that a file "
+                f"encoder={self.encoder!r} or views={self.views!r} has state that a file "
                 "would not contain: register it as a buffer of the module, or define to_state"
             )
 
     def _take_fitted(self, state: State) -> None:
-        self.density_ = state.take_instance("density_", GraphDensity)
-        is_same = self.density_.references.schema == self.schema_
+        self.model_ = state.take_instance("model_", GraphModel)
+        is_same = self.model_.references.schema == self.schema_
         state.check(is_same, "schema_ differs from the schema of the references")
-        history, shape = state.take("history_", dict), self.density_.bandwidths.shape
+        history, shape = state.take("history_", dict), self.model_.bandwidths.shape
         self.history_ = taken_history("history_", history, shape)
         correlation = state.take_number("untrained_rank_correlation_", -1.01, 1.01)
         self.untrained_rank_correlation_ = correlation
         self.twin_seed_ = state.take_count("twin_seed_", 2**32 - 1)
         self.twins_ = state.take_instance("twins_", Twins)
         views = self.calibration_.views
-        is_complete = views is None or len(views) == len(self.density_.views)
-        state.check(is_complete, "views are not those of the density")
+        is_complete = views is None or len(views) == len(self.model_.views)
+        state.check(is_complete, "views are not those of the model")
 
     def to_state(self) -> dict[str, Any]:
         """State to save."""

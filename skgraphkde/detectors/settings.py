@@ -9,6 +9,7 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.distances.mmd import FIVE_DECADES, MMD
 from skgraphkde.encoders.gcn import GCN
 from skgraphkde.training.contrastive import Contrastive
+from skgraphkde.views.density import Density
 
 __all__ = ["density_settings", "paper_settings"]
 
@@ -40,9 +41,10 @@ def paper_settings(**changes: Any) -> dict[str, Any]:
     settings = {
         "features": "given",
         "encoder": GCN(hidden_dim=128, n_layers=2, dropout=0.2, batch_norm=True),
-        "distance": MMD(FIVE_DECADES, estimator="biased", method="exact"),
-        "novelty": None,
-        "density": KDE(bandwidths=FIVE_DECADES, size_kernel=False),
+        "views": Density(
+            MMD(FIVE_DECADES, estimator="biased", method="exact"),
+            KDE(bandwidths=FIVE_DECADES, size_kernel=False),
+        ),
         "training": Contrastive(max_iter=100, leave_one_out=False),
         "references": None,
         "calibration": "train",
@@ -93,9 +95,10 @@ def density_settings(**changes: Any) -> dict[str, Any]:
     settings = {
         "features": "given",
         "encoder": "propagation",
-        "distance": MMD(gammas=(0.01,), estimator="biased"),
-        "novelty": None,
-        "density": KDE(bandwidths="likelihood", size_kernel=False),
+        "views": Density(
+            MMD(gammas=(0.01,), estimator="biased"),
+            KDE(bandwidths="likelihood", size_kernel=False),
+        ),
     }
     return _changed(settings, changes)
 

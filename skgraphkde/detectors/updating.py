@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.base import _fit_context
 
 from skgraphkde.calibration import Calibration, Split, finite
-from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.density.references import References
 from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 
 # Streams of random numbers: one selects held-out graphs, one replaces references.
@@ -19,11 +19,11 @@ HELD_OUT_STREAM, RESERVOIR_STREAM = 1, 2
 
 
 class UpdatableDetector(BaseGraphDetector):
-    """Base class of detectors with a fitted density: adds :meth:`partial_fit`."""
+    """Base class of detectors with a fitted model: adds :meth:`partial_fit`."""
 
-    density_: GraphDensity
+    model_: GraphModel
     twin_seed_: int
-    _density: Any
+    _model: Any
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, graphs: Any, y: Any = None) -> Self:
@@ -87,10 +87,10 @@ class UpdatableDetector(BaseGraphDetector):
         >>> detector = detector.fit(normal[:60])
         >>> for start in range(60, 120, 20):
         ...     detector = detector.partial_fit(normal[start : start + 20])
-        >>> len(detector.density_.references), detector.n_graphs_seen_
+        >>> len(detector.model_.references), detector.n_graphs_seen_
         (60, 120)
         """
-        if not hasattr(self, "density_"):
+        if not hasattr(self, "model_"):
             return self.fit(graphs)
         self.validate()
         updated = self._snapshot()  # an error below leaves self unchanged
@@ -102,7 +102,7 @@ class UpdatableDetector(BaseGraphDetector):
         self.check_updatable()
         references, calibration = (self.specification(x) for x in ("references", "calibration"))
         batch = self.read(graphs)
-        known = self.density_.references
+        known = self.model_.references
         canonical_index = calibration.distinct(GraphBatch.concatenate([known, batch]))[len(known) :]
         is_distinct = canonical_index == np.arange(len(known), len(known) + len(batch))
         distinct_index = np.flatnonzero(is_distinct)
@@ -135,7 +135,7 @@ class UpdatableDetector(BaseGraphDetector):
                 "be updated: fit with references='window' or 'reservoir', or with None, which "
                 "keeps all graphs"
             )
-        n = len(self.density_.references)
+        n = len(self.model_.references)
         if n > references.most:
             raise ValueError(
                 f"the detector has {n} references, and max_references={references.most} would drop "
@@ -151,8 +151,8 @@ class UpdatableDetector(BaseGraphDetector):
         calibration: Calibration,
     ) -> None:
         """Score graphs, then add them; `numbers` are their indices among all graphs seen."""
-        density, share = self.density_, 1.0
-        scores = self._density.view_scores(batch, verbose=self.verbose)
+        model, share = self.model_, 1.0
+        scores = self._model.view_scores(batch, verbose=self.verbose)
         for view_scores in scores:
             finite(view_scores)
         joins = np.ones(len(batch), dtype=bool)
@@ -160,7 +160,7 @@ class UpdatableDetector(BaseGraphDetector):
             share = 1 - calibration.fraction  # share of the graphs that can become references
             drawn = [self._rng(HELD_OUT_STREAM, number).random() for number in numbers.tolist()]
             joins = np.array(drawn) < share
-        n_known, candidates = len(density.references), np.flatnonzero(joins)
+        n_known, candidates = len(model.references), np.flatnonzero(joins)
         kept, most = np.arange(n_known + len(candidates)), np.inf
         if references is not None:
             most = references.most
@@ -170,10 +170,10 @@ class UpdatableDetector(BaseGraphDetector):
             }
             kept = references.after(n_known, rngs, share)
         is_known = kept < n_known
-        training_scores = density.training_scores
+        training_scores = model.training_scores
         if training_scores is not None:
             training_scores = _latest(training_scores, scores[:, joins], most)
-        self.density_ = density.updated(
+        self.model_ = model.updated(
             kept[is_known], batch[candidates[kept[~is_known] - n_known]], training_scores
         )
         self._recalibrate(scores, numbers, joins, most)
@@ -182,14 +182,14 @@ class UpdatableDetector(BaseGraphDetector):
         self, scores: np.ndarray, numbers: np.ndarray, joins: np.ndarray, most: float
     ) -> None:
         """Calibrate with the scores of new references or, with a split, of held-out graphs."""
-        density, old = self.density_, self.calibration_
+        model, old = self.model_, self.calibration_
         views = old.views
         if views is not None:
             scores, numbers = scores[:, ~joins], numbers[~joins]
             views = _latest(views, scores, most)
-            calibration_scores = density.as_log_p_values(views).sum(axis=0)
-        elif density.training_scores is not None:
-            calibration_scores = density.leave_one_out()  # with the p-values of new graphs
+            calibration_scores = model.as_log_p_values(views).sum(axis=0)
+        elif model.training_scores is not None:
+            calibration_scores = model.leave_one_out()  # with the p-values of new graphs
         else:
             calibration_scores = _latest(old.scores, scores[0], most)
         graphs = _latest(old.graphs, numbers, most)
@@ -199,8 +199,8 @@ class UpdatableDetector(BaseGraphDetector):
         self.calibration_.warn_if_few()
 
     def _held_out_scores(self, graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
-        views = self._density.view_scores(graphs, verbose=self.verbose)
-        return self.density_.as_log_p_values(views).sum(axis=0), views
+        views = self._model.view_scores(graphs, verbose=self.verbose)
+        return self.model_.as_log_p_values(views).sum(axis=0), views
 
     def _rng(self, purpose: int, number: int) -> np.random.Generator:
         """Generator for one graph, which depends on its index alone and not on its batch."""

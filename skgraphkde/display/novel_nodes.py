@@ -11,6 +11,7 @@ from skgraphkde.display.common import check_numbers, open_axes
 from skgraphkde.display.graph_drawing import check_marks, draw_graph, one_graph
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.inspection import novel_nodes
+from skgraphkde.views import Novelty
 
 
 @dataclass(eq=False, repr=False)
@@ -63,7 +64,9 @@ class NovelNodesDisplay:
         """Draw one graph with the nodes that are new to a fitted `detector`."""
         batch = one_graph(graph, detector.read)
         new_from = novel_nodes(detector, batch)[0]
-        return cls.from_predictions(batch, new_from, detector.density_.novelty.radius, **options)
+        return cls.from_predictions(
+            batch, new_from, detector.model_.first(Novelty).radius, **options
+        )
 
     @classmethod
     def from_predictions(cls, graph: Any, new_from: Any, radius: int, **options: Any) -> Self:

@@ -20,7 +20,7 @@ class TrainingDisplay:
     history : dict of lists
         The detector's `history_`.
     bandwidths : ndarray of shape (n_distances, n_bandwidths)
-        The bandwidths of the detector's `density_`, for the legend.
+        The bandwidths of the detector's `model_`, for the legend.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class TrainingDisplay:
                 "nothing was trained, history_ is empty: fit with training=Contrastive(), on at "
                 "least 3 graphs"
             )
-        return cls(detector.history_, detector.density_.bandwidths).plot(**options)
+        return cls(detector.history_, detector.model_.bandwidths).plot(**options)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the losses, and the mixture weights below them.

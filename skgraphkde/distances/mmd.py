@@ -72,9 +72,9 @@ class MMD(Distance):
 
     Examples
     --------
-    >>> from skgraphkde import MMD, GraphKDEDetector
-    >>> detector = GraphKDEDetector(distance=MMD(gammas=(1, 10), estimator="biased"))
-    >>> detector.set_params(distance__estimator="unbiased").distance
+    >>> from skgraphkde import MMD, Density, GraphKDEDetector
+    >>> detector = GraphKDEDetector(views=Density(MMD(gammas=(1, 10), estimator="biased")))
+    >>> detector.set_params(views__distance__estimator="unbiased").views.distance
     MMD(estimator='unbiased', gammas=(1, 10))
     """
 

@@ -62,5 +62,5 @@ def check_angles(points: torch.Tensor, gammas: Sequence[float], frequencies: tor
     if not lengths * math.sqrt(2 * max(gammas)) <= LARGEST_ANGLE:
         raise ValueError(
             "a node is too far from the nodes of the training graphs for random features: clip "
-            "extreme numbers of nodes and edges, or use distance=MMD(method='exact')"
+            "extreme numbers of nodes and edges, or use views=Density(MMD(method='exact'))"
         )

@@ -28,9 +28,9 @@ class Readout(Distance):
 
     Examples
     --------
-    >>> from skgraphkde import GraphKDEDetector, Readout
-    >>> GraphKDEDetector(distance=Readout("sum"))
-    GraphKDEDetector(distance=Readout(readout='sum'))
+    >>> from skgraphkde import Density, GraphKDEDetector, Readout
+    >>> GraphKDEDetector(views=Density(Readout("sum")))
+    GraphKDEDetector(views=Density(distance=Readout(readout='sum')))
     """
 
     _parameter_constraints: dict = {"readout": [StrOptions(set(READOUTS))]}

@@ -1,6 +1,6 @@
 """Properties: graphs -> numbers that can be odd, each with what it is about.
 
-Sizes, means of node features, shares of new parts and of new neighborhoods, rarity, extremes.
+Sizes, means of node features, shares of new parts, rarity, and the properties of each view.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from skgraphkde.density.graph_density import GraphDensity
-from skgraphkde.density.novelty import FittedNovelty
-from skgraphkde.density.parts import CategoryCounts, ReferenceTable, means
+from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.inspection.tails import Tails
+from skgraphkde.views.base import View
+from skgraphkde.views.parts import CategoryCounts, ReferenceTable, means
 
 
 class Column(NamedTuple):
@@ -24,6 +24,7 @@ class Column(NamedTuple):
     what: str  # the feature, the size, or the kind of parts
     place: int = 0  # among the features, or the numbers of nodes or edges
     both: bool = False  # small numbers are unusual, too
+    view: View | None = None  # the view that has the property
 
 
 class Numbers(NamedTuple):
@@ -38,7 +39,7 @@ class Properties:
 
     Parameters
     ----------
-    density : GraphDensity
+    model : GraphModel
 
     Attributes
     ----------
@@ -49,16 +50,17 @@ class Properties:
         The distributions of these.
     """
 
-    def __init__(self, density: GraphDensity) -> None:
-        references = density.references
-        self.novelty = density.novelty
+    def __init__(self, model: GraphModel) -> None:
+        references = model.references
+        self.views = model.views
         by_label = references.labels is not None
         with_edges = by_label or references.edge_labels is not None
-        self.parts = CategoryCounts(references, by_label=by_label, with_edges=with_edges)
-        self.names = [str(name) for name in density.features.get_feature_names_out()]
-        self.edges = density.features.block("edge")
-        self.kinds = density.features.kind_of_column
-        labels = density.features.block("label")
+        self.parts = CategoryCounts.of(references, by_label=by_label, with_edges=with_edges)
+        self.vocabulary = self.parts.vocabulary
+        self.names = [str(name) for name in model.features.get_feature_names_out()]
+        self.edges = model.features.block("edge")
+        self.kinds = model.features.kind_of_column
+        labels = model.features.block("label")
         projected = labels is not None and labels.weights is not None
         # Which say nothing in words; the categories are reasons themselves.
         unsaid = set(labels.names) if projected else set()
@@ -73,25 +75,18 @@ class Properties:
         self.columns += [Column("feature", name, j, both=True) for j, name in said]
         self.columns += [Column("new", kind) for kind in self.parts.known]
         self.columns += [Column("rare", kind) for kind in self.parts.kinds]
-        if self.novelty is not None:
-            self.columns += self._novelty_columns(self.novelty, references)
+        nobody, everybody = np.full(1, -1), np.arange(len(references))
+        self.columns += [
+            Column(x.kind, x.what, x.place, x.both, view)
+            for view in self.views
+            for x in view.properties(references[:1], nobody)
+        ]
         self.sizes = _sizes(references)
-        features = np.asarray(density.features.transform_batch(references).attributes)
+        features = np.asarray(model.features.transform_batch(references).attributes)
         means = self.feature_means(references, features)
         self.is_share = np.asarray(((means >= 0) & (means <= 1)).all(axis=0))
-        self.known, least = self.of(references, np.arange(len(references)), means)
+        self.known, least = self.of(references, everybody, means)
         self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
-
-    def _novelty_columns(self, novelty: FittedNovelty, references: GraphBatch) -> list[Column]:
-        columns = [Column("neighborhoods", "neighborhoods")]
-        if len(novelty.extremes.of_nodes):
-            columns += [
-                Column("extreme", "nodes", j) for j in range(len(novelty.extremes.of_nodes))
-            ]
-        if novelty.extremes.of_edges:
-            n_columns = len(references.schema.edge_columns)
-            columns += [Column("extreme", "edges", j) for j in range(n_columns)]
-        return columns
 
     def feature_means(self, graphs: GraphBatch, features: np.ndarray) -> np.ndarray:
         """Means of the node features over the nodes of each graph, shape (n_graphs, n_features).
@@ -136,8 +131,8 @@ class Properties:
                 one_node = 0.5 / n_nodes if self.is_share[column.place] else 0.0
                 pairs.append((feature_means[:, column.place], one_node))
         pairs += self._of_parts(graphs, own)
-        if self.novelty is not None:
-            pairs += self._new_and_extreme(self.novelty, graphs, own)
+        for view in self.views:
+            pairs += [(x.values, x.least) for x in view.properties(graphs, own)]
         n = len(graphs)
         stacked = (
             np.column_stack([np.broadcast_to(x, n) for x in of_columns])
@@ -153,7 +148,7 @@ class Properties:
     def _of_parts(self, graphs: GraphBatch, own: np.ndarray) -> list[tuple[Any, Any]]:
         """Shares of parts that are new, then how rare the others are."""
         new, rare = [], []
-        for kind, keys, graph in self.parts.of(graphs):
+        for kind, keys, graph in self.parts.parts(graphs):
             known = self.parts.known[kind]
             is_new, is_counted = self.new_parts(graphs, kind, keys, own[graph])
             n_parts = np.maximum(np.bincount(graph, minlength=len(graphs)), 1)
@@ -178,50 +173,36 @@ class Properties:
         nodes with such a combination that lack a number.
         """
         is_new = self.parts.known[kind].is_new(keys, own)
-        if kind == "gaps" and self.parts.by_label:
+        if kind == "gaps" and self.vocabulary.by_label:
             known = self.parts.known["categories"]
-            return is_new, is_new & ~known.is_new(self.parts.node_keys(graphs), own)
+            return is_new, is_new & ~known.is_new(self.vocabulary.node_keys(graphs), own)
         if kind == "categories":
             is_counted = is_new.copy()
             for i, name in enumerate(self.parts.by_category):
-                is_counted &= ~self.parts.known[name].is_new(self.parts.value_keys(graphs, i), own)
+                is_counted &= ~self.parts.known[name].is_new(
+                    self.vocabulary.value_keys(graphs, i), own
+                )
             return is_new, is_counted
-        if kind != "edges" or not self.parts.by_label:
+        if kind != "edges" or not self.vocabulary.by_label:
             return is_new, is_new
         of_nodes: ReferenceTable = self.parts.known["categories"]
         owners = np.zeros(graphs.n_nodes, dtype=int)
         owners[graphs.source_of_arc] = own
-        new_node = of_nodes.is_new(self.parts.node_keys(graphs), owners)
+        new_node = of_nodes.is_new(self.vocabulary.node_keys(graphs), owners)
         return is_new, is_new & ~new_node[graphs.source_of_arc] & ~new_node[
             graphs.adjacency.indices
         ]
 
-    def _new_and_extreme(
-        self, novelty: FittedNovelty, graphs: GraphBatch, own: np.ndarray
-    ) -> list[tuple[Any, Any]]:
-        n_nodes = graphs.n_nodes_per_graph
-        if (own >= 0).all():
-            shares = novelty.known_shares
-        else:
-            is_new = novelty.new_from(graphs) <= novelty.radius
-            shares = means(is_new, graphs.graph_of_node, len(graphs))
-        pairs: list[tuple[Any, Any]] = [(shares, 0.5 / n_nodes)]
-        for _, deviations, graph in novelty.extremes.deviations(graphs, own):
-            largest = np.zeros((len(graphs), deviations.shape[1]))
-            np.maximum.at(largest, graph, deviations)
-            pairs += [(x, 0.5) for x in largest.T]  # in standard deviations
-        return pairs
+
+# Those of each fitted model, as long as it lives.
+_PROPERTIES: WeakKeyDictionary[GraphModel, Properties] = WeakKeyDictionary()
 
 
-# Those of each fitted density, as long as it lives.
-_PROPERTIES: WeakKeyDictionary[GraphDensity, Properties] = WeakKeyDictionary()
-
-
-def properties_of(density: GraphDensity) -> Properties:
-    """The properties of the references of a fitted density, computed once."""
-    if density not in _PROPERTIES:
-        _PROPERTIES[density] = Properties(density)
-    return _PROPERTIES[density]
+def properties_of(model: GraphModel) -> Properties:
+    """Properties of the references of a fitted model, computed once."""
+    if model not in _PROPERTIES:
+        _PROPERTIES[model] = Properties(model)
+    return _PROPERTIES[model]
 
 
 def _sizes(graphs: GraphBatch) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Reasons: graphs and the fitted density -> the properties that make them unlike the references.
+"""Reasons: graphs and the fitted model -> the properties that make them unlike the references.
 
 Each reason is said in words, with the nodes and edges that it concerns.
 """
@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skgraphkde.density.graph_density import GraphDensity
+from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection.properties import properties_of
 from skgraphkde.inspection.wording import FeatureWords, commonness, part_names
+from skgraphkde.views.base import Property
+from skgraphkde.views.parts import LISTED, places
 
-# Names, nodes or edges that a reason lists.
-LISTED = 5
 # Characters of a reason.
 LONGEST_REASON = 500
 # Kinds of reasons that are true of the nodes that they name, and of no others.
@@ -55,7 +55,7 @@ class Profiles:
 
     Parameters
     ----------
-    density : GraphDensity
+    model : GraphModel
     graphs : GraphBatch
     features : ndarray of shape (n_nodes, n_features)
         The node features of these graphs.
@@ -65,14 +65,13 @@ class Profiles:
 
     def __init__(
         self,
-        density: GraphDensity,
+        model: GraphModel,
         graphs: GraphBatch,
         features: np.ndarray,
         names: Sequence[Sequence[Any]] | None = None,
     ) -> None:
-        self.novelty: Any = density.novelty  # there is no reason of it without
         self.graphs, self.node_names = graphs, names
-        self.properties = properties_of(density)
+        self.properties = properties_of(model)
         self.columns, self.known = self.properties.columns, self.properties.known
         self.features = features
         means = self.properties.feature_means(graphs, features)
@@ -80,10 +79,10 @@ class Profiles:
         self.values, least = self.properties.of(graphs, nobody, means)
         self.raw = self.properties.tails.raw(self.values, least)
         self.strengths = np.minimum(self.properties.tails.strengths(self.raw), STRONGEST)
-        self.units = density.features.units()
+        self.units = model.features.units()
         edges = self.properties.edges
         self.of_edges = () if edges is None else self.properties.edge_means(graphs[:1])
-        last = density.features.block("degree")
+        last = model.features.block("degree")
         self.words = FeatureWords("" if last is None else last.names[-2])
 
     def reasons(self, i: int, most: int) -> list[Reason]:
@@ -98,9 +97,12 @@ class Profiles:
 
     def _reason(self, i: int, j: int) -> Reason:
         column, strength = self.columns[j], float(self.strengths[i, j])
-        what, text, *places = getattr(self, f"_{column.kind}")(i, j)
+        if column.view is None:
+            what, text, *found = getattr(self, f"_{column.kind}")(i, j)
+        else:
+            what, text, *found = self._of_view(i, j)
         what = what.encode(errors="backslashreplace").decode()  # Arrow holds no half characters
-        return Reason(column.kind, what, shown(text, LONGEST_REASON), strength, *places)
+        return Reason(column.kind, what, shown(text, LONGEST_REASON), strength, *found)
 
     def _size(self, i: int, j: int) -> tuple:
         sizes, known = self.graphs, self.properties.sizes
@@ -149,7 +151,7 @@ class Profiles:
     def _parts(self, i: int, j: int) -> tuple:
         """The graph, its parts of a kind, the parts to look at, and which of them are new."""
         graph, kind = self.graphs[i], self.columns[j].what
-        keys = next(keys for name, keys, _ in self.properties.parts.of(graph) if name == kind)
+        keys = next(keys for name, keys, _ in self.properties.parts.parts(graph) if name == kind)
         nobody = np.full(len(keys), -1)
         is_new, is_counted = self.properties.new_parts(graph, kind, keys, nobody)
         once = np.ones(len(keys), dtype=bool)
@@ -163,7 +165,7 @@ class Profiles:
         texts = part_names(graph, kind)
         found = Counter(texts[x] for x in index)
         listed = ", ".join(name for name, _ in found.most_common(LISTED))
-        return listed, f"{listed}: never seen", *_places(graph, kind, index)
+        return listed, f"{listed}: never seen", *places(graph, kind, index)
 
     def _rare(self, i: int, j: int) -> tuple:
         graph, keys, once, is_new, _ = self._parts(i, j)
@@ -178,52 +180,12 @@ class Profiles:
         most = [name for name in ranked if excess[name] > 0] or ranked[:1]
         listed, z = ", ".join(most), self._deviation(i, j)
         text = f"more that is rare than usual ({z:+.1f} standard deviations): {listed}"
-        return listed, text, *_places(graph, kind, index[[texts[x] in most for x in index]])
+        return listed, text, *places(graph, kind, index[[texts[x] in most for x in index]])
 
-    def _extreme(self, i: int, j: int) -> tuple:
-        novelty, graph = self.novelty, self.graphs[i]
-        what, column = self.columns[j].what, self.columns[j].place
-        found = {x: y for x, y, _ in novelty.extremes.deviations(graph, np.array([-1]))}
-        row = int(found[what][:, column].argmax())
-        called = range(graph.n_nodes) if self.node_names is None else self.node_names[i]
-        if what == "nodes":
-            column = int(novelty.extremes.of_nodes[column])
-            name, values = graph.schema.node_columns[column], graph.attributes
-            where = f"node {called[row]}"
-        else:
-            name, values = graph.schema.edge_columns[column], graph.edge_attributes
-            ends = graph.source_of_arc[row], graph.adjacency.indices[row]
-            arrow = "->" if graph.directed else "-"
-            where = f"edge {arrow.join(str(called[end]) for end in ends)}"
-        kind = "categories" if what == "nodes" else "edges"
-        of_column = np.asarray(values)[:, column]
-        z, value = self.values[i, j], of_column[row]
-        if np.isnan(value):
-            rows = np.flatnonzero(np.isnan(of_column))
-            n_missing, n = len(rows), len(of_column)
-            if what == "edges" and not graph.directed:
-                n_missing, n = n_missing // 2, n // 2
-            text = f"{name} is missing at {n_missing} of {n} {what}, and in no known graph"
-            return name, text, *_places(graph, kind, rows)
-        text = f"{name} {value:.4g} of {where}, {z:.1f} standard deviations from its kind"
-        return name, text, *_places(graph, kind, np.array([row]))
-
-    def _neighborhoods(self, i: int, j: int) -> tuple:
-        novelty = self.novelty
-        new_from = novelty.new_from(self.graphs[i])
-        new = np.flatnonzero(new_from <= novelty.radius)
-        text = (
-            f"{len(new)} of {len(new_from)} nodes are in neighborhoods that no known graph has "
-            f"(on average {novelty.known_shares.mean():.0%})"
+    def _of_view(self, i: int, j: int) -> tuple:
+        column: Any = self.columns[j]
+        names = None if self.node_names is None else self.node_names[i]
+        unusual = Property(
+            column.kind, column.what, self.values[i : i + 1, j], np.zeros(1), column.place
         )
-        first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
-        return "neighborhoods", text, tuple(first.tolist())
-
-
-def _places(graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tuple]:
-    """The nodes, or the edges, of some parts."""
-    if kind != "edges":
-        return tuple(index[:LISTED].tolist()), ()
-    pairs = zip(graph.source_of_arc[index], graph.adjacency.indices[index], strict=True)
-    listed = [(int(u), int(v)) for u, v in pairs if graph.directed or u < v]
-    return tuple(dict.fromkeys(x for pair in listed for x in pair))[:LISTED], tuple(listed[:LISTED])
+        return column.view.reason(self.graphs[i], unusual, self.known[:, j], names)

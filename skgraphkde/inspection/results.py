@@ -27,7 +27,7 @@ class Judgement(NamedTuple):
     decisions: np.ndarray  # scores minus the threshold, negative for anomalies
     p_values: np.ndarray  # NaN if the detector is not calibrated
     surprises: np.ndarray  # (n_graphs, n_views); no columns without views
-    views: np.ndarray  # index of the distance with the largest surprise
+    views: np.ndarray  # index of the density with the largest surprise
     references: np.ndarray  # (n_graphs, k): the nearest ones in that distance
     distances: np.ndarray  # (n_graphs, k): from these
     reasons: list[list[Reason]]  # of each graph, the strongest first
@@ -62,20 +62,21 @@ def judge(
     """
     n = len(batch)
     if isinstance(detector, GraphKDEDetector):
-        density = detector.density_
-        featurized = density.features.transform_batch(batch)
-        embedded = density.embed(batch, featurized)
-        surprises = surprises_of(density, embedded)
+        model = detector.model_
+        featurized = model.features.transform_batch(batch)
+        embedded = model.embed(batch, featurized)
+        surprises = surprises_of(model, embedded)
         scores = -surprises.sum(axis=1)
-        views = surprises[:, : len(density.fitted_distances)].argmax(axis=1)
-        references = np.empty((n, min(k, len(density.references))), dtype=int)
+        densities = np.array(model.densities)
+        views = densities[surprises[:, densities].argmax(axis=1)]
+        references = np.empty((n, min(k, len(model.references))), dtype=int)
         distances = np.empty(references.shape)
         for view in np.unique(views):
             index = np.flatnonzero(views == view)
-            D = density.distances(embedded[index], view=int(view))
+            D = model.distances(embedded[index], view=int(view))
             references[index] = np.argsort(D, axis=1, kind="stable")[:, :k]
             distances[index] = np.take_along_axis(D, references[index], axis=1)
-        profiles = Profiles(density, batch, np.asarray(featurized.attributes), node_names)
+        profiles = Profiles(model, batch, np.asarray(featurized.attributes), node_names)
         reasons = [profiles.reasons(i, n_reasons) for i in range(n)]
     else:
         scores = detector.score_samples(batch)
@@ -125,7 +126,8 @@ def explain(
 
         - graph : the position in `graphs`;
         - rank : 1 for the strongest reason of a graph;
-        - kind : "new", "rare", "feature", "extreme", "size" or "neighborhoods";
+        - kind : "new", "rare", "feature", "size", "extreme", "neighborhoods", or the name of your
+          own view;
         - what : the name of the category, the feature or the size;
         - reason : in words;
         - strength : see above;

@@ -7,13 +7,15 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.calibration import finite
-from skgraphkde.density.graph_density import GraphDensity
 from skgraphkde.density.model import EmbeddedGraphs
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.views.novelty import Novelty
 
 __all__ = [
     "mean_distances",
@@ -24,7 +26,7 @@ __all__ = [
 ]
 
 
-def view_surprises(detector: GraphKDEDetector, graphs: Any) -> np.ndarray:
+def view_surprises(detector: GraphKDEDetector, graphs: Any) -> pd.DataFrame:
     """Surprise of each view at each graph.
 
     Parameters
@@ -35,10 +37,10 @@ def view_surprises(detector: GraphKDEDetector, graphs: Any) -> np.ndarray:
 
     Returns
     -------
-    ndarray of shape (n_graphs, n_views)
-        Minus the logarithm of a p-value: 0 is as normal as can be, 3 is the most surprising of 20
-        graphs. Rows add up to minus the scores. Columns are ``detector.density_.views``. With one
-        view it is minus the log density.
+    DataFrame
+        One row per graph, and one column per view, with its name. Minus the logarithm of a p-value:
+        0 is as normal as can be, 3 is the most surprising of 20 graphs. Rows add up to minus the
+        scores. With one view it is minus its score.
 
     Examples
     --------
@@ -46,22 +48,24 @@ def view_surprises(detector: GraphKDEDetector, graphs: Any) -> np.ndarray:
     >>> from skgraphkde import GraphKDEDetector
     >>> from skgraphkde.inspection import view_surprises
     >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(10, 30)])
-    >>> for view in detector.density_.views:
+    >>> graphs = [nx.cycle_graph(40), nx.lollipop_graph(3, 12)]
+    >>> surprises = view_surprises(detector, graphs)
+    >>> for view in surprises:
     ...     print(view)
     MMD with gamma 0.01 to 100, biased
     MMD with gamma 1, unbiased
     novelty of neighborhoods of radius 5
-    >>> long, tadpole = view_surprises(detector, [nx.cycle_graph(40), nx.lollipop_graph(3, 12)])
-    >>> bool(long[2] < 0.1 < tadpole[2])  # every neighborhood of a cycle is known
+    >>> long, tadpole = surprises["novelty of neighborhoods of radius 5"]
+    >>> bool(long < 0.1 < tadpole)  # every neighborhood of a cycle is known
     True
     """
-    detector, batch = _read(detector, graphs)
-    return surprises_of(detector.density_, batch)
+    batch, model = detector.read(graphs), detector.model_
+    return pd.DataFrame(surprises_of(model, batch), columns=list(model.view_names))
 
 
-def surprises_of(density: GraphDensity, graphs: GraphBatch | EmbeddedGraphs) -> np.ndarray:
+def surprises_of(model: GraphModel, graphs: GraphBatch | EmbeddedGraphs) -> np.ndarray:
     """Minus the log p-values of graphs, shape (n_graphs, n_views)."""
-    log_p_values = density.log_p_values(graphs)
+    log_p_values = model.log_p_values(graphs)
     finite(log_p_values.sum(axis=0))
     return 0.0 - log_p_values.T
 
@@ -97,15 +101,14 @@ def novel_nodes(detector: GraphKDEDetector, graphs: Any) -> list[np.ndarray]:
     >>> novel_nodes(detector, [tadpole])[0].tolist()
     [1, 1, 0, 1, 2, 3, 4, 5, 6, 5, 4, 3, 2, 1, 0]
     """
-    detector, batch = _read(detector, graphs)
-    novelty = detector.density_.novelty
+    batch, novelty = detector.read(graphs), detector.model_.first(Novelty)
     if novelty is None:
-        raise ValueError("the detector has no view of novelty: fit with novelty='auto'")
+        raise ValueError("the detector has no view of novelty: add 'novelty' to its views")
     return np.split(novelty.new_from(batch), batch.node_ptr[1:-1])
 
 
 def nearest_references(
-    detector: GraphKDEDetector, graphs: Any, k: int = 5, *, view: int = 0
+    detector: GraphKDEDetector, graphs: Any, k: int = 5, *, view: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Nearest references of each graph, and the distances from them.
 
@@ -116,21 +119,21 @@ def nearest_references(
     graphs : sequence of graphs, or GraphBatch
     k : int, default=5
         At least 1; all references if there are fewer.
-    view : int, default=0
-        Index of the distance.
+    view : int, default=None
+        Index of a view that is a density, whose distance is used. None means the first.
 
     Returns
     -------
     distances : ndarray of shape (n_graphs, k)
         In ascending order. A graph that is a reference finds itself. The size kernel plays no part.
     indices : ndarray of shape (n_graphs, k), int
-        Positions in ``detector.density_.references``: the training graphs in their order, or those
+        Positions in ``detector.model_.references``: the training graphs in their order, or those
         that `references` has chosen.
 
     Raises
     ------
     ValueError
-        If `k` is less than 1, or there is no such distance.
+        If `k` is less than 1, or there is no such density.
 
     Examples
     --------
@@ -145,36 +148,35 @@ def nearest_references(
     """
     if not isinstance(k, Integral) or k < 1:
         raise ValueError(f"k must be an integer of at least 1, got {k!r}")
-    detector, batch = _read(detector, graphs)
-    D = detector.density_.distances(batch, view=_checked(view, detector))
+    batch, model = detector.read(graphs), detector.model_
+    D = model.distances(batch, view=_checked(view, model))
     indices = np.argsort(D, axis=1, kind="stable")[:, :k]
     return np.take_along_axis(D, indices, axis=1), indices
 
 
-def mean_distances(detector: GraphKDEDetector, *, view: int = 0) -> np.ndarray:
+def mean_distances(detector: GraphKDEDetector, *, view: int | None = None) -> np.ndarray:
     """Mean distance from each reference to the others, the smallest for the most typical graph.
 
     Parameters
     ----------
     detector : GraphKDEDetector
         Fitted.
-    view : int, default=0
-        Index of the distance.
+    view : int, default=None
+        Index of a view that is a density, whose distance is used. None means the first.
 
     Returns
     -------
     ndarray of shape (n_references,)
-        In the order of ``detector.density_.references``.
+        In the order of ``detector.model_.references``.
     """
-    detector = copy.copy(detector)
     check_is_fitted(detector)
-    D = detector.density_.reference_distances(_checked(view, detector))
+    D = detector.model_.reference_distances(_checked(view, detector.model_))
     np.fill_diagonal(D, 0)
     return D.sum(axis=1) / (len(D) - 1)
 
 
 def node_contributions(
-    detector: GraphKDEDetector, graphs: Any, k: int = 5, *, view: int = 0
+    detector: GraphKDEDetector, graphs: Any, k: int = 5, *, view: int | None = None
 ) -> list[np.ndarray]:
     """Each node's share of the squared distance between its graph and the references.
 
@@ -185,8 +187,8 @@ def node_contributions(
     graphs : sequence of graphs, or GraphBatch
     k : int, default=5
         Number of nearest references over which shares are averaged, at least 1.
-    view : int, default=0
-        Index of the distance.
+    view : int, default=None
+        Index of a view that is a density, whose distance is used. None means the first.
 
     Returns
     -------
@@ -198,7 +200,7 @@ def node_contributions(
     Raises
     ------
     ValueError
-        If `k` is less than 1, there is no such distance, or it is not a sum over nodes.
+        If `k` is less than 1, there is no such density, or it is not a sum over nodes.
 
     Examples
     --------
@@ -211,7 +213,8 @@ def node_contributions(
     >>> sorted(shares.argsort()[-3:].tolist())
     [0, 1, 2]
     """
-    detector, batch = _read(detector, graphs)
+    detector = copy.copy(detector)  # as it is now, whatever another thread updates
+    batch = detector.read(graphs)
     distances, indices = nearest_references(detector, batch, k, view=view)
     near = zip(indices, distances, strict=True)
     return [shares_of(detector, batch[i], *pair, view) for i, pair in enumerate(near)]
@@ -222,7 +225,7 @@ def shares_of(
     graph: GraphBatch,
     references: np.ndarray,
     distances: np.ndarray,
-    view: int,
+    view: int | None,
 ) -> np.ndarray:
     """Mean shares of the nodes of one graph in the squared distances to some references.
 
@@ -231,27 +234,22 @@ def shares_of(
     ValueError
         If shares do not add up to the squares of the distances.
     """
-    shares = detector.density_.contributions(graph, references, view=view)
+    model = detector.model_
+    shares = model.contributions(graph, references, view=view)
     squared, total = distances**2, shares.sum(axis=0).clip(min=0)
     if not np.all(abs(total - squared) <= 1e-4 * np.maximum(squared, 1e-2)):  # or NaN
+        meant = model.views[model.densities[0] if view is None else view]
         raise ValueError(
-            f"distance={detector.distance!r} is not a sum over nodes: use 'mmd', or give a "
-            "distance of your own a method `contributions`"
+            f"the distance of {meant!r} is not a sum over nodes: use "
+            "'mmd', or give a distance of your own a method `contributions`"
         )
     return shares.mean(axis=1)
 
 
-def _read(detector: GraphKDEDetector, graphs: Any) -> tuple[GraphKDEDetector, GraphBatch]:
-    """The detector as it is now, whatever another thread updates, and graphs as it reads them."""
-    fitted = copy.copy(detector)
-    return fitted, fitted.read(graphs)
-
-
-def _checked(view: int, detector: GraphKDEDetector) -> int:
-    last = len(detector.density_.fitted_distances) - 1
-    if not isinstance(view, Integral) or not 0 <= view <= last:
+def _checked(view: int | None, model: GraphModel) -> int | None:
+    if view is not None and view not in model.densities:
         raise ValueError(
-            f"view must be the number of a distance, 0 to {last}, got {view!r}; novel_nodes "
-            "explains the view of novelty"
+            f"view must be the index of a density, one of {model.densities}, got {view!r}; "
+            "novel_nodes explains the view of novelty"
         )
-    return int(view)
+    return view

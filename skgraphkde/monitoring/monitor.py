@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.monitoring.evidence import ShiryaevRoberts, finite_array
 from skgraphkde.monitoring.ranks import OnlinePValues
 from skgraphkde.monitoring.window import SHORTEST_WINDOW, WindowTest
@@ -61,7 +62,7 @@ class DriftMonitor:
     window : int or None, default=100
         Number of last graphs that the MMD compares with the references, four times per window. At
         least 20. Must be below ``8 / false_alarm_rate``; otherwise the per-test level exceeds 1.
-        None: the martingale alone, with all of the false alarms. Detectors without a ``density_``
+        None: the martingale alone, with all of the false alarms. Detectors without a ``model_``
         need None.
     random_state : int, RandomState instance or None, default=None
         Breaks ties of scores, and draws the permutations of the MMD.
@@ -143,8 +144,8 @@ class DriftMonitor:
         self._evidence = ShiryaevRoberts(1 / rate)
         self._test = None
         if self.window is not None:
-            density = self.detector.density_  # type: ignore[attr-defined]
-            self._test = WindowTest(density, int(self.window), rate, seed)
+            model = self.detector.model_  # type: ignore[attr-defined]
+            self._test = WindowTest(model, int(self.window), rate, seed)
 
     @property
     def n_graphs_(self) -> int:
@@ -305,7 +306,7 @@ def _check_parameters(detector: Any, false_alarm_rate: Any, window: Any) -> None
         raise ValueError(
             f"window must be an integer of at least {SHORTEST_WINDOW}, or None, got {window!r}"
         )
-    if not hasattr(detector, "density_"):
+    if not isinstance(detector, GraphKDEDetector):
         raise ValueError(
             f"{type(detector).__name__} has no distances between graphs: use window=None"
         )

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from skgraphkde.density.graph_density import GraphDensity
+from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 
 TESTS_PER_WINDOW = 4
@@ -30,7 +30,7 @@ class WindowTest:
 
     Parameters
     ----------
-    density : GraphDensity
+    model : GraphModel
     window : int
         Number of graphs.
     rate : float
@@ -58,8 +58,8 @@ class WindowTest:
     Gretton, Borgwardt, Rasch, Schölkopf, Smola: A kernel two-sample test, JMLR 13, 2012.
     """
 
-    def __init__(self, density: GraphDensity, window: int, rate: float, seed: int) -> None:
-        self.density, self.window, self.seed = density, window, seed
+    def __init__(self, model: GraphModel, window: int, rate: float, seed: int) -> None:
+        self.model, self.window, self.seed = model, window, seed
         self._step = window // TESTS_PER_WINDOW
         self.level = self._step * rate
         least = math.ceil(TESTS_PER_WINDOW / (rate * (MOST_PERMUTATIONS + 1)))
@@ -75,17 +75,17 @@ class WindowTest:
                 f"such a window sound: take from {max(least, SHORTEST_WINDOW)} to "
                 f"{TESTS_PER_WINDOW * (longest_step + 1) - 1}, or None for no window"
             )
-        n_graphs = len(density.references)
+        n_graphs = len(model.references)
         if n_graphs < 8:
             raise ValueError(
                 f"{n_graphs} references are too few for a test of the last graphs: use window=None"
             )
         order = np.random.default_rng(seed).permutation(n_graphs)
         n_landmarks = min(MOST_LANDMARKS, n_graphs // 4)
-        self._landmarks = density.references[np.sort(order[:n_landmarks])]
+        self._landmarks = model.references[np.sort(order[:n_landmarks])]
         known = np.sort(order[n_landmarks : n_landmarks + MOST_KNOWN])
         self._scales = np.ones(1)
-        self._known = self.describe(density.references[known])
+        self._known = self.describe(model.references[known])
         self._scales = _scales(self._known, n_landmarks)
         self._known = self._known / self._scales
         self.rows = np.empty((0, self._known.shape[1]))
@@ -93,8 +93,8 @@ class WindowTest:
 
     def describe(self, graphs: GraphBatch) -> np.ndarray:
         """Distances from the landmarks, shape (n_graphs, n_distances * n_landmarks)."""
-        views = range(len(self.density.fitted_distances))
-        parts = [self.density.distances(graphs, self._landmarks, view=view) for view in views]
+        views = self.model.densities
+        parts = [self.model.distances(graphs, self._landmarks, view=view) for view in views]
         return np.hstack(parts) / self._scales
 
     def update(self, rows: np.ndarray, n_before: int) -> tuple[np.ndarray, list[tuple[int, int]]]:

@@ -15,10 +15,10 @@ import numpy as np
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.inspection import novel_nodes
 from skgraphkde.inspection.reasons import Reason
 from skgraphkde.inspection.results import judge
 from skgraphkde.inspection.views import shares_of
+from skgraphkde.views import Novelty
 
 # Nearest known graphs, and nodes that no reason names, of each graph.
 NEAREST, LARGEST = 3, 5
@@ -38,7 +38,7 @@ class Finding(NamedTuple):
     n_edges: int
     reasons: list[Reason]  # the unusual ones, the strongest first
     surprises: np.ndarray  # of the views
-    view: int  # the distance with the largest surprise
+    view: int  # the density with the largest surprise
     references: np.ndarray  # positions of the nearest ones in that distance
     distances: np.ndarray  # from these
 
@@ -123,21 +123,22 @@ def nodes(detector: BaseGraphDetector, graph: GraphBatch, finding: Finding) -> N
     """
     if not isinstance(detector, GraphKDEDetector):
         return Nodes(None, None, 0, False)
-    density, shares, new_from, radius = detector.density_, None, None, 0
+    model, shares, new_from, radius = detector.model_, None, None, 0
     largest = finding.surprises[finding.view]
-    others = finding.surprises[len(density.fitted_distances) :]
+    others = np.delete(finding.surprises, model.densities)
     is_near = bool(largest < SURPRISED and max(others, default=0.0) > largest)
     with contextlib.suppress(ValueError):  # this distance is not a sum over nodes
         shares = shares_of(detector, graph, finding.references, finding.distances, finding.view)
-    if density.novelty is not None:
-        new_from, radius = novel_nodes(detector, graph)[0], density.novelty.radius
+    novelty = model.first(Novelty)
+    if novelty is not None:
+        new_from, radius = novelty.new_from(graph), novelty.radius
     return Nodes(shares, new_from, radius, is_near)
 
 
 def listed(found: Nodes, finding: Finding) -> list[int]:
     """The nodes that a page lists: those that reasons name, then those that its colors show."""
     order: list[int] = []
-    if found.shares is not None and not found.is_near:
+    if found.shares is not None and (found.new_from is None or not found.is_near):
         order = np.argsort(-found.shares, kind="stable").tolist()
     elif found.new_from is not None:
         new = np.flatnonzero(found.new_from <= found.radius)
@@ -148,14 +149,14 @@ def listed(found: Nodes, finding: Finding) -> list[int]:
 
 def usual_share(detector: GraphKDEDetector, view: int) -> float:
     """90% quantile, over reference graphs, of the largest absolute node contribution."""
-    density = detector.density_
-    n = len(density.references)
+    model = detector.model_
+    n = len(model.references)
     some = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(int))
-    D = density.distances(density.references[some], view=view)
+    D = model.distances(model.references[some], view=view)
     D[np.arange(len(some)), some] = np.inf  # leave one out
     nearest = np.argsort(D, axis=1, kind="stable")[:, : min(5, n - 1)]
     largest = [
-        np.abs(density.contributions(density.references[i], near, view=view).mean(axis=1)).max()
+        np.abs(model.contributions(model.references[i], near, view=view).mean(axis=1)).max()
         for i, near in zip(some.tolist(), nearest, strict=True)
     ]
     return float(np.quantile(largest, USUAL))

@@ -60,7 +60,7 @@ def report(
         Bound on the expected share of normal graphs among those selected, in (0, 1], see
         :meth:`GraphKDEDetector.select`.
     known_names : sequence, default=None
-        One for each of ``detector.density_.references``: the training graphs in their order, or
+        One for each of ``detector.model_.references``: the training graphs in their order, or
         those that were chosen. None: their positions.
 
     Returns
@@ -140,7 +140,7 @@ class Page:
         detector = copy.copy(detector)  # as it is now, whatever another thread updates
         n_known = 0
         if isinstance(detector, GraphKDEDetector):
-            n_known = len(detector.density_.references)
+            n_known = len(detector.model_.references)
         if known_names is not None:
             of = {"of": "references", "what": "known_names"}
             known_names = checked_names(known_names, n_known, **of)

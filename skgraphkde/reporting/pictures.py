@@ -43,15 +43,15 @@ def graph_map(detector: GraphKDEDetector, graphs: GraphBatch, scores: np.ndarray
 
     The scores of known graphs are by the other references, as those of new graphs are.
     """
-    density = detector.density_
-    some = np.unique(np.linspace(0, len(density.references) - 1, MAPPED).round().astype(int))
-    references = density.references[some]
+    model = detector.model_
+    some = np.unique(np.linspace(0, len(model.references) - 1, MAPPED).round().astype(int))
+    references = model.references[some]
     together = GraphBatch.concatenate([references, detector.read(graphs)])
     D = detector.pairwise_distances(together)
     if len(D) < 3 or not D.any():
         return None
     known = np.arange(len(D)) < len(some)
-    of_known = density.as_log_p_values(density.view_scores(references, own=some)).sum(axis=0)
+    of_known = model.as_log_p_values(model.view_scores(references, own=some)).sum(axis=0)
     figure, ax = _figure(5.5, 4.6)
     GraphMapDisplay.from_predictions(
         D, np.concatenate([of_known, scores]), offset=detector.offset_, known=known, ax=ax

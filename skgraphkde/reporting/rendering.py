@@ -149,7 +149,7 @@ def render(
         known=known,
         full=FULL,
         keeps_all=isinstance(detector, GraphKDEDetector)
-        and len(detector.density_.references) == detector.n_graphs_seen_,
+        and len(detector.model_.references) == detector.n_graphs_seen_,
         flagged=flagged_share(len(detector.calibration_scores_), detector.contamination)
         if detector.is_calibrated_
         else detector.contamination,
@@ -183,7 +183,7 @@ def _details(
     """The pictures of graphs, and of the nearest known ones, as long as there is room."""
     details: dict[int, Detail] = {}
     known: dict[int, str] = {}
-    references = detector.density_.references if isinstance(detector, GraphKDEDetector) else None
+    references = detector.model_.references if isinstance(detector, GraphKDEDetector) else None
     categories = common_categories(references, [x.graph for x in drawn])
     details_of, room = _Details(detector, categories), ROOM
     for graph in drawn:
@@ -242,7 +242,7 @@ class _Details:
 
 def _known(detector: Any, position: int, names: Sequence[Any] | None) -> str:
     """A known graph, in words."""
-    references = detector.density_.references
+    references = detector.model_.references
     name = f"known graph {position}" if names is None else shown(names[position], BRIEF)
     n_nodes = references.n_nodes_per_graph[position]
     n_edges = references.n_edges_per_graph[position]

@@ -17,7 +17,15 @@ import pytest
 from matplotlib.image import imread
 
 import skgraphkde
-from skgraphkde import GraphKDEDetector, GraphSchema, Propagation, Twins, paper_settings
+from skgraphkde import (
+    Density,
+    GraphKDEDetector,
+    GraphSchema,
+    Novelty,
+    Propagation,
+    Twins,
+    paper_settings,
+)
 from skgraphkde.cli import main
 from skgraphkde.cli.main import COMMANDS
 from skgraphkde.graphs.files import walk
@@ -46,13 +54,13 @@ def test_parameters_of_the_detector(here):
     run(
         "fit normal -o own.skg --paper --contamination 0.25 --calibration loo --random-state 7 "
         "--set training__max_iter=1 --set encoder__hidden_dim=8 "
-        "--set distance__gammas='[1, 10]' --set training__twins=features"
+        "--set views__distance__gammas='[1, 10]' --set training__twins=features"
     )
     expected = GraphKDEDetector(
         **paper_settings(contamination=0.25, calibration="loo"), random_state=7
     )
     expected.training.max_iter, expected.training.twins = 1, "features"
-    expected.encoder.hidden_dim, expected.distance.gammas = 8, [1, 10]
+    expected.encoder.hidden_dim, expected.views.distance.gammas = 8, [1, 10]
     assert texts(skgraphkde.load("own.skg")) == texts(expected)
 
 
@@ -65,7 +73,8 @@ def test_nested_parameters_of_strings(here):
     run(
         "fit normal -o own.skg --set encoder__n_layers=1 --calibration split "
         "--set calibration__fraction=0.5 --set training=contrastive --set training__max_iter=1 "
-        "--set training__twins__edges__max_ratio=2 --set distance=mmd --set features=given"
+        "--set training__twins__edges__max_ratio=2 --set views=density --set views__distance=sum "
+        "--set features=given"
     )
     expected = GraphKDEDetector(
         random_state=0, features="given", calibration="split", training="contrastive"
@@ -74,11 +83,11 @@ def test_nested_parameters_of_strings(here):
         calibration__fraction=0.5,
         training__max_iter=1,
         training__twins=Twins().set_params(edges__max_ratio=2),
-        distance="mmd",
+        views=Density("sum"),
     )
     loaded = skgraphkde.load("own.skg")
     assert texts(loaded) == texts(expected)
-    assert len(loaded.density_.references) == 10
+    assert len(loaded.model_.references) == 10
 
 
 @pytest.mark.parametrize(
@@ -223,12 +232,14 @@ def test_explanations_are_those_of_the_library(here):
     frame = pd.read_csv("reasons.csv")
     assert list(frame) == ["graph", "node", "contribution", "rank", "view", "new_from"]
     detector, graphs = skgraphkde.load("model.skg"), read(NEW)
-    sizes, density = graphs.n_nodes_per_graph, detector.density_
+    sizes, model = graphs.n_nodes_per_graph, detector.model_
     names = [f"new/{i:02d}.graphml" for i in range(7)]
     assert frame["graph"].tolist() == np.repeat(names, sizes).tolist()
     assert frame["node"].tolist() == [node for graph in NEW for node in graph]
     surprises = view_surprises(detector, graphs)
-    views = surprises[:, :2].argmax(axis=1).tolist()  # the distance that is most surprised
+    views = (
+        surprises.to_numpy()[:, :2].argmax(axis=1).tolist()
+    )  # the distance that is most surprised
     assert frame["view"].tolist() == np.repeat(views, sizes).tolist()
     shares = [
         node_contributions(detector, graphs[i], k=3, view=view)[0] for i, view in enumerate(views)
@@ -248,17 +259,17 @@ def test_explanations_are_those_of_the_library(here):
     assert len(lines) == 9 * len(NEW)
     first = frame[frame["graph"] == "new/00.graphml"]
     verdict = {1: "normal", -1: "anomaly"}[detector.predict(graphs)[0]]
-    known, view = density.references.n_nodes_per_graph, f"(view {views[0]})"
+    known, view = model.references.n_nodes_per_graph, f"(view {views[0]})"
     distances, places = nearest_references(detector, graphs, k=3, view=views[0])
     nearest = [f"{i} ({d:.3g})" for i, d in zip(places[0], distances[0], strict=True)]
     largest = first.sort_values("rank").iloc[0]
     new = first.dropna().sort_values("new_from", kind="stable")
-    usual = density.novelty.known_shares.mean()
+    usual = model.first(Novelty).known_shares.mean()
     novel = [f"{len(new)} of {sizes[0]} nodes (a known graph: {usual:.0%})"]
     novel += [f"{x.node} (from radius {x.new_from:.0f})" for x in new[:5].itertuples()]
     starts = [
         f"new/00.graphml: {verdict}, decision {detector.decision_function(graphs)[0]:.4g}",
-        *(f"  surprise {x:.3g}: {y}" for x, y in zip(surprises[0], density.views, strict=True)),
+        *(f"  surprise {x:.3g}: {view}" for view, x in surprises.iloc[0].items()),
         f"  {sizes[0]} nodes (references: {known.min()} to {known.max()}), ",
         f"  nearest references {view}: {', '.join(nearest)}",
         f"  largest contributions {view}: {largest['node']} ({largest['contribution']:.3g})",
@@ -269,7 +280,7 @@ def test_explanations_are_those_of_the_library(here):
 
 
 def test_reasons_of_one_view(here):
-    run("fit normal -o one.skg --set distance=mmd --set novelty=None " + shlex.join(READ))
+    run("fit normal -o one.skg --set views=density " + shlex.join(READ))
     result = run("explain one.skg new -o reasons.csv")
     assert {row["new_from"] for row in table((here / "reasons.csv").read_text())} == {""}
     lines = [line for line in result.stdout.splitlines() if not line.startswith("  because ")]
@@ -320,10 +331,8 @@ def test_pictures_of_the_oddest(here, monkeypatch):
 def test_info(here):
     run("fit normal -o own.skg --set encoder__n_layers=1 --contamination 0.2 " + shlex.join(READ))
     detector = skgraphkde.load("own.skg")
-    first, second = (
-        ", ".join(f"{h:.4g}" for h in of_one) for of_one in detector.density_.bandwidths
-    )
-    removed = f"{detector.density_.fitted_distances[1].correction:.0%}"
+    first, second = (", ".join(f"{h:.4g}" for h in of_one) for of_one in detector.model_.bandwidths)
+    removed = f"{detector.model_.views[1].distance_.correction:.0%}"
     size = (here / "own.skg").stat().st_size
     values = [
         ("file", f"own.skg, {size} bytes, skgraphkde {skgraphkde.__version__}"),
@@ -341,7 +350,7 @@ def test_info(here):
         (
             "node features",
             f"label, attribute, degree, random_walk "
-            f"({detector.density_.features.n_features_out_} columns)",
+            f"({detector.model_.features.n_features_out_} columns)",
         ),
         ("view 0", "MMD with gamma 0.01 to 100, biased"),
         ("  bandwidths", first),

@@ -126,9 +126,10 @@ def test_values_are_json_or_python_literals_or_text(here):
         assert skgraphkde.load("a.skg").training is None
     run("fit normal -o a.skg --force --set features=given --set contamination=0.2")
     assert skgraphkde.load("a.skg").features == "given"
-    run("fit normal -o a.skg --force --set density__size_kernel=False --set random_state=3")
+    run("fit normal -o a.skg --force --set encoder__n_layers=1 --set random_state=3")
     loaded = skgraphkde.load("a.skg")
-    assert (loaded.density.size_kernel, loaded.random_state) == (False, 3)
-    run("""fit normal -o a.skg --force --set distance="('mmd', 'sum')" --set novelty=null""")
-    loaded = skgraphkde.load("a.skg")
-    assert (loaded.distance, loaded.novelty) == (("mmd", "sum"), None)
+    assert (loaded.encoder.n_layers, loaded.random_state) == (1, 3)
+    run("fit normal -o a.skg --force --set \"views=('density', 'novelty')\"")
+    assert skgraphkde.load("a.skg").views == ("density", "novelty")
+    run("fit normal -o a.skg --force --set views=density --set views__kernels__size_kernel=False")
+    assert skgraphkde.load("a.skg").views.kernels.size_kernel is False

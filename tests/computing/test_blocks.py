@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from skgraphkde import GCN, MMD, Contrastive, GraphKDEDetector
+from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector
 from skgraphkde.computing.blocks import blocks, working_memory
 
 
@@ -24,12 +24,12 @@ def test_any_working_memory(mebibytes, n_bytes, n_blocks):
 
 def test_scores_do_not_depend_on_it():
     graphs = [nx.cycle_graph(n) for n in range(4, 9)]
-    training = {"encoder": GCN(4), "training": Contrastive(max_iter=1), "random_state": 0}
-    for parameters in ({}, {"distance": MMD(method="random_features")}, training):
+    training = {"encoder": GCN(4), "training": Contrastive(max_iter=1)}
+    for parameters in ({}, {"views": Density(MMD(method="random_features"))}, training):
         scores = []
         for mebibytes in (1024, math.inf):
             with config_context(working_memory=mebibytes):
-                detector = GraphKDEDetector(**parameters).fit(graphs)
+                detector = GraphKDEDetector(random_state=0, **parameters).fit(graphs)
                 scores.append(detector.score_samples([nx.path_graph(5)])[0])
         assert scores == pytest.approx([scores[0]] * 2)
 

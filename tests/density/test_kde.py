@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from skgraphkde import KDE, GraphKDEDetector
+from skgraphkde import KDE, Density, GraphKDEDetector
 from skgraphkde.density.kde import (
     LIKELIHOOD_MULTIPLES,
     NEAREST_MULTIPLES,
     MultiBandwidthKDE,
     own_references,
 )
-from tests.conftest import random_graphs
+from tests.conftest import densities, random_graphs
 
 BANDWIDTHS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
 CPU = torch.device("cpu")
@@ -205,9 +205,9 @@ def test_nearest_bandwidths_survive_duplicates_and_outliers(nearest, scale):
 
 
 def test_given_bandwidths_do_not_follow_the_distances():
-    density = GraphKDEDetector(density=KDE([0.5, 2])).fit(random_graphs(9)).density_
-    assert density.bandwidths.tolist() == [[0.5, 2.0]] * 2
-    assert density.mixture_weights.tolist() == [[0.5, 0.5]] * 2
+    model = GraphKDEDetector(views=densities(kernels=KDE([0.5, 2]))).fit(random_graphs(9)).model_
+    assert model.bandwidths.tolist() == [[0.5, 2.0]] * 2
+    assert [view.mixture_weights_.tolist() for view in model.views] == [[0.5, 0.5]] * 2
 
 
 def test_bandwidths_of_the_largest_likelihood():
@@ -235,16 +235,17 @@ def test_bandwidths_of_the_largest_likelihood():
 
 def test_likelihood_of_equal_graphs_is_no_trouble():
     graphs = random_graphs(1) * 9
-    detector = GraphKDEDetector(density=KDE("likelihood")).fit(graphs)
+    detector = GraphKDEDetector(views=densities(kernels=KDE("likelihood"))).fit(graphs)
     assert np.isfinite(detector.score_samples(random_graphs(4, seed=3))).all()
 
 
 @pytest.mark.parametrize("working_memory", [1024, 0.02])
 def test_likelihood_does_not_depend_on_memory(working_memory):
     graphs = random_graphs(40)
-    expected = GraphKDEDetector(density=KDE("likelihood")).fit(graphs).density_.bandwidths
+    detector = GraphKDEDetector(views=densities(kernels=KDE("likelihood")))
+    expected = detector.fit(graphs).model_.bandwidths
     with config_context(working_memory=working_memory):
-        found = GraphKDEDetector(density=KDE("likelihood")).fit(graphs).density_.bandwidths
+        found = detector.fit(graphs).model_.bandwidths
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -261,7 +262,7 @@ def test_bad_bandwidths(bandwidths):
     with pytest.raises(ValueError, match=message):
         KDE(bandwidths).validate()
     with pytest.raises(ValueError, match=message):
-        GraphKDEDetector(density=KDE(bandwidths)).fit(random_graphs(4))
+        GraphKDEDetector(views=Density(kernels=KDE(bandwidths))).fit(random_graphs(4))
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from skgraphkde import KDE, MMD, GraphKDEDetector, Propagation, Readout
+from skgraphkde import KDE, MMD, Density, GraphKDEDetector, Propagation
 from skgraphkde.density import near
 from skgraphkde.density.kde import MultiBandwidthKDE as KDEModule
 from skgraphkde.density.near import _add_wanted
 from skgraphkde.distances import landmarks
-from tests.conftest import random_graphs
+from tests.conftest import densities, random_graphs
 
 GRAPHS, NEW = random_graphs(60, seed=0), random_graphs(20, seed=1)
 
@@ -18,22 +18,20 @@ def fitted(monkeypatch, points_from, **parameters):
     monkeypatch.setattr(landmarks, "MIN_POINTS", points_from)
     monkeypatch.setattr(landmarks, "MIN_REFERENCES", 1)
     detector = GraphKDEDetector(random_state=0, **parameters).fit(GRAPHS)
-    return detector, detector.density_.view_scores(detector.read(NEW))
+    return detector, detector.model_.view_scores(detector.read(NEW))
 
 
 @pytest.mark.parametrize(
-    "parameters",
+    ("parameters", "leaves_out"),
     [
-        {},
-        {"distance": MMD(gammas=(1, 10), estimator="unbiased"), "novelty": None},
-        {"density": "wide"},
-        {"references": "uniform"},
+        ({}, True),
+        ({"views": Density(MMD(gammas=(1, 10), estimator="unbiased"))}, True),
+        ({"views": densities(kernels=KDE(bandwidths=(0.01, 0.5), size_kernel=False))}, False),
+        ({"references": "uniform"}, False),
     ],
     ids=["defaults", "unbiased", "wide", "sampled"],
 )
-def test_densities_are_too_low_by_a_hundredth_at_most(parameters, monkeypatch):
-    if "density" in parameters:
-        parameters = {"density": KDE(bandwidths=(0.01, 0.5), size_kernel=False)}
+def test_densities_are_too_low_by_a_hundredth_at_most(parameters, leaves_out, monkeypatch):
     masks, real = [], KDEModule.log_sums_of_pairs
     monkeypatch.setattr(
         KDEModule, "log_sums_of_pairs", lambda *x: masks.append(x[-1].numpy()) or real(*x)
@@ -45,12 +43,12 @@ def test_densities_are_too_low_by_a_hundredth_at_most(parameters, monkeypatch):
     error, rounding = scores - by_bounds, 1e-5 * (1 + np.abs(scores))
     assert (error > -rounding).all()
     assert (error < near.MAX_MISSING_SHARE + rounding).all()
-    widths = [x.density_.bandwidths for x in (detector, expected)]
+    widths = [x.model_.bandwidths for x in (detector, expected)]
     np.testing.assert_allclose(*widths, rtol=1e-5)
     rank = [np.argsort(x.calibration_scores_, kind="stable") for x in (detector, expected)]
     assert (rank[0] == rank[1]).mean() > 0.8
-    if "density" not in parameters and "references" not in parameters:
-        assert not (masks[-2] | masks[-1]).all()  # something was left out
+    if leaves_out:
+        assert not (masks[-2] | masks[-1]).all()
 
 
 def test_single_precision_changes_no_density_by_more_than_promised(monkeypatch):
@@ -62,7 +60,7 @@ def test_single_precision_changes_no_density_by_more_than_promised(monkeypatch):
     def log_densities(method):
         mmd = MMD(gammas=(9000.0,), estimator="biased", method=method)
         kde = KDE(bandwidths=[0.007])
-        detector = GraphKDEDetector(features="given", distance=mmd, novelty=None, density=kde)
+        detector = GraphKDEDetector(features="given", views=Density(mmd, kde))
         return detector.fit(singles(600, 0.1, 0)).score_samples(singles(100, 0.15, 1))
 
     monkeypatch.setattr(landmarks, "MIN_POINTS", 1)
@@ -73,7 +71,7 @@ def test_single_precision_changes_no_density_by_more_than_promised(monkeypatch):
 
 
 def alone(detector):
-    return np.hstack([detector.density_.view_scores(detector.read([graph])) for graph in NEW])
+    return np.hstack([detector.model_.view_scores(detector.read([graph])) for graph in NEW])
 
 
 def test_a_graph_alone_has_the_score_that_it_has_in_company(monkeypatch):
@@ -81,21 +79,21 @@ def test_a_graph_alone_has_the_score_that_it_has_in_company(monkeypatch):
     # The company may decide the last digit of a point, and so to which number of single precision
     # it is rounded. Squared distances of size 1 are off by four such roundings then, and bandwidths
     # make a log density of them: d^2 / 2h^2.
-    single = 4 * np.finfo(np.float32).eps / (2 * detector.density_.bandwidths.min() ** 2)
+    single = 4 * np.finfo(np.float32).eps / (2 * detector.model_.bandwidths.min() ** 2)
     assert single < near.LOG_DENSITY_TOL / 10
     np.testing.assert_allclose(alone(detector), scores, rtol=0, atol=single)
 
 
 def test_a_graph_alone_has_the_same_score_to_the_last_digits_if_all_is_exact(monkeypatch):
     exact = MMD(estimator="biased", method="exact"), MMD(gammas=(1.0,), method="exact")
-    detector, scores = fitted(monkeypatch, 1, distance=exact)
+    detector, scores = fitted(monkeypatch, 1, views=(*densities(*exact), "novelty"))
     np.testing.assert_allclose(alone(detector), scores, rtol=0, atol=1e-9)
 
 
 def test_other_distances_have_no_bounds(monkeypatch):
-    detector, _ = fitted(monkeypatch, 1, distance=(MMD(), Readout()))
-    model = detector.density_._model
-    assert not model.distances.has_bounds(detector.density_._references.measures)
+    detector, _ = fitted(monkeypatch, 1, views=densities("mmd", "mean"))
+    density = detector.model_._density
+    assert not density.distances.has_bounds(detector.model_._references.measures)
 
 
 def test_what_is_left_out_is_within_the_tolerance():
@@ -126,12 +124,13 @@ def test_short_bandwidths_take_double_precision(bandwidths, monkeypatch):
         detector = GraphKDEDetector(
             features="given",
             encoder=Propagation(n_layers=0),
-            distance=MMD(estimator="biased", method=method),
-            density=KDE(bandwidths=bandwidths, size_kernel=False),
-            novelty=None,
+            views=Density(
+                MMD(estimator="biased", method=method),
+                KDE(bandwidths=bandwidths, size_kernel=False),
+            ),
             random_state=0,
         ).fit(graphs)
-        of_both = detector.density_.view_scores(detector.read(new))
+        of_both = detector.model_.view_scores(detector.read(new))
         scores.append(np.append(of_both, detector.calibration_scores_))
     error, rounding = scores[1] - scores[0], 1e-9 * np.abs(scores[0])
     assert (error > -near.MAX_MISSING_SHARE - rounding).all()
@@ -145,12 +144,10 @@ def test_negative_squares_take_double_precision(monkeypatch):
     monkeypatch.setattr(landmarks, "MIN_REFERENCES", 1)
     for method in ("auto", "exact"):
         detector = GraphKDEDetector(
-            distance=MMD(estimator="unbiased", method=method),
-            density=KDE(bandwidths=[1e-4, 0.01]),
-            novelty=None,
+            views=Density(MMD(estimator="unbiased", method=method), KDE(bandwidths=[1e-4, 0.01])),
             random_state=0,
         ).fit(GRAPHS)
-        scores.append(detector.density_.view_scores(detector.read(NEW)))
+        scores.append(detector.model_.view_scores(detector.read(NEW)))
     assert scores[1].max() > 1e4  # the kernels of negative squares
     assert np.abs(scores[0] - scores[1]).max() < near.MAX_MISSING_SHARE
 

@@ -6,7 +6,7 @@ from skgraphkde import GCN, Contrastive, GraphKDEDetector
 from tests.conftest import random_graphs
 
 #: Its score is one log density, not the sum of the log p-values of several views.
-ONE_VIEW = {"distance": "mmd", "novelty": None}
+ONE_VIEW = {"views": "density"}
 
 
 def make_detector(**params):

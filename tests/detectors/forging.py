@@ -9,7 +9,6 @@ from safetensors.numpy import save as to_bytes
 
 import skgraphkde
 from skgraphkde import InvalidFileError, persistence
-from tests.conftest import random_graphs
 
 
 def forged(tree, arrays):
@@ -96,9 +95,8 @@ def outcome(path, content, graphs):
     return "harmless"
 
 
-def outcomes(path, name, files):
+def outcomes(path, name, files, graphs):
     """Count the outcomes of files by kind; a file is its content, or a function that makes it."""
-    graphs = random_graphs(2, seed=1, n_attributes=2)
     assert outcome(path, (path.parent / name).read_bytes(), graphs) == "harmless"
     counts = {}
     for kind, odd in files:

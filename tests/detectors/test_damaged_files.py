@@ -15,10 +15,14 @@ from skgraphkde import (
     KDE,
     MMD,
     Contrastive,
+    Density,
+    Extremes,
     GraphKDEDetector,
+    GraphSchema,
     InvalidFileError,
     NodeFeatures,
     Novelty,
+    Rarity,
     References,
     SpectralEdges,
     Split,
@@ -42,23 +46,38 @@ KINDS = {
     "nested": {
         "features": NodeFeatures(("label", "degree")),
         "encoder": GCN(hidden_dim=4),
-        "distance": MMD((0.1, 1.0), method="random_features", n_components=8),
-        "novelty": Novelty(2),
-        "density": KDE(size_kernel=False),
+        "views": (
+            Density(
+                MMD((0.1, 1.0), method="random_features", n_components=8), KDE(size_kernel=False)
+            ),
+            Novelty(2),
+        ),
         "training": Contrastive(max_iter=1, twins=Twins(0.5, edges=SpectralEdges((0.4, 0.7)))),
         "references": References(ratio=0.9),
         "calibration": Split(0.4),
         "contamination": 0.25,
     },
+    "typed": {
+        "schema": GraphSchema(node_numbers="x", edge_categories="kind", edge_numbers="flow"),
+        "views": ("density", Novelty(1), "rarity", "extremes"),
+    },
 }
+
+
+def graphs_of(name, n_graphs):
+    graphs, rng = random_graphs(n_graphs, seed=1, n_attributes=2), np.random.RandomState(0)
+    for data in (data for graph in graphs for data in graph.edges.values()):
+        if name == "typed":
+            data.update(kind="ab"[rng.randint(2)], flow=rng.rand())
+    return graphs
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     for name, parameters in KINDS.items():
-        graphs = random_graphs(12, seed=1, n_attributes=2)
-        GraphKDEDetector(random_state=0, **parameters).fit(graphs).save(folder / name)
+        detector = GraphKDEDetector(random_state=0, **parameters)
+        detector.fit(graphs_of(name, 12)).save(folder / name)
     return folder
 
 
@@ -136,7 +155,7 @@ def test_damaged_files(name, folder):
     rng = np.random.RandomState(0)
     files = list(damaged_bytes((folder / name).read_bytes(), rng))
     files += [("odd header", odd) for odd in odd_headers()]
-    counts = outcomes(folder / "odd", name, files)
+    counts = outcomes(folder / "odd", name, files, graphs_of(name, 2))
     assert len(files) > 200
     assert {path.name for path in folder.iterdir()} == {*KINDS, "odd"}
     for kind in ("cut", "zeros", "shifted", "noise", "longer", "odd header"):
@@ -144,6 +163,10 @@ def test_damaged_files(name, folder):
 
 
 # -- arrays of other shapes, types and content -----------------------------------------------------
+
+
+def constant(array, value):
+    return np.full_like(array, np.array(value).astype(array.dtype))  # of unsigned ones, modulo 2^64
 
 
 def forged_arrays(tree, arrays):
@@ -160,11 +183,12 @@ def forged_arrays(tree, arrays):
             np.concatenate([array, array]) if array.ndim else array[None],
         ]
         types = ("float16", "float32", "float64", "int8", "int64", "uint64", "bool")
-        types = [np.nan_to_num(array).astype(dtype) for dtype in types if dtype != array.dtype]
-        values = [np.full_like(array, -1), np.flip(array)]
+        with np.errstate(over="ignore"):
+            types = [np.nan_to_num(array).astype(x) for x in types if x != array.dtype]
+        values = [constant(array, -1), np.flip(array)]
         kinds = [("shape", shapes), ("values", values), ("type", types)]
-        if array.dtype == np.int64:
-            values += [np.full_like(array, 2**62), np.full_like(array, -(2**63))]
+        if array.dtype in (np.int64, np.uint64):
+            values += [constant(array, 2**62), constant(array, -(2**63))]
             values += [array + 1, array - 1]
         else:
             values += [np.full_like(array, x) for x in (np.nan, np.inf, -np.inf, 0, 1e30, 1e-30)]
@@ -181,12 +205,14 @@ def forged_arrays(tree, arrays):
         ("defaults", 11),
         pytest.param("defaults", 1, marks=pytest.mark.slow),
         pytest.param("nested", 3, marks=pytest.mark.slow),
+        ("typed", 17),
+        pytest.param("typed", 1, marks=pytest.mark.slow),
     ],
 )
 def test_changed_arrays(name, step, folder):
     tree, arrays = persistence.read(folder / name)
     files = itertools.islice(forged_arrays(tree, arrays), 0, None, step)
-    counts = outcomes(folder / "odd", name, files)
+    counts = outcomes(folder / "odd", name, files, graphs_of(name, 2))
     n_refused = sum(n for (_, result), n in counts.items() if result == "refused")
     assert n_refused > sum(counts.values()) / 2
     for kind in ("missing array", "array too many"):
@@ -207,11 +233,11 @@ def refused(path, content, message):
 def test_messages_say_what_is_wrong(folder, path):
     tree, arrays = persistence.read(folder / "defaults")
     content, items = (folder / "defaults").read_bytes(), tree["dict"]
-    later = forged({"dict": {**items, "format_version": 6, "library_version": "9.1"}}, arrays)
+    later = forged({"dict": {**items, "format_version": 7, "library_version": "9.1"}}, arrays)
     older = forged({"dict": {**items, "format_version": 1, "library_version": "0.0"}}, arrays)
     for broken, message in (
-        (later, "it has format 6, written by skgraphkde 9.1, and this version reads format 5"),
-        (older, "it has format 1, written by skgraphkde 0.0, and this version reads format 5"),
+        (later, "it has format 7, written by skgraphkde 9.1, and this version reads format 6"),
+        (older, "it has format 1, written by skgraphkde 0.0, and this version reads format 6"),
         (content.replace(b'"loo\\"', b'"lop\\"'), "checksum is wrong"),
         (content.replace(b"loo", b"lop"), "checksum is wrong"),
         (to_bytes({"a": np.ones(3)}), "it contains something else"),
@@ -222,7 +248,7 @@ def test_messages_say_what_is_wrong(folder, path):
 
 def contradictions(arrays):
     """Arrays that are right each by itself, and what is said of them."""
-    a = {name.removeprefix("detector.fitted.density_."): array for name, array in arrays.items()}
+    a = {name.removeprefix("detector.fitted.model_."): array for name, array in arrays.items()}
     edges, node_ptr = a["references.adjacency.indices"], a["references.node_ptr"]
     weights, indptr = a["references.adjacency.data"], a["references.adjacency.indptr"]
     means, n_nodes = a["weights.means"], node_ptr[-1]
@@ -261,7 +287,7 @@ def contradictions(arrays):
         ("size_kernel.scale", -np.ones(2), "SizeKernel: the array scale is out of range"),
         ("size_kernel.center", np.array([0, np.nan]), "the array center is not finite"),
     ):
-        yield {**arrays, f"detector.fitted.density_.{name}": array}, message
+        yield {**arrays, f"detector.fitted.model_.{name}": array}, message
     yield {**arrays, "detector.fitted.calibration_.scores": np.zeros(0)}, "there are no scores"
 
 
@@ -271,15 +297,74 @@ def test_arrays_that_contradict_each_other(folder, path):
         refused(path, forged(tree, odd), message)
 
 
+def damaged_tables(arrays):
+    """Tables of novelty, rarity and extremes that fit to find nothing, and what is said of them."""
+    start = "detector.fitted.model_.views."
+    a = {name.removeprefix(start): array for name, array in arrays.items()}
+    tables = [name.removesuffix(".colors") for name in a if name.endswith(".colors")]
+    assert len(tables) == 5  # neighborhoods, and categories and edges, of novelty and of rarity
+    for name in tables:
+        colors, owners, counts = (a[f"{name}.{x}"] for x in ("colors", "owners", "counts"))
+        shorter = {x: a[f"{name}.{x}"][:-1] for x in ("colors", "owners", "counts")}
+        for changes, message in (
+            ({"colors": colors.astype(np.int64)}, "the array colors is int64 .* expected uint64"),
+            ({"colors": colors[:-1]}, "the array owners is int64 .*, expected"),
+            ({"owners": owners[:-1]}, "the array owners is int64 .*, expected"),
+            ({"counts": counts[:-1]}, "the array counts is int64 .*, expected"),
+            ({"colors": colors[::-1]}, "colors is not ascending"),
+            ({"colors": changed(colors, 1, colors[0])}, "colors is not ascending"),
+            ({"owners": changed(owners, 0, -1)}, "owners is out of range"),
+            ({"owners": changed(owners, 0, -3)}, "owners is out of range"),
+            ({"owners": changed(owners, 0, 12)}, "owners is out of range"),
+            ({"counts": changed(counts, 0, 0)}, "counts is out of range"),
+            ({"counts": changed(counts, 0, counts[0] + 1)}, "counts are not of the references"),
+            (shorter, "counts are not of the references"),
+        ):
+            yield {f"{start}{name}.{x}": array for x, array in changes.items()}, message
+    for what in ("nodes", "edges"):
+        kinds, sums = a[f"3.fitted.kinds_.{what}"], a[f"3.fitted.sums_.{what}"]
+        missing, scales = a[f"3.fitted.missing_.{what}"], a[f"3.fitted.scales_.{what}"]
+        for name, array, message in (
+            ("kinds_", kinds.astype(float), "is float64 .*, expected uint64"),
+            ("kinds_", kinds[::-1], "kinds_ is not ascending"),
+            ("kinds_", kinds[:-1], "is float64 .*, expected"),
+            ("sums_", sums[:, :-1], "is float64 .*, expected"),
+            ("sums_", sums[:2], "is float64 .*, expected"),
+            ("sums_", sums + 1, "counts are not of the references"),
+            ("sums_", -sums, "sums_ is out of range"),
+            ("sums_", np.full_like(sums, np.nan), "sums_ is out of range"),
+            ("missing_", missing + 1, "counts are not of the references"),
+            ("missing_", -1 - missing, "is out of range"),
+            ("scales_", 0 * scales, "is out of range"),
+            ("scales_", np.append(scales, 1.0), "is float64 .*, expected"),
+            ("centers_", np.full_like(scales, np.nan), "is not finite"),
+            ("centers_", np.append(scales, 1.0), "expected|do not fit"),
+        ):
+            yield {f"{start}3.fitted.{name}.{what}": array}, message
+    columns = a["3.fitted.columns_"]
+    yield {f"{start}3.fitted.columns_": columns + 1}, "out of bounds"
+    yield {f"{start}3.fitted.columns_": columns - 1}, "columns_ is out of range"
+    yield {f"{start}3.fitted.columns_": columns.astype(float)}, "is float64 .* expected int64"
+    yield {f"{start}3.fitted.columns_": columns[:1]}, "is float64 .*, expected"
+
+
+def test_tables_that_are_damaged(folder, path):
+    tree, arrays = persistence.read(folder / "typed")
+    for odd, message in damaged_tables(arrays):
+        refused(path, forged(tree, {**arrays, **odd}), message)
+
+
 HUGE = 10**9
-SECOND = ("density_", "distances", 1)
+SECOND = ("model_", "distances", 1)
+TABLES = ("model_", "views")
+RARE = (*TABLES, 2, "fitted", "parts_")
 THRESHOLDS = ("parameters", "training", "twins", "edges", "energy_thresholds")
 
 
 @pytest.mark.parametrize(
     ("name", "place", "value", "message"),
     [
-        ("nested", ("density_", "encoder", "hidden_dim"), HUGE, "encoder's weight weights.0 is"),
+        ("nested", ("model_", "encoder", "hidden_dim"), HUGE, "encoder's weight weights.0 is"),
         ("defaults", ("n_bins",), HUGE, "n_bins is out of range"),
         ("defaults", ("n_bins",), 60, "encoder's weight means is"),
         ("defaults", ("blocks_", 3, "n_steps"), HUGE, "n_steps contradicts the walks"),
@@ -297,32 +382,74 @@ THRESHOLDS = ("parameters", "training", "twins", "edges", "energy_thresholds")
         ("defaults", ("adjacency", "shape"), {"tuple": [3]}, "not a pair of counts"),
         ("defaults", (*SECOND, "correction"), -0.1, "correction is out of range"),
         ("defaults", (*SECOND, "gammas"), {"tuple": [-1.0]}, "gammas is out of"),
-        ("defaults", ("density_", "distances"), {"tuple": []}, "not a tuple of fitted distances"),
-        ("defaults", ("density_", "distances"), encoded((MMD(),))[0], "not a tuple of fitted dist"),
+        ("defaults", ("model_", "distances"), {"tuple": []}, "not a tuple of FittedDistance"),
+        ("defaults", ("model_", "distances"), encoded((MMD(),))[0], "not a tuple of FittedDistan"),
         (
             "defaults",
-            ("density_", "distances"),
+            ("model_", "distances"),
             encoded((FittedMMD((1.0,)),))[0],
             "there are not as many scales as distances",
         ),
         (
             "defaults",
-            ("density_", "novelty"),
-            None,
+            ("model_", "views"),
+            encoded((Density(), Density("mean")))[0],
             r"training_scores is float64 \(3, 12\), expected",
         ),
-        ("defaults", ("density_", "novelty", "radius"), -1, "'radius' parameter of Novelty"),
+        ("defaults", ("model_", "views"), {"tuple": []}, "views is not a tuple of View objects"),
+        ("defaults", ("model_", "views"), encoded((MMD(),))[0], "not a tuple of View objects"),
         (
             "defaults",
-            ("density_", "encoder"),
+            ("model_", "views", 1),
+            encoded(Novelty())[0],
+            "there are not as many densities as distances",
+        ),
+        ("defaults", ("model_", "views", 2), encoded(Novelty())[0], "no attribute 'parts_'"),
+        ("typed", ("model_", "views", 2), encoded(Rarity())[0], "no attribute 'parts_'"),
+        ("typed", ("model_", "views", 3), encoded(Extremes())[0], "no attribute 'columns_'"),
+        ("defaults", ("model_", "views", 2, "parameters", "radius"), -1, "'radius' parameter of"),
+        ("typed", ("model_", "views", 2, "parameters", "edges"), 3, "'edges' parameter of Rarity"),
+        ("typed", (*TABLES, 1, "fitted", "parts_"), None, "parts_ is missing or of another type"),
+        ("typed", RARE, None, "parts_ is missing or of another type"),
+        ("typed", (*TABLES, 1, "fitted", "neighborhoods_"), None, "neighborhoods_ is missing or"),
+        ("typed", (*TABLES, 3, "fitted", "vocabulary_"), None, "vocabulary_ is missing or of"),
+        ("typed", (*TABLES, 3, "fitted", "of_edges_"), False, "'edges' does not belong there"),
+        ("typed", (*TABLES, 3, "fitted", "scales_"), {"dict": {}}, "scales_|nodes is missing"),
+        ("typed", (*RARE, "known"), {"dict": {}}, "known has other tables"),
+        ("typed", (*RARE, "known", "edges"), 1, "known has other tables"),
+        ("typed", (*RARE, "with_gaps"), True, "known has other tables"),
+        ("typed", (*RARE, "with_edges"), 1, "with_edges is missing or not of type bool"),
+        ("typed", (*RARE, "vocabulary", "by_label"), False, "there are labels that are not used"),
+        (
+            "typed",
+            (*RARE, "vocabulary", "labels"),
+            {"tuple": ["C", "C"]},
+            "a category occurs twice",
+        ),
+        ("typed", (*RARE, "vocabulary", "labels"), {"tuple": [["C"]]}, "unhashable"),
+        (
+            "typed",
+            (*RARE, "vocabulary", "edge_labels"),
+            {"tuple": ["a", "a"]},
+            "a category occurs twice",
+        ),
+        (
+            "typed",
+            (*RARE, "vocabulary", "names"),
+            {"tuple": ["label", "b"]},
+            "a value of each category",
+        ),
+        (
+            "defaults",
+            ("model_", "encoder"),
             encoded(MMD())[0],
             "encoder is missing or of another type",
         ),
-        ("defaults", ("density_", "encoder"), encoded(GCN())[0], "names of the encoder's weights"),
-        ("defaults", ("density_", "features"), encoded(NodeFeatures())[0], "blocks_"),
+        ("defaults", ("model_", "encoder"), encoded(GCN())[0], "names of the encoder's weights"),
+        ("defaults", ("model_", "features"), encoded(NodeFeatures())[0], "blocks_"),
         (
             "defaults",
-            ("density_", "encoder", "class"),
+            ("model_", "encoder", "class"),
             "Nobody",
             "class Nobody, which is not regis",
         ),

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from skgraphkde import MMD, GraphKDEDetector, GraphSchema, Readout
+from skgraphkde import MMD, Density, GraphKDEDetector, GraphSchema, Readout
 from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.inspection import (
     explain,
@@ -14,6 +14,7 @@ from skgraphkde.inspection import (
     novel_nodes,
     view_surprises,
 )
+from tests.conftest import densities
 
 SCHEMA = GraphSchema(node_numbers="temp", edge_numbers="amount")
 RANDOM = MMD(method="random_features", n_components=64)
@@ -26,7 +27,7 @@ QUESTIONS = {
     "other": (lambda detector, graphs: detector.pairwise_distances(graphs[:1], graphs), 1e99),
     "nearest_references": (lambda *asked: nearest_references(*asked)[0], 1e20),
     "node_contributions": (lambda *asked: np.hstack(node_contributions(*asked)), -1e30),
-    "view_surprises": (view_surprises, 1e99),
+    "view_surprises": (lambda *asked: view_surprises(*asked).to_numpy(), 1e99),
     "novel_nodes": (lambda *asked: np.hstack(novel_nodes(*asked)), 1e20),
     "explain": (lambda *asked: explain(*asked)["strength"], 1e99),
 }
@@ -46,14 +47,15 @@ def graph(seed, temp=None, amount=None, unit=1.0):
     return made
 
 
-def fitted(distance, unit=1.0):
-    detector = GraphKDEDetector(schema=SCHEMA, distance=distance, random_state=0)
+def fitted(*distances, unit=1.0):
+    views = (*densities(*distances), "novelty", "extremes")
+    detector = GraphKDEDetector(schema=SCHEMA, views=views, random_state=0)
     return detector.fit([graph(seed, unit=unit) for seed in range(12)])
 
 
 @pytest.fixture(scope="module")
 def detectors():
-    return {"random": fitted(RANDOM), "both": fitted((RANDOM, Readout())), "exact": fitted(MMD())}
+    return {"random": fitted(RANDOM), "both": fitted(RANDOM, "mean"), "exact": fitted("mmd")}
 
 
 @pytest.mark.parametrize(("question", "value"), QUESTIONS.values(), ids=QUESTIONS)
@@ -66,7 +68,7 @@ def test_what_random_features_cannot_compute_is_refused_by_name(detectors, quest
             message = rf"{what} is {value:g}".replace("+", r"\+")
             with pytest.raises(ValueError, match=message) as caught:
                 question(detectors[name], [graph(51), odd])
-            assert "clip it, or use distance=MMD(method='exact')" in str(caught.value)
+            assert "clip it, or use views=Density(MMD(method='exact'))" in str(caught.value)
 
 
 @pytest.mark.parametrize(("question", "value"), QUESTIONS.values(), ids=QUESTIONS)
@@ -75,9 +77,9 @@ def test_the_cure_cures(detectors, question, value):
     assert np.isfinite(question(detectors["exact"], graphs)).all()
 
 
-@pytest.mark.parametrize("distance", [MMD(), Readout("sum"), (MMD(), Readout())])
-def test_what_overflows_in_standard_deviations_is_refused(distance):
-    detector = fitted(distance, unit=1e-90)
+@pytest.mark.parametrize("distances", [("mmd",), ("sum",), ("mmd", "mean")], ids=str)
+def test_what_overflows_in_standard_deviations_is_refused(distances):
+    detector = fitted(*distances, unit=1e-90)
     for odd in (graph(50, temp=1e99, unit=1e-90), graph(50, amount=1e99, unit=1e-90)):
         with pytest.raises(
             ValueError, match=r"is 1e\+99, more than .* which cannot be computed: clip it$"
@@ -87,8 +89,9 @@ def test_what_overflows_in_standard_deviations_is_refused(distance):
 
 def test_an_outlier_in_training_is_in_range():
     graphs = [graph(0, temp=1e99), *(graph(seed) for seed in range(1, 12))]
-    for distance in (RANDOM, MMD(), Readout("sum")):
-        detector = GraphKDEDetector(schema=SCHEMA, distance=distance, random_state=0).fit(graphs)
+    for distance in (RANDOM, "mmd", "sum"):
+        views = Density(distance), "novelty", "extremes"
+        detector = GraphKDEDetector(schema=SCHEMA, views=views, random_state=0).fit(graphs)
         assert np.isfinite(detector.calibration_scores_).all()
         assert np.isfinite(detector.pairwise_distances(graphs)).all()
 

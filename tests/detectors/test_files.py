@@ -22,11 +22,13 @@ from skgraphkde import (
     KDE,
     MMD,
     Contrastive,
+    Density,
     GraphKDEDetector,
     InvalidFileError,
     NodeFeatures,
     Novelty,
     Propagation,
+    Rarity,
     Readout,
     References,
     SpectralEdges,
@@ -38,7 +40,7 @@ from skgraphkde import (
 from skgraphkde.datasets import load_mutag, make_barabasi_albert
 from skgraphkde.density.model import DensityModel
 from skgraphkde.detectors import files
-from tests.conftest import random_graphs
+from tests.conftest import densities, random_graphs
 from tests.detectors.conftest import ONE_VIEW, make_detector
 from tests.detectors.forging import forged
 
@@ -62,12 +64,17 @@ RANDOM_FEATURES = MMD(method="random_features", n_components=32)
 PARAMETERS = {
     "defaults": {},
     "one view": ONE_VIEW,
-    "no novelty": {"novelty": None},
-    "novelty of degrees": {"novelty": Novelty(2, categories="degree")},
-    "many distances": {"distance": ("mean", MMD([0.5, 2]), "sum", MMD(estimator="unbiased"))},
-    "tuple of one": {"distance": (MMD((np.float64(0.3),)),), "novelty": Novelty(np.int64(1))},
+    "no novelty": {"views": densities()},
+    "novelty of degrees": {"views": (Novelty(2, categories="degree"), "rarity", *densities())},
+    "many distances": {
+        "views": (*densities("mean", MMD([0.5, 2]), "sum", MMD(estimator="unbiased")), "novelty"),
+    },
+    "tuple of one": {"views": (Density(MMD((np.float64(0.3),))),)},
     "random features of several": {
-        "distance": (MMD(method="random_features", n_components=32), RANDOM_FEATURES, "mean"),
+        "views": (
+            *densities(MMD(method="random_features", n_components=32), RANDOM_FEATURES, "mean"),
+            "novelty",
+        ),
     },
     "no layers": {"encoder": Propagation(0)},
     "gcn": TRAINED,
@@ -80,26 +87,24 @@ PARAMETERS = {
         encoder=GCN(hidden_dim=8), training=Contrastive(max_iter=1, leave_one_out=False)
     ),
     "trained weights": {"training": Contrastive(max_iter=2, twins="features", n_twins=2)},
-    "mean": {"distance": "mean"},
-    "sum": {"distance": Readout("sum"), "density": KDE(size_kernel=False)},
-    "biased": {"distance": MMD(estimator="biased")},
-    "unbiased": {"distance": MMD(estimator="unbiased"), "density": KDE(size_kernel=False)},
-    "random features": {"distance": RANDOM_FEATURES},
-    "gcn with random features": {**TRAINED, "distance": RANDOM_FEATURES},
+    "mean": {"views": (Density("mean"), "novelty")},
+    "sum": {"views": (Density(Readout("sum"), KDE(size_kernel=False)), Novelty(np.int64(1)))},
+    "biased": {"views": (Density(MMD(estimator="biased")), "novelty")},
+    "unbiased": {"views": Density(MMD(estimator="unbiased"), KDE(size_kernel=False))},
+    "random features": {"views": Density(RANDOM_FEATURES)},
+    "gcn with random features": {**TRAINED, "views": (Density(RANDOM_FEATURES), "novelty")},
     "split": {"calibration": Split(0.4), "contamination": 0.25},
     "train": {"calibration": "train", "contamination": 0.25},
     "fewer references": {"references": References("importance", ratio=0.5)},
     "lists": {
-        "distance": MMD([1, 10.0]),
-        "density": KDE([0.2, 1]),
+        "views": Density(MMD([1, 10.0]), KDE([0.2, 1])),
         "training": Contrastive(max_iter=1, twins=Twins(edges=SpectralEdges([0.4, 0.7]))),
     },
     "arrays": {
-        "distance": MMD(np.array([0.1, 3], dtype=np.float32)),
-        "density": KDE(np.array([1, 2])),
+        "views": Density(MMD(np.array([0.1, 3], dtype=np.float32)), KDE(np.array([1, 2]))),
     },
     "numpy scalars": {
-        "distance": MMD((np.float64(0.3),)),
+        "views": (Density(MMD((np.float64(0.3),))), Rarity(edges=True)),
         "encoder": GCN(hidden_dim=np.int64(4), dropout=np.float32(0.1)),
     },
     "walks": {"features": NodeFeatures(("random_walk",), n_steps=3)},
@@ -233,8 +238,8 @@ def test_parameters_set_after_fit_do_not_change_what_was_fitted(path):
     train, new = random_graphs(12, seed=1), random_graphs(5, seed=2)
     detector = GraphKDEDetector(random_state=0).fit(train)
     scores = detector.score_samples(new)
-    detector.set_params(encoder="gcn", encoder__n_layers=4, distance="sum")
-    detector.set_params(density__size_kernel=False)
+    detector.set_params(encoder="gcn", encoder__n_layers=4, views=Density("sum"))
+    detector.set_params(views__kernels__size_kernel=False)
     loaded = assert_same_after_round_trip(detector, new, path)
     np.testing.assert_array_equal(loaded.score_samples(new), scores)
     with pytest.raises(ValueError, match="'dropout' parameter of GCN"):
@@ -305,7 +310,7 @@ def test_labels_of_every_kind(path):
     graphs = random_graphs(9, seed=1, labels=LABELS)
     detector = GraphKDEDetector(random_state=0).fit(graphs)
     loaded = assert_same_after_round_trip(detector, graphs, path)
-    (names,) = loaded.density_.features.block("label").vocabularies
+    (names,) = loaded.model_.features.block("label").vocabularies
     assert set(names) <= set(LABELS)
     assert {type(name) for name in names} <= {int, float, bool, str, tuple}
 
@@ -334,8 +339,8 @@ def test_only_fitted_detectors_are_saved(path):
 
     with pytest.raises(TypeError, match=r"^Mine cannot be saved"):
         Mine().fit(random_graphs(4)).save(path)
-    detector = GraphKDEDetector(distance=MMD(gammas=range(1, 3))).fit(random_graphs(4))
-    message = r"detector\.parameters\.distance\.gammas cannot be saved: range\(1, 3\)"
+    detector = GraphKDEDetector(views=Density(MMD(gammas=range(1, 3)))).fit(random_graphs(4))
+    message = r"detector\.parameters\.views\.distance\.gammas cannot be saved: range\(1, 3\)"
     with pytest.raises(ValueError, match=message):
         detector.save(path)
     assert not path.exists()

@@ -19,10 +19,12 @@ from skgraphkde import (
     KDE,
     MMD,
     Contrastive,
+    Density,
     GraphBatch,
     GraphKDEDetector,
     LeaveOneOut,
     NodeFeatures,
+    Novelty,
     References,
     Split,
     Twins,
@@ -33,7 +35,7 @@ from skgraphkde.datasets import load_mutag
 from skgraphkde.density.kde import NEAREST_MULTIPLES
 from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.training.twins import swap_features
-from tests.conftest import GAMMAS, permuted, random_graphs
+from tests.conftest import GAMMAS, densities, permuted, random_graphs
 from tests.density.test_kde import density_slow
 from tests.detectors.conftest import ONE_VIEW, make_detector
 from tests.distances.common import squared_mmd_slow
@@ -41,9 +43,9 @@ from tests.distances.common import squared_mmd_slow
 # -- against slow transcriptions -------------------------------------------------------------------
 
 
-def clouds(density, graphs):
+def clouds(model, graphs):
     """The points of all nodes, by the fitted encoder, and where each graph starts."""
-    features, encoder = density.features.transform(graphs), density._model.encoder
+    features, encoder = model.features.transform(graphs), model._density.encoder
     with torch.no_grad():
         Z = encoder(MessageFlow.unmerged(features, encoder.n_layers))
     return Z, features.node_ptr
@@ -51,25 +53,25 @@ def clouds(density, graphs):
 
 def view_scores_slow(detector, graphs, skip):
     """Log densities by the formulas, from the fitted encoder and weights alone, and novelties."""
-    density = detector.density_
-    queries, references = (clouds(density, x) for x in (graphs, density.references))
+    model = detector.model_
+    queries, references = (clouds(model, x) for x in (graphs, model.references))
     second = [None] * len(graphs)
-    if density._model.size_kernel is not None:
-        second = np.exp(density._model.size_kernel(read_graphs(graphs), density.references))
-    views = []
-    for distance, h, pi in zip(
-        density.fitted_distances, density.bandwidths, density.mixture_weights, strict=True
-    ):
+    if model._density.size_kernel is not None:
+        second = np.exp(model._density.size_kernel(read_graphs(graphs), model.references))
+    scores = []
+    for view in model.views:
+        if isinstance(view, Novelty):
+            scores.append(novelties_slow(graphs, model.references.to_networkx(), skip))
+            continue
+        distance, mixture = view.distance_, (view.bandwidths_, view.mixture_weights_)
         D = squared_mmd_slow(*queries, *references, distance.gammas, distance.correction)
-        views.append(
+        scores.append(
             [
-                math.log(density_slow(row.tolist(), h, pi, w, skip(i)))
+                math.log(density_slow(row.tolist(), *mixture, w, skip(i)))
                 for i, (row, w) in enumerate(zip(D, second, strict=True))
             ]
         )
-    if density.novelty is not None:
-        views.append(novelties_slow(graphs, density.references.to_networkx(), skip))
-    return views
+    return scores
 
 
 def novelties_slow(graphs, references, skip, radius=5):
@@ -138,41 +140,45 @@ def loo_scores_slow(detector, train, own=lambda i: i):
     return np.sum(log_p_values, axis=0)
 
 
+def with_kernels(kernels, n_views):
+    """The views of the defaults, or one density, with these kernels."""
+    return (*densities(kernels=kernels), "novelty") if n_views == 3 else Density("mmd", kernels)
+
+
 @pytest.mark.parametrize(
-    ("encoder", "size_kernel", "views"),
+    ("encoder", "size_kernel", "n_views"),
     [
-        (GCN(hidden_dim=8), True, {}),
-        (GCN(hidden_dim=8), False, ONE_VIEW),
-        ("propagation", True, ONE_VIEW),
-        ("propagation", False, {}),
+        (GCN(hidden_dim=8), True, 3),
+        (GCN(hidden_dim=8), False, 1),
+        ("propagation", True, 1),
+        ("propagation", False, 3),
     ],
     ids=str,
 )
-def test_scores_equal_the_formulas(train, new_graphs, encoder, size_kernel, views):
-    density = KDE((0.2, 0.5, 2.0), size_kernel=size_kernel)
-    detector = make_detector(encoder=encoder, density=density, **views).fit(train)
-    first, last = (detector.density_.fitted_distances[i] for i in (0, -1))
-    assert first.gammas == GAMMAS
-    assert 0 < last.correction < 1
+def test_scores_equal_the_formulas(train, new_graphs, encoder, size_kernel, n_views):
+    views = with_kernels(KDE((0.2, 0.5, 2.0), size_kernel=size_kernel), n_views)
+    detector = make_detector(encoder=encoder, views=views).fit(train)
+    first, *_, last = (detector.model_.views[i] for i in [0, *detector.model_.densities])
+    assert first.distance_.gammas == GAMMAS
+    assert 0 < last.distance_.correction < 1
     np.testing.assert_allclose(
         detector.score_samples(new_graphs), scores_slow(detector, new_graphs, train), atol=1e-9
     )
     np.testing.assert_allclose(
-        detector.density_.view_scores(read_graphs(new_graphs)),
+        detector.model_.view_scores(read_graphs(new_graphs)),
         view_scores_slow(detector, new_graphs, lambda i: None),
         atol=1e-9,
     )
 
 
 @pytest.mark.parametrize(
-    ("calibration", "method", "views"),
-    [("loo", "weibull", {}), ("loo", "weibull", ONE_VIEW), ("train", "linear", {})],
+    ("calibration", "method", "n_views"),
+    [("loo", "weibull", 3), ("loo", "weibull", 1), ("train", "linear", 3)],
     ids=["loo of three views", "loo of one view", "train"],
 )
-def test_threshold_equals_the_formulas(train, calibration, method, views):
-    detector = make_detector(
-        calibration=calibration, contamination=0.2, density=KDE((0.2, 1.0)), **views
-    ).fit(train)
+def test_threshold_equals_the_formulas(train, calibration, method, n_views):
+    views = with_kernels(KDE((0.2, 1.0)), n_views)
+    detector = make_detector(calibration=calibration, contamination=0.2, views=views).fit(train)
     if calibration == "loo":
         slow = loo_scores_slow(detector, train)
     else:
@@ -182,23 +188,21 @@ def test_threshold_equals_the_formulas(train, calibration, method, views):
 
 
 @pytest.mark.parametrize(
-    ("sampling", "calibration", "views"),
+    ("sampling", "calibration", "n_views"),
     [
-        ("uniform", "loo", {}),
-        ("stratified", "loo", {}),
-        ("importance", "train", {}),
-        ("importance", "loo", ONE_VIEW),
-        ("uniform", "train", ONE_VIEW),
+        ("uniform", "loo", 3),
+        ("stratified", "loo", 3),
+        ("importance", "train", 3),
+        ("importance", "loo", 1),
+        ("uniform", "train", 1),
     ],
     ids=str,
 )
-def test_fewer_references(train, new_graphs, sampling, calibration, views, chosen):
-    references = References(sampling, ratio=0.4)
-    detector = make_detector(
-        references=references, calibration=calibration, density=KDE((0.2, 1.0)), **views
-    ).fit(train)
-    assert len(detector.density_.references) == 10
-    references = detector.density_.references.to_networkx()
+def test_fewer_references(train, new_graphs, sampling, calibration, n_views, chosen):
+    references, views = References(sampling, ratio=0.4), with_kernels(KDE((0.2, 1.0)), n_views)
+    detector = make_detector(references=references, calibration=calibration, views=views).fit(train)
+    assert len(detector.model_.references) == 10
+    references = detector.model_.references.to_networkx()
     for k, graph in zip(chosen[-1], references, strict=True):
         assert nx.utils.graphs_equal(graph, train[k])
     # A training graph leaves itself out where it is a reference.
@@ -228,14 +232,14 @@ def chosen(monkeypatch):
 def score_slow(detector, graphs):
     """Mean contrast, with the twins drawn from the same seed and their features made by hand."""
     rng = np.random.RandomState(detector.twin_seed_)
-    twins, density = detector.training.specification("twins"), detector.density_
-    of_graphs = density.log_densities(graphs)
+    twins, model = detector.training.specification("twins"), detector.model_
+    of_graphs = model.log_densities(graphs)
     contrasts = []
-    for twin in map(density.features.transform, twins.structural(graphs, rng)):
+    for twin in map(model.features.transform, twins.structural(graphs, rng)):
         if twins.swap_ratio:
             twin = swap_features(twin, twins.swap_ratio, rng)
         for i, log_f in enumerate(of_graphs.T):
-            log_twin = density.log_densities(twin[i], featurized=True)[:, 0]
+            log_twin = model.log_densities(twin[i], featurized=True)[:, 0]
             for difference in log_twin - log_f:  # in each distance
                 ratio_of_densities = math.exp(min(difference, 700.0))
                 contrasts.append((1 - ratio_of_densities) / (1 + ratio_of_densities))
@@ -270,7 +274,7 @@ def test_score_equals_the_formula(twins, features):
 
 def test_split_threshold_comes_from_graphs_that_are_no_references(train):
     detector = make_detector(calibration=Split(0.4)).fit(train)
-    assert len(detector.density_.references) == 15
+    assert len(detector.model_.references) == 15
     assert len(detector.calibration_scores_) == 10
     assert set(detector.fit_predict(train)) <= {-1, 1}
 
@@ -305,7 +309,7 @@ def test_transform_is_the_mean_node_embedding(fitted, new_graphs):
     assert Z.shape == (8, 8)
     one = fitted.transform(new_graphs[2:3])
     np.testing.assert_allclose(Z[2:3], one, atol=1e-12)
-    points, ptr = clouds(fitted.density_, new_graphs)
+    points, ptr = clouds(fitted.model_, new_graphs)
     means = [cloud.mean(0) for cloud in np.split(points.numpy(), ptr[1:-1])]
     np.testing.assert_allclose(Z, means, atol=1e-12)
 
@@ -322,7 +326,7 @@ def test_history(fitted):
 def scores_and_views(detector, graphs):
     """Scores, and what they are made of: p-values alone would hide a small change."""
     batch = read_graphs(graphs)
-    return np.vstack([detector.score_samples(batch), detector.density_.view_scores(batch)])
+    return np.vstack([detector.score_samples(batch), detector.model_.view_scores(batch)])
 
 
 @given(st.integers(0, 10**6))
@@ -347,7 +351,7 @@ def test_block_size_does_not_matter(fitted, seed, working_memory):
 
 def test_little_memory_means_many_blocks(fitted, new_graphs):
     with config_context(working_memory=0.01):
-        assert len(fitted.density_._model.blocks(read_graphs(new_graphs), 25)) == 8
+        assert len(fitted.model_._density.blocks(read_graphs(new_graphs), 25)) == 8
 
 
 def test_propagation_draws_nothing(train, new_graphs):
@@ -363,9 +367,7 @@ def test_a_duplicate_raises_the_density_there(seed):
         training=None,
         features=NodeFeatures(("label", "degree")),
         encoder__batch_norm=False,
-        distance=MMD(estimator="biased"),
-        novelty=None,
-        density=KDE((0.1, 1.0), size_kernel=False),
+        views=Density(MMD(estimator="biased"), KDE((0.1, 1.0), size_kernel=False)),
         calibration=LeaveOneOut(copies="apart"),
     )
     before = detector.fit([*train, *new]).score_samples(new)
@@ -384,8 +386,8 @@ def test_isolated_nodes_are_seen(fitted, seed, n_isolated):
     scores = scores_and_views(fitted, [graph, first, last])
     assert np.isfinite(scores).all()
     assert scores[:, 1] == pytest.approx(scores[:, 2], rel=1e-9)
-    n_distances = len(fitted.density_.fitted_distances)
-    assert (scores[1 : 1 + n_distances, 0] != scores[1 : 1 + n_distances, 1]).all()
+    of_densities = scores[1:][fitted.model_.densities]
+    assert (of_densities[:, 0] != of_densities[:, 1]).all()
 
 
 @pytest.mark.parametrize("calibration", ["loo", Split(0.4), "train"], ids=str)
@@ -410,9 +412,10 @@ def test_verdicts_on_copies_of_one_graph_do_not_depend_on_rounding():
     """All training graphs are isomorphic, with the nodes in another order each."""
     one = read_graphs([nx.gnp_random_graph(12, 0.4, seed=0)])
     copies = GraphBatch.concatenate([permuted(one, seed) for seed in range(40)])
-    detector = make_detector(training=None, density__size_kernel=False).fit(copies[:30])
-    np.testing.assert_array_equal(detector.density_.bandwidths, [NEAREST_MULTIPLES] * 2)
-    assert [distance.correction for distance in detector.density_.fitted_distances] == [0, 0]
+    views = with_kernels(KDE(size_kernel=False), n_views=3)
+    detector = make_detector(training=None, views=views).fit(copies[:30])
+    np.testing.assert_array_equal(detector.model_.bandwidths, [NEAREST_MULTIPLES] * 2)
+    assert [view.distance_.correction for view in detector.model_.views[:2]] == [0, 0]
     assert (detector.predict(copies[30:]) == 1).all()
     assert detector.predict([nx.star_graph(11)]) == [-1]
 
@@ -480,8 +483,8 @@ def test_paper_settings_name_every_choice_of_the_paper():
     assert set(paper_settings()) <= set(GraphKDEDetector().get_params())
     settings = paper_settings(training=Contrastive(max_iter=1, leave_one_out=False))
     detector = GraphKDEDetector(**settings, random_state=0).fit(random_graphs(6))
-    assert detector.density_.features.kinds_ == ("label",)
+    assert detector.model_.features.kinds_ == ("label",)
     assert not paper_settings()["training"].leave_one_out
-    assert isinstance(detector.density_.references, GraphBatch)
-    np.testing.assert_allclose(detector.density_.bandwidths, [[1e-2, 1e-1, 1, 1e1, 1e2]])
-    assert len(detector.density_.views) == 1
+    assert isinstance(detector.model_.references, GraphBatch)
+    np.testing.assert_allclose(detector.model_.bandwidths, [[1e-2, 1e-1, 1, 1e1, 1e2]])
+    assert len(detector.model_.views) == 1

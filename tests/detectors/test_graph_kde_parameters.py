@@ -16,34 +16,39 @@ from skgraphkde import (
     KDE,
     MMD,
     Contrastive,
+    Density,
     GraphKDEDetector,
     NodeFeatures,
+    Novelty,
+    Rarity,
     SpectralEdges,
     Split,
     Twins,
     read_graphs,
 )
 from skgraphkde.datasets import load_mutag
-from skgraphkde.density import fit, references
-from tests.conftest import random_graphs
+from skgraphkde.density import references
+from skgraphkde.detectors import fitting
+from tests.conftest import densities, random_graphs
 from tests.detectors.conftest import ONE_VIEW, make_detector
 
 # -- choices ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("twins", "distance"),
+    ("twins", "views"),
     [
         ("both", "auto"),
         ("features", "auto"),
         ("spectrum", "auto"),
         ("random_edges", "auto"),
-        ("both", "mmd"),
-        ("both", "sum"),
+        ("both", ("density", "novelty")),
+        ("both", (Density("sum"), "novelty")),
     ],
+    ids=str,
 )
-def test_every_kind_of_twins_and_distance(train, new_graphs, twins, distance):
-    detector = make_detector(training__twins=twins, distance=distance).fit(train)
+def test_every_kind_of_twins_and_views(train, new_graphs, twins, views):
+    detector = make_detector(training__twins=twins, views=views).fit(train)
     assert np.isfinite(detector.score_samples(new_graphs)).all()
     assert -1 <= detector.score(new_graphs) <= 1
     assert detector.score(new_graphs) == detector.score(new_graphs)
@@ -54,26 +59,24 @@ def test_random_features_rank_as_the_exact_mmd():
     normal, odd = molecules[y == 1], molecules[y == -1]
     scores = []
     for method in ("exact", "random_features"):
-        detector = GraphKDEDetector(distance=MMD(method=method), novelty=None, random_state=0)
-        [distance] = detector.fit(normal[:80]).density_.fitted_distances
-        assert distance.method == method
+        detector = GraphKDEDetector(views=Density(MMD(method=method)), random_state=0)
+        [view] = detector.fit(normal[:80]).model_.views
+        assert view.distance_.method == method
         scores.append(detector.score_samples(odd))
     assert stats.spearmanr(*scores).statistic > 0.95
 
 
 def test_mmd_method_auto_looks_at_the_number_of_nodes(train, monkeypatch):
     def methods():
-        return [
-            distance.method for distance in make_detector().fit(train).density_.fitted_distances
-        ]
+        model = make_detector().fit(train).model_
+        return [model.views[i].distance_.method for i in model.densities]
 
     assert methods() == ["exact", "exact"]
     monkeypatch.setattr("skgraphkde.distances.mmd.EXACT_POINTS", 10)
     assert methods() == ["random_features", "random_features"]
-    detector = make_detector(distance=MMD(n_components=64)).fit(train)
-    [distance] = detector.density_.fitted_distances
-    assert distance.method == "random_features"
-    assert distance.frequencies.shape == (8, 32)
+    [view] = make_detector(views=Density(MMD(n_components=64))).fit(train).model_.views
+    assert view.distance_.method == "random_features"
+    assert view.distance_.frequencies.shape == (8, 32)
 
 
 @pytest.mark.parametrize("sampling", ["stratified", "importance"])
@@ -88,17 +91,15 @@ def test_few_graphs_make_the_densities_that_references_are_chosen_by(train, samp
     full = make_detector(references=sampling, references__ratio=0.4, training=None)
     few = clone(full)
     full.fit(train)
-    monkeypatch.setattr(fit, "PILOT_GRAPHS", 12)
+    monkeypatch.setattr(fitting, "PILOT_GRAPHS", 12)
     few.fit(train)
-    assert len(few.density_.references) == len(full.density_.references) == 10
+    assert len(few.model_.references) == len(full.model_.references) == 10
     assert stats.spearmanr(*chosen_by).statistic > 0.5
     assert not np.allclose(*chosen_by)
 
 
 def test_unbiased_estimate(train, new_graphs):
-    detector = make_detector(
-        distance=MMD(estimator="unbiased"), novelty=None, density=KDE((0.5, 1.0))
-    )
+    detector = make_detector(views=Density(MMD(estimator="unbiased"), KDE((0.5, 1.0))))
     assert np.isfinite(detector.fit(train).score_samples(new_graphs)).all()
 
 
@@ -109,18 +110,18 @@ def test_bias_correction_is_the_share_of_possible_distances(train):
     """Of each graph to the one that is nearest by the biased estimate, counted one by one."""
     batch = read_graphs(train)
     biased, unbiased = (
-        make_detector(training=None, distance=MMD(estimator=name)).fit(batch)
+        make_detector(training=None, views=Density(MMD(estimator=name))).fit(batch)
         for name in ("biased", "unbiased")
     )
-    [[of_biased], [of_unbiased]] = (x.density_.fitted_distances for x in (biased, unbiased))
+    of_biased, of_unbiased = (x.model_.views[0].distance_ for x in (biased, unbiased))
     assert [of_biased.correction, of_unbiased.correction] == [0, 1]
-    squared = of_unbiased.squared(unbiased.density_._references.measures[0])
+    squared = of_unbiased.squared(unbiased.model_._references.measures[0])
     D = biased.pairwise_distances(batch) + np.diag(np.full(len(batch), np.inf))
     # A distance of 0, as between copies, comes out as 0 up to rounding: 1e-16 times 50 terms.
     possible = [squared[i, row.argmin()] >= -1e-12 for i, row in enumerate(D)]
     assert 0 < np.mean(possible) < 1
-    [adaptive] = make_detector(training=None, **ONE_VIEW).fit(batch).density_.fitted_distances
-    assert adaptive.correction == pytest.approx(np.mean(possible), rel=1e-12)
+    [adaptive] = make_detector(training=None, **ONE_VIEW).fit(batch).model_.views
+    assert adaptive.distance_.correction == pytest.approx(np.mean(possible), rel=1e-12)
 
 
 @pytest.mark.parametrize("method", ["exact", "random_features"])
@@ -132,14 +133,14 @@ def test_bias_correction_is_large_where_nodes_are_independent(method):
         training=None,
         features=NodeFeatures(("attribute",)),
         encoder="propagation",
-        distance=MMD(method=method),
+        views=Density(MMD(method=method)),
     )
-    [distance] = detector.fit(clouds).density_.fitted_distances
-    assert distance.correction > 0.3
+    [view] = detector.fit(clouds).model_.views
+    assert view.distance_.correction > 0.3
     molecules, y = load_mutag(return_X_y=True)
     detector = make_detector(training=None, encoder="propagation", **ONE_VIEW)
-    [distance] = detector.fit(molecules[y == 1]).density_.fitted_distances
-    assert distance.correction < 0.2
+    [view] = detector.fit(molecules[y == 1]).model_.views
+    assert view.distance_.correction < 0.2
 
 
 @pytest.mark.parametrize("views", [ONE_VIEW, {}], ids=["one view", "three views"])
@@ -151,7 +152,7 @@ def test_what_training_changed(views):
         """Of the training graphs, each by the others; the mean over the distances."""
         if views is ONE_VIEW:
             return detector.calibration_scores_
-        return detector.density_.training_scores[:2].mean(axis=0)
+        return detector.model_.training_scores[:2].mean(axis=0)
 
     assert GraphKDEDetector(**views).fit(train).untrained_rank_correlation_ == 1
     untrained = make_detector(training=None, **views).fit(train)
@@ -177,7 +178,7 @@ def test_what_training_changed(views):
 )
 @pytest.mark.parametrize("bandwidths", ["nearest", (1e-2, 1.0)])
 def test_degenerate_training_sets_give_finite_scores(graphs, bandwidths):
-    detector = make_detector(density=KDE(bandwidths))
+    detector = make_detector(views=(*densities(kernels=KDE(bandwidths)), "novelty"))
     if len(graphs) < 3:
         with pytest.raises(ValueError, match=r"training needs at least 3 graphs.* and got 2"):
             detector.fit(graphs)
@@ -197,7 +198,11 @@ def edges(tau):
 
 
 def mmd(**parameters):
-    return {"distance": "mmd", **{f"distance__{name}": x for name, x in parameters.items()}}
+    return one_view(**{f"distance__{name}": x for name, x in parameters.items()})
+
+
+def one_view(**parameters):
+    return {**ONE_VIEW, **{f"views__{name}": x for name, x in parameters.items()}}
 
 
 @pytest.mark.parametrize(
@@ -208,26 +213,24 @@ def mmd(**parameters):
         ({"encoder__hidden_dim": 0}, "'hidden_dim' parameter of GCN"),
         (mmd(gammas=()), "'gammas' parameter of MMD must be"),
         (mmd(gammas=(1.0, -1.0)), "'gammas' parameter of MMD must be"),
-        ({"density__bandwidths": (math.nan,)}, "'bandwidths' parameter of KDE must be"),
-        ({"density__bandwidths": "scott"}, "'bandwidths' parameter of KDE must be"),
+        (one_view(kernels__bandwidths=(math.nan,)), "'bandwidths' parameter of KDE must be"),
+        (one_view(kernels__bandwidths="scott"), "'bandwidths' parameter of KDE must be"),
         (mmd(gammas=["wide"]), "'gammas' parameter of MMD must be"),
         (mmd(gammas=[[1.0]]), "'gammas' parameter of MMD must be"),
-        ({"distance__gammas": (1.0,)}, "has no parameters, set distance itself first"),
-        ({"distance": ("mmd", MMD(gammas=()))}, "'gammas' parameter of MMD must be"),
-        ({"distance": ()}, "must be one distance or a tuple"),
-        ({"distance": ("mmd", "euclidean")}, "must be one distance or a tuple"),
-        ({"distance": ["mmd", "sum"]}, "'distance' parameter of GraphKDEDetector"),
-        ({"novelty": "new"}, "'novelty' parameter of GraphKDEDetector"),
-        ({"novelty": MMD()}, "'novelty' parameter of GraphKDEDetector"),
-        ({"novelty__radius": -1}, "'radius' parameter of Novelty"),
-        ({"novelty__categories": "element"}, "'categories' parameter of Novelty"),
+        ({"views__distance__gammas": (1.0,)}, "has no parameters, set views itself first"),
+        ({"views": ("density", Density(MMD(gammas=())))}, "'gammas' parameter of MMD must be"),
+        ({"views": ("density", Density("euclidean"))}, "'distance' parameter of Density must be"),
+        ({"views": ("density", Novelty(-1))}, "'radius' parameter of Novelty"),
+        ({"views": ("density", Novelty(2, "element"))}, "'categories' parameter of Novelty"),
+        ({"views": ("density", Rarity("some"))}, "'edges' parameter of Rarity"),
+        ({"views": ("density", "extremes")}, "Extremes needs numbers of nodes or of edges"),
         (edges(("low", "high")), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
         (edges((0.8, 0.5)), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
         (edges((0.8,)), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
         ({"features": NodeFeatures(("colour",))}, "of NodeFeatures .* non-empty selection"),
         ({"device": "abacus"}, "device='abacus' is not supported"),
         ({"device": "mps"}, "device='mps' is not supported"),
-        ({"density__bandwidths": (1e-200,)}, "'bandwidths' parameter of KDE must be"),
+        (one_view(kernels__bandwidths=(1e-200,)), "'bandwidths' parameter of KDE must be"),
         ({"calibration": "split"}, "holds out 2 of 25 graphs"),
         ({"training": Contrastive(learning_rate=1e38, max_iter=20)}, "loss is not finite"),
         ({"encoder__n_layers": 0}, "'n_layers' parameter of GCN"),
@@ -236,7 +239,7 @@ def mmd(**parameters):
         ({"encoder": MMD()}, "'encoder' parameter of GraphKDEDetector"),
         ({"training": Twins()}, "'training' parameter of GraphKDEDetector"),
         (mmd(n_components=63), "n_components must be even"),
-        ({"distance": MMD(method="exact", n_components=64)}, "method='exact' has none"),
+        (one_view(distance=MMD(method="exact", n_components=64)), "method='exact' has none"),
         ({"features": NodeFeatures("given", n_steps=4)}, "does not include"),
         ({"training__twins": Twins(0, edges=None)}, "twins are copies of the graphs"),
         ({"training__checkpoint": "a", "random_state": None}, "needs an integer random_state"),
@@ -322,7 +325,7 @@ def test_labels_that_only_graphs_set_aside_have():
 
 def test_a_density_that_is_not_finite_is_an_error_and_no_verdict(train, new_graphs):
     detector = make_detector().fit(train)
-    detector.density_._model.encoder.weights[0].data.fill_(np.nan)
+    detector.model_._density.encoder.weights[0].data.fill_(np.nan)
     for method in (detector.score_samples, detector.predict, detector.score):
         with pytest.raises(ValueError, match="score of graph 0 is not a finite number"):
             method(new_graphs)

@@ -8,6 +8,7 @@ import torch
 from skgraphkde import (
     GCN,
     BaseGraphDetector,
+    Density,
     Distance,
     Encoder,
     EncoderModule,
@@ -18,7 +19,7 @@ from skgraphkde import (
 )
 from skgraphkde.distances.measures import pooled
 from skgraphkde.persistence.registry import _classes
-from tests.detectors.conftest import ONE_VIEW
+from tests.conftest import densities
 
 
 class Broken(BaseGraphDetector):
@@ -155,7 +156,7 @@ def registered(monkeypatch):
     ("parameters", "message"),
     [
         (
-            {"distance": Power()},
+            {"views": (Density(Power()), "novelty")},
             "FittedPower has the constants power, which a file would not contain",
         ),
         ({"encoder": Shift()}, "has state that a file would not contain"),
@@ -179,14 +180,14 @@ def test_a_name_that_ends_in_underscores_is_refused(name):
         GraphKDEDetector().set_params(**{name: 3})
 
 
-@pytest.mark.parametrize("views", [ONE_VIEW, {}], ids=["one view", "three views"])
+@pytest.mark.parametrize("views", ["density", densities()], ids=["one", "two"])
 def test_the_correction_does_not_depend_on_rounding(views):
     """All distances to the nearest neighbor are 0, and the order of graphs decides its sign."""
     graphs = [nx.complete_graph(n) for n in range(3, 40)]
     graphs += [nx.cycle_graph(n) for n in range(3, 40)]
-    detector = GraphKDEDetector(features="given", **views)
+    detector = GraphKDEDetector(features="given", views=views)
     corrections = {
-        tuple(distance.correction for distance in detector.fit(x).density_.fitted_distances)
+        tuple(view.distance_.correction for view in detector.fit(x).model_.views[:2])
         for x in (graphs, graphs[::-1])
     }
     assert len(corrections) == 1

@@ -7,7 +7,7 @@ import pytest
 import torch
 from sklearn import config_context
 
-from skgraphkde import GCN, MMD, Contrastive, GraphKDEDetector, paper_settings
+from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, paper_settings
 from skgraphkde.datasets import load_mutag
 from tests.conftest import random_graphs
 from tests.detectors.conftest import ONE_VIEW
@@ -15,7 +15,7 @@ from tests.detectors.conftest import ONE_VIEW
 SETTINGS = {
     "defaults": {},
     "one view": ONE_VIEW,
-    "random features": {"distance": MMD(method="random_features")},
+    "random features": {"views": (Density(MMD(method="random_features")), "novelty")},
     "trained": {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=3)},
 }
 
@@ -91,11 +91,11 @@ def test_the_size_of_blocks_changes_rounding_at_most(detector, train, new_graphs
     np.testing.assert_allclose(alone, whole, rtol=1e-6)
 
 
-@pytest.mark.parametrize("novelty", [None, "auto"])
+@pytest.mark.parametrize("others", [(), ("novelty",)], ids=str)
 @pytest.mark.parametrize("method", ["exact", "random_features"])
-def test_company_changes_scores_of_molecules_by_rounding_at_most(method, novelty):
+def test_company_changes_scores_of_molecules_by_rounding_at_most(method, others):
     molecules = load_mutag().graphs
-    detector = GraphKDEDetector(distance=MMD(method=method), novelty=novelty, random_state=0)
+    detector = GraphKDEDetector(views=(Density(MMD(method=method)), *others), random_state=0)
     detector.fit(molecules[:100])
     alone = np.concatenate([detector.score_samples(molecules[i : i + 3]) for i in range(0, 90, 3)])
     np.testing.assert_allclose(alone, detector.score_samples(molecules[:90]), rtol=1e-6)

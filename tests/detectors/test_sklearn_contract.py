@@ -21,9 +21,11 @@ from skgraphkde import (
     GraphBatch,
     GraphKDEDetector,
     NodeFeatures,
+    Novelty,
     read_graphs,
 )
-from tests.detectors.conftest import make_detector
+from tests.conftest import densities
+from tests.detectors.conftest import ONE_VIEW, make_detector
 
 
 class RowsAsGraphs(OutlierMixin, BaseEstimator):
@@ -44,7 +46,7 @@ class RowsAsGraphs(OutlierMixin, BaseEstimator):
             contamination=self.contamination,
             random_state=self.random_state,
             calibration="train",
-            density=KDE((0.5, 1.0)),
+            views=(*densities(kernels=KDE((0.5, 1.0))), "novelty"),
             encoder=GCN(hidden_dim=8),
             training=Contrastive(max_iter=2),
         ).fit(self._graphs(X))
@@ -109,12 +111,12 @@ def data(request):
 def test_clone_and_set_params_reach_the_fit(data):
     graphs, _ = data
     detector = clone(make_detector(encoder__hidden_dim=5))
-    detector.set_params(encoder__n_layers=1, distance="mmd", distance__gammas=[0.5])
-    detector.set_params(novelty__radius=2).fit(graphs)
+    detector.set_params(encoder__n_layers=1, views="density", views__distance__gammas=[0.5])
+    detector.set_params(views=(detector.views, Novelty(2))).fit(graphs)
     assert detector.transform(graphs).shape == (40, 5)
-    assert len(detector.density_._model.encoder.weights) == 1
-    assert [distance.gammas for distance in detector.density_.fitted_distances] == [(0.5,)]
-    assert detector.density_.novelty.radius == 2
+    assert len(detector.model_._density.encoder.weights) == 1
+    assert detector.model_.views[0].distance_.gammas == (0.5,)
+    assert detector.model_.first(Novelty).radius == 2
     assert repr(clone(detector).get_params()) == repr(detector.get_params())
 
 
@@ -134,8 +136,10 @@ def test_pipeline(data):
 def test_grid_search_with_labels(data):
     graphs, y = data
     folds = StratifiedKFold(3)  # the default for an outlier detector is not stratified
-    grid = {"encoder__hidden_dim": [2, 8], "distance": ["mmd", "mean"]}
-    search = GridSearchCV(make_detector(), grid, scoring="roc_auc", cv=folds).fit(graphs, y)
+    grid = {"encoder__hidden_dim": [2, 8], "views__distance": ["mmd", "mean"]}
+    search = GridSearchCV(make_detector(**ONE_VIEW), grid, scoring="roc_auc", cv=folds).fit(
+        graphs, y
+    )
     assert search.best_score_ > 0.5
     assert search.predict(graphs).shape == (40,)
 
@@ -172,9 +176,9 @@ def test_a_detector_fitted_on_a_gpu_works_without_one(monkeypatch):
     """Nothing in the fitted state is on a GPU; device="cuda" falls back where there is none."""
     graphs, _ = two_kinds_of_graphs()
     detector = make_detector().fit(graphs)
-    density = detector.density_
-    points = [measures.points for measures in density._references.measures]
-    tensors = [*density._model.state_dict().values(), *points]
+    model = detector.model_
+    points = [measures.points for measures in model._references.measures]
+    tensors = [*model._density.state_dict().values(), *points]
     assert {tensor.device.type for tensor in tensors} == {"cpu"}
     expected = detector.score_samples(graphs)
     file = io.BytesIO()

@@ -7,22 +7,26 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
+from sklearn.base import clone
 
 import skgraphkde
 from skgraphkde import (
     GCN,
+    MMD,
+    Density,
     GraphKDEDetector,
     GraphSchema,
     LeaveOneOut,
+    Novelty,
     References,
     Split,
     persistence,
     read_graphs,
 )
 from skgraphkde.calibration import conformal_p_values, offset
-from skgraphkde.density.graph_density import GraphDensity
-from skgraphkde.density.surprise import LogPValues
-from tests.conftest import random_graphs
+from skgraphkde.detectors.model import GraphModel
+from skgraphkde.views.p_values import LogPValues
+from tests.conftest import densities, random_graphs
 from tests.detectors.conftest import ONE_VIEW
 
 GRAPHS = read_graphs(random_graphs(80, seed=1))
@@ -60,7 +64,11 @@ SETTINGS = {
     "defaults": {},
     "one view": ONE_VIEW,
     "readout and random features": {
-        "distance": ("mean", skgraphkde.MMD(method="random_features", n_components=16)),
+        "views": (
+            Novelty(2),
+            *densities("mean", MMD(method="random_features", n_components=16)),
+            "rarity",
+        ),
     },
     "network": {"encoder": GCN(hidden_dim=4)},
 }
@@ -68,25 +76,25 @@ SETTINGS = {
 
 @pytest.mark.parametrize("params", SETTINGS.values(), ids=SETTINGS)
 def test_an_updated_density_is_that_of_its_references(params):
-    """The oracle embeds them all anew, and learns novelty from them."""
+    """The oracle embeds them all anew, and learns the other views from them."""
     detector = updated(made(window(30), **params), 40)
-    density = detector.density_
-    assert numbers_of(density.references) == numbers_of(GRAPHS[-30:])
-    novelty = None if density.novelty is None else density.novelty.specification.fit(GRAPHS[-30:])
-    anew = GraphDensity(
-        density.features, density._model, GRAPHS[-30:], novelty, density.training_scores
-    )
-    np.testing.assert_allclose(density.view_scores(NEW), anew.view_scores(NEW), rtol=1e-8)
-    n_points, n_anew = (len(x._references.measures[0].points) for x in (density, anew))
+    model = detector.model_
+    assert numbers_of(model.references) == numbers_of(GRAPHS[-30:])
+    views = [x if i in model.densities else clone(x) for i, x in enumerate(model.views)]
+    for i in set(range(len(views))) - set(model.densities):
+        views[i].fit(GRAPHS[-30:])
+    anew = GraphModel(model.features, model._density, GRAPHS[-30:], views, model.training_scores)
+    np.testing.assert_allclose(model.view_scores(NEW), anew.view_scores(NEW), rtol=1e-8)
+    n_points, n_anew = (len(x._references.measures[0].points) for x in (model, anew))
     assert n_points <= 1.05 * n_anew  # no pile of equal points
 
 
 @pytest.mark.parametrize("params", SETTINGS.values(), ids=SETTINGS)
 def test_scores_of_graphs_before_they_join_calibrate(params):
     detector = made(window(30), **params).fit(GRAPHS[:30])
-    views, before = detector.density_.training_scores, detector.calibration_scores_
+    views, before = detector.model_.training_scores, detector.calibration_scores_
     for start in range(30, 80, PART):
-        new = detector.density_.view_scores(GRAPHS[start : start + PART])
+        new = detector.model_.view_scores(GRAPHS[start : start + PART])
         if views is None:
             before = np.append(before, new[0])[-30:]
         else:
@@ -94,7 +102,7 @@ def test_scores_of_graphs_before_they_join_calibrate(params):
         detector.partial_fit(GRAPHS[start : start + PART])
     expected = before
     if views is not None:
-        np.testing.assert_allclose(detector.density_.training_scores, views, rtol=1e-12)
+        np.testing.assert_allclose(detector.model_.training_scores, views, rtol=1e-12)
         expected = sum(LogPValues(of_view).leave_one_out() for of_view in views)
     np.testing.assert_allclose(detector.calibration_scores_, expected, rtol=1e-12)
     assert detector.offset_ == offset(detector.calibration_scores_, 0.1)
@@ -109,20 +117,20 @@ def test_a_split_sets_new_graphs_aside():
     new = detector.calibration_graphs_[detector.calibration_graphs_ >= 50]
     assert 4 < len(new) < 20
     joined = np.setdiff1d(np.arange(50, 80), new)
-    references = detector.density_.references[-len(joined) :]
+    references = detector.model_.references[-len(joined) :]
     assert numbers_of(references) == numbers_of(GRAPHS[joined])
-    views = detector.density_.as_log_p_values(detector.calibration_.views)
+    views = detector.model_.as_log_p_values(detector.calibration_.views)
     np.testing.assert_array_equal(detector.calibration_scores_, views.sum(axis=0))
 
 
 def test_what_was_adapted_to_the_graphs_of_fit_stays():
     def kept(detector):
-        density = detector.density_
-        state = density.to_state()
+        model = detector.model_
+        state = model.to_state()
         names = ("features", "encoder", "weights", "distances", "kde", "size_kernel")
         tree, arrays = persistence.encode({name: state[name] for name in names})
         values = {name: array.tolist() for name, array in arrays.items()}
-        return repr((tree, values, detector.schema_, detector.twin_seed_, density.views))
+        return repr((tree, values, detector.schema_, detector.twin_seed_, model.view_names))
 
     detector = made(window(30), encoder=GCN(hidden_dim=4)).fit(GRAPHS[:40])
     before = kept(detector)
@@ -143,7 +151,7 @@ def test_an_unfitted_detector_is_fitted():
 
 def test_more_new_graphs_than_a_window_holds():
     detector = made(window(20)).fit(GRAPHS[:20]).partial_fit(GRAPHS[20:])
-    assert numbers_of(detector.density_.references) == numbers_of(GRAPHS[-20:])
+    assert numbers_of(detector.model_.references) == numbers_of(GRAPHS[-20:])
     assert np.isfinite(detector.score_samples(NEW)).all()
 
 
@@ -153,7 +161,7 @@ def test_it_does_not_matter_how_graphs_are_parted(sampling):
     detectors = [
         updated(made(References(sampling, max_references=25)), 30, part=part) for part in (7, 50)
     ]
-    kept = [numbers_of(x.density_.references) for x in detectors]
+    kept = [numbers_of(x.model_.references) for x in detectors]
     assert kept[0] == kept[1]
     assert (kept[0] == numbers_of(GRAPHS[-25:])) == (sampling == "window")
 
@@ -176,15 +184,14 @@ def test_copies_do_not_count_for_a_reservoir(n_seeds):
     n_kept = np.zeros(63)
     for seed in range(n_seeds):
         detector = GraphKDEDetector(
-            distance="mean",
-            novelty=None,
+            views=Density("mean"),
             references=references,
             calibration=LeaveOneOut("together"),
             random_state=seed,
         ).fit(paths[:20] * 3)
         for start in (20, 40):
             detector.partial_fit(paths[start : start + 20])
-        n_kept[detector.density_.references.n_nodes_per_graph] += 1
+        n_kept[detector.model_.references.n_nodes_per_graph] += 1
     shares = n_kept[3:].reshape(3, 20).mean(axis=1) / n_seeds
     np.testing.assert_allclose(shares, 1 / 6, atol=4 * np.sqrt(5 / 36 / 20 / n_seeds))
     assert (detector.n_graphs_seen_, detector.calibration_.n_counted) == (100, 60)
@@ -206,7 +213,7 @@ def test_the_contamination_of_fit_places_the_threshold(tmp_path):
 
 def test_without_references_all_graphs_stay():
     detector = updated(made(), 30)
-    assert numbers_of(detector.density_.references) == numbers_of(GRAPHS)
+    assert numbers_of(detector.model_.references) == numbers_of(GRAPHS)
     assert len(detector.calibration_scores_) == 80
 
 
@@ -258,9 +265,9 @@ def test_the_state_does_not_grow(tmp_path):
             detector.save(tmp_path / "model.skg")
             sizes.append((tmp_path / "model.skg").stat().st_size)
     assert max(sizes[2:]) <= sizes[1] * 1.02
-    assert len(detector.density_.references.label_names) == 12
+    assert len(detector.model_.references.label_names) == 12
     assert len(detector.calibration_scores_) == 20
-    assert len(detector.density_._references.measures[0].points) <= 12 * 10
+    assert len(detector.model_._references.measures[0].points) <= 12 * 10
 
 
 def test_another_thread_sees_the_old_detector_or_the_new_one():
@@ -310,7 +317,7 @@ def test_a_failed_update_changes_nothing(monkeypatch):
     detector = made(window(30)).fit(GRAPHS[:30])
     unchanged(detector, "graph 1", [nx.path_graph(3), nx.Graph()])
     with monkeypatch.context() as patched:
-        patched.setattr(GraphDensity, "leave_one_out", lambda self: np.full(30, np.nan))
+        patched.setattr(GraphModel, "leave_one_out", lambda self: np.full(30, np.nan))
         unchanged(detector, "is not a finite number")
     detector.partial_fit(NEW)
     assert detector.n_graphs_seen_ == 42
@@ -363,7 +370,7 @@ def test_new_categories_of_edges_are_named():
     nx.set_edge_attributes(odd, {(0, 1): "a", (1, 2): "glue"}, "kind")
     with pytest.warns(UserWarning, match="edge categories that fit did not see: glue of 'kind'$"):
         detector.partial_fit([odd])
-    assert "glue" in detector.density_.references.edge_label_names
+    assert "glue" in detector.model_.references.edge_label_names
 
 
 def test_updates_go_on_from_a_file(tmp_path):

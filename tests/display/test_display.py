@@ -615,7 +615,7 @@ def test_training_of_a_detector():
     assert [line.get_ydata().size for line in display.weights_] == [n_epochs] * 6
     drawn = np.array([line.get_ydata() for line in display.weights_]).T
     np.testing.assert_array_equal(drawn.reshape(-1, 2, 3), trained.history_["mixture_weights"])
-    views = enumerate(trained.density_.bandwidths)
+    views = enumerate(trained.model_.bandwidths)
     names = [f"view {i}, h = {h:.3g}" for i, of_one in views for h in of_one]
     assert [line.get_label() for line in display.weights_] == names
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from skgraphkde import MMD, GraphKDEDetector
+from skgraphkde import MMD, Density, GraphKDEDetector
 from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.distances.fitted_mmd import FittedMMD
 from skgraphkde.distances.mmd import EXACT_POINTS
@@ -252,7 +252,7 @@ def test_bad_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
         MMD(**parameters).validate()
     with pytest.raises(ValueError, match=message):
-        GraphKDEDetector(distance=MMD(**parameters)).fit(random_graphs(4))
+        GraphKDEDetector(views=Density(MMD(**parameters))).fit(random_graphs(4))
 
 
 def test_what_the_parameters_build():

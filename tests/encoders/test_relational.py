@@ -148,6 +148,6 @@ def test_an_encoder_of_its_own_sees_edges_by_the_node_features():
 
     detector = GraphKDEDetector(encoder=Plain(1)).fit(graphs)
     reversed_ = [graph.reverse() for graph in graphs]
-    names = detector.density_.features.get_feature_names_out().tolist()
+    names = detector.model_.features.get_feature_names_out().tolist()
     assert "log(1+out edges)" in names
     assert np.isfinite(detector.score_samples(reversed_)).all()

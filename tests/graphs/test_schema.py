@@ -260,7 +260,7 @@ def test_missing_values_are_an_error_or_evidence():
 
 def test_graphs_in_which_everything_is_missing_are_scored(tmp_path):
     detector = GraphKDEDetector(schema=SCHEMA).fit([*PLANTS, *map(with_gaps, range(3))])
-    names = detector.density_.features.get_feature_names_out().tolist()
+    names = detector.model_.features.get_feature_names_out().tolist()
     assert "temp missing" in names
     assert "kind=None" in names
     empty = plant()
@@ -425,11 +425,11 @@ def test_identifiers_are_left_out_by_convention_and_warned_of_by_name():
     graphs = hosts(20, 10**6)
     with pytest.warns(UserWarning, match=r"not read: node attribute 'label' \(an identifier\)"):
         detector = GraphKDEDetector().fit(graphs)
-    assert detector.density_.references.labels is None
+    assert detector.model_.references.labels is None
     assert (detector.score_samples(hosts(5, 10**6, 1)) > -20).all()
     with pytest.warns(UserWarning, match=r"'label' has 2\d\d values .* it is an identifier"):
         named = GraphKDEDetector(schema=GraphSchema(node_categories="label")).fit(graphs)
-    assert named.density_.references.labels is not None
+    assert named.model_.references.labels is not None
 
 
 def test_values_that_come_again_in_other_graphs_are_categories():
@@ -444,7 +444,7 @@ def test_an_identifier_beside_a_category():
     with pytest.warns(UserWarning, match="an identifier"):
         detector = GraphKDEDetector().fit(graphs)
     assert detector.schema_.node_categories == ("node_type",)
-    assert detector.density_.references.label_names == ("a", "b")
+    assert detector.model_.references.label_names == ("a", "b")
 
 
 def test_reading_needs_no_package_of_its_own():
@@ -485,7 +485,7 @@ def test_edges_that_only_an_identifier_tells_apart_are_one():
     detector = GraphKDEDetector().fit(graphs)
     assert detector.schema_.edge_categories == ("label",)
     named = read_graphs(graphs, schema=GraphSchema(edge_categories="label"))
-    references = detector.density_.references
+    references = detector.model_.references
     assert (references.adjacency != named.adjacency).nnz == 0
     arcs = [
         sorted(zip(x.source_of_arc, x.adjacency.indices, x.edge_labels, strict=True))

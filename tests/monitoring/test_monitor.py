@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from skgraphkde import BaseGraphDetector, GraphKDEDetector, LeaveOneOut, Split
+from skgraphkde import BaseGraphDetector, Density, GraphKDEDetector, LeaveOneOut, Split
 from skgraphkde.monitoring import Alarm, DriftMonitor
 from tests.conftest import random_graphs
 
@@ -189,7 +189,7 @@ def test_a_detector_may_be_updated_or_fitted_again_meanwhile(detector, stream):
 
 
 def test_a_state_from_before_an_update_without_new_calibration_scores():
-    settings = {"distance": "mean", "novelty": None, "random_state": 0}
+    settings = {"views": Density("mean"), "random_state": 0}
     detector = GraphKDEDetector(calibration=Split(0.1), **settings).fit(worlds(90, 0))
     state, before = DriftMonitor(detector).to_dict(), detector.calibration_scores_
     while np.array_equal(before, detector.partial_fit(worlds(1, 1)).calibration_scores_):

@@ -37,26 +37,26 @@ def test_p_values_of_equal_distributions_are_uniform_and_of_others_small():
 
 
 @pytest.fixture(scope="module")
-def density():
-    return GraphKDEDetector(random_state=0).fit(random_graphs(30)).density_
+def model():
+    return GraphKDEDetector(random_state=0).fit(random_graphs(30)).model_
 
 
-def test_a_graph_is_described_by_its_distances_from_landmarks(density):
-    test = WindowTest(density, 20, 0.001, seed=0)
-    graphs = read_graphs(random_graphs(5, seed=1), schema=density.references.schema)
+def test_a_graph_is_described_by_its_distances_from_landmarks(model):
+    test = WindowTest(model, 20, 0.001, seed=0)
+    graphs = read_graphs(random_graphs(5, seed=1), schema=model.references.schema)
     rows = test.describe(graphs)
     assert rows.shape == (5, 2 * (30 // 4))
     order = np.random.default_rng(0).permutation(30)
     landmarks, known = np.sort(order[:7]), np.sort(order[7:])
     for view in range(2):
-        of_view = density.distances(density.references[known], view=view)[:, landmarks]
-        expected = density.distances(graphs, view=view)[:, landmarks] / np.median(of_view)
+        of_view = model.distances(model.references[known], view=view)[:, landmarks]
+        expected = model.distances(graphs, view=view)[:, landmarks] / np.median(of_view)
         # A graph may be a landmark: a square of 0 is off by 1e-14 at most, its root by 1e-7.
         np.testing.assert_allclose(rows[:, 7 * view :][:, :7], expected, rtol=1e-6, atol=1e-6)
 
 
-def test_tests_are_due_four_times_per_window(density):
-    test = WindowTest(density, 20, 0.04, seed=0)
+def test_tests_are_due_four_times_per_window(model):
+    test = WindowTest(model, 20, 0.04, seed=0)
     assert test.level == pytest.approx(5 * 0.04)
     draws = np.random.RandomState(0)
     rows = np.vstack([test._known[draws.choice(23, 30)], draws.rand(35, 14) + 0.5])
@@ -82,7 +82,7 @@ def test_tests_are_due_four_times_per_window(density):
         (7, 20, 1e-3, "7 references are too few"),
     ],
 )
-def test_what_cannot_be_tested(n_graphs, window, rate, message, density):
-    few = GraphKDEDetector(contamination=0.3).fit(random_graphs(n_graphs)).density_
+def test_what_cannot_be_tested(n_graphs, window, rate, message, model):
+    few = GraphKDEDetector(contamination=0.3).fit(random_graphs(n_graphs)).model_
     with pytest.raises(ValueError, match=message):
         WindowTest(few, window, rate, seed=0)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import skgraphkde
-from skgraphkde import BaseGraphDetector, GraphKDEDetector, GraphSchema, References
+from skgraphkde import BaseGraphDetector, Density, GraphKDEDetector, GraphSchema, References
 from skgraphkde.inspection import (
     explain,
     nearest_references,
@@ -19,7 +19,7 @@ from skgraphkde.inspection import (
     view_surprises,
 )
 from skgraphkde.reporting import findings, page, rendering
-from tests.conftest import random_graphs
+from tests.conftest import densities, random_graphs
 from tests.reporting.conftest import NAMES, Parsed
 
 pytestmark = pytest.mark.filterwarnings("ignore:node labels that fit did not see")
@@ -136,7 +136,7 @@ def test_the_licenses_come_along(html):
 def test_the_details_name_nodes_and_nearest_graphs(detector, new):
     names = [f"known <{i}>" for i in range(30)]
     parsed = Parsed(skgraphkde.report(detector, new[5:6], ["star"], known_names=names))
-    view = view_surprises(detector, new[5:6])[0, :2].argmax()
+    view = view_surprises(detector, new[5:6]).to_numpy()[0, :2].argmax()
     (nearest,) = nearest_references(detector, new[5:6], 3, view=view)[1]
     listed = [text for text in parsed.texts["li"] if text.startswith("known <")]
     assert [text.split(" (")[0] for text in listed] == [names[i] for i in nearest]
@@ -230,7 +230,7 @@ def test_names_of_a_series_are_taken_by_position(detector, new):
     parsed = Parsed(skgraphkde.report(detector, new, names, known_names=known))
     order = np.argsort(detector.score_samples(new), kind="stable")
     assert parsed.texts["button"] == [f"g{i}" for i in order]
-    view = view_surprises(detector, new)[order[0], :2].argmax()
+    view = view_surprises(detector, new).to_numpy()[order[0], :2].argmax()
     nearest = nearest_references(detector, [new[order[0]]], 1, view=view)[1][0, 0]
     listed = [text for text in parsed.texts["li"] if text.startswith("k")]
     assert listed[0].split()[0] == f"k{nearest}"
@@ -273,7 +273,7 @@ def test_nodes_that_reasons_name_come_first_and_have_rings():
 
 def test_colors_say_what_is_surprised(detector, new):
     (found,) = findings.findings(detector, detector.read(new[5:6]))
-    n = len(detector.density_.fitted_distances)
+    n = len(detector.model_.densities)
     for surprises, is_near in (([1.0] * n + [5.0], True), ([3.0] * n + [5.0], False)):
         changed = found._replace(surprises=np.array(surprises))
         nodes = findings.nodes(detector, detector.read(new[5:6]), changed)
@@ -294,12 +294,12 @@ def test_colors_are_full_where_shares_are_larger_than_in_known_graphs(detector, 
     skgraphkde.report(detector, random_graphs(4, seed=9))
     of_views = [rendering.FULL * findings.usual_share(detector, view) for view in (0, 1)]
     assert {x for x in limits if x is not None} <= set(of_views)
-    references, largest = detector.density_.references, []
+    references, largest = detector.model_.references, []
     for i in np.linspace(0, 29, findings.SAMPLE).astype(int):  # each by the others, slowly
         graph, others = references[i], np.delete(np.arange(30), i)
-        D = detector.density_.distances(graph)[0]
+        D = detector.model_.distances(graph)[0]
         nearest = others[np.argsort(D[others], kind="stable")[:5]]
-        largest.append(abs(detector.density_.contributions(graph, nearest).mean(axis=1)).max())
+        largest.append(abs(detector.model_.contributions(graph, nearest).mean(axis=1)).max())
     assert of_views[0] == pytest.approx(rendering.FULL * np.quantile(largest, 0.9))
 
 
@@ -339,9 +339,9 @@ def test_known_graphs_on_the_map_have_scores_of_their_own(monkeypatch, new):
 
     monkeypatch.setattr(rendering.pictures.GraphMapDisplay, "from_predictions", spy)
     skgraphkde.report(fitted, new[:1])
-    density = fitted.density_
-    own = density.view_scores(density.references, own=np.arange(20))
-    np.testing.assert_allclose(drawn[0][:20], density.as_log_p_values(own).sum(axis=0))
+    model = fitted.model_
+    own = model.view_scores(model.references, own=np.arange(20))
+    np.testing.assert_allclose(drawn[0][:20], model.as_log_p_values(own).sum(axis=0))
     assert not np.allclose(drawn[0][:20], fitted.calibration_scores_)
 
 
@@ -379,8 +379,9 @@ def test_a_detector_without_reasons():
     "parameters",
     [
         {"calibration": "train"},
-        pytest.param({"distance": "sum"}, marks=pytest.mark.slow),  # no sum over nodes
-        {"distance": "sum", "novelty": None},
+        pytest.param({"views": (Density("sum"), "novelty")}, marks=pytest.mark.slow),
+        {"views": Density("sum")},  # no sum over nodes
+        {"views": ("novelty", *densities())},
         pytest.param({"calibration": "split", "contamination": 0.3}, marks=pytest.mark.slow),
         pytest.param({"references": "uniform"}, marks=pytest.mark.slow),
     ],
@@ -390,8 +391,8 @@ def test_other_detectors(parameters):
     parsed = Parsed(skgraphkde.report(detector, labeled(nx.path_graph(3), nx.star_graph(20))))
     headings = parsed.texts["th"]
     assert ("p-value" in headings) == ("Score" not in headings) == detector.is_calibrated_
-    assert ("Share" in headings) == ("distance" not in parameters)
-    assert "Node" in headings or detector.density_.novelty is None
+    assert ("Share" in headings) == ("sum" not in str(parameters))
+    assert "Node" in headings or detector.model_.novelty is None
     assert "Map of known and new graphs" in pictures(parsed)
 
 

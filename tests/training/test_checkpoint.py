@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from skgraphkde import GCN, Contrastive, GraphKDEDetector, persistence, read_graphs
-from skgraphkde.detectors.fitting import DensityFitter
+from skgraphkde.detectors.fitting import ModelFitter
 from skgraphkde.training.trainer import Trainer
 from tests.conftest import random_graphs
 from tests.detectors.forging import forged
@@ -101,7 +101,7 @@ def check_the_same_result(path, rtol, **options):
     for name in ("loss", "validation_loss", "mixture_weights"):
         expected = whole.history_[name]
         np.testing.assert_allclose(resumed.history_[name], expected, rtol=rtol, atol=rtol / 100)
-    views, expected = (x.density_.view_scores(read_graphs(new_graphs)) for x in (resumed, whole))
+    views, expected = (x.model_.view_scores(read_graphs(new_graphs)) for x in (resumed, whole))
     np.testing.assert_allclose(views, expected, rtol=rtol, atol=rtol)
     assert resumed.offset_ == pytest.approx(whole.offset_, rel=rtol, abs=0)
     contrast = whole.score(new_graphs)
@@ -215,14 +215,14 @@ def test_forged_states_are_refused(path, state, step, monkeypatch):
     monkeypatch.setattr(Trainer, "_epoch", lambda self: pytest.fail("the training goes on"))
     detector, graphs = make_detector(path), read_graphs(random_graphs(40, seed=1))
     rng = np.random.RandomState(0)
-    fitter = DensityFitter(detector, graphs, rng)
+    fitter = ModelFitter(detector, graphs, rng)
     checkpoint = fitter._checkpoint()
     twins = fitter.training.specification("twins").structural(graphs, rng)
     twins = [fitter.features.transform_batch(twin) for twin in twins]
 
     def resumed(tree, arrays):
         path.write_bytes(forged(tree, arrays))
-        model = fitter._build_model()
+        model = fitter._build_density()
         Trainer(model, fitter.featurized, twins, fitter.training, None, rng, checkpoint).train()
 
     tree, arrays = state

@@ -8,7 +8,7 @@ import torch
 from skgraphkde import GCN, KDE, Contrastive, GraphKDEDetector, paper_settings
 from skgraphkde.distances.mmd import FIVE_DECADES
 from skgraphkde.training.contrastive import LOG_LARGEST_RATIO, contrast
-from tests.conftest import random_graphs
+from tests.conftest import densities, random_graphs
 
 
 def contrast_of(f, twin):
@@ -120,7 +120,8 @@ def test_bad_parameters(parameters):
 
 def test_training_needs_something_to_train_and_three_graphs():
     weightless = {"encoder": "propagation", "training": Contrastive(max_iter=1)}
-    for changes in ({"density": KDE([0.5])}, {"training": Contrastive(learn_weights=False)}):
+    one_kernel = {"views": densities(kernels=KDE([0.5]))}
+    for changes in (one_kernel, {"training": Contrastive(learn_weights=False)}):
         with pytest.raises(ValueError, match="there is nothing to train: encoder='propagation'"):
             GraphKDEDetector(**weightless | changes).fit(random_graphs(4))
     assert GraphKDEDetector(**weightless, random_state=0).fit(random_graphs(4)).history_

@@ -9,7 +9,9 @@ from sklearn import config_context
 
 from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, Novelty, load, read_graphs
 from skgraphkde.inspection import novel_nodes
-from tests.conftest import permuted, random_graphs
+from tests.conftest import densities, permuted, random_graphs
+
+NOBODY = np.full(12, -1)
 
 
 def neighborhood(graph, node, radius, label):
@@ -53,11 +55,12 @@ def test_scores_equal_the_definition(working_memory, categories, seed, radius):
     references, new = random_graphs(12, seed=seed), random_graphs(6, seed=seed + 1)
     with config_context(working_memory=working_memory):
         novelty = Novelty(radius, categories).fit(read_graphs(references))
-        (known,), (of_new,) = (novelty.scores(read_graphs(x)) for x in (references, new))
-        (alone,) = novelty.scores(read_graphs(references), np.arange(12))
-    nobody, is_label = [-1] * 12, categories == "label"
+        known = novelty.scores(read_graphs(references), NOBODY)
+        of_new = novelty.scores(read_graphs(new), NOBODY[:6])
+        alone = novelty.scores(read_graphs(references), np.arange(12))
+    is_label = categories == "label"
     assert known.tolist() == [0] * 12
-    expected = scores_slow(new, references, nobody[:6], radius, is_label)
+    expected = scores_slow(new, references, NOBODY[:6], radius, is_label)
     np.testing.assert_allclose(of_new, expected, atol=1e-12)
     expected = scores_slow(references, references, range(12), radius, is_label)
     np.testing.assert_allclose(alone, expected, atol=1e-12)
@@ -76,9 +79,9 @@ def test_some_are_left_out_and_others_are_not(graphs):
 def test_neither_company_nor_the_order_of_nodes_matters(seed):
     novelty = Novelty(3).fit(read_graphs(random_graphs(10, seed=seed)))
     batch = read_graphs(random_graphs(5, seed=seed + 1))
-    expected = novelty.scores(batch)
-    np.testing.assert_array_equal(novelty.scores(permuted(batch, seed)), expected)
-    alone = np.hstack([novelty.scores(batch[i]) for i in range(5)])
+    expected = novelty.scores(batch, NOBODY[:5])
+    np.testing.assert_array_equal(novelty.scores(permuted(batch, seed), NOBODY[:5]), expected)
+    alone = np.hstack([novelty.scores(batch[i], NOBODY[:1]) for i in range(5)])
     np.testing.assert_array_equal(alone, expected)
 
 
@@ -89,7 +92,7 @@ def test_new_from_is_the_smallest_radius(graphs):
         novelty = Novelty(radius).fit(read_graphs(graphs))
         of_graphs = np.split(smallest, batch.node_ptr[1:-1])
         shares = [np.mean(x <= radius) + 10 * np.mean(x == 0) for x in of_graphs]
-        np.testing.assert_allclose(-novelty.scores(batch)[0], shares)
+        np.testing.assert_allclose(-novelty.scores(batch, NOBODY[:6]), shares)
     assert smallest.min() >= 0
     assert smallest.max() == 4
 
@@ -109,7 +112,7 @@ def test_labels_that_only_other_graphs_of_a_batch_have_are_unknown(graphs):
     nx.set_node_attributes(odd, "X", "label")
     everything = read_graphs([*graphs, odd])
     novelty = Novelty(0).fit(everything[:-1])
-    assert novelty.scores(everything[[-1]]).tolist() == [[-11]]
+    assert novelty.scores(everything[[-1]], NOBODY[:1]).tolist() == [-11]
 
 
 def test_edge_weights_are_ignored(graphs):
@@ -117,18 +120,17 @@ def test_edge_weights_are_ignored(graphs):
     for graph in heavy:
         nx.set_edge_attributes(graph, 7.5, "weight")
     novelty = Novelty(3).fit(read_graphs(graphs))
-    np.testing.assert_array_equal(
-        novelty.scores(read_graphs(heavy, schema=GraphSchema(edge_weight="weight"))),
-        np.zeros((1, 12)),
-    )
+    batch = read_graphs(heavy, schema=GraphSchema(edge_weight="weight"))
+    assert novelty.scores(batch, NOBODY).tolist() == [0] * 12
 
 
 def test_degrees_where_there_are_no_labels():
     graphs = random_graphs(8, labels="")
     auto, degree = (Novelty(2, x).fit(read_graphs(graphs)) for x in ("auto", "degree"))
     new = read_graphs(random_graphs(5, seed=9, labels=""))
-    assert not auto.by_label
-    np.testing.assert_array_equal(auto.scores(new), degree.scores(new))
+    assert not auto.parts_.vocabulary.by_label
+    expected = degree.scores(new, NOBODY[:5])
+    np.testing.assert_array_equal(auto.scores(new, NOBODY[:5]), expected)
     with pytest.raises(ValueError, match=r"needs node labels.*use categories='degree'"):
         Novelty(2, "label").fit(read_graphs(graphs))
 
@@ -140,7 +142,7 @@ def test_graphs_without_the_labels_of_fit_are_refused(graphs):
 
 
 def test_novel_nodes_of_a_detector(graphs, tmp_path):
-    detector = GraphKDEDetector(novelty=Novelty(radius=2)).fit(graphs)
+    detector = GraphKDEDetector(views=(*densities(), Novelty(radius=2))).fit(graphs)
     new = random_graphs(4, seed=7)
     found = novel_nodes(detector, new)
     assert [len(x) for x in found] == [len(graph) for graph in new]
@@ -148,11 +150,11 @@ def test_novel_nodes_of_a_detector(graphs, tmp_path):
     for a, b in zip(found, novel_nodes(load(tmp_path / "model.skg"), new), strict=True):
         np.testing.assert_array_equal(a, b)
     with pytest.raises(ValueError, match="no view of novelty"):
-        novel_nodes(GraphKDEDetector(novelty=None).fit(graphs), new)
+        novel_nodes(GraphKDEDetector(views="density").fit(graphs), new)
 
 
 @pytest.mark.parametrize("parameters", [{"radius": -1}, {"radius": 2.5}, {"categories": "color"}])
 def test_bad_parameters(parameters, graphs):
     name = next(iter(parameters))
     with pytest.raises(ValueError, match=f"'{name}' parameter of Novelty must be"):
-        GraphKDEDetector(novelty=Novelty(**parameters)).fit(graphs)
+        GraphKDEDetector(views=("density", Novelty(**parameters))).fit(graphs)

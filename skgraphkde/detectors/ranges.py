@@ -60,7 +60,7 @@ def _most_extreme(standardized: np.ndarray, limit: float) -> tuple:
 def _refuse(what: str, limit: float) -> None:
     advice = "which cannot be computed: clip it"
     if limit < FittedDistance.largest_coordinate:
-        advice = "too large for random features: clip it, or use distance=MMD(method='exact')"
+        advice = "too large for random features: clip it, or use views=Density(MMD(method='exact'))"
     raise ValueError(
         f"{what}, more than {limit:.0e} standard deviations from the mean of the training graphs, "
         f"{advice}"

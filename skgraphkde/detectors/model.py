@@ -1,22 +1,22 @@
-"""GraphDensity: the fitted density of graphs in one or several views, with its references."""
+"""GraphModel: the fitted model of graphs, with its references and views."""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 
 from skgraphkde.calibration import finite
+from skgraphkde.computing.blocks import blocks
 from skgraphkde.density.kde import MultiBandwidthKDE
 from skgraphkde.density.model import DensityModel, EmbeddedGraphs, carried_features
-from skgraphkde.density.novelty import FittedNovelty, Novelty
-from skgraphkde.density.ranges import check_range
 from skgraphkde.density.references import joined_references
 from skgraphkde.density.size_kernel import SizeKernel
-from skgraphkde.density.surprise import LogPValues
+from skgraphkde.detectors.ranges import check_range
 from skgraphkde.distances.base import FittedDistance
 from skgraphkde.distances.joint import Distances, Embedded
 from skgraphkde.distances.measures import DiscreteMeasures, pooled
@@ -26,18 +26,22 @@ from skgraphkde.features import NodeFeatures
 from skgraphkde.features.categories import warn_of_unseen_edges
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.persistence import State, register
+from skgraphkde.views.base import View
+from skgraphkde.views.density import Density
+from skgraphkde.views.p_values import LogPValues
+
+AnyView = TypeVar("AnyView", bound=View)
 
 
 @register
-class GraphDensity:
-    """Fitted density of a detector: scores, distances and contributions.
+class GraphModel:
+    """Fitted model of a detector: features, encoder, references and views. It is never changed.
 
-    A *view* gives each graph a score: a log density under one distance, or a novelty score. With
-    one view, its score is the score of the graph. With several views, the leave-one-out scores of
-    the training graphs turn the score of each view into a conformal p-value, and the log p-values
-    are summed.
+    A *view* gives each graph a score. With one view, its score is the score of the graph. With
+    several views, the leave-one-out scores of the training graphs turn the score of each view into
+    a conformal p-value, and the log p-values are summed.
 
-    The density is computed in double precision, on the device of the references. Short bandwidths
+    Densities are computed in double precision, on the device of the references. Short bandwidths
     amplify rounding: in single precision, a score can change by 1e-4 with the other graphs of its
     block.
 
@@ -45,11 +49,12 @@ class GraphDensity:
     ----------
     features : NodeFeatures
         Fitted features.
-    model : DensityModel
-        Model in double precision and evaluation mode.
+    density : DensityModel
+        Encoder, distances and kernels in double precision and evaluation mode.
     references : EmbeddedGraphs or GraphBatch
         Embedded references, or graphs that are embedded at first use.
-    novelty : FittedNovelty, default=None
+    views : sequence of View
+        Fitted views. A :class:`Density` gets its fitted attributes here, from `density`.
     training_scores : ndarray of shape (n_views, n_training_graphs), default=None
         Leave-one-out scores of the training graphs, for several views.
 
@@ -59,14 +64,8 @@ class GraphDensity:
         Fitted features, which compute the node features.
     references : GraphBatch
         The reference graphs: the training graphs in their order, or a selection of them.
-    views : tuple of str
-        Names of the views: the distances in their order, then novelty.
-    bandwidths, mixture_weights : ndarray of shape (n_distances, n_bandwidths)
-        Bandwidths and weights of the mixtures of kernels.
-    fitted_distances : tuple of FittedDistance
-        Distances with constants fitted to the references. An MMD has its `method`, and its
-        `correction`, the share of the bias that is removed.
-    novelty : FittedNovelty or None
+    views : tuple of View
+        Fitted views.
     training_scores : ndarray of shape (n_views, n_training_graphs) or None
         Leave-one-out scores of the training graphs in each view. None with one view.
     """
@@ -74,66 +73,64 @@ class GraphDensity:
     def __init__(
         self,
         features: NodeFeatures,
-        model: DensityModel,
+        density: DensityModel,
         references: EmbeddedGraphs | GraphBatch,
-        novelty: FittedNovelty | None = None,
+        views: Sequence[View],
         training_scores: np.ndarray | None = None,
     ) -> None:
-        self.features, self.novelty = features, novelty
-        self._model = model
+        self.features, self._density = features, density
         if isinstance(references, EmbeddedGraphs):
             self._references, references = references, references.graphs
         self.references: GraphBatch = references
+        self.views = _with_fitted_densities(views, density)
         if training_scores is not None:
             training_scores.setflags(write=False)
         self.training_scores = training_scores
         scores = () if training_scores is None else training_scores
         self._log_p_values = [LogPValues(view_scores) for view_scores in scores]
-        self._copies: dict[str, GraphDensity] = {}
+        self._copies: dict[str, GraphModel] = {}
 
     @cached_property
     def _references(self) -> EmbeddedGraphs:
         """Embedded references, computed lazily: they are larger than the saved file."""
-        return self._model.embed_all(self.references, self.features.transform_batch)
+        return self._density.embed_all(self.references, self.features.transform_batch)
+
+    @property
+    def view_names(self) -> tuple[str, ...]:
+        """Names of the views."""
+        return tuple(view.name for view in self.views)
+
+    @property
+    def densities(self) -> list[int]:
+        """Indices of the views that are densities, and have distances."""
+        return [i for i, view in enumerate(self.views) if isinstance(view, Density)]
 
     @property
     def bandwidths(self) -> np.ndarray:
-        """Bandwidths, shape (n_distances, n_bandwidths)."""
-        return self._model.kde.bandwidths
+        """Bandwidths of the densities, shape (n_densities, n_bandwidths)."""
+        return self._density.kde.bandwidths
 
-    @property
-    def mixture_weights(self) -> np.ndarray:
-        """Mixture weights of the bandwidths, shape (n_distances, n_bandwidths)."""
-        return self._model.kde.mixture_weights
-
-    @property
-    def fitted_distances(self) -> tuple[FittedDistance, ...]:
-        """Distances adapted to the references."""
-        return self._model.distances.members
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        """Names of the views: the distances in their order, then novelty."""
-        names = [distance.name for distance in self.fitted_distances]
-        return (*names, *(() if self.novelty is None else self.novelty.names))
+    def first(self, kind: type[AnyView]) -> AnyView | None:
+        """First view of a class, or None."""
+        return next((view for view in self.views if isinstance(view, kind)), None)
 
     @property
     def device(self) -> torch.device:
         """Device of the computations."""
-        return self._model.device
+        return self._density.device
 
-    def on(self, device: torch.device) -> GraphDensity:
-        """Copy of the density on a device, which is cached but neither pickled nor saved."""
+    def on(self, device: torch.device) -> GraphModel:
+        """Copy of the model on a device, which is cached but neither pickled nor saved."""
         if device == self.device:
             return self
         name = str(device)
         if name not in self._copies:
             measures = self._references.measures[0]
             plain = DiscreteMeasures(measures.points.to(device), measures.weights, measures.sizes)
-            model = copy.deepcopy(self._model).to(device)
-            references = EmbeddedGraphs(self.references, model.distances.embed(plain))
-            self._copies[name] = GraphDensity(
-                self.features, model, references, self.novelty, self.training_scores
+            density = copy.deepcopy(self._density).to(device)
+            references = EmbeddedGraphs(self.references, density.distances.embed(plain))
+            self._copies[name] = GraphModel(
+                self.features, density, references, self.views, self.training_scores
             )
         return self._copies[name]
 
@@ -154,9 +151,9 @@ class GraphDensity:
         """
         self.features.check_batch(graphs, self.references)
         warn_of_unseen_edges(graphs, self.references)
-        if self.novelty is not None:
-            self.novelty.check_batch(graphs)
-        check_range(graphs, self.features, self._model.distances.members)
+        for view in self.views:
+            view.check_batch(graphs)
+        check_range(graphs, self.features, self._density.distances.members)
 
     def scores(self, graphs: GraphBatch, *, verbose: int = 0) -> np.ndarray:
         """Score graphs by the sum of their log p-values, or by the score of a single view.
@@ -188,8 +185,8 @@ class GraphDensity:
         EmbeddedGraphs
         """
         if featurized is None:
-            return self._model.embed_all(graphs, self.features.transform_batch)
-        return EmbeddedGraphs(graphs, self._model.embed_all(featurized).measures)
+            return self._density.embed_all(graphs, self.features.transform_batch)
+        return EmbeddedGraphs(graphs, self._density.embed_all(featurized).measures)
 
     def log_p_values(self, graphs: GraphBatch | EmbeddedGraphs, *, verbose: int = 0) -> np.ndarray:
         """Log p-values of graphs in each view.
@@ -214,27 +211,26 @@ class GraphDensity:
         pairs = zip(self._log_p_values, scores, strict=True)
         return np.array([log_p_values(view_scores) for log_p_values, view_scores in pairs])
 
-    def with_views(
-        self, novelty: FittedNovelty | None, training_scores: np.ndarray | None
-    ) -> GraphDensity:
-        """Copy of the density with other novelty views and training scores.
+    def with_views(self, views: Sequence[View], training_scores: np.ndarray | None) -> GraphModel:
+        """Copy of the model with other views and training scores.
 
         Parameters
         ----------
-        novelty : FittedNovelty or None
+        views : sequence of View
+            Fitted views, with the same densities.
         training_scores : ndarray of shape (n_views, n_training_graphs) or None
             Leave-one-out scores of the training graphs.
 
         Returns
         -------
-        GraphDensity
+        GraphModel
         """
-        return GraphDensity(self.features, self._model, self._references, novelty, training_scores)
+        return GraphModel(self.features, self._density, self._references, views, training_scores)
 
     def updated(
         self, kept: np.ndarray, graphs: GraphBatch, training_scores: np.ndarray | None
-    ) -> GraphDensity:
-        """Copy of the density with other references; only new references are embedded.
+    ) -> GraphModel:
+        """Copy of the model with other references; only new references are embedded.
 
         Parameters
         ----------
@@ -247,19 +243,19 @@ class GraphDensity:
 
         Returns
         -------
-        GraphDensity
+        GraphModel
         """
         if not len(graphs):
-            return self.with_views(self.novelty, training_scores)
+            return self.with_views(self.views, training_scores)
         references = self._references
         if len(kept) < len(references):
             references = references[kept]
-        new = self._model.embed_all(graphs, self.features.transform_batch)
-        measures = self._model.distances.concatenate([references.measures, new.measures])
+        new = self._density.embed_all(graphs, self.features.transform_batch)
+        measures = self._density.distances.concatenate([references.measures, new.measures])
         joined = joined_references(references.graphs, graphs)
-        novelty = None if self.novelty is None else self.novelty.of(joined)
+        views = [x if isinstance(x, Density) else x.updated(joined) for x in self.views]
         references = EmbeddedGraphs(joined, measures)
-        return GraphDensity(self.features, self._model, references, novelty, training_scores)
+        return GraphModel(self.features, self._density, references, views, training_scores)
 
     def leave_one_out(self) -> np.ndarray:
         """Leave-one-out scores of the training graphs, with several views."""
@@ -270,7 +266,7 @@ class GraphDensity:
         graphs: GraphBatch | EmbeddedGraphs,
         *,
         own: np.ndarray | None = None,
-        featurized: bool = False,
+        log_densities: np.ndarray | None = None,
         verbose: int = 0,
     ) -> np.ndarray:
         """Scores of graphs in each view, in its own units.
@@ -281,8 +277,8 @@ class GraphDensity:
         own : ndarray of shape (n_graphs,), default=None
             Index of the reference that equals each graph and is excluded, or -1. None excludes no
             references.
-        featurized : bool, default=False
-            Whether the graphs already carry their node features.
+        log_densities : ndarray of shape (n_densities, n_graphs), default=None
+            The result of :meth:`log_densities`, if it is known.
         verbose : int, default=0
             1 shows a progress bar.
 
@@ -290,11 +286,18 @@ class GraphDensity:
         -------
         ndarray of shape (n_views, n_graphs)
         """
-        scores = self.log_densities(graphs, own=own, featurized=featurized, verbose=verbose)
-        if self.novelty is None:
-            return scores
+        if log_densities is None:
+            log_densities = self.log_densities(graphs, own=own, verbose=verbose)
         batch = graphs.graphs if isinstance(graphs, EmbeddedGraphs) else graphs
-        return np.vstack([scores, self.novelty.scores(batch, own)])
+        if own is None:
+            own = np.full(len(batch), -1)
+        of_densities = iter(log_densities)
+        return np.array(
+            [
+                next(of_densities) if isinstance(view, Density) else _scores(view, batch, own)
+                for view in self.views
+            ]
+        )
 
     def log_densities(
         self,
@@ -304,7 +307,7 @@ class GraphDensity:
         featurized: bool = False,
         verbose: int = 0,
     ) -> np.ndarray:
-        """Log densities of graphs under each distance.
+        """Log densities of graphs, in the order of the views that are densities.
 
         Parameters
         ----------
@@ -319,17 +322,17 @@ class GraphDensity:
 
         Returns
         -------
-        ndarray of shape (n_distances, n_graphs), float64
+        ndarray of shape (n_densities, n_graphs), float64
         """
         featurize = carried_features if featurized else self.features.transform_batch
-        return self._model.log_densities(graphs, self._references, featurize, own, verbose)
+        return self._density.log_densities(graphs, self._references, featurize, own, verbose)
 
     def distances(
         self,
         graphs: GraphBatch | EmbeddedGraphs,
         other: GraphBatch | None = None,
         *,
-        view: int = 0,
+        view: int | None = None,
     ) -> np.ndarray:
         """Distances between graphs, without the size kernel.
 
@@ -338,8 +341,8 @@ class GraphDensity:
         graphs : GraphBatch or EmbeddedGraphs
         other : GraphBatch, default=None
             None means the references.
-        view : int, default=0
-            Index in `fitted_distances`.
+        view : int, default=None
+            Index of a view that is a density. None means the first.
 
         Returns
         -------
@@ -349,11 +352,16 @@ class GraphDensity:
         P = Q = self._measures(graphs)
         if other is not graphs:
             Q = self._references.measures if other is None else self._measures(other)
-        return finite(self._model.pairwise(P, Q, view), "distance")
+        return finite(self._density.pairwise(P, Q, self._distance(view)), "distance")
 
-    def reference_distances(self, view: int = 0) -> np.ndarray:
+    def reference_distances(self, view: int | None = None) -> np.ndarray:
         """Distances between all references, shape (n_references, n_references)."""
-        return self._model.pairwise(self._references.measures, self._references.measures, view)
+        measures = self._references.measures
+        return self._density.pairwise(measures, measures, self._distance(view))
+
+    def _distance(self, view: int | None) -> int:
+        """Index of the distance of a view."""
+        return 0 if view is None else self.densities.index(view)
 
     def embeddings(self, graphs: GraphBatch) -> np.ndarray:
         """Means of the node embeddings of each graph, shape (n_graphs, embedding_dim)."""
@@ -362,11 +370,11 @@ class GraphDensity:
     @property
     def embedding_dim(self) -> int:
         """Number of coordinates of a node embedding."""
-        return self._model.encoder.out_dim
+        return self._density.encoder.out_dim
 
     @torch.no_grad()
     def contributions(
-        self, graph: GraphBatch, references: np.ndarray, *, view: int = 0
+        self, graph: GraphBatch, references: np.ndarray, *, view: int | None = None
     ) -> np.ndarray:
         """Contributions of one graph's nodes to its squared distances to some references.
 
@@ -376,8 +384,8 @@ class GraphDensity:
             Batch of one graph.
         references : ndarray of int
             Indices of references.
-        view : int, default=0
-            Index in `fitted_distances`.
+        view : int, default=None
+            Index of a view that is a density. None means the first.
 
         Returns
         -------
@@ -385,11 +393,15 @@ class GraphDensity:
             Columns sum to the squared distances.
         """
         features = self.features.transform_batch(graph)
-        flow = MessageFlow.unmerged(features, self._model.encoder.n_layers)
-        Z = self._model.encode(flow)
+        flow = MessageFlow.unmerged(features, self._density.encoder.n_layers)
+        Z = self._density.encode(flow)
         measures = self._references.measures[0][references]
         plain = DiscreteMeasures(measures.points, measures.weights, measures.sizes)
-        return self.fitted_distances[view].contributions(Z, plain).numpy(force=True)
+        return (
+            self._density.distances.members[self._distance(view)]
+            .contributions(Z, plain)
+            .numpy(force=True)
+        )
 
     def _measures(self, graphs: GraphBatch | EmbeddedGraphs) -> Embedded:
         return (graphs if isinstance(graphs, EmbeddedGraphs) else self.embed(graphs)).measures
@@ -398,23 +410,22 @@ class GraphDensity:
 
     def to_state(self) -> dict[str, Any]:
         """State to save; it omits embeddings, which are computed from the graphs at first use."""
-        model = self._model
+        density = self._density
         return {
             "features": self.features,
-            "encoder": model.encoder.specification,
-            "weights": weights_of(model.encoder),
-            "distances": self.fitted_distances,
-            "kde": model.kde,
-            "size_kernel": model.size_kernel,
+            "encoder": density.encoder.specification,
+            "weights": weights_of(density.encoder),
+            "distances": density.distances.members,
+            "kde": density.kde,
+            "size_kernel": density.size_kernel,
             "references": self.references,
-            "novelty": None if self.novelty is None else self.novelty.specification,
-            "novelty_of_edges": self.novelty is not None and self.novelty.with_edges,
+            "views": self.views,
             "training_scores": self.training_scores,
         }
 
     @classmethod
-    def from_state(cls, state: State) -> GraphDensity:
-        """Rebuild the density from its saved state."""
+    def from_state(cls, state: State) -> GraphModel:
+        """Rebuild the model from its saved state."""
         features = state.take_instance("features", NodeFeatures)
         references = state.take_instance("references", GraphBatch)
         state.check(len(references) > 1, "there are fewer than two references")
@@ -424,28 +435,54 @@ class GraphDensity:
         weights = state.take("weights", dict)
         encoder = restore_encoder(specification, in_dim, weights, n_relations)
         features.check_columns(references)  # without warnings, which `partial_fit` already gave
-        distances = _take_distances(state)
+        distances = Distances(_take_instances(state, "distances", FittedDistance))
         for distance in distances.members:
             distance.check_dim(encoder.out_dim)
         kde = state.take_instance("kde", MultiBandwidthKDE)
         state.check(len(kde.scales) == len(distances), "there are not as many scales as distances")
         size_kernel = state.take_optional("size_kernel", SizeKernel)
-        novelty_of = state.take_optional("novelty", Novelty)
-        with_edges = state.take("novelty_of_edges", bool)
-        novelty = None if novelty_of is None else novelty_of.fit(references, with_edges)
-        n_views = len(distances) + (0 if novelty is None else len(novelty.names))
+        views = _take_instances(state, "views", View)
+        n_densities = sum(isinstance(view, Density) for view in views)
+        state.check(n_densities == len(distances), "there are not as many densities as distances")
+        for view in views:
+            view.complete(references)
         scores = None
-        if n_views > 1:
-            scores = state.take_array("training_scores", float, (n_views, None))
+        if len(views) > 1:
+            scores = state.take_array("training_scores", float, (len(views), None))
             state.check(scores.shape[1] > 1, "training_scores has too few columns")
         else:
             state.check(state.take("training_scores", type(None)) is None, "there is one view")
-        model = DensityModel(encoder, distances, kde, size_kernel).double().eval()
-        return cls(features, model, references, novelty, scores)
+        density = DensityModel(encoder, distances, kde, size_kernel).double().eval()
+        return cls(features, density, references, views, scores)
 
 
-def _take_distances(state: State) -> Distances:
-    members = state.take("distances", tuple)
-    are_distances = members and all(isinstance(x, FittedDistance) for x in members)
-    state.check(are_distances, "distances is not a tuple of fitted distances")
-    return Distances(members)
+def _scores(view: View, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
+    """Scores of one view, in blocks whose arrays fit into working_memory."""
+    costs = 8.0 * (10 * graphs.n_nodes_per_graph + 4 * graphs.n_arcs_per_graph)
+    scores = np.concatenate([view.scores(graphs[block], own[block]) for block in blocks(costs)])
+    if scores.shape != (len(graphs),):
+        raise ValueError(
+            f"{type(view).__name__}.scores must return one score for each of {len(graphs)} graphs, "
+            f"and returned an array of shape {scores.shape}"
+        )
+    return scores
+
+
+def _with_fitted_densities(views: Sequence[View], density: DensityModel) -> tuple[View, ...]:
+    """Views, of which densities are copies with their distance and kernels."""
+    fitted, i = list(views), 0
+    for place, view in enumerate(views):
+        if isinstance(view, Density):
+            fitted[place] = own = copy.copy(view)
+            own.distance_ = density.distances.members[i]
+            own.bandwidths_ = density.kde.bandwidths[i]
+            own.mixture_weights_ = density.kde.mixture_weights[i]
+            i += 1
+    return tuple(fitted)
+
+
+def _take_instances(state: State, name: str, kind: type) -> tuple:
+    items = state.take(name, tuple)
+    is_right = items and all(isinstance(item, kind) for item in items)
+    state.check(is_right, f"{name} is not a tuple of {kind.__name__} objects")
+    return items

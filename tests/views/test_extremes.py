@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde import GraphKDEDetector, GraphSchema, Novelty, load, read_graphs
-from skgraphkde.density import extremes
+from skgraphkde import Extremes, GraphKDEDetector, GraphSchema, load, read_graphs
+from skgraphkde.views import extremes
 from tests.conftest import permuted
 
 SCHEMA = GraphSchema(node_numbers="temp", edge_numbers="flow", missing="indicate")
@@ -92,16 +92,15 @@ def test_rounding_is_no_extreme():
 @given(st.integers(0, 10**6))
 def test_scores_equal_the_definition(fewest, seed):
     references, new = plants(8, seed), plants(4, seed + 1)
-    novelty = Novelty(0).fit(read_graphs(references, schema=SCHEMA))
-    assert novelty.names[-1] == "extremes of numbers"
+    view = Extremes().fit(read_graphs(references, schema=SCHEMA))
     before, extremes.MIN_COUNT_PER_KIND = extremes.MIN_COUNT_PER_KIND, max(fewest, 1)
     try:
         for graphs, own in ((new, [-1] * 4), (references, range(8))):
             batch = read_graphs(graphs, schema=SCHEMA)
-            actual = novelty.scores(batch, np.array(own))[-1]
+            actual = view.scores(batch, np.array(own))
             expected = scores_slow(graphs, references, own, max(fewest, 1))
             np.testing.assert_allclose(actual, expected, rtol=1e-6)
-            shuffled = novelty.scores(permuted(batch, seed), np.array(own))[-1]
+            shuffled = view.scores(permuted(batch, seed), np.array(own))
             np.testing.assert_allclose(shuffled, actual, rtol=1e-9)
     finally:
         extremes.MIN_COUNT_PER_KIND = before
@@ -120,9 +119,11 @@ def test_one_impossible_reading_is_found(tmp_path):
 def test_conventional_numbers_of_nodes_have_no_extremes():
     graph = nx.path_graph(3)
     nx.set_node_attributes(graph, {0: 1.0, 1: 2.0, 2: 3.0}, "x")
-    assert Novelty().fit(read_graphs([graph] * 3)).names[1:] == ()
-    named = read_graphs([graph] * 3, schema=GraphSchema(node_numbers="x"))
-    assert Novelty().fit(named).names[1:] == ("extremes of numbers",)
+    assert not Extremes().applies_to(read_graphs([graph] * 3))
+    assert Extremes().applies_to(read_graphs([graph] * 3, schema=GraphSchema(node_numbers="x")))
+    message = r"Extremes needs numbers of nodes or of edges, .*: name them in GraphSchema\("
+    with pytest.raises(ValueError, match=message):
+        GraphKDEDetector(views=("density", "extremes")).fit([graph] * 3)
 
 
 def test_a_missing_number_where_none_was_missing():
@@ -148,6 +149,5 @@ def test_a_constant_makes_no_difference(shift):
         for data in graph.nodes.values():
             data["temp"] = None if data["temp"] is None else data["temp"] + shift
     batch = read_graphs(graphs, schema=SCHEMA)
-    known = Novelty().fit(batch[:30])
-    scores = known.scores(batch[30:])[-1]
-    assert -20 < scores[0] < -10
+    [score] = Extremes().fit(batch[:30]).scores(batch[30:], np.array([-1]))
+    assert -20 < score < -10

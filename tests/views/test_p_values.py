@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from skgraphkde.calibration import conformal_p_values
-from skgraphkde.density.surprise import LogPValues
+from skgraphkde.views.p_values import LogPValues
 
 SCORES = st.lists(st.integers(-8, 8), min_size=2, max_size=30)  # with ties
 

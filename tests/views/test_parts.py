@@ -1,4 +1,4 @@
-"""Novelty and rarity of the parts of graphs, against counting."""
+"""Novelty and rarity of the parts of graphs, against counting; tables that files contain."""
 
 from collections import Counter
 
@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-from skgraphkde import GraphKDEDetector, GraphSchema, Novelty, load, read_graphs
+from skgraphkde import Extremes, GraphKDEDetector, GraphSchema, Novelty, Rarity, load, read_graphs
 from skgraphkde.inspection import explain
-from tests.conftest import permuted
+from tests.conftest import densities, permuted
 from tests.graphs.test_relations import typed_graphs
 
 
@@ -64,11 +65,11 @@ def scores_slow(graphs, references, own):
 def test_scores_equal_the_definition(directed, seed):
     options = {"directed": directed, "categories": "abcde"}
     references, new = typed_graphs(6, seed, **options), typed_graphs(4, seed + 1, **options)
-    novelty = Novelty(0).fit(read_graphs(references))
-    assert novelty.names[1] == "rarity of categories and edges"
+    novelty, rare = (view.fit(read_graphs(references)) for view in (Novelty(0), Rarity()))
+    assert rare.name == "rarity of categories and edges"
     for graphs, own in ((new, [-1] * 4), (references, range(6))):
         shares, rarity = scores_slow(graphs, references, own)
-        actual = novelty.scores(read_graphs(graphs), np.array(own))
+        actual = [view.scores(read_graphs(graphs), np.array(own)) for view in (novelty, rare)]
         nodes = shares_of_new_nodes(graphs, references, own)
         np.testing.assert_allclose(actual[0], -(nodes + shares), atol=1e-12)
         np.testing.assert_allclose(actual[1], rarity, atol=1e-12)
@@ -83,34 +84,57 @@ def shares_of_new_nodes(graphs, references, own):
     return np.array(shares)
 
 
+@pytest.mark.parametrize("view", [Novelty(2), Rarity(), Extremes()], ids=str)
 @given(st.integers(0, 10**6))
-def test_neither_company_nor_the_order_of_nodes_matters(seed):
-    novelty = Novelty(2).fit(read_graphs(typed_graphs(8, seed)))
+def test_neither_company_nor_the_order_of_nodes_matters(view, seed):
+    fitted, nobody = clone(view).fit(read_graphs(typed_graphs(8, seed))), np.full(5, -1)
     batch = read_graphs(typed_graphs(5, seed + 1))
-    expected = novelty.scores(batch)
-    np.testing.assert_allclose(novelty.scores(permuted(batch, seed)), expected, atol=1e-12)
-    alone = np.hstack([novelty.scores(batch[i]) for i in range(5)])
+    expected = fitted.scores(batch, nobody)
+    np.testing.assert_allclose(fitted.scores(permuted(batch, seed), nobody), expected, atol=1e-12)
+    alone = np.hstack([fitted.scores(batch[i], nobody[:1]) for i in range(5)])
     np.testing.assert_allclose(alone, expected, atol=1e-12)
 
 
 def test_which_parts_count():
-    def names(graphs, schema=None):
-        names = Novelty(3).fit(read_graphs(graphs, schema=schema)).names[1:]
-        return tuple(name for name in names if name != "extremes of numbers")
+    def kinds(graphs, schema=None):
+        """Of the rarity that views="auto" has; None if it has none."""
+        batch, rarity = read_graphs(graphs, schema=schema), Rarity()
+        return rarity.fit(batch).parts_.kinds if rarity.applies_to(batch) else None
 
     typed = typed_graphs(6)
-    assert names(typed) == ("rarity of categories and edges",)
+    assert kinds(typed) == ("categories", "edges")
     no_edges = GraphSchema(edge_categories=None)
-    assert names(typed, no_edges) == ("rarity of categories and edges",)  # they are directed
+    assert kinds(typed, no_edges) == ("categories", "edges")  # they are directed
     undirected = GraphSchema(edge_categories=None, directed=False)
-    assert names(typed, undirected) == ()
+    assert kinds(typed, undirected) is None
     no_nodes = GraphSchema(node_categories=None)
-    assert names(typed, no_nodes) == ("rarity of edges",)
-    assert names(typed, GraphSchema(node_categories=None, edge_categories=None)) == ()
+    assert kinds(typed, no_nodes) == ("edges",)
+    assert kinds(typed, GraphSchema(node_categories=None, edge_categories=None)) is None
     regions = [nx.relabel_nodes(nx.cycle_graph(5), dict(enumerate("abcde"))) for _ in range(3)]
     for graph in regions:
         nx.set_node_attributes(graph, {v: v for v in graph}, "label")
-    assert names(regions) == ("rarity of categories and edges",)
+    assert kinds(regions) == ("categories", "edges")
+
+
+def test_rarity_of_nodes_alone():
+    """Which "auto" leaves out where nodes have one category, and who names the view gets."""
+    graphs = [nx.path_graph(4), nx.cycle_graph(3)]
+    for graph in graphs:
+        nx.set_node_attributes(graph, {v: "ab"[v % 2] for v in graph}, "label")
+    batch = read_graphs(graphs)
+    assert not Rarity().applies_to(batch)
+    rarity = Rarity().fit(batch)
+    assert rarity.name == "rarity of categories"
+    a, b = np.log(5 / 10), np.log(4 / 10)  # 4 and 3 of 7 nodes, of 2 kinds
+    np.testing.assert_allclose(rarity.scores(batch, np.full(2, -1)), [(a + b) / 2, (2 * a + b) / 3])
+
+
+def test_rarity_needs_categories():
+    graphs = [nx.cycle_graph(n) for n in range(10, 30)]
+    assert not Rarity().applies_to(read_graphs(graphs))
+    message = r"Rarity needs categories of nodes or of edges, .*: name them in GraphSchema\("
+    with pytest.raises(ValueError, match=message):
+        GraphKDEDetector(views=("density", "rarity")).fit(graphs)
 
 
 @pytest.mark.filterwarnings("ignore:node labels that fit did not see")
@@ -148,7 +172,7 @@ def test_known_categories_that_do_not_belong_together():
     normal = detector.score_samples([plant(rng) for _ in range(20)])
     odd = detector.score_samples([plant(rng, odd=True) for _ in range(20)])
     assert np.mean(normal[:, None] > odd) > 0.9
-    assert detector.density_.views[-1] == "rarity of categories"
+    assert detector.model_.view_names[-1] == "rarity of categories"
 
 
 @pytest.mark.filterwarnings("ignore:node labels that fit did not see")
@@ -188,7 +212,7 @@ def test_categories_that_are_never_neighbors(label):
         return graph
 
     schema = GraphSchema(node_categories=label)
-    detector = GraphKDEDetector(novelty=Novelty(edges=True), schema=schema)
+    detector = GraphKDEDetector(views=(*densities(), Novelty(edges=True), "rarity"), schema=schema)
     detector.fit([network(seed) for seed in range(80)])
     new = [network(1000 + seed, odd=seed % 2 == 1) for seed in range(40)]
     assert roc_auc_score(np.arange(40) % 2 == 0, detector.score_samples(new)) > 0.85
@@ -197,7 +221,7 @@ def test_categories_that_are_never_neighbors(label):
 def test_edges_without_categories_are_refused():
     graphs = [nx.cycle_graph(n) for n in range(10, 30)]
     with pytest.raises(ValueError, match=r"Novelty\(edges=True\) needs categories"):
-        GraphKDEDetector(novelty=Novelty(edges=True)).fit(graphs)
+        GraphKDEDetector(views=("density", Novelty(edges=True))).fit(graphs)
 
 
 def test_a_gap_at_a_kind_that_has_none():

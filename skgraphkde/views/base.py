@@ -1,0 +1,203 @@
+"""View: the protocol of views, which score graphs by their references.
+
+A view learns from reference graphs and gives each graph a score; a model adds up the p-values of
+several views. A view is one class: its parameters, its fitted attributes, and its reasons.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.persistence import State, check
+from skgraphkde.specification import Specification
+
+
+class Property(NamedTuple):
+    """A number of each graph that can be unusual, and what it is about."""
+
+    kind: str  # as in the table of `explain`
+    what: str
+    values: np.ndarray  # (n_graphs,); NaN where a graph has none
+    least: np.ndarray  # (n_graphs,), the smallest difference that counts
+    place: int = 0  # among properties of the same kind and what
+    both: bool = False  # small numbers are unusual, too
+
+
+class Reason(NamedTuple):
+    """The words for an unusual property of one graph, with nodes and edges by their positions."""
+
+    what: str
+    text: str
+    nodes: tuple[int, ...] = ()
+    edges: tuple[tuple[int, int], ...] = ()
+
+
+class View(Specification):
+    """Base class of views.
+
+    A subclass defines ``__init__`` with its parameters, :meth:`fit` and :meth:`scores`. `fit` sets
+    attributes whose names end with an underscore; files contain the parameters and these
+    attributes, except for `references_`, which are the references of the model. A detector fits a
+    copy and never changes the object that it was given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skgraphkde import Density, GraphKDEDetector, View
+    >>> class Size(View):
+    ...     def fit(self, references):
+    ...         self.sizes_ = np.log(references.n_nodes_per_graph)
+    ...         return self
+    ...
+    ...     def scores(self, graphs, own):
+    ...         away = abs(np.log(graphs.n_nodes_per_graph)[:, None] - self.sizes_)
+    ...         away[own >= 0, own[own >= 0]] = np.inf
+    ...         return -away.min(axis=1)
+    >>> GraphKDEDetector(views=("density", Size()))
+    GraphKDEDetector(views=('density', Size()))
+    """
+
+    @property
+    def name(self) -> str:
+        """Name of the view in tables, plots and reasons."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).lower()
+
+    def applies_to(self, graphs: GraphBatch) -> bool:
+        """True if ``views="auto"`` includes the view for these training graphs."""
+        return True
+
+    def fit(self, references: GraphBatch) -> Self:
+        """Learn from references, and set attributes whose names end with an underscore.
+
+        Parameters
+        ----------
+        references : GraphBatch
+
+        Returns
+        -------
+        self
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method fit(references)")
+
+    def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
+        """Score graphs by the references.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,), int
+            Index of the reference that equals each graph and is excluded; -1 excludes none.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+            Higher for normal graphs, independent of the other graphs.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no method scores(graphs, own)")
+
+    def updated(self, references: GraphBatch) -> View:
+        """Copy of the view with other references; by default, it is fitted anew."""
+        return clone(self).fit(references)
+
+    def check_batch(self, graphs: GraphBatch) -> None:
+        """Raise a ValueError if graphs lack what the view needs."""
+
+    def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
+        """Numbers of graphs from which reasons are made, always in the same order.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,), int
+            As for :meth:`scores`.
+
+        Returns
+        -------
+        list of Property
+            By default minus the score. An empty list leaves the reasons to other properties.
+        """
+        return [Property(self.name, self.name, -self.scores(graphs, own), np.zeros(len(graphs)))]
+
+    def reason(
+        self,
+        graph: GraphBatch,
+        unusual: Property,
+        known: np.ndarray,
+        node_names: Sequence[Any] | None = None,
+    ) -> Reason:
+        """Words for an unusual property of one graph.
+
+        Parameters
+        ----------
+        graph : GraphBatch
+            Batch of one graph.
+        unusual : Property
+            One of :meth:`properties`, of this graph.
+        known : ndarray of shape (n_references,)
+            The same property of the references, each compared with the others.
+        node_names : sequence, default=None
+            Names of the nodes; None means their positions.
+
+        Returns
+        -------
+        Reason
+        """
+        low, high, own = 0.0 - known.max(), 0.0 - known.min(), 0.0 - unusual.values[0]  # no -0
+        return Reason(self.name, f"{self.name} {own:.3g} (known graphs: {low:.3g} to {high:.3g})")
+
+    # -- state -------------------------------------------------------------------------------------
+
+    def to_state(self) -> dict[str, Any]:
+        """State to save: the parameters and the fitted attributes."""
+        names = sorted(name for name in vars(self) if name.endswith("_"))
+        fitted = {name: getattr(self, name) for name in names}
+        if "references_" in fitted:
+            fitted["references_"] = None  # the model has the same graphs, and sets them again
+        return {"parameters": self.saved_params(), "fitted": fitted}
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Rebuild the view from its saved state."""
+        view = cls.from_saved(state.take("parameters", dict))
+        fitted = state.take("fitted", dict)
+        if fitted:  # a parameter of a detector is not fitted
+            items = State(cls.__name__, fitted)
+            view._take_fitted(items)
+            items.check_empty()
+        return view
+
+    def complete(self, references: GraphBatch) -> None:
+        """Complete a view from a file, whose `references_` are not in its state.
+
+        Parameters
+        ----------
+        references : GraphBatch
+            The references that the view was fitted to.
+
+        Raises
+        ------
+        ValueError
+            If the view cannot score a reference, or its state contradicts the references.
+        """
+        if hasattr(self, "references_"):
+            self.references_ = references
+        graph, own = references[:1], np.zeros(1, dtype=int)
+        self.check_batch(graph)
+        self.properties(graph, own)
+        score = self.scores(graph, own)
+        check(
+            np.isfinite(score).all(), f"{type(self).__name__}: the score of a reference is {score}"
+        )
+
+    def _take_fitted(self, state: State) -> None:
+        """Set the fitted attributes; a subclass checks those that it needs."""
+        for name, value in state.take_all().items():
+            is_fitted = name.endswith("_") and not name.endswith("__")
+            state.check(is_fitted, f"{name} is not a fitted attribute")
+            setattr(self, name, value)

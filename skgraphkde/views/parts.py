@@ -1,0 +1,396 @@
+"""Parts: reference graphs -> frequencies of nodes and edges by their categories.
+
+A *part* is a node or an arc. The counts of the references determine for the parts of other graphs
+if they are new, and how frequent they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.refinement import hash64
+from skgraphkde.persistence import State, check, check_distinct, register
+
+# Nodes or edges that a reason names.
+LISTED = 5
+
+
+@register
+class ReferenceTable(NamedTuple):
+    """Distinct colors of the references, ascending, with their frequencies."""
+
+    colors: np.ndarray
+    owners: np.ndarray  # index of the only reference that has the color; -2 for several
+    counts: np.ndarray  # number of nodes or arcs of the color
+
+    @classmethod
+    def of(cls, colors: np.ndarray, graph: np.ndarray) -> ReferenceTable:
+        """Count the colors of the references.
+
+        Parameters
+        ----------
+        colors : ndarray of shape (n_parts,), uint64
+            Color of each node or arc of the references.
+        graph : ndarray of shape (n_parts,), int
+            Index of the reference of each node or arc.
+
+        Returns
+        -------
+        ReferenceTable
+        """
+        order = np.lexsort((graph, colors))
+        colors, graph = colors[order], graph[order]
+        first = np.flatnonzero(np.append(True, colors[1:] != colors[:-1]))[: len(colors)]
+        last = np.append(first[1:], len(colors)) - 1
+        owners = np.where(graph[first] == graph[last], graph[first], -2)
+        return cls(colors[first], owners, last + 1 - first)
+
+    def is_new(self, colors: np.ndarray, own: np.ndarray | int) -> np.ndarray:
+        """Mark colors that no reference has.
+
+        Parameters
+        ----------
+        colors : ndarray of shape (n_parts,), uint64
+        own : ndarray of shape (n_parts,), or int
+            Index of a reference that is excluded; -1 for none.
+
+        Returns
+        -------
+        ndarray of shape (n_parts,), bool
+        """
+        if not len(self.colors):
+            return np.ones(len(colors), dtype=bool)
+        position = np.minimum(np.searchsorted(self.colors, colors), len(self.colors) - 1)
+        return (self.colors[position] != colors) | (self.owners[position] == own)
+
+    @property
+    def chance(self) -> float:
+        """Share of the references' parts whose color occurs in one reference only.
+
+        It estimates the probability that a part of another graph is new (Good, Biometrika 1953).
+        """
+        return float(self.counts[self.owners != -2].sum() / max(self.counts.sum(), 1))
+
+    def log_shares(self, colors: np.ndarray, graph: np.ndarray, is_own: np.ndarray) -> np.ndarray:
+        """Log frequencies of parts: log((c + 1) / (n + k)), with c of the n reference parts equal.
+
+        k - 1 is the number of colors. n and k are the same for references and new graphs, which
+        would otherwise seem rarer.
+
+        Parameters
+        ----------
+        colors : ndarray of shape (n_parts,), uint64
+        graph : ndarray of shape (n_parts,), int
+            Index of the graph of each part.
+        is_own : ndarray of shape (n_parts,), bool
+            True for parts of a graph that is a reference; c excludes the parts of that graph.
+
+        Returns
+        -------
+        ndarray of shape (n_parts,)
+        """
+        counts, total = np.zeros(len(colors)), float(self.counts.sum())
+        if len(self.colors):
+            position = np.minimum(np.searchsorted(self.colors, colors), len(self.colors) - 1)
+            is_known = self.colors[position] == colors
+            counts = np.where(is_known, self.counts[position], 0).astype(float)
+        if is_own.any():
+            _, kind = np.unique(colors, return_inverse=True)
+            pair = graph * (kind.max() + 1) + kind
+            _, pair, n_alike = np.unique(pair, return_inverse=True, return_counts=True)
+            counts -= np.where(is_own, n_alike[pair], 0)
+        return np.log((counts + 1) / (total + len(self.colors) + 1))
+
+    def check_fits(self, graph: np.ndarray) -> None:
+        """Raise a ValueError if the table cannot be that of references.
+
+        Parameters
+        ----------
+        graph : ndarray of shape (n_parts,), int
+            Index of the reference of each node or arc.
+        """
+        check(self.counts.sum() == len(graph), "ReferenceTable: counts are not of the references")
+        n_references = graph.max(initial=-1) + 1
+        check((self.owners < n_references).all(), "ReferenceTable: owners is out of range")
+
+    def to_state(self) -> dict[str, Any]:
+        """State to save."""
+        return self._asdict()
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Rebuild the table from its saved state."""
+        colors = state.take_array("colors", np.uint64, (None,))
+        owners = state.take_array("owners", np.int64, (len(colors),), low=-2)
+        state.check((owners != -1).all(), "owners is out of range")
+        counts = state.take_array("counts", np.int64, (len(colors),), low=1)
+        state.check((colors[1:] > colors[:-1]).all(), "colors is not ascending")
+        return cls(colors, owners, counts)
+
+
+@register
+class Vocabulary:
+    """Categories of reference graphs, by which nodes and edges have colors.
+
+    Parameters
+    ----------
+    by_label : bool
+        Whether the categories of nodes are used; otherwise nodes are told apart by their degree.
+    names : tuple of str
+        Names of the categories of nodes.
+    labels : tuple
+        Labels of the references' nodes: a value, or a tuple with one of each category.
+    edge_labels : tuple
+        Categories of their edges.
+    """
+
+    def __init__(self, by_label: bool, names: tuple, labels: tuple, edge_labels: tuple) -> None:
+        self.by_label, self.names, self.labels = by_label, names, labels
+        self.edge_labels = edge_labels
+        self._code_of = {label: i for i, label in enumerate(labels)}
+        self._codes_by_category = [
+            {value: i for i, value in enumerate(dict.fromkeys(values))}
+            for values in (zip(*labels, strict=True) if len(names) > 1 else ())
+        ]
+        self._edge_code_of = {label: i for i, label in enumerate(edge_labels)}
+
+    @classmethod
+    def of(cls, references: GraphBatch, *, by_label: bool) -> Self:
+        """Collect the categories of reference graphs."""
+        names: tuple = references.schema.node_categories if by_label else ()
+        # Names that no reference uses count as unknown.
+        used = np.unique(np.asarray(references.labels)).tolist() if by_label else ()
+        labels = tuple(references.label_names[code] for code in used)
+        has_edge_labels = references.edge_labels is not None
+        return cls(by_label, names, labels, references.edge_label_names if has_edge_labels else ())
+
+    def to_state(self) -> dict[str, Any]:
+        """State to save."""
+        names = ("by_label", "names", "labels", "edge_labels")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Rebuild the vocabulary from its saved state."""
+        by_label, names = state.take("by_label", bool), state.take("names", tuple)
+        labels, edge_labels = state.take("labels", tuple), state.take("edge_labels", tuple)
+        state.check(by_label or not (names or labels), "there are labels that are not used")
+        for of_one in (names, labels, edge_labels):
+            check_distinct(of_one, f"{state.owner}: a category occurs twice")
+        if len(names) > 1:
+            are_tuples = all(type(x) is tuple and len(x) == len(names) for x in labels)
+            state.check(are_tuples, "labels do not have a value of each category")
+        return cls(by_label, names, labels, edge_labels)
+
+    def node_keys(self, graphs: GraphBatch) -> np.ndarray:
+        """Color of each node by its label, or by its degree, shape (n_nodes,)."""
+        codes = graphs.degrees
+        if self.by_label:
+            codes = graphs.label_codes(self._code_of, unknown=-1)  # no reference has this color
+        return hash64(codes.astype(np.uint64))
+
+    def value_keys(self, graphs: GraphBatch, i: int) -> np.ndarray:
+        """Color of each node by one of its categories.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        i : int
+            Index of the category.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes,), uint64
+        """
+        code_of = self._codes_by_category[i]
+        values = list(zip(*graphs.label_names, strict=True))[i]
+        codes = [code_of.get(value, -1) for value in values]
+        return hash64(np.array(codes, dtype=np.int64)[np.asarray(graphs.labels)].astype(np.uint64))
+
+    def gap_keys(self, graphs: GraphBatch) -> np.ndarray:
+        """Color of each node by its label and its set of missing numbers, shape (n_nodes,)."""
+        keys = np.zeros(graphs.n_nodes, dtype=np.uint64)
+        if self.by_label:
+            keys = self.node_keys(graphs)
+        for is_missing in np.isnan(np.asarray(graphs.attributes)).T:
+            keys = hash64(keys + is_missing.astype(np.uint64))
+        return keys
+
+    def edge_keys(self, graphs: GraphBatch) -> np.ndarray:
+        """Color of each arc by its category and the labels at its ends, shape (n_arcs,)."""
+        ends = np.zeros(graphs.n_nodes, dtype=np.uint64)
+        if self.by_label:
+            ends = self.node_keys(graphs)
+        source, target = ends[graphs.source_of_arc], ends[graphs.adjacency.indices]
+        pair = hash64(source) + (
+            hash64(target + np.uint64(1)) if graphs.directed else hash64(target)
+        )
+        codes = self.edge_codes(graphs)
+        return (
+            hash64(pair)
+            if codes is None
+            else hash64(hash64(pair) + hash64(codes.astype(np.uint64)))
+        )
+
+    def edge_codes(self, graphs: GraphBatch) -> np.ndarray | None:
+        """Code of the category of each arc, shape (n_arcs,); None if edges have no categories."""
+        if not self._edge_code_of:
+            return None
+        unknown = len(self._edge_code_of)
+        codes = [self._edge_code_of.get(name, unknown) for name in graphs.edge_label_names]
+        return np.array(codes, dtype=np.int64)[graphs.edge_labels]
+
+
+@register
+class CategoryCounts:
+    """Counts of the nodes and edges of references by their categories.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    with_gaps : bool
+        Whether there is a table "gaps": nodes by their categories and the set of missing numbers.
+    with_edges : bool
+        Whether there is a table "edges": edges by the categories at their ends and their own.
+
+    Attributes
+    ----------
+    kinds : tuple of str
+        The main tables: "categories" (nodes by all their categories together) and "edges".
+    by_category : tuple of str
+        Tables of nodes by a single category, if nodes have several categories: a new value is
+        hard to see among many new combinations.
+    known : dict of str -> ReferenceTable
+        The tables by name.
+    """
+
+    known: dict[str, ReferenceTable]
+
+    def __init__(self, vocabulary: Vocabulary, *, with_gaps: bool, with_edges: bool) -> None:
+        self.vocabulary, self.with_gaps, self.with_edges = vocabulary, with_gaps, with_edges
+        self.kinds = ("categories",) * vocabulary.by_label + ("edges",) * with_edges
+        several = len(vocabulary.names) > 1
+        self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
+
+    @classmethod
+    def of(cls, references: GraphBatch, *, by_label: bool, with_edges: bool) -> Self:
+        """Count the parts of reference graphs.
+
+        Parameters
+        ----------
+        references : GraphBatch
+        by_label : bool
+            Whether to use the categories of nodes.
+        with_edges : bool
+            Whether to count edges.
+
+        Returns
+        -------
+        CategoryCounts
+        """
+        may_lack = references.schema.missing != "error" and references.attributes is not None
+        vocabulary = Vocabulary.of(references, by_label=by_label)
+        counts = cls(vocabulary, with_gaps=may_lack, with_edges=with_edges)
+        counts.known = {
+            kind: ReferenceTable.of(keys, graph) for kind, keys, graph in counts.parts(references)
+        }
+        return counts
+
+    def parts(self, graphs: GraphBatch) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+        """Generate the name of each table, the colors of all parts, and the graphs of the parts."""
+        if self.vocabulary.by_label:
+            yield "categories", self.vocabulary.node_keys(graphs), graphs.graph_of_node
+        for i, kind in enumerate(self.by_category):
+            yield kind, self.vocabulary.value_keys(graphs, i), graphs.graph_of_node
+        if self.with_gaps:
+            yield "gaps", self.vocabulary.gap_keys(graphs), graphs.graph_of_node
+        if self.with_edges:
+            yield "edges", self.vocabulary.edge_keys(graphs), graphs.graph_of_arc
+
+    def check_fits(self, references: GraphBatch) -> None:
+        """Raise a ValueError if the counts cannot be those of some references."""
+        for kind, _, graph in self.parts(references):
+            self.known[kind].check_fits(graph)
+
+    def to_state(self) -> dict[str, Any]:
+        """State to save."""
+        names = ("vocabulary", "with_gaps", "with_edges", "known")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Rebuild the counts from their saved state."""
+        vocabulary = state.take_instance("vocabulary", Vocabulary)
+        with_gaps, with_edges = state.take("with_gaps", bool), state.take("with_edges", bool)
+        counts = cls(vocabulary, with_gaps=with_gaps, with_edges=with_edges)
+        counts.known = state.take("known", dict)
+        names = {*counts.by_category, *counts.kinds, *("gaps",) * with_gaps}
+        are_tables = all(isinstance(x, ReferenceTable) for x in counts.known.values())
+        state.check(are_tables and set(counts.known) == names, "known has other tables")
+        return counts
+
+
+def counts_edges(references: GraphBatch, *, by_label: bool) -> bool:
+    """True if ``edges="auto"`` counts edges as parts.
+
+    Neighborhoods cover the edges of labeled graphs without directions and data, unless all
+    neighborhoods are new because each node has its own name.
+    """
+    return references.edge_labels is not None or (
+        by_label and (references.directed or _has_fixed_nodes(references))
+    )
+
+
+def _has_fixed_nodes(graphs: GraphBatch) -> bool:
+    """True if no label occurs twice in a graph, such as regions of a brain."""
+    pairs = graphs.graph_of_node * len(graphs.label_names) + np.asarray(graphs.labels)
+    return len(np.unique(pairs)) == graphs.n_nodes > len(graphs)
+
+
+def means(values: np.ndarray, graph: np.ndarray, n_graphs: int) -> np.ndarray:
+    """Mean of the values of each graph's parts.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_parts,)
+    graph : ndarray of shape (n_parts,), int
+        Index of the graph of each part.
+    n_graphs : int
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,)
+        0 for a graph without parts.
+    """
+    counts = np.bincount(graph, minlength=n_graphs)
+    return np.bincount(graph, values, n_graphs) / np.maximum(counts, 1)
+
+
+def places(graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tuple]:
+    """Positions of some parts of a graph, the first five of them.
+
+    Parameters
+    ----------
+    graph : GraphBatch
+        Batch of one graph.
+    kind : str
+        "edges", or a kind of nodes.
+    index : ndarray of int
+        Indices of nodes, or of arcs.
+
+    Returns
+    -------
+    nodes : tuple of int
+        The nodes, or the ends of the edges.
+    edges : tuple of (int, int)
+        The edges; () for nodes.
+    """
+    if kind != "edges":
+        return tuple(index[:LISTED].tolist()), ()
+    pairs = zip(graph.source_of_arc[index], graph.adjacency.indices[index], strict=True)
+    listed = [(int(u), int(v)) for u, v in pairs if graph.directed or u < v]
+    return tuple(dict.fromkeys(x for pair in listed for x in pair))[:LISTED], tuple(listed[:LISTED])

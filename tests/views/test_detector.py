@@ -1,0 +1,255 @@
+"""Several views in one detector: how they are joined, and that all else works as with one."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from skgraphkde import (
+    KDE,
+    MMD,
+    Contrastive,
+    Density,
+    GraphKDEDetector,
+    GraphSchema,
+    Novelty,
+    Rarity,
+    Readout,
+    References,
+    Split,
+    load,
+    read_graphs,
+)
+from skgraphkde.inspection import (
+    nearest_references,
+    node_contributions,
+    novel_nodes,
+    view_surprises,
+)
+from skgraphkde.views.p_values import LogPValues
+from tests.conftest import densities, permuted, random_graphs
+from tests.graphs.test_relations import typed_graphs
+
+VIEWS = {
+    "defaults": {},
+    "no novelty": {"views": densities()},
+    "novelty and one distance": {"views": ("density", "novelty")},
+    "novelty first": {"views": ("novelty", "rarity", *densities())},
+    "four distances": {"views": (*densities("mmd", "mean", MMD((3.0,)), "sum"), "novelty")},
+    "random features": {
+        "views": (
+            *densities(MMD(method="random_features"), MMD((1.0,), method="random_features")),
+            "novelty",
+        )
+    },
+    "sampled": {"references": References("stratified", ratio=0.5)},
+    "uniform": {"references": References("uniform", ratio=0.4), "views": ("density", Novelty(1))},
+    "split": {"calibration": Split(fraction=0.3)},
+    "train": {"calibration": "train"},
+    "trained": {"encoder": "gcn", "training": Contrastive(max_iter=2)},
+}
+TRAIN, NEW = random_graphs(40, seed=1), random_graphs(11, seed=2)
+
+
+@pytest.fixture(scope="module", params=VIEWS)
+def detector(request):
+    return GraphKDEDetector(random_state=0, **VIEWS[request.param]).fit(TRAIN)
+
+
+def test_the_score_is_the_sum_of_log_p_values(detector):
+    model = detector.model_
+    views = model.view_scores(read_graphs(NEW))
+    expected = sum(
+        LogPValues(known)(new) for known, new in zip(model.training_scores, views, strict=True)
+    )
+    np.testing.assert_allclose(detector.score_samples(NEW), expected, rtol=1e-12)
+    assert len(model.views) == len(views) == len(model.training_scores)
+
+
+def test_rows_of_surprises_add_up_to_the_score(detector):
+    surprises = view_surprises(detector, NEW)
+    assert not np.signbit(surprises).any(axis=None)  # no -0
+    assert surprises.shape == (len(NEW), len(detector.model_.views))
+    assert tuple(surprises) == detector.model_.view_names
+    assert (surprises >= 0).all(axis=None)
+    np.testing.assert_allclose(-surprises.sum(axis=1), detector.score_samples(NEW), rtol=1e-12)
+
+
+@pytest.mark.parametrize("others", [(), (Readout("mean"), Readout("sum"))], ids=["two", "four"])
+def test_each_view_is_that_of_a_detector_of_its_own(others):
+    """Except for a share of the bias that several MMDs determine together."""
+    views = densities(MMD(estimator="biased"), MMD((1.0,), estimator="unbiased"), *others)
+    several = GraphKDEDetector(views=views).fit(TRAIN).model_
+    scores = several.view_scores(read_graphs(NEW))
+    for i, view in enumerate(views):
+        alone = GraphKDEDetector(views=view).fit(TRAIN)
+        np.testing.assert_allclose(scores[i], alone.score_samples(NEW), rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(
+            several.training_scores[i], alone.calibration_scores_, rtol=1e-10, atol=1e-10
+        )
+        np.testing.assert_allclose(several.bandwidths[i], alone.model_.bandwidths[0], rtol=1e-12)
+
+
+def test_calibration_scores_are_those_of_the_graphs_left_out():
+    """Of each view, and of their sum: the detector fitted without one graph hardly differs."""
+    density = Density(MMD(estimator="biased"), KDE(bandwidths=[0.1], size_kernel=False))
+    detector = GraphKDEDetector(views=(density, Novelty(2)), features="given")
+    known = detector.fit(TRAIN).model_.training_scores
+    for i in (0, 7, 31):
+        others = [graph for j, graph in enumerate(TRAIN) if j != i]
+        fitted = clone(detector).fit(others)
+        # The encoder's scales move a little.
+        of_view = fitted.model_.view_scores(read_graphs([TRAIN[i]]))[:, 0]
+        assert of_view[1] == known[1, i]
+        assert of_view[0] == pytest.approx(known[0, i], rel=0.05)
+
+
+def test_files_pickles_and_copies_score_the_same(detector, tmp_path):
+    detector.save(tmp_path / "model.skg")
+    restored = load(tmp_path / "model.skg")
+    expected = detector.score_samples(NEW)
+    np.testing.assert_allclose(restored.score_samples(NEW), expected, rtol=1e-9, atol=1e-9)
+    assert restored.model_.view_names == detector.model_.view_names
+    on_cpu = detector.model_.on(torch.device("cpu:0"))
+    np.testing.assert_allclose(on_cpu.scores(read_graphs(NEW)), expected, rtol=1e-9)
+
+
+def test_company_order_and_names_do_not_matter(detector):
+    batch = read_graphs(NEW)
+    expected = detector.score_samples(batch)
+    alone = np.concatenate([detector.score_samples([graph]) for graph in NEW])
+    np.testing.assert_allclose(alone, expected, rtol=1e-9, atol=1e-9)
+    shuffled = detector.score_samples(permuted(batch, 3))
+    np.testing.assert_allclose(shuffled, expected, rtol=1e-9, atol=1e-9)
+
+
+@given(st.integers(0, 10**6))
+def test_the_order_of_the_training_graphs_does_not_matter(seed):
+    order = np.random.RandomState(seed).permutation(len(TRAIN))
+    shuffled = GraphKDEDetector().fit([TRAIN[i] for i in order])
+    fitted = GraphKDEDetector().fit(TRAIN)
+    np.testing.assert_allclose(
+        shuffled.score_samples(NEW), fitted.score_samples(NEW), rtol=1e-8, atol=1e-8
+    )
+
+
+def test_reasons_of_each_distance(detector):
+    distances_of = detector.model_.densities
+    for view in distances_of:
+        distances, indices = nearest_references(detector, NEW, k=2, view=view)
+        assert distances.shape == indices.shape == (len(NEW), 2)
+    first = nearest_references(detector, NEW, k=2)
+    for a, b in zip(
+        first, nearest_references(detector, NEW, k=2, view=distances_of[0]), strict=True
+    ):
+        np.testing.assert_array_equal(a, b)
+    for view in distances_of[: 2 if len(distances_of) == 2 else 1]:
+        squares = nearest_references(detector, NEW, k=2, view=view)[0] ** 2
+        shares = node_contributions(detector, NEW, k=2, view=view)
+        positive = (squares > 0).all(axis=1)  # an unbiased estimate may be negative
+        sums = np.array([share.sum() for share in shares])
+        np.testing.assert_allclose(sums[positive], squares.mean(1)[positive], rtol=1e-4, atol=1e-8)
+    others = set(range(len(detector.model_.views))) - set(distances_of)
+    for view in (*others, 9, -1):
+        with pytest.raises(ValueError, match="view must be the index of a density, one of"):
+            nearest_references(detector, NEW, view=view)
+
+
+@pytest.mark.parametrize("n_draws", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_p_values_of_split_keep_their_promise(n_draws):
+    """P(p <= a) <= a, over draws of training, calibration and test graphs."""
+    rng = np.random.RandomState(0)
+    graphs = read_graphs(random_graphs(400, seed=5))
+    p_values = []
+    for _ in range(n_draws):
+        some = rng.permutation(len(graphs))[:60]
+        detector = GraphKDEDetector(
+            calibration=Split(fraction=0.4), views=(*densities(), Novelty(2)), random_state=rng
+        ).fit(graphs[some[:50]])
+        p_values.append(detector.p_values(graphs[some[50:]]))
+    p_values = np.array(p_values)
+    for a in (0.05, 0.1, 0.2, 0.5):
+        shares = (p_values <= a + 1e-12).mean(axis=1)  # those of one draw depend on each other
+        assert shares.mean() <= a + 2 * shares.std() / np.sqrt(n_draws)
+    # The mean of uniform ones is 0.5, and a draw's own has a standard deviation of about 0.1.
+    assert p_values.mean() < 0.54 + 0.3 / np.sqrt(n_draws)  # and they are not larger than need be
+
+
+def test_a_sum_is_no_sum_over_nodes():
+    """The error names the view that was meant, also if it is the first by default."""
+    detector = GraphKDEDetector(views=("novelty", Density("sum"))).fit(TRAIN)
+    message = r"the distance of Density\(distance='sum'\) is not a sum over nodes: use 'mmd', or"
+    for view in (None, 1):
+        with pytest.raises(ValueError, match=message):
+            node_contributions(detector, NEW, view=view)
+
+
+@pytest.mark.parametrize(
+    ("views", "message"),
+    [
+        ((), "must be one view or a tuple of views, .*'density', 'extremes'.* Got an empty tuple"),
+        (("density", None), r"a View object or one of .* Got None in \('density', None\)"),
+        (("density", "auto"), r"one of \['density', .* in \('density', 'auto'\)"),
+        (("mmd",), r"Got 'mmd' in \('mmd',\)"),
+        (("density", MMD()), r"Got MMD\(\) in \('density', MMD\(\)\)"),
+        (("density", Novelty), r"Got <class '.*Novelty'> in"),
+        (["density", "novelty"], "'views' parameter of GraphKDEDetector must be a str among"),
+        ("mmd", "'views' parameter of GraphKDEDetector must be a str among"),
+        (MMD(), "'views' parameter of GraphKDEDetector must be a str among"),
+        (Novelty, r"Novelty is a class: write views=Novelty\(\)"),
+        ("novelty", "views='novelty' has no Density, .*: add 'density'"),
+        (("novelty", Rarity()), r"views=\('novelty', Rarity\(\)\) has no Density"),
+        (
+            ("density", Density("mean", KDE([0.5]))),
+            "densities with different kernels: give all of them the same",
+        ),
+        (("density", Novelty(-1)), "'radius' parameter of Novelty"),
+        (("density", Density(MMD(gammas=()))), "'gammas' parameter of MMD must be"),
+        (Density("euclidean"), "'distance' parameter of Density must be"),
+        (Density(kernels=MMD()), "'kernels' parameter of Density must be"),
+    ],
+    ids=str,
+)
+def test_views_that_are_refused(views, message):
+    detector = GraphKDEDetector(views=views)
+    with pytest.raises(ValueError, match=message):
+        detector.fit(TRAIN)
+    assert not hasattr(detector, "model_")
+
+
+def test_equal_kernels_in_other_words():
+    views = "density", Density("mean", "kde"), Density("sum", KDE())
+    assert len(GraphKDEDetector(views=views).fit(TRAIN).model_.densities) == 3
+
+
+def test_parameters_of_a_part_of_a_tuple_cannot_be_set():
+    for views in ("auto", ("density", "novelty")):
+        with pytest.raises(ValueError, match="set views itself first"):
+            GraphKDEDetector(views=views).set_params(views__distance="mean")
+
+
+def test_a_tuple_of_one_is_a_view():
+    one, alone = (GraphKDEDetector(views=x).fit(TRAIN) for x in (("density",), "density"))
+    np.testing.assert_array_equal(one.score_samples(NEW), alone.score_samples(NEW))
+    assert one.model_.training_scores is None
+
+
+def test_auto_is_without_the_views_that_do_not_apply():
+    expected = ("MMD with gamma 0.01 to 100, biased", "MMD with gamma 1, ", "novelty of neigh")
+    names = GraphKDEDetector().fit(TRAIN).model_.view_names
+    assert len(names) == 3
+    assert all(name.startswith(start) for name, start in zip(names, expected, strict=True))
+    typed = GraphKDEDetector(schema=GraphSchema(edge_weight="w"))
+    names = typed.fit(typed_graphs(12)).model_.view_names
+    assert names[3:] == ("rarity of categories and edges", "extremes of numbers")
+
+
+def test_several_views_of_novelty():
+    """Reasons are of the first."""
+    detector = GraphKDEDetector(views=("density", Novelty(1), Novelty(4))).fit(TRAIN)
+    assert detector.model_.first(Novelty) is detector.model_.views[1]
+    assert max(x.max() for x in novel_nodes(detector, NEW)) <= 2
+    surprises = view_surprises(detector, NEW)
+    assert surprises.shape[1] == len(set(surprises)) == 3
