@@ -12,7 +12,6 @@ from benchmarks.methods import paper_detector
 from benchmarks.protocol import evaluate_fold, load
 from benchmarks.render import averaged, of_paper, read_paper, side_by_side
 from skgraphkde import SpectralEdges, Twins
-from skgraphkde.training.edges import spectral_twins
 
 TITLE = "Energy thresholds"
 ABOUT = """\
@@ -51,7 +50,7 @@ def measure(
         values = evaluate_fold(estimator, dataset, fold)
         return empty | {name: values[name] for name in ("auroc", "fit_seconds")}
     graphs = load(dataset).graphs
-    removed, added = spectral_twins(graphs, (tau_1, tau_2))
+    removed, added = SpectralEdges((tau_1, tau_2)).twins(graphs)
     for name, twins in (("added", added), ("removed", removed)):
         change = np.abs(twins.n_edges_per_graph - graphs.n_edges_per_graph)
         percent = 100 * change / graphs.n_edges_per_graph

@@ -40,7 +40,8 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.datasets import load_mutag
-from skgraphkde.testing import check_graph_estimator, checks
+from skgraphkde.testing import _checks as checks
+from skgraphkde.testing import check_graph_estimator
 
 
 class Guess(BaseEstimator):

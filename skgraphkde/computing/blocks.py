@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from sklearn import get_config
 
@@ -11,20 +9,8 @@ MOST_BYTES = 2**62  # more than any machine has
 
 
 def working_memory() -> int:
-    """Bytes that scikit-learn's `working_memory` allows, at least 1; finite if it is infinite.
-
-    Raises
-    ------
-    ValueError
-        If it is not a number.
-    """
-    mebibytes = get_config()["working_memory"]
-    if math.isnan(mebibytes):
-        raise ValueError(
-            "scikit-learn's working_memory is nan: set a number of MiB, such as "
-            "sklearn.set_config(working_memory=1024)"
-        )
-    return int(min(max(mebibytes * 2**20, 1), MOST_BYTES))
+    """Bytes that scikit-learn's `working_memory` allows, at least 1; finite if it is infinite."""
+    return int(min(max(get_config()["working_memory"] * 2**20, 1), MOST_BYTES))
 
 
 def memory_limit() -> float:

@@ -20,7 +20,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -57,14 +57,18 @@ def one_torch_thread(distances: int | None = None) -> Iterator[None]:
     distances : int, default=None
         Number of threads for distances under this limit. None keeps the current number.
     """
-    outer = _n_threads.get()
-    if outer is not None:  # an outer call already holds the limit
-        token = _n_threads.set(distances or outer)
+    outer = _n_threads.get()  # None unless an outer call already holds the limit
+    with _limited_torch() if outer is None else nullcontext(outer) as usual:
+        token = _n_threads.set(distances or usual)
         try:
             yield
         finally:
             _n_threads.reset(token)
-        return
+
+
+@contextmanager
+def _limited_torch() -> Iterator[int]:
+    """Limit torch in the calling thread, and yield its usual number of threads."""
     with _lock:
         limit = _torch
         if not limit.n_holders:
@@ -74,11 +78,9 @@ def one_torch_thread(distances: int | None = None) -> Iterator[None]:
         torch.set_num_threads(1)
     if own == 1:  # this thread first used torch while a limit held, and inherited it
         own = default
-    token = _n_threads.set(distances or own)
     try:
-        yield
+        yield own
     finally:
-        _n_threads.reset(token)
         with _lock:
             limit.n_holders -= 1
             torch.set_num_threads(own)

@@ -18,17 +18,17 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     Parameters
     ----------
     message : str
-    category : type of Warning, default=UserWarning
         Text of the warning.
+    category : type of Warning, default=UserWarning
 
     Examples
     --------
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
-    ...     warn("the line of whoever called")
+    ...     warn("attributed to this line")
     >>> str(caught[0].message)
-    'the line of whoever called'
+    'attributed to this line'
     """
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):

@@ -39,7 +39,7 @@ def load_mutag(*, return_X_y: bool = False, edge_data: bool = False) -> Any:
         - target : ndarray of shape (188,), 1 (mutagenic, normal) or -1 (not mutagenic, the
           anomaly);
         - target_names : the meanings of -1 and 1, in this order;
-        - DESCR : where the data comes from and what to cite.
+        - DESCR : source of the data, and the articles to cite.
 
     References
     ----------

@@ -20,7 +20,7 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils._param_validation import Interval, validate_params
 
-from skgraphkde.datasets._tu_sets import BENCHMARK, collection_names
+from skgraphkde.datasets._tu_sets import BENCHMARK, UNKNOWN, TUSet, collection_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files.tu import (
     DAMAGED,
@@ -34,7 +34,7 @@ from skgraphkde.persistence import atomic_file
 SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 #: Environment variable that names the folder of the zips.
 DATA_HOME = "SKGRAPHKDE_DATA"
-# Part of a parsed file's name: raise it when what is stored changes.
+# Version of the cached arrays, part of the file name: raise it when their format changes.
 CACHE_VERSION = 2
 
 
@@ -93,7 +93,7 @@ def fetch_tu_dataset(
     -------
     Bunch
         - graphs : GraphBatch; node labels are the collection's integers (tuples of them if a node
-          has several), self-loops are left out. With `edge_data`, labels of edges are the same, and
+          has several), self-loops are omitted. With `edge_data`, labels of edges are the same, and
           the graphs are directed if the two directions of an edge differ in their data, or one is
           not listed;
         - target : ndarray of shape (n_graphs,), 1 (normal) or -1 (of the anomaly class); without an
@@ -101,8 +101,8 @@ def fetch_tu_dataset(
         - target_names : the meanings of the values of `target`, in ascending order;
         - classes : ndarray of shape (n_graphs,), the collection's classes;
         - anomaly_class : int or None;
-        - n_self_loops : int, the number of those left out;
-        - DESCR : what the graphs are and what to cite.
+        - n_self_loops : int, number of omitted self-loops;
+        - DESCR : description of the graphs and their source.
 
     Raises
     ------
@@ -152,8 +152,9 @@ def fetch_tu_dataset(
             f"the edges of {name} have neither labels nor attributes: leave out edge_data"
         )
     classes = arrays["classes"]
-    if anomaly_class is None and name in BENCHMARK:
-        anomaly_class = BENCHMARK[name].anomaly_class
+    facts = BENCHMARK.get(name, UNKNOWN)
+    if anomaly_class is None:
+        anomaly_class = facts.anomaly_class
     if anomaly_class is not None and anomaly_class not in classes:
         raise ValueError(
             f"{name} has no class {anomaly_class}: anomaly_class must be one of "
@@ -166,11 +167,11 @@ def fetch_tu_dataset(
     return Bunch(
         graphs=graphs,
         target=target,
-        target_names=_target_names(name, classes, anomaly_class),
+        target_names=_target_names(facts, classes, anomaly_class),
         classes=classes,
         anomaly_class=anomaly_class,
         n_self_loops=int(arrays["n_self_loops"]),
-        DESCR=_description(name, graphs, classes),
+        DESCR=_description(name, facts, graphs, classes),
     )
 
 
@@ -249,44 +250,35 @@ def _parsed(path: Path, name: str) -> dict[str, np.ndarray]:
         return dict(stored)
     arrays = read_arrays(path, name)
     with contextlib.suppress(OSError):  # the cache saves time and nothing else
-        _write(cached, arrays)
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_file(cached) as new:
+            np.savez(new, **arrays)  # type: ignore[arg-type]
     return arrays
 
 
-def _write(path: Path, arrays: dict[str, np.ndarray]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_file(path) as file:
-        np.savez(file, **arrays)  # type: ignore[arg-type]
-
-
-def _target_names(name: str, classes: np.ndarray, anomaly_class: int | None) -> np.ndarray:
+def _target_names(facts: TUSet, classes: np.ndarray, anomaly_class: int | None) -> np.ndarray:
     values = np.unique(classes).tolist()
-    known = BENCHMARK[name].classes if name in BENCHMARK else {}
-    names = {value: known.get(value, f"class {value}") for value in values}
+    names = {value: facts.classes.get(value, f"class {value}") for value in values}
     if anomaly_class is None:
         return np.array(list(names.values()))
     normal = " or ".join(names[value] for value in values if value != anomaly_class)
     return np.array([names[anomaly_class], normal])
 
 
-def _description(name: str, graphs: GraphBatch, classes: np.ndarray) -> str:
+def _description(name: str, facts: TUSet, graphs: GraphBatch, classes: np.ndarray) -> str:
     counts = zip(*np.unique(classes, return_counts=True), strict=True)
-    about = BENCHMARK[name].about if name in BENCHMARK else "See the collection's page."
+    of_edges = ["a direction"] if graphs.directed else []
+    if graphs.edge_labels is not None:
+        of_edges.append(f"{len(graphs.edge_label_names)} labels")
+    if graphs.edge_attributes is not None:
+        of_edges.append(f"attributes in {graphs.edge_attributes.shape[1]} columns")
+    edges = f"Edges have {' and '.join(of_edges)}.\n" if of_edges else ""
     return (
         f"{name}, a data set of the TU collection\n\n"
         f"{graphs.n_graphs} graphs with {graphs.n_nodes_per_graph.mean():.2f} nodes and "
         f"{graphs.n_edges_per_graph.mean():.2f} edges on average, self-loops left out.\n"
-        f"{_of_edges(graphs)}"
+        f"{edges}"
         f"Graphs by class: {', '.join(f'{value}: {count}' for value, count in counts)}.\n\n"
-        f"{about}\n\nPlease cite the source above, and: Morris et al., TUDataset: A collection of "
-        "benchmark datasets for learning with graphs, arXiv:2007.08663, 2020.\n"
+        f"{facts.about}\n\nPlease cite the source above, and: Morris et al., TUDataset: A "
+        "collection of benchmark datasets for learning with graphs, arXiv:2007.08663, 2020.\n"
     )
-
-
-def _of_edges(graphs: GraphBatch) -> str:
-    parts = ["a direction"] if graphs.directed else []
-    if graphs.edge_labels is not None:
-        parts.append(f"{len(graphs.edge_label_names)} labels")
-    if graphs.edge_attributes is not None:
-        parts.append(f"attributes in {graphs.edge_attributes.shape[1]} columns")
-    return f"Edges have {' and '.join(parts)}.\n" if parts else ""

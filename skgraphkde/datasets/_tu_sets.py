@@ -9,7 +9,7 @@ from typing import NamedTuple
 class TUSet(NamedTuple):
     """Facts that the files do not contain."""
 
-    anomaly_class: int
+    anomaly_class: int | None
     classes: dict[int, str]
     about: str
 
@@ -92,6 +92,9 @@ BENCHMARK = {
         "where one replied to the other; no node labels. Yanardag and Vishwanathan, KDD 2015.",
     ),
 }
+
+#: Any other data set.
+UNKNOWN = TUSet(None, {}, "See the collection's page.")
 
 
 def collection_names() -> list[str]:

@@ -98,9 +98,6 @@ class EncoderModule(nn.Module):
             The training graphs in blocks of any size.
         """
 
-    def check_weights(self) -> None:
-        """Raise a ValueError if loaded weights, which are finite, are out of range."""
-
     @property
     def is_trainable(self) -> bool:
         """True if the module has weights to train."""
@@ -182,8 +179,6 @@ def restore_encoder(
     ValueError
         If the weights do not fit the encoder.
     """
-    are_arrays = all(isinstance(x, np.ndarray) for x in weights.values())
-    check(are_arrays, "the encoder's weights are not arrays")
     with torch.device("meta"):
         module = _built(encoder, in_dim, n_relations, None)
     expected = module.state_dict()
@@ -194,5 +189,27 @@ def restore_encoder(
         check(np.isfinite(x).all(), f"the encoder's weight {name} is not finite")
     module.to_empty(device="cpu")
     module.load_state_dict({name: torch.tensor(x) for name, x in weights.items()})
-    module.check_weights()
     return module.eval()
+
+
+def column_moments(
+    blocks: Iterable[tuple[torch.Tensor, np.ndarray]],
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean and variance of columns over nodes, with one row for all nodes of one color.
+
+    Parameters
+    ----------
+    blocks : iterable of (Tensor of shape (n, d), ndarray of shape (n,))
+        Rows, and the number of nodes of each row.
+
+    Returns
+    -------
+    mean, variance : Tensor of shape (d,)
+    """
+    n_nodes, total, squares = 0, torch.zeros(()), torch.zeros(())
+    for H, counts in blocks:
+        weights, rows = torch.tensor(counts).to(H.device, torch.float64), H.double()
+        n_nodes = n_nodes + counts.sum()
+        total, squares = total + weights @ rows, squares + weights @ rows**2
+    mean = total / n_nodes
+    return mean.to(H.dtype), (squares / n_nodes - mean**2).clamp_min(0).to(H.dtype)

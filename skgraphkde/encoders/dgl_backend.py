@@ -1,16 +1,11 @@
 """DGL's graph convolution: the only module that imports dgl, and only when it is used.
 
-DGL is no longer released, and its last builds import two modules that no longer exist. This module
-replaces both:
-
-- ``setuptools.extern.packaging`` by ``packaging``;
-- for DGL 2, its GraphBolt library, which exists only for torch <= 2.2.1 and torchdata < 0.10 and
-  is not needed here, by an empty module ``dgl.graphbolt`` if it cannot work.
+DGL is no longer released. Its library GraphBolt, which is not needed here, exists only for
+torch <= 2.2.1 and torchdata < 0.10; where it cannot work, an empty module replaces it.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib
 import importlib.util
@@ -18,49 +13,58 @@ import os
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import scipy.sparse as sp
 import torch
 
-# The import temporarily changes os.environ and sys.modules, so only one thread may run it.
-_lock = threading.RLock()
-
-
-def import_dgl() -> Any | None:
-    """Import dgl; None if it is not installed or fails to import."""
-    with _lock:
-        return _import_dgl()
+# The import temporarily changes os.environ, so only one thread may run it.
+_lock = threading.Lock()
 
 
 @functools.cache
-def _import_dgl() -> Any | None:
-    if "dgl" in sys.modules:
-        return sys.modules["dgl"]
-    spec = importlib.util.find_spec("dgl")
-    if spec is None or spec.origin is None:
-        return None
-    with _stand_ins(Path(spec.origin).parent):
+def import_dgl() -> Any | None:
+    """Import dgl; None if it is not installed or fails to import."""
+    with _lock:
+        if "dgl" in sys.modules:
+            return sys.modules["dgl"]
+        spec = importlib.util.find_spec("dgl")
+        if spec is None or spec.origin is None:
+            return None
+        graphbolt = Path(spec.origin).parent / "graphbolt"
+        if graphbolt.is_dir() and not _works(graphbolt):
+            sys.modules["dgl.graphbolt"] = types.ModuleType("dgl.graphbolt")
+        backend = os.environ.get("DGLBACKEND")
+        os.environ["DGLBACKEND"] = "pytorch"  # otherwise DGL prints, and writes a file to the home
         try:
             return importlib.import_module("dgl")
         except (ImportError, OSError, AttributeError):  # a broken build; torch replaces it
             for name in [name for name in sys.modules if name.split(".")[0] == "dgl"]:
                 del sys.modules[name]
             return None
+        finally:
+            del os.environ["DGLBACKEND"]
+            if backend is not None:
+                os.environ["DGLBACKEND"] = backend
 
 
-def supports(device: torch.device) -> bool:
-    """True if DGL is installed and its build can compute on `device`."""
-    if import_dgl() is None:
-        return False
-    return device.type == "cpu" or _reaches(device)
+def _works(graphbolt: Path) -> bool:
+    """True if GraphBolt has a build for this torch, and a torchdata that it can import."""
+    has_build = any(graphbolt.glob(f"*pytorch_{torch.__version__.split('+')[0]}.*"))
+    has_torchdata = importlib.util.find_spec("torchdata") is not None
+    return (
+        has_build and has_torchdata and importlib.util.find_spec("torchdata.datapipes") is not None
+    )
 
 
 @functools.cache
-def _reaches(device: torch.device) -> bool:
-    dgl: Any = import_dgl()
+def supports(device: torch.device) -> bool:
+    """True if DGL is installed and its build can compute on `device`."""
+    dgl = import_dgl()
+    if dgl is None or device.type == "cpu":
+        return dgl is not None
     try:
         dgl.graph(([0], [0])).to(device)
     except dgl.DGLError:  # PyPI's builds have no CUDA
@@ -102,44 +106,3 @@ def graph_convolution(
         return layer(graph, (Z, None), weight=W, edge_weight=edge_weight)
 
     return convolve
-
-
-@contextlib.contextmanager
-def _stand_ins(folder: Path) -> Iterator[None]:
-    """Replace the modules that DGL's last builds import and that no longer exist."""
-    modules: dict[str, types.ModuleType] = {}
-    if not _exists("setuptools"):
-        modules["setuptools"] = types.ModuleType("setuptools")
-    if not _exists("setuptools.extern"):
-        import packaging.version
-
-        modules["setuptools.extern"] = types.ModuleType("setuptools.extern")
-        modules["setuptools.extern"].packaging = packaging  # type: ignore[attr-defined]
-        modules["setuptools.extern.packaging"] = packaging
-    before = {name: sys.modules.get(name) for name in modules}
-    backend = os.environ.get("DGLBACKEND")
-    sys.modules.update(modules)
-    library = folder.glob(f"graphbolt/*pytorch_{torch.__version__.split('+')[0]}.*")
-    graphbolt_works = any(library) and _exists("torchdata.datapipes")
-    if (folder / "graphbolt").is_dir() and not graphbolt_works:
-        sys.modules["dgl.graphbolt"] = types.ModuleType("dgl.graphbolt")
-    os.environ["DGLBACKEND"] = "pytorch"  # otherwise DGL prints, and writes a file to the home
-    try:
-        yield
-    finally:
-        for name, module in before.items():
-            if module is None:
-                del sys.modules[name]
-            else:
-                sys.modules[name] = module
-        if backend is None:
-            del os.environ["DGLBACKEND"]
-        else:
-            os.environ["DGLBACKEND"] = backend
-
-
-def _exists(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:  # its parent is missing
-        return False

@@ -14,10 +14,9 @@ from torch import nn
 
 from skgraphkde.computing.sparse import CSRMatrix
 from skgraphkde.encoders import dgl_backend
-from skgraphkde.encoders.base import Encoder, EncoderModule
+from skgraphkde.encoders.base import Encoder, EncoderModule, column_moments
 from skgraphkde.encoders.message_flow import MessageFlow
-from skgraphkde.encoders.moments import column_moments
-from skgraphkde.persistence import check, register
+from skgraphkde.persistence import register
 from skgraphkde.specification import at_least
 
 Convolution = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -214,12 +213,6 @@ class GCNModule(EncoderModule):
                 (self._convolve(layer, flow, self._pass(flow, layer)), flow.counts[layer + 1])
                 for flow in flows
             )
-
-    def check_weights(self) -> None:
-        """Raise a ValueError if a variance is negative."""
-        variances = [x for name, x in self.state_dict().items() if name.endswith("running_var")]
-        are_variances = all(bool((x >= 0).all()) for x in variances)
-        check(are_variances, "a variance of the encoder is negative")
 
 
 def graph_convolution(

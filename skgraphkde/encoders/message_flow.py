@@ -96,16 +96,16 @@ class MessageFlow:
         -------
         MessageFlow
         """
-        rounds = [_in_order(row) for row in colors]
-        parents = [row_of_node[first] for (_, row_of_node, _), (first, _, _) in pairwise(rounds)]
+        # Rows in the order of the first nodes of their colors keep those of one graph together.
+        rounds = tuple(factorize(row) for row in colors)
         return cls(
             np.asarray(graphs.attributes)[rounds[0][0]],
-            tuple(counts for _, _, counts in rounds),
-            tuple(parents),
+            tuple(np.bincount(row, minlength=len(first)) for first, row in rounds),
+            tuple(before[first] for (_, before), (first, _) in pairwise(rounds)),
             colors[-1][rounds[-1][0]],
             graphs.underlying,
             relations(graphs),
-            tuple((first, row_of_node) for first, row_of_node, _ in rounds),
+            rounds,
         )
 
     @classmethod
@@ -160,12 +160,3 @@ def normalized_adjacency(adjacency: sp.csr_array) -> sp.csr_array:
     """D^-1/2 (A + I) D^-1/2, D the weighted degrees with the self-loop (Kipf and Welling, 2017)."""
     looped = sp.csr_array(adjacency + sp.eye_array(adjacency.shape[0], format="csr"))
     return scaled(looped, 1.0 / np.sqrt(np.asarray(looped.sum(axis=1)).ravel()))
-
-
-def _in_order(colors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """First node of each color, row of each node, and number of nodes of each color.
-
-    Rows are in the order of the first nodes, which keeps those of one graph together.
-    """
-    first, row = factorize(colors)
-    return first, row, np.bincount(row, minlength=len(first))

@@ -10,10 +10,9 @@ import numpy as np
 import torch
 
 from skgraphkde.computing.sparse import CSRMatrix
-from skgraphkde.encoders.base import Encoder, EncoderModule
+from skgraphkde.encoders.base import Encoder, EncoderModule, column_moments
 from skgraphkde.encoders.message_flow import MessageFlow
-from skgraphkde.encoders.moments import column_moments
-from skgraphkde.persistence import check, register
+from skgraphkde.persistence import register
 from skgraphkde.specification import at_least
 
 # A variance below this, or below this share of the squared mean, is a rounding error.
@@ -164,11 +163,6 @@ class PropagationModule(EncoderModule):
             scales[layer].copy_(torch.where(varies, variance.sqrt(), 1.0))
             n_varying += varies.sum()
         self.total_scale.copy_(n_varying.clamp_min(1).sqrt())
-
-    def check_weights(self) -> None:
-        """Raise a ValueError unless all scales are positive."""
-        are_positive = bool((self.scales > 0).all() and self.total_scale > 0)
-        check(are_positive, "a scale of the encoder is not positive")
 
 
 @cache

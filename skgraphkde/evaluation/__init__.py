@@ -5,8 +5,13 @@ higher for normal graphs.
 """
 
 from skgraphkde.evaluation.folds import OneClassKFold
-from skgraphkde.evaluation.metrics import auprc, auroc, detection_report, fpr_at_tpr
-from skgraphkde.evaluation.scorers import get_detection_scorer
+from skgraphkde.evaluation.metrics import (
+    auprc,
+    auroc,
+    detection_report,
+    fpr_at_tpr,
+    get_detection_scorer,
+)
 
 __all__ = [
     "OneClassKFold",

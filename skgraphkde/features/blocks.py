@@ -17,13 +17,16 @@ from skgraphkde.features.categories import by_category
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
 from skgraphkde.graphs.refinement import splitmix64
-from skgraphkde.persistence import State, check_distinct, register
+from skgraphkde.graphs.relations import EdgeGroups
+from skgraphkde.persistence import State, register
 from skgraphkde.specification import LARGEST, SMALLEST
 
 # Largest number of one-hot columns, and number of columns to which more values are projected.
 MOST_VALUES, PROJECTED = 512, 256
 # Largest number of bits of a degree.
 MOST_DEGREE_BINS = 64
+# Largest number of columns for means by category; with more, means are over all categories.
+MOST_EDGE_COLUMNS = 64
 # Coordinates are attributes whose squared change along edges is below this share of the change
 # between random nodes.
 MAX_SPATIAL_RATIO = 0.25
@@ -139,9 +142,6 @@ class LabelBlock(Block):
         are_tuples = all(type(x) is tuple for x in vocabularies)
         fits = categories and len(categories) == len(vocabularies) and are_tuples
         state.check(fits, "vocabularies do not fit categories")
-        for values in vocabularies:
-            state.check(values, "a vocabulary is empty")
-            check_distinct(values, "LabelBlock: a vocabulary has a value twice")
         weights = None
         if "weights" in state:
             shape = (sum(map(len, vocabularies)),)
@@ -289,11 +289,6 @@ class WalkBlock(Block):
         names = tuple(f"return_{k}" for k in range(2, self.n_steps + 1))
         return (*names, *(f"directed_{name}" for name in names)) if self.directed else names
 
-    @property
-    def n_columns(self) -> int:
-        """Number of columns."""
-        return (self.n_steps - 1) * (1 + self.directed)
-
     def __call__(self, batch: GraphBatch) -> np.ndarray:
         """Compute the columns, shape (n_nodes, n_columns)."""
         columns = return_probabilities(batch, self.n_steps)
@@ -307,6 +302,151 @@ class WalkBlock(Block):
         n_steps = state.take_count("n_steps")
         state.check(n_steps > 1, "n_steps is less than 2")
         return cls(n_steps, state.take("directed", bool))
+
+
+@register
+@dataclass(frozen=True)
+class EdgeBlock(Block):
+    """Counts of the edges at each node and means of their numbers, by direction and category.
+
+    The columns are, for each direction and category of edges, log(1 + count) and the mean of each
+    numeric attribute, standardized on the training edges. The mean is 0 for a node without such
+    edges. If means by category would have more than 64 columns, they are over all categories.
+
+    Parameters
+    ----------
+    groups : EdgeGroups
+        Directions and categories of edges.
+    columns : tuple of str
+        Names of the numeric attributes.
+    mean, scale : ndarray of shape (n_numbers,)
+        Mean and standard deviation of the numeric attributes over all arcs.
+    indicates : bool
+        Whether to exclude missing numbers from means, and to add columns with their share.
+    """
+
+    kind: ClassVar[str] = "edge"
+    groups: EdgeGroups
+    columns: tuple[str, ...]
+    mean: np.ndarray
+    scale: np.ndarray
+    indicates: bool
+
+    @classmethod
+    def fit(cls, batch: GraphBatch, groups: EdgeGroups) -> Self:
+        """Learn mean and standard deviation of the numeric attributes.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+        groups : EdgeGroups
+
+        Returns
+        -------
+        EdgeBlock
+        """
+        mean, scale = np.zeros(0), np.ones(0)
+        if batch.edge_attributes is not None:
+            mean, scale = moments(batch.edge_attributes)
+        indicates = batch.schema.missing != "error"
+        return cls(groups, batch.schema.edge_columns, mean, scale, indicates)
+
+    @property
+    def _directions(self) -> tuple[str, ...]:
+        return ("out", "in") if self.groups.directed else ("",)
+
+    @property
+    def _by_group(self) -> bool:
+        n_numbers = len(self.columns) * (2 if self.indicates else 1)
+        return len(self._directions) * len(self.groups.names) * n_numbers <= MOST_EDGE_COLUMNS
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        counts = self._by_direction("edges", self.groups.names)
+        names = [f"log(1+{count})" for count in counts] if self.groups.n_relations else []
+        for column in self.columns:
+            names += self._names_of(column)
+            if self.indicates:
+                names += [f"{name} missing" for name in self._names_of(column)]
+        return tuple(names)
+
+    def _names_of(self, column: str) -> list[str]:
+        """Names of the means of one numeric attribute."""
+        return self._by_direction(column, self.groups.names if self._by_group else ("",))
+
+    def _by_direction(self, noun: str, groups: tuple[str, ...]) -> list[str]:
+        return [" ".join(filter(None, (d, g, noun))) for d in self._directions for g in groups]
+
+    def units(self) -> dict[str, tuple[float, float]]:
+        """Mean and scale of the columns that are standardized, by name."""
+        triples = zip(self.columns, self.mean.tolist(), self.scale.tolist(), strict=True)
+        return {name: (m, s) for column, m, s in triples for name in self._names_of(column)}
+
+    def __call__(self, batch: GraphBatch) -> np.ndarray:
+        """Compute the columns, shape (n_nodes, n_columns)."""
+        n, n_groups = batch.n_nodes, len(self.groups.names)
+        group = self.groups.of_arcs(batch)
+        ends = (batch.source_of_arc, batch.adjacency.indices)[: len(self._directions)]
+        arcs = np.flatnonzero(group < n_groups)  # the others are of no group
+        blocks = []
+        if self.groups.n_relations:
+            cells = [end[arcs] * n_groups + group[arcs] for end in ends]
+            counts = [np.bincount(cell, minlength=n * n_groups) for cell in cells]
+            blocks += [np.log1p(count.reshape(n, n_groups)) for count in counts]
+        if not self.columns:
+            return np.hstack(blocks)
+        if not self._by_group:
+            n_groups, arcs, group = 1, np.arange(len(group)), np.zeros_like(group)
+        cells = [end[arcs] * n_groups + group[arcs] for end in ends]
+        for values in self.standardized(batch)[arcs].T:
+            means = [_grouped_means(values, cell, n * n_groups) for cell in cells]
+            blocks += [mean.reshape(n, n_groups) for mean, _, _ in means]
+            if self.indicates:
+                shares = [n_missing / np.maximum(n_all, 1) for _, n_missing, n_all in means]
+                blocks += [share.reshape(n, n_groups) for share in shares]
+        return np.hstack(blocks)
+
+    def standardized(self, batch: GraphBatch) -> np.ndarray:
+        """Standardized numeric attributes of the arcs, shape (n_arcs, n_numbers)."""
+        return (np.asarray(batch.edge_attributes) - self.mean) / self.scale
+
+    def graph_means(self, batch: GraphBatch) -> dict[str, np.ndarray]:
+        """Means over the edges of each graph, by column; NaN for a graph without such edges."""
+        n, n_groups = len(batch), len(self.groups.names)
+        graph, group = batch.graph_of_arc, self.groups.of_arcs(batch)
+        arcs = np.flatnonzero(group < n_groups)
+        if not self._by_group:
+            n_groups, arcs, group = 1, np.arange(len(group)), np.zeros_like(group)
+        cell = graph[arcs] * n_groups + group[arcs]
+        means: dict[str, np.ndarray] = {}
+        for i, column in enumerate(self.columns):
+            values = np.asarray(batch.edge_attributes)[arcs, i]
+            mean, n_missing, n_all = _grouped_means(values, cell, n * n_groups)
+            by_group = np.where(n_all > n_missing, mean, np.nan).reshape(n, n_groups).T
+            names = self._names_of(column)
+            means |= dict(zip(names, [*by_group] * len(self._directions), strict=True))
+        return means
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Rebuild the block from its saved state."""
+        groups = state.take_instance("groups", EdgeGroups)
+        columns = state.take("columns", tuple)
+        mean = state.take_array("mean", float, (len(columns),))
+        scale = state.take_array("scale", float, (len(columns),), low=np.finfo(float).tiny)
+        return cls(groups, columns, mean, scale, state.take("indicates", bool))
+
+
+def _grouped_means(
+    values: np.ndarray, cell: np.ndarray, n_cells: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean of the given values of each cell (0 if there is none), numbers of missing and of all."""
+    is_missing = np.isnan(values)
+    n_all = np.bincount(cell, minlength=n_cells)
+    n_missing = np.bincount(cell, is_missing, minlength=n_cells)
+    total = np.bincount(cell, np.where(is_missing, 0.0, values), minlength=n_cells)
+    return total / np.maximum(n_all - n_missing, 1), n_missing, n_all
 
 
 def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Drift: a fitted detector and new graphs every day -> an alarm when they are no longer alike."""
+"""Drift: a fitted detector and new graphs -> alarms when their distribution changes."""
 
 from skgraphkde.monitoring.monitor import Alarm, DriftMonitor
 

@@ -1,4 +1,4 @@
-"""DriftMonitor: a fitted detector, and graphs one after the other -> alarms, and since when."""
+"""DriftMonitor: a fitted detector and a stream of graphs -> alarms and starts of changes."""
 
 from __future__ import annotations
 
@@ -10,29 +10,32 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.monitoring.evidence import ShiryaevRoberts, finite_array
-from skgraphkde.monitoring.ranks import OnlinePValues
+from skgraphkde.monitoring.martingale import OnlinePValues, ShiryaevRoberts
 from skgraphkde.monitoring.window import SHORTEST_WINDOW, WindowTest
 
 _FORMAT = 1
+_CONSTRAINTS: dict = {
+    "false_alarm_rate": [Interval(Real, 0, 0.1, closed="right")],
+    "window": [Interval(Integral, SHORTEST_WINDOW, None, closed="left"), None],
+}
 
 
 class Alarm(NamedTuple):
-    """One alarm. Graphs are numbered 0, 1, ... in the order in which the monitor saw them.
+    """An alarm. Graphs are numbered 0, 1, ... in the order of arrival at the monitor.
 
     Parameters
     ----------
     test : {"martingale", "mmd"}
-        The test that sounded.
+        Test that sounded the alarm.
     at : int
-        The graph at which it sounded.
+        Graph at which it sounded.
     since : int
-        The graph with which the change began, as far as that can be told: for "mmd", the first one
-        of the window.
+        Estimated first graph of the change; for "mmd", the first graph of the window.
     """
 
     test: str
@@ -41,63 +44,62 @@ class Alarm(NamedTuple):
 
 
 class DriftMonitor:
-    """Watch whether new graphs are still like those that a detector was fitted to.
+    """Test if the distribution of new graphs differs from that of a detector's training graphs.
 
-    A detector judges single graphs; a monitor judges whether their distribution has changed, which
-    can be so without one of them being an anomaly. Two tests watch, and each is given half of the
-    false alarms: a *martingale*, which bets on the ranks of the graphs' scores among those before
-    them, and the *MMD* between the last graphs and the references, in the detector's own distances.
-    The first is the faster one for graphs that score lower or higher than before, the second sees
-    what leaves the scores as they were. A monitor never changes its detector, and if that is
-    updated or fitted again, goes on with it as it was at the beginning.
+    A detector judges single graphs; a monitor judges their distribution, which can change without
+    any anomaly. Each of two tests has half of the false alarms: a *martingale*, which bets on the
+    ranks of scores among all scores before them, and the *MMD* between the last graphs and the
+    references, in the detector's own distances. The martingale is faster if scores become lower or
+    higher; the MMD detects changes that do not affect the scores. A monitor never changes its
+    detector. If the detector is updated or fitted again, the monitor keeps its state of the start.
 
     Parameters
     ----------
     detector : BaseGraphDetector
         Fitted, with ``calibration="split"`` or "loo". It may be updated meanwhile (`partial_fit`):
-        the monitor keeps a copy of the fitted state with which it began.
+        the monitor keeps a copy of the fitted state of its start.
     false_alarm_rate : float, default=0.001
-        The mean number of false alarms per graph, of both tests together, is at most this: one in
-        1,000 graphs. In (0, 0.1].
+        Upper bound on the mean number of false alarms per graph, of both tests together, in
+        (0, 0.1]. The default is one in 1,000 graphs.
     window : int or None, default=100
         Number of last graphs that the MMD compares with the references, four times per window. At
         least 20. Must be below ``8 / false_alarm_rate``; otherwise the per-test level exceeds 1.
         None: the martingale alone, with all of the false alarms. Detectors without a ``model_``
         need None.
     random_state : int, RandomState instance or None, default=None
-        Breaks ties of scores, and draws the permutations of the MMD.
+        Seed or generator of the ranks of equal scores and of the permutations of the MMD.
 
     Attributes
     ----------
     alarms_ : list of Alarm
-        All that have sounded, and since when.
+        Alarms so far, in the order of `at`.
     n_graphs_ : int
-        Number of graphs that the monitor has seen.
+        Number of graphs so far.
     threshold_ : float
-        The statistic at which the martingale sounds.
+        Statistic at which the martingale sounds an alarm.
 
     See Also
     --------
-    skgraphkde.display.DriftDisplay : The statistic, its threshold and the alarms as a picture.
+    skgraphkde.display.DriftDisplay : Plot of the statistic, its threshold and the alarms.
 
     Notes
     -----
-    If all graphs, those of the calibration and the new ones, are exchangeable (drawn from the same
-    source, in any order), then for every n the mean number of alarms among n new graphs is at most
-    ``n * false_alarm_rate``.
+    If the calibration graphs and the new ones are exchangeable (drawn from the same source, in any
+    order), the mean number of alarms among n new graphs is at most ``n * false_alarm_rate``, for
+    every n.
 
     - *Martingale.* Each score is ranked among the calibration scores and all new scores before it,
       with ties broken at random: such p-values are independent and uniform (Vovk, Gammerman and
-      Shafer, 2022). The statistic is the sum of the capital of gamblers who begin at every graph
-      and bet on p-values of one kind or another (Shiryaev and Roberts; Vovk et al., 2021; Shin,
-      Ramdas and Rinaldo, 2023). It grows by 1 per graph on average, and an alarm sounds, and it
-      begins anew at 0, when it reaches `threshold_`.
+      Shafer, 2022). The statistic is the sum of the capital of gamblers who start at every graph
+      and bet on small p-values, large ones, both or neither (Shiryaev and Roberts; Vovk et al.,
+      2021; Shin, Ramdas and Rinaldo, 2023). It grows by 1 per graph on average. When it reaches
+      `threshold_`, an alarm sounds, and it restarts at 0.
     - *MMD.* Each test has a permutation p-value, and its level is the number of graphs since the
-      last one times the rate. After an alarm it waits for a window of new graphs.
+      last test times the rate. After an alarm it waits for a window of new graphs.
 
-    As with p-values, this is exact for graphs that were set aside (``calibration="split"``) and
-    approximate with "loo". For the MMD it is approximate as far as features and encoder were fitted
-    to the references, or these were not drawn uniformly.
+    The bound is exact for graphs that were set aside (``calibration="split"``), and approximate
+    with "loo". For the MMD it is approximate as far as features and encoder were fitted to the
+    references, or the references were not drawn uniformly.
 
     References
     ----------
@@ -149,72 +151,68 @@ class DriftMonitor:
 
     @property
     def n_graphs_(self) -> int:
-        """Number of graphs that the monitor has seen."""
+        """Number of graphs so far."""
         return self._evidence.n_steps
 
     @property
     def threshold_(self) -> float:
-        """The statistic at which the martingale sounds."""
+        """Statistic at which the martingale sounds an alarm."""
         return self._evidence.threshold
 
     def update(self, graphs: Any) -> pd.DataFrame:
-        """Watch new graphs, in the order in which they came.
+        """Test new graphs, in the order of their arrival.
 
         Parameters
         ----------
         graphs : sequence of graphs, or GraphBatch
-            Not those of `fit`. How they are divided among calls makes no difference.
+            New graphs, not those of `fit`. Their division into calls makes no difference.
 
         Returns
         -------
         DataFrame
-            One row per graph, whose index is its number: "score"; "p_value", its rank among the
-            scores before it; "statistic", of the martingale; "mmd_p_value", that of the last test
-            of the window, 1 before the first; and "alarm", the tests that sound, joined by " and ",
-            or an empty text.
+            One row per graph; the index is its number. The columns are "score"; "p_value", the rank
+            of the score among those before it; "statistic" of the martingale; "mmd_p_value" of the
+            last test of the window, 1 before the first; and "alarm", the names of the tests that
+            sound, joined by " and ", or an empty text.
 
         Raises
         ------
         TypeError, ValueError
-            If a graph cannot be used. The monitor then stays as it was.
+            If a graph cannot be used. The monitor does not change.
         """
         batch = self.detector.read(graphs)
         scores = self.detector.score_samples(batch)
         rows = None if self._test is None else self._test.describe(batch)
         n_before = self.n_graphs_
-        table = self._bet(self._ranks.rank(scores))
-        table.insert(0, "score", scores)
+        p_values = self._ranks.rank(scores)
+        statistic, sounded = self._evidence.update(p_values)
+        alarms = [Alarm("martingale", *alarm) for alarm in sounded]
         mmd_p_values = np.ones(len(scores))
         if self._test is not None and rows is not None:
-            mmd_p_values, alarms = self._test.update(rows, n_before)
-            self._sound("mmd", alarms, table)
-        table.insert(3, "mmd_p_value", mmd_p_values)
-        return table
-
-    def _bet(self, p_values: np.ndarray) -> pd.DataFrame:
-        index = pd.RangeIndex(self.n_graphs_, self.n_graphs_ + len(p_values))
-        statistic, alarms = self._evidence.update(p_values)
-        columns = {"p_value": p_values, "statistic": statistic, "alarm": ""}
-        table = pd.DataFrame(columns, index=index)
-        self._sound("martingale", alarms, table)
-        return table
-
-    def _sound(self, test: str, alarms: list[tuple[int, int]], table: pd.DataFrame) -> None:
-        for at, since in alarms:
-            known = table.at[at, "alarm"]
-            table.at[at, "alarm"] = f"{known} and {test}" if known else test
-            self.alarms_.append(Alarm(test, at, since))
-        self.alarms_.sort(key=lambda alarm: alarm.at)
+            mmd_p_values, sounded = self._test.update(rows, n_before)
+            alarms += [Alarm("mmd", *alarm) for alarm in sounded]
+        self.alarms_ = sorted([*self.alarms_, *alarms], key=lambda alarm: alarm.at)
+        tests: list[list[str]] = [[] for _ in scores]
+        for alarm in alarms:
+            tests[alarm.at - n_before].append(alarm.test)
+        columns = {
+            "score": scores,
+            "p_value": p_values,
+            "statistic": statistic,
+            "mmd_p_value": mmd_p_values,
+            "alarm": [" and ".join(names) for names in tests],
+        }
+        return pd.DataFrame(columns, index=pd.RangeIndex(n_before, self.n_graphs_))
 
     # -- state -------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """The state, as JSON can hold it; the detector is not part of it.
+        """State for JSON, without the detector.
 
         Returns
         -------
         dict
-            It grows by one number per graph: the scores, among which later ones are ranked.
+            It grows by one number per graph: its score, among which later ones are ranked.
 
         Examples
         --------
@@ -275,11 +273,11 @@ class DriftMonitor:
                 )
             rate, window = state["false_alarm_rate"], state["window"]
             monitor = cls(detector, false_alarm_rate=rate, window=window, random_state=0)
-            monitor._start(int(state["seed"]), finite_array(state["scores"]))
+            monitor._start(int(state["seed"]), state["scores"])
             monitor._evidence = ShiryaevRoberts.from_dict(monitor.threshold_, state["evidence"])
             monitor.alarms_ = [Alarm(test, int(at), int(s)) for test, at, s in state["alarms"]]
             if monitor._test is not None:
-                rows = finite_array(state["rows"])
+                rows = np.array(state["rows"], dtype=float)
                 monitor._test.rows = rows.reshape(-1, monitor._test.rows.shape[1])
                 monitor._test.p_value = float(state["mmd_p_value"])
         except (KeyError, TypeError, ValueError) as error:
@@ -296,16 +294,10 @@ def _check_parameters(detector: Any, false_alarm_rate: Any, window: Any) -> None
             "a monitor needs calibration scores that are comparable with those of new graphs: fit "
             "the detector with calibration='split', or 'loo'"
         )
-    is_real = isinstance(false_alarm_rate, Real) and not isinstance(false_alarm_rate, bool)
-    if not is_real or not 0 < false_alarm_rate <= 0.1:
-        raise ValueError(f"false_alarm_rate must be in (0, 0.1], got {false_alarm_rate!r}")
+    parameters = {"false_alarm_rate": false_alarm_rate, "window": window}
+    validate_parameter_constraints(_CONSTRAINTS, parameters, caller_name="DriftMonitor")
     if window is None:
         return
-    is_integer = isinstance(window, Integral) and not isinstance(window, bool)
-    if not is_integer or window < SHORTEST_WINDOW:
-        raise ValueError(
-            f"window must be an integer of at least {SHORTEST_WINDOW}, or None, got {window!r}"
-        )
     if not isinstance(detector, GraphKDEDetector):
         raise ValueError(
             f"{type(detector).__name__} has no distances between graphs: use window=None"

@@ -1,4 +1,4 @@
-"""Window test: the last graphs and the references -> the p-value of a two-sample MMD test."""
+"""Window test: the last graphs and the references -> p-values of a two-sample MMD test."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 199, 9_999
 
 
 class WindowTest:
-    """Two-sample test of the last graphs and the references: MMD with a permutation p-value.
+    """Two-sample test of the last graphs against the references: MMD with a permutation p-value.
 
-    A graph is described by its distances from a few references, the landmarks, in each distance of
-    the detector. Two samples of such descriptions, that of the last `window` graphs and that of the
-    other references, are compared by the MMD with a Gaussian kernel, whose bandwidth is the median
-    distance. So the cost of a test does not depend on how many graphs came before, nor the
-    distances of a graph on the other new ones.
+    The description of a graph consists of its distances from a few references, the landmarks, in
+    each distance of the detector. The MMD with a Gaussian kernel, whose bandwidth is the median
+    distance, compares the descriptions of the last `window` graphs with those of the other
+    references. The cost of a test does not depend on the number of earlier graphs, and the
+    description of a graph does not depend on other new graphs.
 
-    There are four tests per window, each at the level that `rate` allows: they overlap, and the
-    mean number of false alarms is at most the sum of their levels all the same. After an alarm the
-    window is empty, which only leaves tests out.
+    There are four tests per window, each at the level that `rate` allows. They overlap, and the
+    mean number of false alarms is at most the sum of their levels. An alarm empties the window,
+    which only omits tests.
 
     Parameters
     ----------
@@ -34,24 +34,24 @@ class WindowTest:
     window : int
         Number of graphs.
     rate : float
-        False alarms per graph.
+        Mean number of false alarms per graph.
     seed : int
-        Draws landmarks and permutations.
+        Seed of landmarks and permutations.
 
     Attributes
     ----------
     level : float
-        An alarm sounds if the p-value is not above it.
+        Largest p-value that sounds an alarm.
     rows : ndarray of shape (at most window, n_distances * n_landmarks)
         Descriptions of the last graphs.
     p_value : float
-        Of the last test; 1 before the first.
+        P-value of the last test; 1 before the first.
 
     Raises
     ------
     ValueError
-        If the level is too low for a permutation test, or so high that each would sound, or there
-        are too few references.
+        If the level is too low for a permutation test, or so high that each test would sound an
+        alarm, or there are too few references.
 
     References
     ----------
@@ -98,7 +98,7 @@ class WindowTest:
         return np.hstack(parts) / self._scales
 
     def update(self, rows: np.ndarray, n_before: int) -> tuple[np.ndarray, list[tuple[int, int]]]:
-        """Add graphs to the window, and test it where a test is due.
+        """Add graphs to the window, and run the tests that are due.
 
         Parameters
         ----------
@@ -110,9 +110,9 @@ class WindowTest:
         Returns
         -------
         p_values : ndarray of shape (n_graphs,)
-            For each graph that of the last test; 1 before the first.
+            P-value of the last test, for each graph; 1 before the first test.
         alarms : list of (at, since)
-            The graphs at which an alarm sounds, and those with which the window begins.
+            Graphs at which an alarm sounds, and first graphs of their windows.
         """
         p_values, alarms = np.empty(len(rows)), []
         for i, row in enumerate(rows):
@@ -147,8 +147,8 @@ def mmd_p_value(
     Returns
     -------
     float
-        In [1 / (n_permutations + 1), 1]: the share of divisions of all rows into two samples, this
-        one among them, with an MMD as large.
+        In [1 / (n_permutations + 1), 1]: the share of divisions of the rows into two samples,
+        including the given one, whose MMD is at least as large.
     """
     Z = np.vstack([X, Y])
     norms = np.einsum("ij,ij->i", Z, Z)
@@ -165,6 +165,6 @@ def mmd_p_value(
 
 
 def _scales(rows: np.ndarray, n_landmarks: int) -> np.ndarray:
-    """The median distance in each view, so that each weighs the same; 1 if it is 0."""
+    """Median distance in each view, by which views get the same weight; 1 if it is 0."""
     medians = [np.median(part) for part in np.hsplit(rows, rows.shape[1] // n_landmarks)]
     return np.repeat([median or 1.0 for median in medians], n_landmarks)

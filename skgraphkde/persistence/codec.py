@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,10 @@ from skgraphkde.persistence.registry import is_registered, registered_class
 from skgraphkde.persistence.state import State, check
 
 # Array types that a file may contain. NumPy has others, such as "S1000000000".
-_DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint64", "float32", "float64")
+_DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64"),
+    *("float32", "float64"),
+)
 
 
 def encode(value: Any) -> tuple[Any, dict[str, np.ndarray]]:
@@ -107,7 +109,8 @@ def decode(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
     Raises
     ------
     ValueError
-        If an item is missing, unexpected, of the wrong type or out of range.
+        If an item is missing, unexpected, of the wrong type or out of range. Other exceptions if
+        :func:`encode` cannot have returned the tree.
     """
     arrays = dict(arrays)
     value = _decode(tree, arrays)
@@ -121,54 +124,33 @@ def _decode(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
     if not isinstance(tree, dict):
         return tree
     if tree.keys() == {"class", "state"}:
-        check(type(tree["class"]) is str, "the name of a class is not a string")
         cls: Any = registered_class(tree["class"])
-        items = _decode(tree["state"], arrays)
-        check(type(items) is dict, f"{cls.__name__}: the state is not a dict")
-        state = State(cls.__name__, items)
+        state = State(cls.__name__, _decode(tree["state"], arrays))
         value = cls.from_state(state)
         state.check_empty()
         return value
     check(len(tree) == 1, "an entry has an unknown form")
     ((kind, content),) = tree.items()
-    check(kind in _DECODERS, f"an entry has the unknown form {kind!r}")
-    return _DECODERS[kind](content, arrays)
-
-
-def _decode_array(name: Any, arrays: dict[str, np.ndarray]) -> np.ndarray:
-    check(type(name) is str and name in arrays, f"the array {name!r} is missing")
-    array = arrays.pop(name)
-    check(array.dtype.name in _DTYPES, f"the array {name} has the type {array.dtype}")
-    return array
-
-
-def _decode_tuple(items: Any, arrays: dict[str, np.ndarray]) -> tuple:
-    check(type(items) is list, "a tuple is not a list of items")
-    return tuple(_decode(item, arrays) for item in items)
-
-
-def _decode_dict(items: Any, arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    check(type(items) is dict, "a dict has no items")
-    return {key: _decode(value, arrays) for key, value in items.items()}
-
-
-def _decode_tensor(content: Any, arrays: dict[str, np.ndarray]) -> torch.Tensor:
-    array = _decode(content, arrays)
-    check(isinstance(array, np.ndarray), "a tensor is not an array")
-    return torch.tensor(array)
-
-
-def _decode_csr(content: Any, arrays: dict[str, np.ndarray]) -> sp.csr_array:
-    """Decode a CSR array and check its indices, which compiled loops do not check."""
+    if kind == "array":
+        check(content in arrays, f"the array {content!r} is missing")
+        return arrays.pop(content)
+    if kind == "dict":
+        return {key: _decode(value, arrays) for key, value in content.items()}
+    check(kind in ("tuple", "tensor", "csr"), f"an entry has the unknown form {kind!r}")
     items = _decode(content, arrays)
-    check(type(items) is dict, "a sparse matrix has no parts")
-    state = State("sparse matrix", items)
+    if kind == "tuple":
+        return tuple(items)
+    return torch.tensor(items) if kind == "tensor" else _csr_array(State("sparse matrix", items))
+
+
+def _csr_array(state: State) -> sp.csr_array:
+    """Rebuild a CSR array, and check its indices, which compiled loops do not check."""
     shape = state.take("shape", tuple)
     are_counts = len(shape) == 2 and all(type(n) is int and 0 <= n < 2**62 for n in shape)
     state.check(are_counts, "its shape is not a pair of counts")
-    kinds = [np.dtype(np.int32), np.dtype(np.int64)]
     indptr, indices, data = (state.take(k, np.ndarray) for k in ("indptr", "indices", "data"))
-    state.check(indptr.dtype in kinds and indices.dtype in kinds, "its indices are not integers")
+    are_indices = {indptr.dtype, indices.dtype} <= {np.dtype(np.int32), np.dtype(np.int64)}
+    state.check(are_indices, "its indices are not integers")
     state.check(indptr.shape == (shape[0] + 1,), "its row pointers do not fit its shape")
     state.check(indices.ndim == 1 and data.shape == indices.shape, "its entries do not fit")
     is_ascending = indptr[0] == 0 and indptr[-1] == len(indices) and (np.diff(indptr) >= 0).all()
@@ -177,12 +159,3 @@ def _decode_csr(content: Any, arrays: dict[str, np.ndarray]) -> sp.csr_array:
     state.check(np.isfinite(data).all(), "an entry is not finite")
     state.check_empty()
     return sp.csr_array((data, indices, indptr), shape=shape)
-
-
-_DECODERS: dict[str, Callable[[Any, dict[str, np.ndarray]], Any]] = {
-    "array": _decode_array,
-    "tuple": _decode_tuple,
-    "dict": _decode_dict,
-    "tensor": _decode_tensor,
-    "csr": _decode_csr,
-}

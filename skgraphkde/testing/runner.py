@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from unittest import SkipTest
 
-from skgraphkde.testing.checks import CHECKS
-from skgraphkde.testing.common import typed_graphs
+from skgraphkde.testing._checks import CHECKS
+from skgraphkde.testing._common import typed_graphs
 
 
 class CheckResult(NamedTuple):
@@ -83,9 +83,15 @@ def check_graph_estimator(
         raise ValueError(f"on_fail must be 'raise' or None, got {on_fail!r}")
     results = []
     for _, check in graph_estimator_checks(estimator, graphs=graphs):
-        result = _outcome(check, estimator)
-        if on_fail == "raise" and isinstance(result.exception, AssertionError):
-            raise result.exception
+        result = CheckResult(check.__name__, "passed", None)
+        try:
+            check(estimator)
+        except SkipTest as reason:
+            result = CheckResult(check.__name__, "skipped", reason)
+        except AssertionError as failure:
+            if on_fail == "raise":
+                raise
+            result = CheckResult(check.__name__, "failed", failure)
         results.append(result)
     return results
 
@@ -133,13 +139,3 @@ def graph_estimator_checks(
         graphs = typed_graphs()
     for check in CHECKS:
         yield estimator, functools.update_wrapper(functools.partial(check, graphs=graphs), check)
-
-
-def _outcome(check: Callable, estimator: Any) -> CheckResult:
-    try:
-        check(estimator)
-    except SkipTest as reason:
-        return CheckResult(check.__name__, "skipped", reason)
-    except AssertionError as failure:
-        return CheckResult(check.__name__, "failed", failure)
-    return CheckResult(check.__name__, "passed", None)

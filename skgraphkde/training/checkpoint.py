@@ -1,33 +1,24 @@
-"""Checkpoint: a file with the state of a training, from which an interrupted fit continues.
-
-A file belongs to one fit: it contains a fingerprint of the parameters and the graphs.
-"""
+"""Checkpoint: a file with the state of a training, from which an interrupted fit continues."""
 
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from skgraphkde._version import __version__
 from skgraphkde.graphs.naming import shown
-from skgraphkde.persistence import (
-    State,
-    check,
-    check_regular,
-    decode,
-    digest,
-    encode,
-    read,
-    write,
-)
+from skgraphkde.persistence import check_regular, decode, digest, encode, read, write
 
 
 class Checkpoint:
     """File with the latest state of a training.
+
+    The file belongs to one fit: it contains a fingerprint of the parameters, the graphs and the
+    version of the package, and a checksum. So its content is that of an earlier epoch of this fit,
+    and is not checked further.
 
     Parameters
     ----------
@@ -38,15 +29,10 @@ class Checkpoint:
 
     def __init__(self, path: Any, values: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
         self.path = Path(os.path.realpath(path))
-        self.fingerprint = digest(values, arrays)
+        self.fingerprint = digest({**values, "version": __version__}, arrays)
 
-    def resume(self, restore: Callable[[State], Any]) -> None:
-        """Pass the state in the file to `restore`, if the file exists.
-
-        Parameters
-        ----------
-        restore : callable
-            Function that takes all items of a State.
+    def load(self) -> dict[str, Any] | None:
+        """Load the state; None if there is no file.
 
         Raises
         ------
@@ -56,24 +42,23 @@ class Checkpoint:
             If the file cannot be opened, or is a folder or a device.
         """
         if check_regular(self.path) is None:
-            return
+            return None
         cure = "delete the file to start again, or choose another path"
         try:
-            state = State("checkpoint", _decoded(self.path))
-            is_of_this_fit = state.take("fingerprint", str) == self.fingerprint
-            if is_of_this_fit:
-                restore(state)
-                state.check_empty()
+            state = decode(*read(self.path))
+            fingerprint = state.pop("fingerprint")
         except OSError:
             raise
         except Exception as error:  # any damage to the file
             raise ValueError(
                 f"{self.path} is not a checkpoint ({shown(str(error), 300)}): {cure}"
             ) from error
-        if not is_of_this_fit:
+        if fingerprint != self.fingerprint:
             raise ValueError(
-                f"{self.path} is the checkpoint of a fit with other parameters or graphs: {cure}"
+                f"{self.path} is the checkpoint of a fit with other parameters or graphs, or of "
+                f"another version: {cure}"
             )
+        return state or None  # empty if check was interrupted
 
     def save(self, state: dict[str, Any]) -> None:
         """Replace the file in one step.
@@ -83,24 +68,10 @@ class Checkpoint:
         OSError
             If the folder is not writable, or the disk is full.
         """
-        tree, arrays = encode({**state, "fingerprint": self.fingerprint})
-        needed = 2 * sum(array.nbytes for array in arrays.values())
-        if shutil.disk_usage(self.path.absolute().parent).free < needed:
-            raise OSError(
-                f"there is no room for a checkpoint of {needed / 2**20:.1f} MiB at {self.path}: "
-                "free disk space, or choose another path"
-            )
-        write(self.path, tree, arrays)
+        write(self.path, *encode({**state, "fingerprint": self.fingerprint}))
 
     def check(self) -> None:
-        """Raise the errors of :meth:`resume` and :meth:`save` before the training starts."""
-        self.resume(State.take_all)
-        if not self.path.exists():
+        """Raise the errors of :meth:`load` and :meth:`save` before the training starts."""
+        if self.load() is None:
             self.save({})
             self.path.unlink()
-
-
-def _decoded(path: Path) -> dict[str, Any]:
-    items = decode(*read(path))
-    check(type(items) is dict, "it contains something else")
-    return items

@@ -19,6 +19,8 @@ from skgraphkde.training.twins import Twins
 # bandwidths, 0.01 to 100 with equal weights, and squared distances, 0 to 2, it is below 5.5. With
 # shorter bandwidths, and negative squares of the corrected distance, it reaches 700.
 LOG_LARGEST_RATIO = 6.0
+# Constant of the paper, for numerical stability.
+EPSILON = 1e-6
 
 
 @register
@@ -118,10 +120,8 @@ class Contrastive(Specification):
         self.checkpoint = checkpoint
 
 
-def contrast(
-    log_density: torch.Tensor, log_density_perturbed: torch.Tensor, epsilon: float = 1e-6
-) -> torch.Tensor:
-    """Mean over twins of  (f(twin) - f(graph)) / (f(graph) + epsilon)  (paper, eq. objective).
+def contrast(log_density: torch.Tensor, log_density_perturbed: torch.Tensor) -> torch.Tensor:
+    """Mean over twins of  (f(twin) - f(graph)) / (f(graph) + EPSILON)  (paper, eq. objective).
 
     With several distances it is also the mean over the distances.
 
@@ -132,8 +132,6 @@ def contrast(
     log_density_perturbed : Tensor of shape (n_distances, r * n)
         Log densities of their perturbed twins: r twins of each graph, those of graph i at i, i + n,
         ...
-    epsilon : float
-        Constant of the paper, for numerical stability.
 
     Returns
     -------
@@ -142,7 +140,7 @@ def contrast(
         above e^6 is replaced by its tangent in the logarithm, which is linear in the score, so
         that no single twin dominates and none overflows.
     """
-    log_floor = torch.full_like(log_density, math.log(epsilon))
+    log_floor = torch.full_like(log_density, math.log(EPSILON))
     log_denominator = torch.logaddexp(log_density, log_floor)
     ratio = torch.exp(log_density - log_denominator)
     log_twin_ratio = log_density_perturbed.unflatten(1, (-1, log_density.shape[1]))

@@ -42,11 +42,11 @@ def taken_history(owner: str, items: dict[str, Any], shape: tuple[int, ...]) -> 
         return {}
     state = State(owner, items)
     losses = state.take_array("loss", float, (None,), finite=False)
-    columns: dict[str, np.ndarray] = {"loss": losses}
+    history = {"loss": losses.tolist()}
     for name in NAMES[1:]:
         epoch_shape = shape if name == "mixture_weights" else ()
-        columns[name] = state.take_array(name, float, (len(losses), *epoch_shape))
+        history[name] = state.take_array(name, float, (len(losses), *epoch_shape)).tolist()
     state.check_empty()
     is_usual = len(losses) and np.isnan(losses[0]) and np.isfinite(losses[1:]).all()
     state.check(is_usual, "the losses of the history are not those of epochs 0, 1, ...")
-    return {name: columns[name].tolist() for name in NAMES}
+    return history

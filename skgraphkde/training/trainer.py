@@ -10,6 +10,7 @@ import copy
 import math
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,11 +21,11 @@ from skgraphkde.computing.threads import one_torch_thread
 from skgraphkde.density.kde import own_references
 from skgraphkde.density.model import DensityModel
 from skgraphkde.density.references import References, inverse_index
+from skgraphkde.distances.joint import Distances
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.training.checkpoint import Checkpoint
 from skgraphkde.training.contrastive import Contrastive, contrast
-from skgraphkde.training.history import NAMES
-from skgraphkde.training.resumption import restore, state_of
+from skgraphkde.training.history import NAMES, history_arrays
 from skgraphkde.training.twins import swap_features
 
 GRADIENT_NORM = 1.0  # largest norm of the gradients, which are clipped
@@ -88,8 +89,7 @@ class Trainer:
         model.kde.mixture_logits.requires_grad_(options.learn_weights)
         learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
         self.optimizer = torch.optim.Adam(learned, options.learning_rate)
-        self.n_batches = len(_split(self.trained_on, options.batch_size))  # of an epoch
-        n_steps = options.max_iter * self.n_batches
+        n_steps = options.max_iter * len(_split(self.trained_on, options.batch_size))
         self.schedule = torch.optim.lr_scheduler.LambdaLR(
             self.optimizer, lambda step: _learning_rate_factor(step / n_steps)
         )
@@ -108,8 +108,8 @@ class Trainer:
         ValueError
             If a loss is not finite.
         """
-        if self.checkpoint is not None:
-            self.checkpoint.resume(lambda state: restore(self, state))
+        if self.checkpoint is not None and (state := self.checkpoint.load()) is not None:
+            self.load_state_dict(state)
         n_done, most = len(self.history["loss"]), self.options.max_iter + 1
         with tqdm(
             range(n_done, most), desc="training", unit="epoch", total=most, initial=n_done,
@@ -121,9 +121,41 @@ class Trainer:
                 self._train_epoch(epoch)
                 bar.set_postfix(held_out=f"{self.history['validation_loss'][-1]:.4f}")
                 if self.checkpoint is not None:
-                    self.checkpoint.save(state_of(self))
+                    self.checkpoint.save(self.state_dict())
         self.model.load_state_dict(self.best_state)
         return self.history
+
+    def state_dict(self) -> dict[str, Any]:
+        """State that the next epochs depend on and the constructor does not create."""
+        optimizer = self.optimizer.state_dict()
+        return {
+            "history": history_arrays(self.history),
+            "model": dict(self.model.state_dict()),
+            "best": dict(self.best_state),
+            "scales": self.model.kde.scales,
+            "distances": self.model.distances.members,
+            "moments": {str(i): moments for i, moments in optimizer["state"].items()},
+            "groups": optimizer["param_groups"],
+            "n_steps": self.schedule.last_epoch,
+            "rng": self.rng.get_state(legacy=False),
+            "generator": self.generator.get_state(),
+            "last_log_density": self.last_log_density,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore the state that :meth:`state_dict` returned."""
+        self.history = {name: column.tolist() for name, column in state["history"].items()}
+        self.best_state = state["best"]
+        self.best_epoch = int(np.argmin(self.history["validation_loss"]))
+        self.model.load_state_dict(state["model"])
+        self.model.kde.scales = state["scales"]
+        self.model.distances = Distances(state["distances"])
+        moments = {int(i): moments for i, moments in state["moments"].items()}
+        self.optimizer.load_state_dict({"state": moments, "param_groups": state["groups"]})
+        self.schedule.last_epoch = state["n_steps"]
+        self.rng.set_state(state["rng"])
+        self.generator.set_state(state["generator"])
+        self.last_log_density = state["last_log_density"]
 
     def _train_epoch(self, epoch: int) -> None:
         """Run an epoch and add it to the history; epoch 0 only computes the held-out loss."""

@@ -1,51 +1,52 @@
-"""Twins: perturbed copies of graphs with the same nodes (Algorithm 1 of the paper)."""
+"""Twins: perturbed copies of graphs with the same nodes (Algorithm 1 of the paper).
+
+Twins with other edges do not depend on learned weights, so they are made once per fit. A kept edge
+keeps its data, and a new edge has the data of another edge of its graph.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from skgraphkde.graphs.arrays import ranges
+from skgraphkde.computing.blocks import working_memory
+from skgraphkde.graphs.arrays import offsets, ranges
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.persistence import register
 from skgraphkde.specification import Specification, at_least, shorthand_options
-from skgraphkde.training.edges import (
-    has_edge_data,
-    listed_edges,
-    random_edge_twins,
-    spectral_twins,
-    with_edges,
-)
 
-
-class EdgePerturbation(Specification):
-    """Base class of specifications of twins with other edges."""
-
-    def twins(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
-        """Make twins with removed edges and twins with added edges.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-        rng : RandomState
-
-        Returns
-        -------
-        list of GraphBatch
-            ``[removed, added]``, both parallel to `batch`.
-        """
-        raise NotImplementedError
+# Eigenvalues with a smaller difference, relative to the largest, are equal: LAPACK's error is
+# 1e-14 n.
+EIGENVALUE_TOL = 1e-9
+# Threshold of a rebuilt matrix, in units of the weight.
+CUT = 0.5
 
 
 @register
-class SpectralEdges(EdgePerturbation):
+class SpectralEdges(Specification):
     """Twins with edges removed or added by a change of the spectrum (Algorithm 1 of the paper).
 
-    A kept edge keeps its data. A new edge has the data of a random edge of its graph.
+    The spectrum consists of the singular values of the adjacency, as in the paper. For a symmetric
+    adjacency its eigenpairs are used, and sizes of eigenvalues are the singular values. Sorted by
+    size, the head is the shortest prefix with the share tau_1 of the energy, the sum of squares,
+    and the tail follows the shortest prefix with the share tau_2. With r the mean size in the head
+    divided by that in the tail, but at most `max_ratio`, removal divides the head by r, and
+    addition multiplies the tail by r. The rebuilt matrix is thresholded to a graph: an entry is an
+    edge if it is above half of the weight of that edge, or of the graph's mean weight if there is
+    no such edge.
+
+    Positive eigenvalues precede negative ones of equal size, and the vectors of one eigenvalue, or
+    of one singular value, are never separated. The edges of a twin thus do not depend on the order
+    of the nodes.
+
+    A kept edge keeps its data. A new edge has the graph's mean weight and the data of a random edge
+    of the graph.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ class SpectralEdges(EdgePerturbation):
         spectrum with the share tau_1 of the energy is shrunk. To add edges, the part after the
         share tau_2 is stretched.
     max_ratio : float, default=10.0
-        Upper bound of the factor, at least 1.
+        Upper bound of the factor r, and its value if the tail is empty or zero. At least 1.
     """
 
     _parameter_constraints: dict = {
@@ -75,29 +76,72 @@ class SpectralEdges(EdgePerturbation):
                 f"0 < tau_1 <= tau_2 <= 1. Got {tau!r} instead."
             )
 
-    def twins(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
+    def twins(
+        self, batch: GraphBatch, rng: np.random.RandomState | None = None
+    ) -> list[GraphBatch]:
         """Make twins with removed edges and twins with added edges.
 
         Parameters
         ----------
         batch : GraphBatch
-        rng : RandomState
-            Generator of the data of new edges.
+        rng : RandomState, default=None
+            Generator of the data of new edges, not used if edges have no data. None is NumPy's
+            global generator.
 
         Returns
         -------
         list of GraphBatch
             ``[removed, added]``, both parallel to `batch`.
         """
-        tau_1, tau_2 = self.energy_thresholds
-        return spectral_twins(batch, (tau_1, tau_2), self.max_ratio, rng=rng)
+        return _twins(batch, self._edges_of_twins, rng)
+
+    def _edges_of_twins(self, block: _Block) -> list[np.ndarray]:
+        A = block.A
+        if block.is_symmetric:
+            values, left = np.linalg.eigh(A)
+            right = left.swapaxes(1, 2)
+        else:
+            left, values, right = np.linalg.svd(A)
+        with np.errstate(divide="ignore", invalid="ignore"):  # a graph without edges
+            mean_weight = A.sum((1, 2), keepdims=True) / (A > 0).sum((1, 2), keepdims=True)
+        weight = np.where(A > 0, A, np.nan_to_num(mean_weight, nan=np.inf))
+        spectra = [modified[:, np.newaxis, :] for modified in self._bent_spectra(values)]
+        return [(left * x) @ right > (CUT + EIGENVALUE_TOL) * weight for x in spectra]
+
+    def _bent_spectra(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Eigenvalues or singular values after removal and after addition, both (g, n)."""
+        size = np.abs(values)
+        largest = size.max(axis=1, keepdims=True)
+        unit = np.where(largest > 0, largest, 1.0) * EIGENVALUE_TOL
+        level = np.round(size / unit)  # equal for values of equal size
+        order = np.lexsort((-values, -level), axis=1)
+        ordered = np.take_along_axis(values, order, axis=1)
+        energy = np.cumsum(ordered**2, axis=1)
+        prefixes = []
+        for threshold in self.energy_thresholds:
+            goal = (threshold - 1e-9) * energy[:, -1:]
+            last = np.argmax(energy >= goal, axis=1)[:, np.newaxis]
+            boundary = np.take_along_axis(ordered, last, axis=1)
+            inside = np.arange(size.shape[1]) <= last
+            prefixes.append(inside | (np.abs(ordered - boundary) <= 10 * unit))
+        head, tail = prefixes[0], ~prefixes[1]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean_head = (np.abs(ordered) * head).sum(1) / head.sum(1)
+            mean_tail = (np.abs(ordered) * tail).sum(1) / tail.sum(1)
+            ratio = np.fmin(mean_head / mean_tail, self.max_ratio)[:, np.newaxis]  # if no tail, max
+        back = np.argsort(order, axis=1)
+        return (
+            np.take_along_axis(np.where(head, ordered / ratio, ordered), back, axis=1),
+            np.take_along_axis(np.where(tail, ordered * ratio, ordered), back, axis=1),
+        )
 
 
 @register
-class RandomEdges(EdgePerturbation):
+class RandomEdges(Specification):
     """Twins with edges removed or added at random (the paper's ablation).
 
-    A new edge has the data of a random edge of its graph.
+    Parallel edges count as one, and are removed together. A new edge has the graph's mean weight,
+    and the data of a random edge of the graph.
 
     Parameters
     ----------
@@ -121,9 +165,17 @@ class RandomEdges(EdgePerturbation):
         Returns
         -------
         list of GraphBatch
-            ``[removed, added]``, both parallel to `batch`.
+            ``[removed, added]``, both parallel to `batch`. A graph without room for all new edges
+            becomes complete.
         """
-        return random_edge_twins(batch, self.ratio, rng)
+        return _twins(batch, lambda block: self._edges_of_twins(block, rng), rng)
+
+    def _edges_of_twins(self, block: _Block, rng: np.random.RandomState) -> list[np.ndarray]:
+        has_edge, gap = (block.A > 0) & block.is_listed, (block.A == 0) & block.is_listed
+        count = np.floor(self.ratio * has_edge.sum((1, 2)) + 1e-9).astype(int)
+        ticket = 1 + rng.random_sample(block.A.shape)
+        removed = _largest(ticket * has_edge, count)
+        return [has_edge & ~removed, has_edge | _largest(ticket * gap, count)]
 
 
 @register
@@ -153,7 +205,7 @@ class Twins(Specification):
     }
     _parameter_constraints: dict = {
         "swap_ratio": [Interval(Real, 0, 1, closed="both")],
-        "edges": [*shorthand_options(_shorthands["edges"], EdgePerturbation), None],
+        "edges": [*shorthand_options(_shorthands["edges"], SpectralEdges), RandomEdges, None],
     }
 
     def __init__(self, swap_ratio: float = 0.2, edges: Any = "spectrum") -> None:
@@ -226,13 +278,13 @@ def swap_edges(batch: GraphBatch, swap_ratio: float, rng: np.random.RandomState)
     GraphBatch
         `batch` itself, without random draws, if its edges have no data or the ratio is 0.
     """
-    if not (swap_ratio and has_edge_data(batch)):
+    if not (swap_ratio and _has_edge_data(batch)):
         return batch
-    row, column, edges = listed_edges(batch)
+    row, column, edges = _listed_edges(batch)
     chosen, target = _exchanges(np.searchsorted(row, batch.node_ptr), swap_ratio, rng)
     origin = edges.copy()
     origin[target] = edges[chosen]
-    return with_edges(batch, row, column, batch.adjacency.data[edges], origin)
+    return _with_edges(batch, row, column, batch.adjacency.data[edges], origin)
 
 
 def _exchanges(
@@ -248,3 +300,123 @@ def _exchanges(
     count = np.floor(ratio * sizes + 1e-9).astype(int)
     chosen = shuffled[ranges(ptr[:-1], ptr[:-1] + count)]
     return chosen, chosen[np.lexsort((rng.random_sample(len(chosen)), graph[chosen]))]
+
+
+# -- graphs of one size as matrices, and back ------------------------------------------------------
+
+
+class _Block(NamedTuple):
+    """Graphs of one size n as a stack of matrices."""
+
+    graphs: np.ndarray  # (g,), indices in the batch
+    A: np.ndarray  # (g, n, n), adjacency; weights of parallel arcs are summed
+    is_symmetric: bool
+    is_listed: np.ndarray  # (n, n), pairs that list an edge once: above the diagonal, or ordered
+
+
+def _twins(
+    batch: GraphBatch,
+    edges_of_twins: Callable[[_Block], list[np.ndarray]],
+    rng: np.random.RandomState | None,
+) -> list[GraphBatch]:
+    """Make two twins of each graph, whose edges a function marks, bool (g, n, n) for each twin."""
+    parts: list[list[tuple[np.ndarray, ...]]] = [[], []]
+    for block in _blocks(batch):
+        for part, is_edge in zip(parts, edges_of_twins(block), strict=True):
+            part.append(_pairs(batch, block, is_edge))
+    return [_with_pairs(batch, part, rng) for part in parts]
+
+
+def _blocks(batch: GraphBatch) -> Iterator[_Block]:
+    """Generate blocks of graphs of one size, with six arrays within working_memory."""
+    sizes = batch.n_nodes_per_graph
+    limit = working_memory() / (6 * 8)
+    is_symmetric = np.ones(len(batch), dtype=bool)  # undirected graphs are
+    if batch.directed:
+        summed = batch.adjacency.copy()
+        summed.sum_duplicates()
+        is_symmetric[batch.graph_of_node[(summed != summed.T).tocoo().row]] = False
+    for n, symmetric in sorted(set(zip(sizes.tolist(), is_symmetric.tolist(), strict=True))):
+        index = np.flatnonzero((sizes == n) & (is_symmetric == symmetric))
+        step = max(1, int(limit // n**2))
+        for some in np.split(index, range(step, len(index), step)):
+            arcs = batch[some].adjacency.tocoo()
+            cell = arcs.row.astype(np.int64) * n + arcs.col % n
+            A = np.bincount(cell, arcs.data, len(some) * n**2).reshape(-1, n, n)
+            others = ~np.eye(n, dtype=bool)
+            yield _Block(some, A, symmetric, others if batch.directed else np.triu(others))
+
+
+def _largest(values: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Mark the count[g] largest positive entries of each values[g]."""
+    flat = values.reshape(len(values), -1)
+    rank = np.argsort(np.argsort(-flat, axis=1), axis=1)
+    return ((rank < count[:, np.newaxis]) & (flat > 0)).reshape(values.shape)
+
+
+def _pairs(batch: GraphBatch, block: _Block, is_edge: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Row, column and weight (if it is new) of each edge in `is_edge`, shape (g, n, n)."""
+    graph, row, column = np.nonzero(is_edge & block.is_listed)
+    n_arcs = batch.n_arcs_per_graph[block.graphs]
+    # Mean over arcs; parallel arcs count separately.
+    mean_weight = block.A.sum((1, 2)) / np.maximum(n_arcs, 1)
+    first_node = batch.node_ptr[block.graphs]
+    return row + first_node[graph], column + first_node[graph], mean_weight[graph]
+
+
+def _with_pairs(
+    batch: GraphBatch, parts: list[tuple[np.ndarray, ...]], rng: np.random.RandomState | None
+) -> GraphBatch:
+    """Batch with the edges in `parts` only."""
+    row, column, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+    row_of_edge, column_of_edge, edges = _listed_edges(batch)
+    key, key_of_edge = row * batch.n_nodes + column, row_of_edge * batch.n_nodes + column_of_edge
+    kept, is_new = np.isin(key_of_edge, key), ~np.isin(key, key_of_edge)
+    row, column, weight = row[is_new], column[is_new], weight[is_new]
+    origin = np.zeros(len(row), dtype=np.int64)
+    if _has_edge_data(batch):
+        ptr = np.searchsorted(row_of_edge, batch.node_ptr)  # the edges of a graph are contiguous
+        graph = batch.graph_of_node[row]
+        share = check_random_state(rng).random_sample(len(row))
+        origin = edges[ptr[graph] + (share * np.diff(ptr)[graph]).astype(np.int64)]
+    return _with_edges(
+        batch,
+        np.concatenate([row_of_edge[kept], row]),
+        np.concatenate([column_of_edge[kept], column]),
+        np.concatenate([batch.adjacency.data[edges[kept]], weight]),
+        np.concatenate([edges[kept], origin]),
+    )
+
+
+def _has_edge_data(batch: GraphBatch) -> bool:
+    """True if edges have categories or numbers."""
+    return batch.edge_labels is not None or batch.edge_attributes is not None
+
+
+def _listed_edges(batch: GraphBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row, column and arc of each edge; undirected edges are listed above the diagonal."""
+    row = batch.source_of_arc
+    column = batch.adjacency.indices.astype(np.int64)
+    arcs = np.arange(len(row)) if batch.directed else np.flatnonzero(row < column)
+    return row[arcs], column[arcs], arcs
+
+
+def _with_edges(
+    batch: GraphBatch, row: np.ndarray, column: np.ndarray, weight: np.ndarray, origin: np.ndarray
+) -> GraphBatch:
+    """Replace the edges of a batch; `origin` is the arc that provides the data of each edge.
+
+    The edges may be in any order. Undirected edges are listed once.
+    """
+    if not batch.directed:
+        row, column = np.concatenate([row, column]), np.concatenate([column, row])
+        weight, origin = np.tile(weight, 2), np.tile(origin, 2)
+    order = np.lexsort((column, row))
+    indptr = offsets(np.bincount(row, minlength=batch.n_nodes))
+    arcs = (weight[order], column[order], indptr)
+    changes: dict[str, Any] = {"adjacency": sp.csr_array(arcs, shape=batch.adjacency.shape)}
+    for name in ("edge_labels", "edge_attributes"):
+        values = getattr(batch, name)
+        if values is not None:
+            changes[name] = values[origin[order]]
+    return batch.replace(**changes)

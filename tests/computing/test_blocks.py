@@ -32,8 +32,3 @@ def test_scores_do_not_depend_on_it():
                 detector = GraphKDEDetector(random_state=0, **parameters).fit(graphs)
                 scores.append(detector.score_samples([nx.path_graph(5)])[0])
         assert scores == pytest.approx([scores[0]] * 2)
-
-
-def test_working_memory_that_is_no_number():
-    with config_context(working_memory=math.nan), pytest.raises(ValueError, match="is nan: set a"):
-        GraphKDEDetector().fit([nx.path_graph(3), nx.path_graph(4)])

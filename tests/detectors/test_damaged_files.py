@@ -269,8 +269,6 @@ def contradictions(arrays):
         ("references.attributes", 1e300 * a["references.attributes"], "or are not finite"),
         ("weights.means", np.hstack([means, means]), "weight means is float32"),
         ("weights.means", changed(means, 0, np.nan), "weight means is not finite"),
-        ("weights.scales", 0 * means, "scale of the encoder is not positive"),
-        ("weights.scales", -a["weights.scales"], "scale of the encoder is not positive"),
         ("features.fitted.blocks_.1.used", np.array([2]), "used is out of range"),
         (
             "features.fitted.blocks_.1.scale",

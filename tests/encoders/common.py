@@ -1,6 +1,7 @@
 """Small graphs with weighted edges and features, and the two flows that encoders read of them."""
 
 import networkx as nx
+import numpy as np
 
 from skgraphkde import GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.encoders.message_flow import MessageFlow, node_colors
@@ -25,3 +26,10 @@ def merged(graphs, n_layers=3):
     flow = MessageFlow.of(graphs, colors)
     rows = {color: row for row, color in enumerate(flow.colors.tolist())}
     return flow, [rows[color] for color in colors[-1].tolist()]
+
+
+def dense_ahat(batch):
+    """D^-1/2 (A + I) D^-1/2 of the underlying undirected graphs."""
+    A = batch.underlying.toarray() + np.eye(batch.n_nodes)
+    d = A.sum(1) ** -0.5
+    return d[:, None] * A * d

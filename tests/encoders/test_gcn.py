@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from skgraphkde import GCN, GraphKDEDetector, read_graphs
+from skgraphkde import GCN, read_graphs
 from skgraphkde.encoders import dgl_backend
 from skgraphkde.encoders.base import build_encoder
 from skgraphkde.encoders.gcn import graph_convolution
 from skgraphkde.encoders.message_flow import normalized_adjacency
-from tests.conftest import permuted, random_graphs
-from tests.encoders.common import apart, make_input, merged
+from tests.encoders.common import apart, dense_ahat, make_input, merged
 
 needs_dgl = pytest.mark.skipif(dgl_backend.import_dgl() is None, reason="DGL has no build here")
 
@@ -27,11 +24,9 @@ def make_encoder(graphs, backend="auto", **kwargs):
 
 def encode_slow(encoder, graphs):
     """Algorithm 2 of the paper with dense matrices and torch's own batch norm, node by node."""
-    A = torch.tensor(graphs.adjacency.toarray()) + torch.eye(graphs.n_nodes)
-    D = torch.diag(A.sum(1) ** -0.5)
     Z = torch.tensor(graphs.attributes)
     for W, norm in zip(encoder.weights, encoder.norms, strict=True):
-        Z = torch.relu(norm(D @ A @ D @ Z @ W))
+        Z = torch.relu(norm(torch.tensor(dense_ahat(graphs)) @ Z @ W))
     return Z
 
 
@@ -67,25 +62,6 @@ def test_merged_nodes_count_as_often_as_there_are_in_training(backend):
 
 
 @needs_dgl
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_both_ways_to_pass_messages_agree(dtype):
-    graphs = make_input(n_graphs=30)
-    outputs, gradients = [], []
-    for backend in ("dgl", "torch"):
-        encoder = make_encoder(graphs, backend).to(dtype)
-        encoder.train()
-        Z = encoder(apart(graphs), torch.Generator().manual_seed(1))
-        (Z**2).sum().backward()
-        outputs.append(Z.detach())
-        gradients.append([p.grad for p in encoder.parameters()])
-    # Three products, and three more on the way back, add up over the 150 nodes, in any order.
-    rounding = 1000 * torch.finfo(dtype).eps
-    assert (outputs[0] - outputs[1]).abs().max() < rounding * max(1, outputs[0].abs().max())
-    for a, b in zip(*gradients, strict=True):
-        assert (a - b).abs().max() <= rounding * a.abs().max()
-
-
-@needs_dgl
 @pytest.mark.parametrize("backend", ["dgl", "auto"])
 def test_the_dgl_way_really_is_dgl(backend, monkeypatch):
     calls = []
@@ -103,6 +79,7 @@ def test_the_dgl_way_really_is_dgl(backend, monkeypatch):
 
 def test_without_dgl_torch_passes_the_messages(monkeypatch):
     monkeypatch.setattr(dgl_backend, "import_dgl", lambda: None)
+    monkeypatch.setattr(dgl_backend, "supports", dgl_backend.supports.__wrapped__)
     monkeypatch.setattr(dgl_backend, "graph_convolution", lambda *_: pytest.fail("DGL is used"))
     assert not dgl_backend.supports(torch.device("cpu"))
     graphs = make_input()
@@ -122,8 +99,6 @@ def test_importing_the_package_does_not_import_dgl(backend):
         "before = dict(os.environ)\n"
         "from skgraphkde.encoders import dgl_backend\n"
         f"assert {backend == 'torch'} or dgl_backend.import_dgl() is not None\n"
-        "import setuptools\n"
-        "assert 'setuptools.extern' not in sys.modules or hasattr(setuptools, 'extern')\n"
         "assert dict(os.environ) == before\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
@@ -162,18 +137,6 @@ def test_isolated_nodes_keep_their_features():
     np.testing.assert_array_equal(normalized_adjacency(A).toarray(), np.eye(3))
 
 
-@given(st.integers(0, 10**6))
-def test_node_order_and_batch_do_not_matter(seed):
-    graphs = make_input(seed)
-    encoder = make_encoder(graphs).double()
-    encoder.standardize([apart(graphs)])
-    Z = encoder(apart(graphs)).detach().numpy()
-    moved = permuted(graphs.replace(attributes=Z), seed).attributes
-    np.testing.assert_allclose(encoder(apart(permuted(graphs, seed))).detach(), moved, atol=1e-12)
-    one_by_one = np.vstack([encoder(apart(graphs[i])).detach() for i in range(len(graphs))])
-    np.testing.assert_allclose(one_by_one, Z, atol=1e-12)
-
-
 def test_standardize_makes_every_column_standard():
     graphs = make_input(n_graphs=40)
     encoder = make_encoder(graphs, n_layers=1).double()
@@ -209,20 +172,3 @@ def test_dropout_keeps_the_mean():
     encoder.train()
     mean = sum(encoder(flow, generator) for _ in range(600)) / 600
     torch.testing.assert_close(mean, expected, rtol=0.1, atol=0.02)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"hidden_dim": 0},
-        {"n_layers": 0},
-        {"dropout": 1.0},
-        {"dropout": -0.1},
-        {"batch_norm": "yes"},
-        {"backend": "jax"},
-    ],
-)
-def test_bad_parameters(parameters):
-    (name,) = parameters
-    with pytest.raises(ValueError, match=f"'{name}' parameter of GCN must be"):
-        GraphKDEDetector(encoder=GCN(**parameters)).fit(random_graphs(4))

@@ -6,13 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import (
     BaseCrossValidator,
-    GridSearchCV,
     StratifiedKFold,
 )
 
-from skgraphkde import GraphKDEDetector, Propagation, read_graphs
-from skgraphkde.evaluation import OneClassKFold, get_detection_scorer
-from tests.conftest import random_graphs
+from skgraphkde.evaluation import OneClassKFold
 
 
 @given(
@@ -68,19 +65,6 @@ def test_order_is_kept_unless_shuffled():
 def test_what_cannot_be_split(y, message):
     with pytest.raises(ValueError, match=message):
         list(OneClassKFold(2).split(range(10), y))
-
-
-def test_folds_in_a_grid_search():
-    graphs = read_graphs(random_graphs(24, labels=""))
-    y = np.where(np.arange(24) % 4 == 0, -1, 1)
-    search = GridSearchCV(
-        GraphKDEDetector(encoder=Propagation()),
-        {"encoder__n_layers": [1, 2]},
-        scoring=get_detection_scorer("auroc"),
-        cv=OneClassKFold(2),
-        error_score="raise",
-    ).fit(graphs, y)
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 def test_folds_are_a_splitter_of_scikit_learn():

@@ -10,7 +10,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from skgraphkde import BaseGraphDetector, Density, GraphKDEDetector, LeaveOneOut, Split
-from skgraphkde.monitoring import Alarm, DriftMonitor
+from skgraphkde.monitoring import DriftMonitor
 from tests.conftest import random_graphs
 
 
@@ -129,10 +129,13 @@ def test_false_alarms_of_graphs_are_as_few_as_promised():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"false_alarm_rate": 0}, r"false_alarm_rate must be in \(0, 0.1\], got 0"),
-        ({"false_alarm_rate": "often"}, "got 'often'"),
-        ({"window": 19}, "window must be an integer of at least 20, or None, got 19"),
-        ({"window": 50.0}, "got 50.0"),
+        ({"false_alarm_rate": 0}, r"'false_alarm_rate' parameter of DriftMonitor .*\(0.0, 0.1\]"),
+        ({"false_alarm_rate": "often"}, "Got 'often' instead"),
+        (
+            {"window": 19},
+            r"'window' parameter of DriftMonitor must be an int .*\[20, inf\) or None",
+        ),
+        ({"window": 50.0}, "Got 50.0 instead"),
         ({"window": 20, "false_alarm_rate": 1e-6}, "window=20 is too short"),
     ],
 )
@@ -158,14 +161,12 @@ def test_detectors_that_cannot_be_watched():
     [
         ({"format": 2}, "its format is 2, not 1"),
         ({"detector": "0" * 64}, "it belongs to another detector"),
-        ({"scores": [1.0, None]}, "not finite"),
         ({"scores": "many"}, "could not convert"),
-        ({"window": 3}, "window must be"),
+        ({"window": 3}, "'window' parameter"),
         ({"rows": [[1.0, 2.0]] * 10}, "cannot reshape"),
         ({"seed": "x"}, "invalid literal"),
-        ({"false_alarm_rate": 0.5}, r"false_alarm_rate must be in \(0, 0.1\]"),
+        ({"false_alarm_rate": 0.5}, "'false_alarm_rate' parameter"),
         ({"evidence": {}}, "'n_steps'"),
-        ({"evidence": {"n_steps": 80, "capital": [1.0]}}, r"capital must have 24 numbers"),
         ({"alarms": [["mmd", 1]]}, "not enough values"),
     ],
 )
@@ -195,7 +196,3 @@ def test_a_state_from_before_an_update_without_new_calibration_scores():
     while np.array_equal(before, detector.partial_fit(worlds(1, 1)).calibration_scores_):
         with pytest.raises(ValueError, match="another detector"):
             DriftMonitor.from_dict(detector, state)
-
-
-def test_an_alarm_says_what_it_is():
-    assert Alarm("mmd", 124, 25)._asdict() == {"test": "mmd", "at": 124, "since": 25}

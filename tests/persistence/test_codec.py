@@ -142,37 +142,25 @@ A = {"a": np.zeros(2)}
     ("tree", "arrays", "message"),
     [
         ({"array": "b"}, A, "the array 'b' is missing"),
-        ({"array": ["a"]}, A, "is missing"),
-        ({"array": None}, A, "is missing"),
         ([{"array": "a"}, {"array": "a"}], A, "the array 'a' is missing"),
         ([], A, r"the arrays \['a'\] do not belong there"),
-        ({"array": "a"}, {"a": np.zeros(2, np.float16)}, "the array a has the type float16"),
-        ({"array": "a"}, {"a": np.array(["x"])}, "the array a has the type"),
         ({}, {}, "an entry has an unknown form"),
         ({"a": 1, "b": 2}, {}, "an entry has an unknown form"),
         ({"pickle": "gASV"}, {}, "an entry has the unknown form 'pickle'"),
-        ({"tuple": 3}, {}, "a tuple is not a list"),
-        ({"tuple": {"0": 1}}, {}, "a tuple is not a list"),
-        ({"dict": [1]}, {}, "a dict has no items"),
-        ({"tensor": 1}, {}, "a tensor is not an array"),
-        ({"class": 3, "state": {"dict": {}}}, {}, "the name of a class is not a string"),
         ({"class": "Nobody", "state": {"dict": {}}}, {}, "class Nobody, which is not registered"),
-        ({"class": "builtins.eval", "state": {"dict": {}}}, {}, "which is not registered"),
         ({"class": "Child", "state": {"dict": {"x": 0.5}}}, {}, "Child, which is not registered"),
-        ({"class": "Point", "state": 3}, {}, "Point: the state is not a dict"),
         ({"class": "Point", "state": {"dict": {}}}, {}, "Point: x is missing"),
         ({"class": "Point", "state": {"dict": {"x": 2.0}}}, {}, "Point: x is out of range"),
+        (
+            {"class": "Point", "state": {"dict": {"x": 0.5, "extra": None, "more": 1}}},
+            {},
+            "Point: 'more' does not belong there",
+        ),
     ],
 )
 def test_trees_that_are_wrong(tree, arrays, message):
     with pytest.raises(ValueError, match=message):
         decode(tree, arrays)
-
-
-def test_an_item_too_many_is_refused():
-    items = {"x": 0.5, "extra": None, "system": "rm"}
-    with pytest.raises(ValueError, match="Point: 'system' does not belong there"):
-        decode({"class": "Point", "state": {"dict": items}}, {})
 
 
 def csr(**changes):
@@ -190,8 +178,6 @@ def csr(**changes):
     [
         ({"shape": (2,)}, "not a pair of counts"),
         ({"shape": (2, -3)}, "not a pair of counts"),
-        ({"shape": (2, 3.0)}, "not a pair of counts"),
-        ({"shape": (2, True)}, "not a pair of counts"),
         ({"shape": (2, 2**62)}, "not a pair of counts"),
         ({"shape": [2, 3]}, "shape is missing or not of type tuple"),
         ({"shape": (10**9, 3)}, "row pointers do not fit"),
@@ -204,7 +190,6 @@ def csr(**changes):
         ({"indptr": np.array([0, 5, 3])}, "row pointers do not ascend"),
         ({"indices": np.array([0, 3, 1])}, "an index is out of range"),
         ({"indices": np.array([0, -1, 1])}, "an index is out of range"),
-        ({"indices": np.array([0, 2**62, 1])}, "an index is out of range"),
         ({"data": np.ones(2)}, "entries do not fit"),
         ({"data": np.array([1, np.nan, 1])}, "an entry is not finite"),
         ({"data": None}, "data is missing or not of type ndarray"),
@@ -218,12 +203,6 @@ def test_sparse_matrices_that_are_wrong(changes, message):
     tree, arrays = csr(**changes)
     with pytest.raises(ValueError, match=f"sparse matrix: .*{message}"):
         decode({"csr": tree}, arrays)
-
-
-def test_sparse_matrices_that_have_no_parts():
-    for content in (3, [1], {"tuple": []}, None):
-        with pytest.raises(ValueError, match="a sparse matrix has no parts"):
-            decode({"csr": content}, {})
 
 
 # -- registry --------------------------------------------------------------------------------------
@@ -240,11 +219,12 @@ def test_register():
         registered_class("Nobody")
 
 
-def test_classes_that_cannot_be_registered():
-    class Silent:
-        def to_state(self):
-            return {}
+class Silent:
+    def to_state(self):
+        return {}
 
+
+def test_classes_that_cannot_be_registered():
     with pytest.raises(TypeError, match="Silent cannot be registered: it has no from_state"):
         register(Silent)
     with pytest.raises(TypeError, match="int cannot be registered: it has no to_state"):
@@ -264,28 +244,7 @@ def test_one_name_is_one_class():
 # -- state -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("value", "arguments", "message"),
-    [
-        (np.zeros(2), (float, (3,)), r"array a is float64 \(2,\), expected float64 \(3,\)"),
-        (np.zeros((2, 1)), (float, (2,)), r"array a is float64 \(2, 1\), expected float64 \(2,\)"),
-        (np.zeros(2, np.float32), (float, (None,)), r"expected float64 \('any',\)"),
-        (np.array([1, np.nan]), (float, (None,)), "array a is not finite"),
-        (np.array([1, -np.inf]), (float, (None,)), "array a is not finite"),
-        ([0.0], (float, (1,)), "a is missing or not of type ndarray"),
-    ],
-)
-def test_take_array(value, arguments, message):
-    with pytest.raises(ValueError, match=f"Owner: .*{message}"):
-        State("Owner", {"a": value}).take_array("a", *arguments)
-
-
-def test_take_array_in_a_range():
-    array = np.array([0, 5])
-    assert State("Owner", {"a": array}).take_array("a", int, (None,), low=0, high=5) is array
-    for limits in ({"low": 1}, {"high": 4}):
-        with pytest.raises(ValueError, match="Owner: the array a is out of range"):
-            State("Owner", {"a": array}).take_array("a", int, (2,), **limits)
+FLOATS = "array a is float64"
 
 
 @pytest.mark.parametrize(
@@ -304,6 +263,18 @@ def test_take_array_in_a_range():
         (3, lambda s: s.take_instance("a", Point), "a is missing or of another type than Point"),
         (3, lambda s: s.take_optional("a", Point), "a is missing or of another type than Point"),
         (None, lambda s: s.take_optional("b", Point), "b is missing or of another type than Point"),
+        (
+            np.zeros(2),
+            lambda s: s.take_array("a", float, (3,)),
+            rf"{FLOATS} \(2,\), expected float64",
+        ),
+        (np.zeros((2, 1)), lambda s: s.take_array("a", float, (2,)), rf"{FLOATS} \(2, 1\), expec"),
+        (np.zeros(2, "f4"), lambda s: s.take_array("a", float, (None,)), r"float64 \('any',\)"),
+        (np.array([np.nan]), lambda s: s.take_array("a", float, (None,)), "array a is not finite"),
+        (np.array([-np.inf]), lambda s: s.take_array("a", float, (1,)), "array a is not finite"),
+        ([0.0], lambda s: s.take_array("a", float, (1,)), "a is missing or not of type ndarray"),
+        (np.array([0, 5]), lambda s: s.take_array("a", int, (2,), low=1), "a is out of range"),
+        (np.array([0, 5]), lambda s: s.take_array("a", int, (2,), high=4), "a is out of range"),
     ],
 )
 def test_take(value, take, message):
@@ -323,3 +294,5 @@ def test_every_item_is_taken_once():
     assert state.take_optional("b", Point) is None
     state.check_empty()
     assert State("Owner", {"a": 1}).take_all() == {"a": 1}
+    array = np.array([0, 5])
+    assert State("Owner", {"a": array}).take_array("a", int, (None,), low=0, high=5) is array

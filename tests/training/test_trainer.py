@@ -14,6 +14,7 @@ from skgraphkde import (
     GraphBatch,
     NodeFeatures,
     References,
+    SpectralEdges,
     Twins,
     read_graphs,
 )
@@ -23,7 +24,6 @@ from skgraphkde.distances.fitted_mmd import FittedMMD
 from skgraphkde.distances.joint import Distances
 from skgraphkde.encoders.base import build_encoder
 from skgraphkde.encoders.message_flow import MessageFlow
-from skgraphkde.training.edges import spectral_twins
 from skgraphkde.training.trainer import Trainer, _learning_rate_factor, _split
 from tests.conftest import GAMMAS, random_graphs
 
@@ -56,7 +56,9 @@ def make_options(swap_ratio=0.3, **kwargs):
 def data():
     raw = read_graphs(random_graphs(30, max_nodes=12))
     features = NodeFeatures(("label", "degree")).fit(raw)
-    return features.transform(raw), [features.transform(twin) for twin in spectral_twins(raw)]
+    return features.transform(raw), [
+        features.transform(twin) for twin in SpectralEdges().twins(raw)
+    ]
 
 
 def make_trainer(data, model=None, references=None, verbose=0, **kwargs):

@@ -88,7 +88,7 @@ def fresh(estimator: Any, **parameters: Any) -> Any:
 
 
 def fitted(estimator: Any, graphs: Any) -> Any:
-    """The estimator, fitted; what `fit` returns is for check_fit."""
+    """The estimator, fitted; check_fit tests the value that `fit` returns."""
     estimator.fit(list(graphs))
     return estimator
 
@@ -113,16 +113,10 @@ def methods_of(estimator: Any) -> list[str]:
     return [name for name in METHODS if hasattr(estimator, name)]
 
 
-def call_all(estimator: Any, graphs: Any) -> None:
-    """Call every method on the graphs."""
-    for name in methods_of(estimator):
-        getattr(estimator, name)(list(graphs))
-
-
 def results_of(estimator: Any, graphs: Any) -> dict[str, np.ndarray]:
     """The outputs by method, one row per graph.
 
-    Verdicts, which rounding may tip, are left out unless the estimator gives nothing else.
+    Verdicts, which rounding may change, are omitted unless the estimator returns nothing else.
     """
     names = [name for name in methods_of(estimator) if name != "predict"] or methods_of(estimator)
     return {name: as_rows(getattr(estimator, name)(list(graphs))) for name in names}
@@ -131,7 +125,7 @@ def results_of(estimator: Any, graphs: Any) -> dict[str, np.ndarray]:
 def as_rows(output: Any) -> np.ndarray:
     """An output as an array with one row per graph.
 
-    A graph becomes one row of moments of what its nodes carry.
+    A graph becomes one row: moments of the degrees and attributes of its nodes.
     """
     if is_array(output):
         return output.toarray() if sp.issparse(output) else np.asarray(output)
@@ -197,16 +191,16 @@ def is_reproducible(estimator: Any, graphs: Any) -> bool:
     return True
 
 
-def must_raise(errors: tuple[type, ...], what: str, call: Callable, *args: Any) -> None:
+def must_raise(errors: tuple[type[Exception], ...], what: str, call: Callable, *args: Any) -> None:
     """Assert that the call raises one of the errors, with a message."""
     expected = " or ".join(error.__name__ for error in errors)
     try:
         call(*args)
+    except errors as error:
+        if not str(error):
+            raise AssertionError(f"{what} raises {expected}: say what is wrong") from error
     except Exception as error:
         got = f"{type(error).__name__} {str(error)!r}"
-        if not isinstance(error, errors):
-            raise AssertionError(f"{what} raises {got}, expected {expected}") from error
-        if not str(error):
-            raise AssertionError(f"{what} raises {got}: say what is wrong") from error
+        raise AssertionError(f"{what} raises {got}, expected {expected}") from error
     else:
         raise AssertionError(f"{what} raises nothing, expected {expected}")
