@@ -248,7 +248,7 @@ EDGES = {
     "a category that equals nothing": (arrow(nodes=[("a", "kind", Odd())]), "graph 2, node 'a'"),
     "a weight of zero": (arrow(edges=[(AB, "w", 0)]), r"graph 2, edge.*weight 0"),
     "a weight below zero": (arrow(edges=[(AB, "w", -1)]), r"graph 2, edge.*weight -1"),
-    "a weight in words": (arrow(edges=[(AB, "w", "heavy")]), "graph 2, edge.*the str 'heavy'"),
+    "a weight in words": (arrow(edges=[(AB, "w", "heavy")]), "graph 2, edge.*: 'heavy'"),
     "a weight nan": (arrow(edges=[(AB, "w", float("nan"))]), "graph 2, edge.*weight nan"),
     "no categories at all": (nx.DiGraph([("a", "b")]), "graph 2"),
     "a dict without edge data": (
@@ -264,7 +264,7 @@ EDGES = {
             "w": [1, 1],
             "edge_data": {"relation": ["r"], "amount": [1.0, 2.0]},
         },
-        "graph 2, edge",
+        "graph 2 has 2 edges and 1 values",
     ),
     "a dict with too many edge data": (
         {

@@ -17,14 +17,101 @@ def offsets(counts: Any) -> np.ndarray:
 
 
 def ranges(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
-    """The integers start[0], ..., stop[0] - 1, start[1], ... in one flat array."""
+    """The integers start[0], ..., stop[0] - 1, start[1], ... in one flat array.
+
+    Parameters
+    ----------
+    start, stop : ndarray of int, shape (n,)
+    """
     counts = (stop - start).astype(np.int64)
     position = np.arange(counts.sum()) - np.repeat(offsets(counts)[:-1], counts)
     return np.repeat(start, counts) + position
 
 
+def row_keys(*columns: np.ndarray) -> np.ndarray:
+    """An integer for each row of columns, by which rows are sorted as by the columns, in order.
+
+    Parameters
+    ----------
+    *columns : ndarray of shape (n,), int
+        Without negative numbers.
+    """
+    key = columns[0].astype(np.int64)
+    for column in columns[1:]:
+        size = int(column.max(initial=0)) + 1
+        if int(key.max(initial=0)) * size > 2**62:
+            key = np.unique(key, return_inverse=True)[1]
+        key = key * size + column
+    return key
+
+
+def group_rows(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Groups of equal rows, in the order of :func:`row_keys`.
+
+    Parameters
+    ----------
+    *columns : ndarray of shape (n,), int
+
+    Returns
+    -------
+    first : ndarray of int
+        The first row of each group.
+    group : ndarray of shape (n,), int
+        The group of each row.
+    """
+    return np.unique(row_keys(*columns), return_index=True, return_inverse=True)[1:]
+
+
+def row_codes(n_rows: int, *tables: np.ndarray | None) -> np.ndarray:
+    """A number for each row of tables side by side, equal for equal rows.
+
+    Parameters
+    ----------
+    n_rows : int
+    *tables : ndarray of shape (n_rows,) or (n_rows, n_columns), or None
+    """
+    columns = [table for table in tables if table is not None]
+    if not columns:
+        return np.zeros(n_rows, dtype=np.int64)
+    rows = np.nan_to_num(np.column_stack(columns), nan=np.inf)
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def opposites(u: np.ndarray, v: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The index of the arc from v to u for each arc from u to v; -1 if there is none.
+
+    Parameters
+    ----------
+    u, v : ndarray of shape (n_arcs,), int
+    codes : ndarray of shape (n_arcs,), int
+        Numbers that differ for arcs with different data. The arcs are sorted by u, v and codes, and
+        no two agree in all three.
+    """
+    key, back = arc_keys(u, v, codes)
+    position = np.minimum(np.searchsorted(key, back), len(key) - 1)
+    return np.where(key[position] == back, position, -1)
+
+
+def arc_keys(u: np.ndarray, v: np.ndarray, *codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The :func:`row_keys` of arcs from u to v, and those of arcs from v to u with equal codes.
+
+    Parameters
+    ----------
+    u, v, *codes : ndarray of shape (n_arcs,), int
+    """
+    twice = (np.tile(x, 2) for x in codes)
+    both = row_keys(np.concatenate([u, v]), np.concatenate([v, u]), *twice)
+    return both[: len(u)], both[len(u) :]
+
+
 def scaled(matrix: sp.csr_array, scale: np.ndarray) -> sp.csr_array:
-    """S A S with the diagonal matrix S of `scale`, without the cost of two sparse products."""
+    """S A S with the diagonal matrix S of `scale`, without the cost of two sparse products.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (n, n)
+    scale : ndarray of shape (n,)
+    """
     rows = np.repeat(scale, np.diff(matrix.indptr))
     data = rows * matrix.data * scale[matrix.indices]
     return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
@@ -62,7 +149,14 @@ def _text_of(label: Any) -> str:
 def columns_by_name(
     numbers: np.ndarray | None, widths: Iterable[tuple[str, int]]
 ) -> dict[str, np.ndarray]:
-    """The columns of each attribute, shape (n, width), which stand side by side in `numbers`."""
+    """The columns of each attribute, shape (n, width), which stand side by side in `numbers`.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n, n_columns) or None
+    widths : iterable of (str, int)
+        The names of the attributes, each with its number of columns.
+    """
     columns, first = {}, 0
     for name, width in widths:
         columns[name] = np.asarray(numbers)[:, first : first + width]
@@ -71,7 +165,14 @@ def columns_by_name(
 
 
 def used_codes(codes: np.ndarray | None, names: tuple[Hashable, ...]) -> tuple:
-    """Codes in a vocabulary without the names that none of them has, and these names."""
+    """Codes in a vocabulary without the names that none of them has, and these names.
+
+    Parameters
+    ----------
+    codes : ndarray of int or None
+    names : tuple of hashable
+        The vocabulary.
+    """
     if codes is None:
         return None, ()
     used, codes = np.unique(codes, return_inverse=True)
@@ -79,7 +180,14 @@ def used_codes(codes: np.ndarray | None, names: tuple[Hashable, ...]) -> tuple:
 
 
 def merged_codes(codes: list[np.ndarray], names: list[tuple[Hashable, ...]]) -> tuple:
-    """One vocabulary for codes in several: the codes, end to end, and the sorted names."""
+    """One vocabulary for codes in several: the codes, end to end, and the sorted names.
+
+    Parameters
+    ----------
+    codes : list of ndarray of int
+    names : list of tuple
+        The vocabulary of each array of codes.
+    """
     vocabulary = sorted_labels({name for of_part in names for name in of_part})
     code = {name: i for i, name in enumerate(vocabulary)}
     parts = [

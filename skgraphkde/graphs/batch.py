@@ -16,13 +16,21 @@ import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import LARGEST, columns_by_name, frozen, merged_codes, offsets, ranges
+from skgraphkde.graphs.arrays import (
+    LARGEST,
+    columns_by_name,
+    frozen,
+    group_rows,
+    merged_codes,
+    offsets,
+    ranges,
+)
 from skgraphkde.graphs.schema import FittedSchema
 from skgraphkde.persistence import State, check_distinct, register
 
 __all__ = ["GraphBatch"]
 
-# What a batch consists of, in the order of the constructor.
+# The parts of a batch, in the order of the constructor.
 PARTS = (
     "node_ptr",
     "adjacency",
@@ -222,20 +230,17 @@ class GraphBatch:
         return self.n_graphs
 
     def __repr__(self) -> str:
-        n_edges, n_arcs = self.adjacency.nnz // 2, self.adjacency.nnz
-        parts = [
-            f"n_graphs={self.n_graphs}",
-            f"n_nodes={self.n_nodes}",
-            f"n_arcs={n_arcs}" if self.directed else f"n_edges={n_edges}",
-        ]
-        if self.labels is not None:
-            parts.append(f"n_labels={len(self.label_names)}")
-        if self.attributes is not None:
-            parts.append(f"n_attributes={self.attributes.shape[1]}")
-        if self.edge_labels is not None:
-            parts.append(f"n_edge_labels={len(self.edge_label_names)}")
-        if self.edge_attributes is not None:
-            parts.append(f"n_edge_attributes={self.edge_attributes.shape[1]}")
+        attributes, edge_attributes = self.attributes, self.edge_attributes
+        sizes = {
+            "n_graphs": self.n_graphs,
+            "n_nodes": self.n_nodes,
+            "n_arcs" if self.directed else "n_edges": self.n_edges_per_graph.sum(),
+            "n_labels": None if self.labels is None else len(self.label_names),
+            "n_attributes": None if attributes is None else attributes.shape[1],
+            "n_edge_labels": None if self.edge_labels is None else len(self.edge_label_names),
+            "n_edge_attributes": None if edge_attributes is None else edge_attributes.shape[1],
+        }
+        parts = [f"{name}={size}" for name, size in sizes.items() if size is not None]
         return f"GraphBatch({', '.join(parts)})"
 
     # -- state ---------------------------------------------------------------------------------
@@ -247,7 +252,14 @@ class GraphBatch:
     @classmethod
     def from_state(cls, state: State) -> GraphBatch:
         """The graphs in a file, for which everything holds that the constructor relies on."""
-        return cls(**_checked_parts(state))
+        schema = state.take_instance("schema", FittedSchema)
+        node_ptr = state.take_array("node_ptr", np.int64, (None,))
+        adjacency = state.take("adjacency", sp.csr_array)
+        _check_structure(state, schema, node_ptr, adjacency)
+        nodes = _take_data(state, "", adjacency.shape[0], schema)
+        edges = _take_data(state, "edge_", adjacency.nnz, schema)
+        parts = dict(zip(PARTS, (node_ptr, adjacency, *nodes, *edges, schema), strict=True))
+        return cls(**parts)
 
     # -- slicing and joining -------------------------------------------------------------------
 
@@ -359,11 +371,42 @@ class GraphBatch:
             names of the schema; edges have the attribute "weight" (or the name that was read) if
             any weight of the batch differs from 1.
         """
-        return _to_networkx(self)
+        adjacency = self.adjacency.tocoo()
+        row, column = adjacency.row, adjacency.col
+        arcs = np.flatnonzero(self.directed | (row < column))
+        has_parallel = len(group_rows(row[arcs], column[arcs])[0]) < len(arcs)
+        kind = {
+            (False, False): nx.Graph,
+            (True, False): nx.DiGraph,
+            (False, True): nx.MultiGraph,
+            (True, True): nx.MultiDiGraph,
+        }[self.directed, has_parallel]
+        of_arcs = _values_by_name(self, "edge", arcs)
+        if (self.adjacency.data != 1).any():
+            of_arcs[self.schema.edge_weight or "weight"] = adjacency.data[arcs].tolist()
+        of_nodes = _values_by_name(self, "node", np.arange(self.n_nodes))
+        records = _records(of_arcs, len(arcs)), _records(of_nodes, self.n_nodes)
+        arc_ptr = np.searchsorted(row[arcs], self.node_ptr)
+        graphs = []
+        for i, (start, stop) in enumerate(zip(self.node_ptr[:-1], self.node_ptr[1:], strict=True)):
+            graph = nx.empty_graph(0, create_using=kind)
+            own = slice(arc_ptr[i], arc_ptr[i + 1])
+            graph.add_nodes_from(enumerate(records[1][start:stop]))
+            ends = (x[arcs[own]] - start for x in (row, column))
+            graph.add_edges_from(zip(*(x.tolist() for x in ends), records[0][own], strict=True))
+            graphs.append(graph)
+        return graphs
 
 
 def with_edge_columns(batch: GraphBatch, schema: FittedSchema) -> GraphBatch:
-    """Graphs without edges, with the columns that edges have in other graphs."""
+    """Graphs without edges, with the columns that edges have in other graphs.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+    schema : FittedSchema
+        The schema of the other graphs.
+    """
     width = sum(width for _, width in schema.edge_numbers)
     return batch.replace(
         edge_labels=np.zeros(0, dtype=np.int64) if schema.edge_categories else None,
@@ -395,94 +438,57 @@ def _joined(parts: list[tuple]) -> tuple[Any, Any, Any]:
 # -- files -----------------------------------------------------------------------------------------
 
 
-def _checked_parts(state: State) -> dict[str, Any]:
-    """The parts of a batch in a file."""
-    schema = state.take_instance("schema", FittedSchema)
-    node_ptr = state.take_array("node_ptr", np.int64, (None,))
-    adjacency = state.take("adjacency", sp.csr_array)
-    n_nodes, n_arcs = adjacency.shape[0], adjacency.nnz
+def _check_structure(
+    state: State, schema: FittedSchema, node_ptr: np.ndarray, adjacency: sp.csr_array
+) -> None:
+    """Raise a ValueError unless nodes and arcs are as the constructor describes them."""
+    n_nodes = adjacency.shape[0]
     state.check(adjacency.shape == (n_nodes, n_nodes), "adjacency is not square")
     is_ptr = len(node_ptr) > 1 and node_ptr[0] == 0 and node_ptr[-1] == n_nodes
     state.check(is_ptr and (np.diff(node_ptr) > 0).all(), "node_ptr does not ascend")
     graph_of_node = np.repeat(np.arange(len(node_ptr) - 1), np.diff(node_ptr))
-    row = np.repeat(np.arange(n_nodes), np.diff(adjacency.indptr))
-    within = graph_of_node[row] == graph_of_node[adjacency.indices]
-    state.check(within.all(), "adjacency has an edge between graphs")
+    row, column = np.repeat(np.arange(n_nodes), np.diff(adjacency.indptr)), adjacency.indices
+    are_within = (graph_of_node[row] == graph_of_node[column]).all()
+    state.check(are_within, "adjacency has an edge between graphs")
     weights = adjacency.data
     are_weights = weights.dtype == np.float64 and ((weights > 0) & (weights <= LARGEST)).all()
     state.check(are_weights, "adjacency has weights that are not positive numbers")
-    steps = np.diff(row * n_nodes + adjacency.indices)
     has_data = bool(schema.edge_categories or schema.edge_numbers)
-    is_sorted = (steps >= 0).all() if has_data else (steps > 0).all()
+    is_sorted = (np.diff(row * n_nodes + column) >= (0 if has_data else 1)).all()
     state.check(is_sorted, "the arcs of adjacency are not sorted")
-    state.check((row != adjacency.indices).all(), "adjacency has a self-loop")
+    state.check((row != column).all(), "adjacency has a self-loop")
     is_symmetric = schema.directed or not (adjacency != adjacency.T).nnz
     state.check(is_symmetric, "adjacency is not that of undirected graphs")
-    parts = {"schema": schema, "node_ptr": node_ptr, "adjacency": adjacency}
-    for prefix, n_rows, categories, numbers in (
-        ("", n_nodes, schema.node_categories, schema.node_numbers),
-        ("edge_", n_arcs, schema.edge_categories, schema.edge_numbers),
-    ):
-        labels = state.take_optional(f"{prefix}labels", np.ndarray)
-        names = state.take(f"{prefix}label_names", tuple)
-        state.check((labels is None) == (not categories), f"{prefix}labels are not as in schema")
-        check_distinct(names, f"GraphBatch: {prefix}label_names has a label twice")
-        if labels is not None:
-            is_code = labels.dtype == np.int64 and labels.shape == (n_rows,)
-            is_code = is_code and ((labels >= 0) & (labels < len(names))).all()
-            state.check(is_code, f"{prefix}labels do not fit {prefix}label_names")
-            is_joint = len(categories) < 2 or all(
-                type(x) is tuple and len(x) == len(categories) for x in names
-            )
-            state.check(is_joint, f"{prefix}label_names are not tuples")
-        attributes = state.take_optional(f"{prefix}attributes", np.ndarray)
-        width = sum(width for _, width in numbers)
-        state.check((attributes is None) == (width == 0), f"{prefix}attributes: not as in schema")
-        if attributes is not None:
-            fits = attributes.dtype == np.float64 and attributes.shape == (n_rows, width)
-            values = np.abs(attributes) if fits else np.array(np.inf)
-            usable = (values <= LARGEST) | ((schema.missing == "indicate") & np.isnan(values))
-            state.check(usable.all(), f"{prefix}attributes do not fit, or are not finite")
-        parts |= {f"{prefix}labels": labels, f"{prefix}label_names": names}
-        parts[f"{prefix}attributes"] = attributes
-    return parts
+
+
+def _take_data(state: State, prefix: str, n_rows: int, schema: FittedSchema) -> tuple:
+    """Labels, their names, and numbers, of nodes or of arcs, as the schema has them."""
+    part = "edge" if prefix else "node"
+    categories = schema.names(f"{part}_categories")
+    width = sum(width for _, width in getattr(schema, f"{part}_numbers"))
+    labels = state.take_optional(f"{prefix}labels", np.ndarray)
+    names = state.take(f"{prefix}label_names", tuple)
+    check_distinct(names, f"GraphBatch: {prefix}label_names has a label twice")
+    are_names = len(categories) < 2 or all(
+        type(x) is tuple and len(x) == len(categories) for x in names
+    )
+    state.check(are_names, f"{prefix}label_names are not tuples")
+    fits = (labels is None) == (not categories)
+    if labels is not None and fits:
+        fits = labels.dtype == np.int64 and labels.shape == (n_rows,)
+        fits = fits and bool(((labels >= 0) & (labels < len(names))).all())
+    state.check(fits, f"{prefix}labels do not fit {prefix}label_names")
+    numbers = state.take_optional(f"{prefix}attributes", np.ndarray)
+    fits = (numbers is None) == (width == 0)
+    if numbers is not None and fits:
+        fits = numbers.dtype == np.float64 and numbers.shape == (n_rows, width)
+        is_missing = np.isnan(numbers) & (schema.missing == "indicate")
+        fits = fits and bool(((np.abs(numbers) <= LARGEST) | is_missing).all())
+    state.check(fits, f"{prefix}attributes do not fit, or are not finite")
+    return labels, names, numbers
 
 
 # -- networkx --------------------------------------------------------------------------------------
-
-
-def _to_networkx(batch: GraphBatch) -> list[nx.Graph]:
-    schema, adjacency = batch.schema, batch.adjacency.tocoo()
-    row, column = adjacency.row, adjacency.col
-    is_listed = np.ones(len(row), dtype=bool) if batch.directed else row < column
-    arcs = np.flatnonzero(is_listed)
-    key = row[arcs].astype(np.int64) * batch.n_nodes + column[arcs]
-    has_parallel = bool((np.diff(key) == 0).any())
-    plain = {
-        (False, False): nx.Graph,
-        (True, False): nx.DiGraph,
-        (False, True): nx.MultiGraph,
-        (True, True): nx.MultiDiGraph,
-    }[batch.directed, has_parallel]
-    weight = schema.edge_weight or "weight"
-    weights = adjacency.data if np.any(adjacency.data != 1) else None
-    arc_ptr = np.searchsorted(batch.graph_of_node[row[arcs]], np.arange(batch.n_graphs + 1))
-    graphs = []
-    for i, (start, stop) in enumerate(zip(batch.node_ptr[:-1], batch.node_ptr[1:], strict=True)):
-        graph = nx.empty_graph(int(stop - start), create_using=plain)
-        for name, values in _values_by_name(batch, "node", np.arange(start, stop)).items():
-            nx.set_node_attributes(graph, dict(enumerate(values)), name)
-        own = arcs[arc_ptr[i] : arc_ptr[i + 1]]
-        columns = _values_by_name(batch, "edge", own)
-        if weights is not None:
-            columns[weight] = weights[own].tolist()
-        data: Any = [
-            dict(zip(columns, x, strict=True)) for x in zip(*columns.values(), strict=True)
-        ]
-        ends = (row[own] - start).tolist(), (column[own] - start).tolist()
-        graph.add_edges_from(zip(*ends, data or [{}] * len(own), strict=True))
-        graphs.append(graph)
-    return graphs
 
 
 def _values_by_name(batch: GraphBatch, part: str, index: np.ndarray) -> dict[str, list]:
@@ -503,3 +509,10 @@ def _values_by_name(batch: GraphBatch, part: str, index: np.ndarray) -> dict[str
         is_number = rows.shape[1] == 1
         values[name] = rows[:, 0].tolist() if is_number else [row.copy() for row in rows]
     return values
+
+
+def _records(columns: dict[str, list], n: int) -> list[dict[str, Any]]:
+    """A dict for each row of columns."""
+    if not columns:
+        return [{} for _ in range(n)]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -12,7 +12,7 @@ from scipy.stats import poisson
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
-from skgraphkde.graphs.refinement import hash64, hash_rows, refined, sums_of_runs
+from skgraphkde.graphs.refinement import hash64, hash_rows, refined
 from skgraphkde.graphs.relations import messages
 
 # Colors that still split after so many rounds belong to paths and trees that differ far away.
@@ -64,13 +64,8 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
 
 def _rounded(batch: GraphBatch) -> GraphBatch:
     """The graphs with rounded numbers."""
-    rounded = {
-        name: None if values is None else _to_grid(np.asarray(values))
-        for name, values in (
-            ("attributes", batch.attributes),
-            ("edge_attributes", batch.edge_attributes),
-        )
-    }
+    numbers = {x: getattr(batch, x) for x in ("attributes", "edge_attributes")}
+    rounded = {name: None if x is None else _to_grid(x) for name, x in numbers.items()}
     A = batch.adjacency
     if (A.data == A.data[:1]).all():
         return batch.replace(**rounded, schema=batch.schema)
@@ -92,42 +87,34 @@ def _to_grid(columns: np.ndarray) -> np.ndarray:
     return np.where(step == 1.0, columns, np.rint(columns / step) * step)
 
 
-def _own_colors(batch: GraphBatch) -> np.ndarray:
-    """Colors by the data of each node, shape (n_nodes,)."""
-    colors = hash64(np.zeros(batch.n_nodes, dtype=np.uint64))
-    if batch.labels is not None:
-        colors = hash64(colors + np.asarray(batch.labels).astype(np.uint64))
-    if batch.attributes is not None:
-        colors = hash64(colors + hash_rows(np.asarray(batch.attributes)))
-    return colors
-
-
 def _node_colors(batch: GraphBatch, n_rounds: int) -> np.ndarray:
     """Colors of all nodes once they no longer split, or after so many rounds, shape (n_nodes,)."""
-    colors = _own_colors(batch)
-    passed, before = messages(batch, _edge_codes(batch), weighted=True), 0
-    for new in refined(colors, passed, n_rounds):
+    colors = _data_colors(batch.n_nodes, batch.labels, batch.attributes)
+    codes = None
+    if batch.edge_labels is not None or batch.edge_attributes is not None:
+        codes = _data_colors(batch.adjacency.nnz, batch.edge_labels, batch.edge_attributes)
+    n_before = 0
+    for new in refined(colors, messages(batch, codes, weighted=True), n_rounds):
         colors, n_colors = new, len(np.unique(new))
-        if n_colors == before:
+        if n_colors == n_before:
             break
-        before = n_colors
+        n_before = n_colors
     return colors
 
 
-def _edge_codes(batch: GraphBatch) -> np.ndarray | None:
-    """A number for all that is known of each arc but its weight; None if nothing is."""
-    codes = None
-    if batch.edge_labels is not None:
-        codes = hash64(np.asarray(batch.edge_labels).astype(np.uint64))
-    if batch.edge_attributes is not None:
-        numbers = hash_rows(np.asarray(batch.edge_attributes))
-        codes = numbers if codes is None else hash64(codes + numbers)
-    return codes
+def _data_colors(n: int, labels: np.ndarray | None, numbers: np.ndarray | None) -> np.ndarray:
+    """Colors by the data of each node, or arc, shape (n,)."""
+    colors = hash64(np.zeros(n, dtype=np.uint64))
+    if labels is not None:
+        colors = hash64(colors + np.asarray(labels).astype(np.uint64))
+    if numbers is not None:
+        colors = hash64(colors + hash_rows(np.asarray(numbers)))
+    return colors
 
 
 def _kinds(batch: GraphBatch, colors: np.ndarray) -> np.ndarray:
     """One color for each graph, by those of its nodes, in any order; shape (n_graphs,)."""
-    of_graph = sums_of_runs(hash64(colors), batch.node_ptr)
+    of_graph = np.add.reduceat(hash64(colors), batch.node_ptr[:-1])  # modulo 2^64
     return hash64(of_graph + batch.n_nodes_per_graph.astype(np.uint64))
 
 

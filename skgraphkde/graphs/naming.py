@@ -29,13 +29,25 @@ def escaped(name: str) -> str:
 
 
 def shown(name: Any, most: int = LONGEST) -> str:
-    """A name in a message: printable, and cut where it is longer than `most` characters."""
+    """A name in a message: printable, and cut where it is longer than `most` characters.
+
+    Parameters
+    ----------
+    name : object
+    most : int, default=100
+    """
     text = name if isinstance(name, str) else str(name)
     text = printable(text[: most + 1])
     return text if len(text) <= most else f"{text[:most]}..."
 
 
 def listed(names: Sequence[Any], most: int = 5) -> str:
-    """The first few of some names, and how many more there are."""
+    """The first few of some names, and how many more there are.
+
+    Parameters
+    ----------
+    names : sequence
+    most : int, default=5
+    """
     more = [f"and {len(names) - most} more"] if len(names) > most else []
     return ", ".join([*map(shown, names[:most]), *more])

@@ -7,7 +7,8 @@ the node and the cure. The caller's graphs are never changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -95,36 +96,32 @@ def read_graphs(
     schema = validated(schema) if fitted is None else fitted.to_schema()
     if isinstance(graphs, GraphBatch) and len(graphs):
         return select_columns(graphs, schema)
-    node_names = _node_names(schema)
+    graphs = enumerate(_check_sequence(graphs))
     batches: list[GraphBatch] = []
-    waiting: list[Graph] = []  # read, but not yet in a batch
-
-    def flush() -> None:
-        if waiting:
-            batches.append(assemble(waiting, schema, fitted))
-            waiting.clear()
-
-    for i, graph in enumerate(_check_sequence(graphs)):
-        if isinstance(graph, GraphBatch):
-            flush()
-            batches.append(select_columns(graph, schema))
-        elif (read := reader_of(graph)) is not None:
-            waiting.append(read(i, graph, node_names))
+    for are_batches, group in groupby(graphs, key=lambda x: isinstance(x[1], GraphBatch)):
+        if are_batches:
+            batches += [select_columns(batch, schema) for _, batch in group]
         else:
+            batches.append(assemble(_read(group, schema), schema, fitted))
+    return batches[0] if len(batches) == 1 else GraphBatch.concatenate(batches)
+
+
+def _read(graphs: Iterable[tuple[int, Any]], schema: GraphSchema) -> list[Graph]:
+    """Graphs of any format, each with its position in the caller's list."""
+    kinds = ("node_categories", "node_numbers")
+    named = [name for kind in kinds for name in (*schema.named(kind), *CONVENTIONS[kind])]
+    read = []
+    for i, graph in graphs:
+        reader = reader_of(graph)
+        if reader is None:
             raise TypeError(
                 f"graph {i} has the type {type(graph).__name__}; give a graph from networkx, DGL, "
                 "PyTorch Geometric or igraph, an (A, X) pair of arrays, a dict with 'edges', a "
                 "tuple as GraKeL takes it, or a GraphBatch"
             )
-    flush()
-    return batches[0] if len(batches) == 1 else GraphBatch.concatenate(batches)
-
-
-def _node_names(schema: GraphSchema) -> tuple[str, ...]:
-    """Names of node data that may be read; some formats count their nodes by it."""
-    kinds = ("node_categories", "node_numbers")
-    named = [name for kind in kinds for name in schema.named(kind)]
-    return tuple(dict.fromkeys([*named, *(name for kind in kinds for name in CONVENTIONS[kind])]))
+        # Some formats count their nodes by the data that may be read.
+        read.append(reader(i, graph, tuple(named)))
+    return read
 
 
 def _check_sequence(graphs: Any) -> Any:

@@ -61,12 +61,6 @@ def refined(
         yield colors
 
 
-def sums_of_runs(colors: np.ndarray, ptr: np.ndarray) -> np.ndarray:
-    """The sums, modulo 2^64, of the colors from ptr[0] to ptr[1] - 1, from ptr[1] on, and so on."""
-    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(colors)])
-    return total[ptr[1:]] - total[ptr[:-1]]
-
-
 def hash_rows(columns: np.ndarray) -> np.ndarray:
     """A color for each row of a matrix of numbers, equal for rows that are equal up to rounding.
 

@@ -147,7 +147,13 @@ def validated(schema: Any) -> GraphSchema:
 
 
 def closest_names(name: str, known: Iterable[str]) -> str:
-    """Up to ten names that there are, the closest to `name` first, for a message."""
+    """Up to ten names that there are, the closest to `name` first, for a message.
+
+    Parameters
+    ----------
+    name : str
+    known : iterable of str
+    """
     return ", ".join(map(repr, difflib.get_close_matches(name, known, n=10, cutoff=0.0)))
 
 
@@ -191,19 +197,17 @@ class FittedSchema:
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __repr__(self) -> str:
-        parts = []
-        for kind in KINDS:
-            value = getattr(self, kind)
-            if value:
-                names = value if kind.endswith("categories") else tuple(map(_sized, value))
-                parts.append(f"{kind}={names!r}")
-        if self.edge_weight is not None:
-            parts.append(f"edge_weight={self.edge_weight!r}")
-        parts.append(f"directed={self.directed}")
-        if self.missing != "error":
-            parts.append(f"missing={self.missing!r}")
-        if self.ignored:
-            parts.append(f"ignored={tuple(map(str, self.ignored))!r}")
+        fields: dict[str, Any] = {
+            "node_categories": self.node_categories,
+            "node_numbers": tuple(map(_sized, self.node_numbers)),
+            "edge_categories": self.edge_categories,
+            "edge_numbers": tuple(map(_sized, self.edge_numbers)),
+            "edge_weight": self.edge_weight,
+            "directed": self.directed,
+            "missing": self.missing,
+            "ignored": tuple(map(str, self.ignored)),
+        }
+        parts = [f"{name}={x!r}" for name, x in fields.items() if x not in ((), None, "error")]
         return f"FittedSchema({', '.join(parts)})"
 
     def names(self, kind: str) -> tuple[str, ...]:
@@ -270,7 +274,15 @@ class FittedSchema:
         )
 
     def check_named(self, schema: GraphSchema, has_edges: bool) -> None:
-        """Raise a ValueError if the user named numbers of which no graph has a value."""
+        """Raise a ValueError if the user named numbers of which no graph has a value.
+
+        Parameters
+        ----------
+        schema : GraphSchema
+            The schema of the user.
+        has_edges : bool
+            Whether any training graph has an edge.
+        """
         for kind in ("node_numbers", "edge_numbers"):
             read = dict(getattr(self, kind))
             for name in schema.named(kind):
@@ -295,32 +307,25 @@ class FittedSchema:
     @classmethod
     def from_state(cls, state: State) -> FittedSchema:
         """The schema in a file."""
+        forms: dict[str, Any] = {
+            "node_categories": str,
+            "edge_categories": str,
+            "named": str,
+            "node_numbers": (str, int),
+            "edge_numbers": (str, int),
+            "ignored": (str, str, str, int),
+            "labels": (str, tuple),
+        }
         values: dict[str, Any] = {}
-        for name in ("node_categories", "edge_categories", "named"):
+        for name, form in forms.items():
             values[name] = state.take(name, tuple)
-            are_names = all(type(x) is str for x in values[name])
-            state.check(are_names, f"{name} has something that is not text")
-        for name in ("node_numbers", "edge_numbers"):
-            values[name] = state.take(name, tuple)
-            for item in values[name]:
-                is_pair = type(item) is tuple and [type(x) for x in item] == [str, int]
-                state.check(is_pair and item[1] > 0, f"{name} has something but names and widths")
-        ignored = state.take("ignored", tuple)
-        for item in ignored:
-            is_record = type(item) is tuple and [type(x) for x in item] == [str, str, str, int]
-            state.check(is_record, "ignored has something but records")
-        values["ignored"] = tuple(Ignored(*item) for item in ignored)
+            items = (tuple(map(type, x)) if type(x) is tuple else type(x) for x in values[name])
+            state.check(all(item == form for item in items), f"{name} has an item of another kind")
+        values["ignored"] = tuple(Ignored(*item) for item in values["ignored"])
         values["edge_weight"] = state.take_optional("edge_weight", str)
         values["directed"] = state.take("directed", bool)
         values["directed_policy"] = state.take("directed_policy", (bool, str))
-        is_policy = values["directed_policy"] in (True, False, "auto")
-        state.check(is_policy, "directed_policy is neither true, false nor auto")
         values["missing"] = state.take_choice("missing", ("error", "indicate"))
-        values["labels"] = state.take("labels", tuple)
-        for item in values["labels"]:
-            is_pair = type(item) is tuple and [type(x) for x in item] == [str, tuple]
-            are_names = is_pair and all(type(x) is str for x in item[1])
-            state.check(are_names, "labels has something but names of columns")
         return cls(**values)
 
 
@@ -339,6 +344,12 @@ def unmentioned(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[
 
     A schema that says which categories and which numbers nodes have mentions all data of nodes, and
     one that says which categories, or None, mentions the conventional ones; "all" mentions nothing.
+
+    Parameters
+    ----------
+    schema : GraphSchema or None
+        The schema of the user.
+    ignored : iterable of Ignored
     """
     schema, mentioned = schema or GraphSchema(), set()
     ignored = list(ignored)
@@ -352,7 +363,14 @@ def unmentioned(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[
 
 
 def unread_attributes(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[Ignored]:
-    """Attributes among the data that is :func:`unmentioned`."""
+    """Attributes among the data that is :func:`unmentioned`.
+
+    Parameters
+    ----------
+    schema : GraphSchema or None
+        The schema of the user.
+    ignored : iterable of Ignored
+    """
     return [x for x in unmentioned(schema, ignored) if x.is_attribute]
 
 

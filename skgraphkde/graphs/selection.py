@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde.computing.warn import warn
-from skgraphkde.graphs.arrays import columns_by_name, offsets, sorted_labels
+from skgraphkde.graphs.arrays import columns_by_name, group_rows, offsets, row_codes, sorted_labels
 from skgraphkde.graphs.batch import GraphBatch, with_edge_columns
 from skgraphkde.graphs.problems import GraphError, Ignored
 from skgraphkde.graphs.schema import KINDS, FittedSchema, GraphSchema, Widths, closest_names
@@ -27,6 +27,11 @@ LEAST_VALUES, SHARED, OFTEN_SHARED = 10, 0.5, 0.8
 
 def select_columns(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
     """The data of a batch that a schema names; "auto" and "all" are everything that was read.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+    schema : GraphSchema
 
     Raises
     ------
@@ -106,7 +111,18 @@ def select_categories(
     has: tuple[str, ...],
     names: tuple[str, ...],
 ) -> tuple[np.ndarray | None, tuple[Any, ...]]:
-    """Codes and vocabulary of some of the categories."""
+    """Codes and vocabulary of some of the categories.
+
+    Parameters
+    ----------
+    codes : ndarray of int or None
+    vocabulary : tuple of hashable
+        The categories that the codes stand for; tuples, if `has` has several names.
+    has : tuple of str
+        The names of the categories.
+    names : tuple of str
+        Those that are selected.
+    """
     if codes is None or not names:
         return None, ()
     if names == has:
@@ -122,27 +138,19 @@ def select_categories(
 
 def _without_repeated_arcs(batch: GraphBatch) -> GraphBatch:
     """Join parallel edges that agree in all data that is left; weights that were read are added."""
-    columns = [batch.source_of_arc, batch.adjacency.indices]
-    if batch.edge_labels is not None:
-        columns.append(batch.edge_labels)
-    if batch.edge_attributes is not None:
-        columns += list(np.nan_to_num(batch.edge_attributes, nan=np.inf).T)
-    rows = np.column_stack(columns)
-    _, first, arc = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    if len(first) == len(rows):
+    adjacency, labels, numbers = batch.adjacency, batch.edge_labels, batch.edge_attributes
+    source, codes = batch.source_of_arc, row_codes(adjacency.nnz, labels, numbers)
+    first, group = group_rows(source, adjacency.indices, codes)
+    if len(first) == adjacency.nnz:
         return batch
-    weights = batch.adjacency.data[first]
+    weights = adjacency.data[first]
     if batch.schema.edge_weight is not None:
-        weights = np.bincount(arc.reshape(-1), batch.adjacency.data, len(first))
-    source, target = columns[0][first], columns[1][first]
-    order = np.lexsort((target, source))
-    indptr = offsets(np.bincount(source, minlength=batch.n_nodes))
-    adjacency = sp.csr_array((weights[order], target[order], indptr), shape=batch.adjacency.shape)
-    kept = first[order]
+        weights = np.bincount(group, adjacency.data)
+    indptr = offsets(np.bincount(source[first], minlength=batch.n_nodes))
     return batch.replace(
-        adjacency=adjacency,
-        edge_labels=None if batch.edge_labels is None else batch.edge_labels[kept],
-        edge_attributes=None if batch.edge_attributes is None else batch.edge_attributes[kept],
+        adjacency=sp.csr_array((weights, adjacency.indices[first], indptr), adjacency.shape),
+        edge_labels=None if labels is None else labels[first],
+        edge_attributes=None if numbers is None else numbers[first],
         schema=batch.schema,
     )
 
@@ -152,6 +160,12 @@ def _without_repeated_arcs(batch: GraphBatch) -> GraphBatch:
 
 def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
     """Graphs that were read by the schema of the training graphs, with the same columns.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+    fitted : FittedSchema
+        The schema of the training graphs.
 
     Raises
     ------

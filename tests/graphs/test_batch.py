@@ -7,19 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import train_test_split
 
-from skgraphkde.graphs import GraphBatch, GraphSchema, read_graphs
+from skgraphkde.graphs import GraphBatch, read_graphs
 from tests.conftest import random_graphs
-
-
-def assert_same(a, b):
-    assert a.node_ptr.tolist() == b.node_ptr.tolist()
-    assert (a.adjacency != b.adjacency).nnz == 0
-    names = [[g.label_names[code] for code in g.labels] for g in (a, b) if g.labels is not None]
-    assert len(names) != 1
-    assert names[:1] == names[1:]
-    assert (a.attributes is None) == (b.attributes is None)
-    if a.attributes is not None:
-        np.testing.assert_array_equal(a.attributes, b.attributes)
+from tests.graphs.common import assert_same
 
 
 def test_sizes():
@@ -90,19 +80,6 @@ def test_concatenate_refuses_what_does_not_fit():
         GraphBatch.concatenate([])
 
 
-def test_round_trip_to_networkx():
-    graphs = random_graphs(6, n_attributes=2)
-    for graph in graphs:
-        nx.set_edge_attributes(graph, 2.5, "weight")
-    batch = read_graphs(graphs, schema=GraphSchema(edge_weight="weight"))
-    back = batch.to_networkx()
-    assert_same(read_graphs(back, schema=GraphSchema(edge_weight="weight")), batch)
-    for graph, copy in zip(graphs, back, strict=True):
-        assert nx.utils.edges_equal(graph.edges, copy.edges)
-        assert all(graph.nodes[k]["label"] == copy.nodes[k]["label"] for k in graph)
-        assert all(copy.edges[edge]["weight"] == 2.5 for edge in copy.edges)
-
-
 def test_unweighted_edges_have_no_weight_in_networkx(batch):
     assert all(not data for graph in batch.to_networkx() for *_, data in graph.edges(data=True))
 
@@ -122,13 +99,3 @@ def test_arrays_are_read_only_and_the_callers_are_not(batch):
     GraphBatch(ptr, batch.adjacency)
     ptr[0] = 0  # still writable
     assert ptr.flags.writeable
-
-
-def test_label_order_does_not_depend_on_graph_order():
-    graphs = random_graphs(8)
-    assert read_graphs(graphs).label_names == read_graphs(graphs[::-1]).label_names
-    mixed = [nx.path_graph(4)]
-    nx.set_node_attributes(mixed[0], dict(enumerate(["b", 2, "a", (1, 2)])), "label")
-    assert read_graphs(mixed).label_names == (2, "a", "b", (1, 2))
-    nx.set_node_attributes(mixed[0], dict(enumerate([10**400, 3, True, "b"])), "label")
-    assert read_graphs(mixed).label_names == (True, 3, 10**400, "b")

@@ -1,6 +1,5 @@
 """Every format gives the same batch as networkx does, and bad graphs get one clear error."""
 
-import copy
 import subprocess
 import sys
 import warnings
@@ -13,17 +12,18 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde import GraphKDEDetector, GraphSchema
+from skgraphkde import GraphSchema
 from skgraphkde.encoders.dgl_backend import import_dgl
 from skgraphkde.graphs import read_graphs
-from tests.graphs.test_batch import assert_same
+from tests.conftest import random_graphs
+from tests.graphs.common import PATH, X, assert_same, with_nodes
 
 with warnings.catch_warnings():  # imports of other packages warn
     warnings.simplefilter("ignore")
     dgl = import_dgl()
     try:
         import torch_geometric
-        from torch_geometric.data import Batch, Data, HeteroData
+        from torch_geometric.data import Batch, Data
         from torch_geometric.transforms import ToUndirected
     except ImportError:
         torch_geometric = None
@@ -183,9 +183,6 @@ def test_triples_with_a_matrix(edges, graph):
 
 
 def test_triples_keep_what_only_labels_or_keys_name():
-    assert read_graphs([({(5, 9)}, {5: "C", 9: "O", 7: "N"})]).n_nodes == 3
-    assert read_graphs([({5: [9], 9: [5], 7: []}, None)]).n_nodes == 3
-    assert read_graphs([[{(5, 9)}, None, None]]).labels is None
     batch = read_graphs(
         [({(5, 9)}, {5: [0.5, 1], 9: [2, 3]}), [{(0, 1)}, {0: np.ones(2), 1: [4, 5]}]]
     )
@@ -229,173 +226,203 @@ def test_a_list_may_mix_formats():
     assert_same(read_graphs(mixed, **options), read_graphs([graph] * 4, **options))
 
 
-def test_a_detector_takes_them_all():
-    shapes = [nx.cycle_graph(5), nx.path_graph(4), nx.star_graph(3), nx.complete_graph(4)]
-    edge_lists = [{"edges": list(g.edges), "num_nodes": len(g)} for g in shapes]
-    triples = [(set(g.edges), None) for g in shapes]
-    expected, *others = [
-        GraphKDEDetector(random_state=0).fit(graphs).decision_function(graphs)
-        for graphs in (shapes, edge_lists, triples)
-    ]
-    for actual in others:
-        np.testing.assert_allclose(actual, expected, rtol=1e-9)
+# -- matrices, batches and sequences ---------------------------------------------------------------
 
 
-# -- nodes and edges -------------------------------------------------------------------------------
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array, sp.coo_matrix, sp.csc_array])
+def test_pairs_equal_networkx(make):
+    graphs = random_graphs(5, labels="", n_attributes=3)
+    pairs = [(make(nx.to_numpy_array(g)), np.array([g.nodes[k]["x"] for k in g])) for g in graphs]
+    assert_same(read_graphs(pairs), read_graphs(graphs))
 
 
-def test_the_nodes_of_an_edge_list():
-    def n_nodes(**keys):
-        return read_graphs([{"edges": [(0, 5)], **keys}]).n_nodes
-
-    assert n_nodes() == 2  # 1 to 4 are not nodes
-    assert n_nodes(num_nodes=9) == 9
-    assert n_nodes(nodes=[5, "isolated", 0]) == 3
-    assert n_nodes(nodes=np.arange(7), num_nodes=7) == 7
-    assert n_nodes(x=np.zeros((8, 1))) == 8
-    assert n_nodes(x=sp.eye_array(8).tocsr()) == 8
-    assert n_nodes(label=dict.fromkeys([0, 5, 7], "C")) == 3
-    assert n_nodes(edges=[], num_nodes=np.int64(3)) == 3
-    assert n_nodes(edges=np.empty((0, 2)), nodes=["a"]) == 1
+def test_a_sparse_matrix_alone_and_features_in_other_forms():
+    A = sp.csr_array(PATH)
+    assert read_graphs([A, (A, None)]).attributes is None
+    assert read_graphs([(A, sp.eye_array(3).tocsr())]).attributes.tolist() == np.eye(3).tolist()
+    assert read_graphs([(A, [1, 2, 3])]).attributes.tolist() == [[1], [2], [3]]
+    tensors = torch.tensor(PATH, requires_grad=True), torch.tensor(X, requires_grad=True)
+    assert read_graphs([tensors]).attributes.tolist() == X.tolist()
+    assert read_graphs([with_nodes([*tensors[1]], "x")]).attributes.tolist() == X.tolist()
+    for empty in ((A, np.ones((3, 0))), with_nodes([[], []], "x")):
+        assert read_graphs([empty]).attributes is None
 
 
-def test_the_order_of_nodes_is_that_of_their_list():
-    x = {"b": 2.0, "a": 1.0}
-    assert read_graphs([{"edges": [("a", "b")], "x": x}]).attributes.tolist() == [[2], [1]]
-    assert read_graphs(
-        [{"edges": {("a", "b")}, "nodes": ["a", "b"], "x": x}]
-    ).attributes.tolist() == [
-        [1],
-        [2],
-    ]
+def test_formats_mix_and_keep_their_order(graphs):
+    batch = read_graphs(graphs)
+    assert_same(read_graphs([graphs[0], batch[1:4], *graphs[4:]]), batch)
+    assert read_graphs(batch) is batch
+    array = np.empty(12, dtype=object)
+    array[:] = graphs
+    assert_same(read_graphs(array), batch)
+    assert_same(read_graphs(tuple(graphs)), batch)
 
 
-def test_edges_of_both_directions_and_parallel_edges():
-    edges, weights = [(0, 1), (1, 0), (2, 1), (2, 1)], [2.0, 2.0, 3.0, 4.0]
-    graph = {"edges": edges, "w": weights}
-    assert read_graphs([graph]).adjacency.data.tolist() == [1, 1, 1, 1]
-    expected = [[0, 2, 0], [2, 0, 7], [0, 7, 0]]
-    assert (
-        read_graphs([graph], schema=GraphSchema(edge_weight="w")).adjacency.toarray().tolist()
-        == expected
-    )
-    tensors = {"edges": torch.tensor(edges), "w": torch.tensor(weights)[:, None]}
-    assert (
-        read_graphs([tensors], schema=GraphSchema(edge_weight="w")).adjacency.toarray().tolist()
-        == expected
-    )
+# -- nodes -----------------------------------------------------------------------------------------
 
 
-@needs_igraph
-def test_parallel_edges_of_igraph():
-    graph = igraph.Graph(2, [(0, 1), (1, 0)])
-    graph.es["w"] = [2, 3]
-    assert read_graphs([graph]).adjacency.data.tolist() == [1, 1]
-    assert read_graphs([graph], schema=GraphSchema(edge_weight="w")).adjacency.data.tolist() == [
-        5,
-        5,
-    ]
-
-
-@needs_dgl
-def test_parallel_edges_and_number_types_of_dgl():
-    graph = dgl.graph(([0, 0, 1, 1], [1, 1, 0, 0]), num_nodes=3, idtype=torch.int32)
-    graph.edata["w"] = torch.tensor([2.0, 3.0, 4.0, 1.0])
-    graph.ndata["x"] = torch.ones(3, dtype=torch.bfloat16)
-    assert read_graphs([graph]).adjacency.data.tolist() == [1, 1]
-    assert read_graphs([graph], schema=GraphSchema(edge_weight="w")).adjacency.data.tolist() == [
-        5,
-        5,
-    ]
-    assert read_graphs([graph]).attributes.tolist() == [[1], [1], [1]]
-
-
-@needs_dgl
-def test_the_cures_for_directed_dgl_graphs_cure():
-    graph = dgl.graph(([0, 1, 1], [1, 0, 2]), num_nodes=4)
-    graph.ndata["label"], graph.edata["w"] = torch.arange(4), torch.tensor([1.0, 1.0, 3.0])
-    batch = read_graphs([dgl.to_bidirected(graph, copy_ndata=True)])
-    assert batch.adjacency.toarray()[1].tolist() == [1, 0, 1, 0]
-    assert len(batch.label_names) == 4
-    cured = dgl.add_reverse_edges(graph, copy_edata=True)
-    assert read_graphs([cured], schema=GraphSchema(edge_weight="w")).adjacency.toarray()[
-        1
-    ].tolist() == [2, 0, 3, 0]
-    assert read_graphs(dgl.unbatch(dgl.batch([cured, cured]))).n_graphs == 2
+@pytest.mark.parametrize(
+    ("graph", "n_nodes"),
+    [
+        ({"edges": [(0, 5)]}, 2),  # 1 to 4 are not nodes
+        ({"edges": [(0, 5)], "num_nodes": 9}, 9),
+        ({"edges": [(0, 5)], "nodes": [5, "isolated", 0]}, 3),
+        ({"edges": [(0, 5)], "nodes": np.arange(7), "num_nodes": 7}, 7),
+        ({"edges": [(0, 5)], "x": np.zeros((8, 1))}, 8),
+        ({"edges": [(0, 5)], "x": sp.eye_array(8).tocsr()}, 8),
+        ({"edges": [(0, 5)], "label": dict.fromkeys([0, 5, 7], "C")}, 3),
+        ({"edges": [], "num_nodes": np.int64(3)}, 3),
+        ({"edges": np.empty((0, 2)), "nodes": ["a"]}, 1),
+        (({(5, 9)}, {5: "C", 9: "O", 7: "N"}), 3),
+        (({5: [9], 9: [5], 7: []}, None), 3),
+        ([{(5, 9)}, None, None], 2),
+    ],
+)
+def test_the_nodes_of_a_graph(graph, n_nodes):
+    assert read_graphs([graph]).n_nodes == n_nodes
 
 
 @needs_pyg
-def test_the_cures_for_pyg_graphs_cure():
-    graph = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), w=torch.tensor([1.0, 3.0]), num_nodes=4)
-    cured = ToUndirected()(graph)
-    batch = read_graphs([cured], schema=GraphSchema(edge_weight="w"))
-    assert batch.adjacency.toarray()[1].tolist() == [1, 0, 3, 0]
-    assert batch.n_nodes == 4
-    assert read_graphs(Batch.from_data_list([cured, cured]).to_data_list()).n_graphs == 2
-    assert read_graphs([Data(edge_index=torch.empty(2, 0), num_nodes=2)]).n_nodes == 2
-
-
-@needs_pyg
-def test_how_many_nodes_a_pyg_graph_has():
+def test_the_nodes_of_a_pyg_graph():
     edge_index = torch.tensor([[0, 1], [1, 0]])
     assert read_graphs([Data(edge_index=edge_index, x=torch.ones(5, 1))]).n_nodes == 5
-    with pytest.raises(ValueError, match="nodes 1, 2 have no 'label'"):
-        read_graphs([Data(edge_index=edge_index, x=torch.ones(3, 1), label=torch.tensor([1]))])
+    assert read_graphs([Data(edge_index=torch.empty(2, 0), num_nodes=2)]).n_nodes == 2
     labeled = Data(edge_index=edge_index.int(), label=["C", "O", "N"])
     assert read_graphs([labeled]).label_names == ("C", "N", "O")
     with pytest.warns(UserWarning, match="num_nodes"):
         assert read_graphs([Data(edge_index=edge_index)]).n_nodes == 2
 
 
-@needs_igraph
-def test_the_cure_for_directed_igraph_graphs_cures():
+def test_the_order_of_nodes_is_that_of_their_list():
+    x = {"b": 2.0, "a": 1.0}
+    assert read_graphs([{"edges": [("a", "b")], "x": x}]).attributes.tolist() == [[2], [1]]
+    listed = {"edges": {("a", "b")}, "nodes": ["a", "b"], "x": x}
+    assert read_graphs([listed]).attributes.tolist() == [[1], [2]]
+
+
+# -- edges -----------------------------------------------------------------------------------------
+
+WEIGHTED = GraphSchema(edge_weight="w")
+
+
+def parallel_networkx():
+    return nx.MultiGraph([(0, 1, {"w": 2.0}), (0, 1, {"w": 3.0})])
+
+
+def parallel_edge_list(kind=list):
+    return {"edges": kind([(0, 1), (1, 0), (0, 1)]), "w": kind([2.0, 5.0, 3.0])}
+
+
+def parallel_dgl():
+    graph = dgl.graph(([0, 0, 1, 1], [1, 1, 0, 0]), num_nodes=2, idtype=torch.int32)
+    graph.edata["w"] = torch.tensor([2.0, 3.0, 4.0, 1.0], dtype=torch.bfloat16)
+    return graph
+
+
+def parallel_igraph():
+    graph = igraph.Graph(2, [(0, 1), (1, 0)])
+    graph.es["w"] = [2, 3]
+    return graph
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        parallel_networkx,
+        parallel_edge_list,
+        lambda: parallel_edge_list(torch.tensor),
+        pytest.param(parallel_dgl, marks=needs_dgl),
+        pytest.param(parallel_igraph, marks=needs_igraph),
+    ],
+)
+def test_parallel_edges_count_once_or_add_up_their_weights(make):
+    assert read_graphs([make()]).adjacency.data.tolist() == [1, 1]
+    assert read_graphs([make()], schema=WEIGHTED).adjacency.data.tolist() == [5, 5]
+
+
+def cured_dgl():
+    graph = dgl.graph(([0, 1, 1], [1, 0, 2]), num_nodes=4)
+    graph.edata["w"] = torch.tensor([1.0, 1.0, 3.0])
+    cured = dgl.add_reverse_edges(graph, copy_edata=True)
+    return dgl.unbatch(dgl.batch([cured, cured]))
+
+
+def cured_pyg():
+    graph = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), w=torch.tensor([2.0, 3.0]), num_nodes=4)
+    return Batch.from_data_list([ToUndirected()(graph)] * 2).to_data_list()
+
+
+def cured_igraph():
     graph = igraph.Graph(4, [(0, 1), (1, 2)], directed=True)
     graph.es["w"] = [2.0, 3.0]
-    cured = graph.as_undirected(combine_edges="first")
-    batch = read_graphs([cured], schema=GraphSchema(edge_weight="w"))
-    assert batch.adjacency.toarray()[1].tolist() == [2, 0, 3, 0]
+    return [graph.as_undirected(combine_edges="first")] * 2
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pytest.param(cured_dgl, marks=needs_dgl),
+        pytest.param(cured_pyg, marks=needs_pyg),
+        pytest.param(cured_igraph, marks=needs_igraph),
+    ],
+)
+def test_the_cures_for_batches_and_directed_graphs_cure(make):
+    batch = read_graphs(make(), schema=WEIGHTED)
+    assert (batch.n_graphs, batch.n_nodes, batch.directed) == (2, 8, False)
+    assert batch.adjacency.toarray()[1].tolist() == [2, 0, 3, 0, 0, 0, 0, 0]
 
 
 # -- inputs stay unchanged -------------------------------------------------------------------------
 
 
-def test_inputs_stay_as_they_are():
+def graph_with_data():
     graph = nx.Graph([(4, 2, {"w": 2.0}), (2, 2, {"w": 1.0})])
     nx.set_node_attributes(graph, {4: 0, 2: 1}, "label")
     nx.set_node_attributes(graph, {4: np.ones(2), 2: np.zeros(2)}, "x")
-    for convert in (to_edge_list, to_numbered_edge_list, to_listed_edge_list):
-        given = convert(graph)
-        before = copy.deepcopy(given)
-        read_graphs([given], schema=GraphSchema(edge_weight="w"))
-        assert repr(given) == repr(before)
-    for edges in TRIPLES.values():
-        given = [edges(graph), {4: 0, 2: 1}, {}]
-        before = copy.deepcopy(given)
-        read_graphs([given])
-        assert given == before
+    return graph
 
 
-@needs_dgl
-def test_dgl_graphs_stay_as_they_are():
-    graph = dgl.graph(([0, 1], [1, 0]))
-    graph.ndata["x"] = torch.ones(2, 1, dtype=torch.float64)
+def contents(graph):
+    """The data of a graph of any format, as text."""
+    if hasattr(graph, "ndata"):
+        graph = dict(graph.ndata), dict(graph.edata), graph.edges()
+    elif hasattr(graph, "to_dict"):
+        graph = graph.to_dict()
+    elif isinstance(graph, nx.Graph):
+        graph = nx.to_dict_of_dicts(graph), dict(graph.nodes(data=True))
+    return repr(graph)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        *[convert for name, convert in FORMATS.items() if name != "igraph"],
+        *[
+            lambda graph, edges=edges: [edges(graph), {4: 0, 2: 1}, {}]
+            for edges in TRIPLES.values()
+        ],
+        lambda graph: graph,
+        lambda graph: (nx.to_numpy_array(graph), np.ones((2, 1))),
+    ],
+)
+def test_inputs_stay_as_they_are(convert):
+    given = convert(graph_with_data())
+    before = contents(given)
+    batch = read_graphs([given])
+    assert contents(given) == before
+    assert read_graphs([given]).adjacency.shape == batch.adjacency.shape
+
+
+@pytest.mark.parametrize("convert", [FORMATS["dgl"], FORMATS["pyg"]])
+def test_arrays_of_a_batch_are_copies(convert):
+    graph = convert(graph_with_data())
     batch = read_graphs([graph])
-    assert list(graph.ndata) == ["x"]
-    assert graph.num_edges() == 2
-    graph.ndata["x"][0] = 9.0
-    assert batch.attributes.tolist() == [[1], [1]]
-
-
-@needs_pyg
-def test_pyg_graphs_stay_as_they_are():
-    graph = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), x=torch.ones(2, 1, requires_grad=True))
-    keys = set(graph.keys())
-    batch = read_graphs([graph])
-    assert set(graph.keys()) == keys
-    assert graph.x.requires_grad
     with torch.no_grad():
-        graph.x[0] = 9.0
-    assert batch.attributes.tolist() == [[1], [1]]
+        (graph.ndata["x"] if hasattr(graph, "ndata") else graph.x)[0] = 9.0
+    assert batch.attributes.tolist() == [[1, 1], [0, 0]]
+    A, features = PATH.copy(), X.copy()
+    read_graphs([(A, features)])
+    A[0, 1] = features[0, 0] = 3  # still writable
 
 
 @pytest.mark.slow
@@ -409,146 +436,3 @@ found = {"dgl", "torch_geometric", "igraph", "grakel"} & set(sys.modules)
 assert not found, found
 """
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-# -- errors ----------------------------------------------------------------------------------------
-
-
-EDGE = {"edges": [("a", "b")]}
-BAD = {
-    "one edge list": (EDGE, TypeError, r"one graph: write \[graph\]"),
-    "no edges": ([{"nodes": [1]}], "graph 0 is a dict without 'edges'"),
-    "no nodes": ([{"edges": []}], "graph 0 has no nodes"),
-    "no nodes in a triple": ([[set(), {}, {}]], "graph 0 has no nodes"),
-    "edge of three": ([{"edges": [(1, 2, 3)]}], r"edge \(1, 2, 3\) is not a pair"),
-    "transposed": ([{"edges": np.zeros((2, 3), int)}], r"edge \[0, 0, 0\] is not a pair"),
-    "edge of one": ([(({3}, None))], "edge 3 is not a pair"),
-    "edge of lists": ([{"edges": [([1], [2])]}], "is not a pair"),
-    "edge of tensors": ([{"edges": [tuple(torch.arange(2))]}], "is not a pair"),
-    "read once": ([{"edges": zip([0], [1], strict=True)}], "'edges' is a zip, give a list"),
-    "unhashable id": ([{**EDGE, "nodes": [["a"], "b"]}], r"the node id \['a'\]: a node id must be"),
-    "node twice": ([{**EDGE, "nodes": ["a", "b", "a"]}], "lists the node 'a' twice"),
-    "stranger in an edge": (
-        [{**EDGE, "nodes": ["a", "c"]}],
-        r"graph 0, edge \('a', 'b'\): 'b' is not among the 2 nodes \('a', 'c'\): list",
-    ),
-    "ids from 1": ([{"edges": [(1, 2)], "num_nodes": 2}], r"2 is not among the 2 nodes \(0 to 1\)"),
-    "two counts": (
-        [{**EDGE, "nodes": ["a", "b"], "num_nodes": 3}],
-        "2 'nodes', but 'num_nodes' is 3",
-    ),
-    "count in words": ([{**EDGE, "num_nodes": "two"}], "'num_nodes' is 'two', give an integer"),
-    "label missing": ([{**EDGE, "label": {"a": 1}}], "graph 0, node 'b' has no 'label'.*1 of 2"),
-    "labels missing": (
-        [{"edges": [], "num_nodes": 9, "label": ["C", "O"]}],
-        r"graph 0, nodes 2, 3, 4, 5, 6, \.\.\. have no 'label'.*7 of 9",
-    ),
-    "label of a stranger": (
-        [{**EDGE, "nodes": ["a", "b"], "label": {"a": 1, "b": 1, "c": 1}}],
-        "has 'label' for a node that it does not have: 'c' is not among",
-    ),
-    "one label": ([{**EDGE, "label": "C"}], "2 nodes and the str 'C' as 'label'"),
-    "x of no length": ([{**EDGE, "x": np.array(1.0)}], "2 nodes and the ndarray"),
-    "x in no order": ([{**EDGE, "nodes": ["a", "b"], "x": {1, 2}}], "2 values as 'x'"),
-    "too many x": ([{**EDGE, "nodes": ["a", "b"], "x": [1, 2, 3]}], "2 nodes and 3 values as 'x'"),
-    "x of three dimensions": (
-        [{"edges": [], "x": np.ones((2, 2, 2))}],
-        r"node 0.*'x' has shape \(2, 2\)",
-    ),
-    "ids not listed": (
-        [{**EDGE, "x": [1, 2]}],
-        r"'a' is not among the 2 nodes \(0 to 1\): list the ids",
-    ),
-    "label in a triple": ([({(0, 1)}, {0: "C"})], "graph 0, node 1 has no 'label'"),
-    "label beside a matrix": ([(np.eye(2), {0: 1, 1: 1, 2: 1})], r"2 is not among the 2 nodes"),
-    "weight in words": ([({(0, 1): "a"}, None)], r"edge \(0, 1\) has the str 'a' as 'weight'"),
-    "weight zero": ([({(0, 1): 0}, None)], r"edge \(0, 1\) has the weight 0"),
-    "negative among parallel ones": (
-        [([(0, 1, 3.0), (0, 1, -1.0)], {0: 1, 1: 1})],
-        r"edge \(0, 1\) has the weight -1.0",
-    ),
-    "unequal directions": (
-        [({("a", "b"): 1, ("b", "a"): 2}, None)],
-        r"edge \('a', 'b'\) has the weight 1.0, but \('b', 'a'\) has 2.0",
-    ),
-    "edge list and target": (
-        [(EDGE, 1)],
-        "is a pair of a dict and something else.*targets belong in y",
-    ),
-    "set alone": ([{(0, 1)}], TypeError, "graph 0 has the type set; give"),
-}
-
-
-def check(graphs, *expected, **options):
-    error, message = expected if len(expected) == 2 else (ValueError, *expected)
-    with pytest.raises(error, match=message):
-        read_graphs(graphs, schema=GraphSchema(**options))
-
-
-@pytest.mark.parametrize("kind", BAD)
-def test_bad_graphs_get_one_clear_error(kind):
-    check(*BAD[kind])
-
-
-@pytest.mark.parametrize(
-    ("weights", "message"),
-    [
-        (None, "graph 0 has 2 edges and none as 'w'"),
-        ([1.0], "2 edges and 1 values as 'w'"),
-        (np.ones((2, 2)), r"an array of shape \(2, 2\) as 'w'"),
-        ([1.0, None], r"edge \('b', 'c'\) has no 'w'"),
-        ([1.0, "2"], r"edge \('b', 'c'\) has the str '2' as 'w'"),
-        ([1.0, -1.0], r"edge \('b', 'c'\) has the weight -1.0: weights must be positive"),
-        (torch.tensor([1.0, np.nan]), r"edge \('b', 'c'\) has the weight nan"),
-    ],
-)
-def test_bad_weights_of_an_edge_list(weights, message):
-    check([{"edges": [("a", "b"), ("b", "c")], "w": weights}], message, edge_weight="w")
-
-
-@needs_dgl
-def test_bad_dgl_graphs():
-    directed = dgl.graph(([0, 1, 1], [1, 0, 2]))
-    directed.edata["w"] = torch.ones(3)
-    check(directed, TypeError, r"got one graph: write \[graph\]")
-    check([dgl.graph(([], []))], "graph 0 has no nodes")
-    check([dgl.batch([directed, directed])], r"a batch of 2 graphs: give dgl.unbatch\(graph\)")
-    check(
-        [(directed, torch.tensor(1))], "pair of a DGLGraph and something else.*targets belong in y"
-    )
-    check([dgl.to_block(directed)], "a block of a sampler")
-    both = dgl.graph(([0, 1], [1, 0]))
-    both.ndata["label"] = torch.eye(2)
-    check([both], "label must be hashable")
-    check([both], "no edge attribute 'w'", node_categories=None, edge_weight="w")
-
-
-@needs_pyg
-def test_bad_pyg_graphs():
-    both = torch.tensor([[0, 1], [1, 0]])
-    small = Data(edge_index=both, num_nodes=1)
-    check([small], r"edge \(0, 1\): 1 is not among the 1 nodes \(0 to 0\): raise the number")
-    lacking = Data(edge_index=both, num_nodes=4, x=torch.ones(2, 1))
-    check([lacking], "graph 0, nodes 2, 3 have no 'x'.*2 of 4")
-    directed = Data(edge_index=both[:, :1], num_nodes=2)
-    check(directed, TypeError, r"got one graph: write \[graph\]")
-    check([Data(x=torch.ones(2, 1))], "graph 0 has no edge_index")
-    check([Data(edge_index=both.T[:1], num_nodes=2)], "graph 0 has a broken edge_index")
-    check([Data(edge_index=both + 0.5, num_nodes=2)], "graph 0 has a broken edge_index")
-    check([Batch.from_data_list([small, small])], "a batch of 2 graphs: give graph.to_data_list()")
-    check([HeteroData()], "graph 0 has no nodes")
-    unequal = Data(edge_index=both, num_nodes=2, w=torch.tensor([1.0, 2.0]))
-    check([unequal], "has 2.0: in an undirected graph both", edge_weight="w", directed=False)
-
-
-@needs_igraph
-def test_bad_igraph_graphs():
-    check([igraph.Graph()], "graph 0 has no nodes")
-    check(igraph.Graph(2), TypeError, r"got one graph: write \[graph\]")
-    graph = igraph.Graph(3, [(0, 1), (1, 2)])
-    graph.vs["name"] = ["a", "b", "c"]
-    graph.vs[0]["label"] = "C"
-    check([graph], "graph 0, nodes 'b', 'c' have no 'label'.*2 of 3")
-    graph.es[0]["w"] = 1.0
-    options = {"node_categories": None, "edge_weight": "w"}
-    check([graph], r"graph 0, edge \('b', 'c'\) has no 'w'", **options)

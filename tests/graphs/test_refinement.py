@@ -1,35 +1,16 @@
-"""Color refinement, against colors that are nested tuples."""
+"""Color refinement: hashes, and what colors depend on; test_relations.py has an oracle."""
 
 import networkx as nx
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde import GraphBatch, GraphSchema, read_graphs
+from skgraphkde import GraphBatch, read_graphs
 from skgraphkde.graphs.refinement import factorize, hash64, hash_rows
 from skgraphkde.graphs.refinement import refined as rounds_of
 from skgraphkde.graphs.relations import messages
 from tests.conftest import permuted, random_graphs
-
-
-def refined_slow(graph, weight_of, n_rounds):
-    """Colors are what a node sees, written out: (own color, sorted colors of the neighbors)."""
-    colors = {node: (data["label"],) for node, data in graph.nodes(data=True)}
-    rounds = [colors]
-    for _ in range(n_rounds):
-        colors = {
-            u: (colors[u], tuple(sorted((colors[v], weight_of(u, v)) for v in graph[u])))
-            for u in graph
-        }
-        rounds.append(colors)
-    return [list(colors.values()) for colors in rounds]
-
-
-def partition(colors):
-    """Which nodes have equal colors, whatever the colors are."""
-    first = {}
-    return [first.setdefault(color, len(first)) for color in colors]
+from tests.graphs.common import partition
 
 
 def refined(*arguments, **options):
@@ -38,27 +19,6 @@ def refined(*arguments, **options):
 
 def initial(batch):
     return hash64(batch.labels.astype(np.uint64))
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@given(st.integers(0, 10**6))
-def test_colors_tell_apart_what_looks_different_and_nothing_else(weighted, seed):
-    rng = np.random.RandomState(seed)
-    graphs = random_graphs(6, seed=seed)
-    for graph in graphs:
-        for edge in graph.edges.values():
-            edge["weight"] = float(rng.choice([1.0, 2.0]))
-    batch = read_graphs(graphs, schema=GraphSchema(edge_weight="weight"))
-    joined = nx.disjoint_union_all(graphs)
-    weights = nx.get_edge_attributes(joined, "weight")
-
-    def weight_of(u, v):
-        return weights[min(u, v), max(u, v)] if weighted else 1.0
-
-    expected = refined_slow(joined, weight_of, 4)
-    actual = refined(initial(batch), messages(batch, None, weighted=weighted), 4)
-    for round_slow, round_fast in zip(expected, actual, strict=True):
-        assert partition(round_slow) == partition(round_fast.tolist())
 
 
 @given(st.integers(0, 10**6))

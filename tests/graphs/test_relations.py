@@ -10,6 +10,7 @@ from skgraphkde import GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.graphs.refinement import hash64, refined
 from skgraphkde.graphs.relations import MOST_CATEGORIES, EdgeGroups, messages, relations
 from tests.conftest import permuted
+from tests.graphs.common import partition
 
 WEIGHTED = GraphSchema(edge_weight="w")
 
@@ -82,6 +83,7 @@ def test_relations_average_over_neighbors(directed, multi, seed):
 
 
 def colors_slow(graph, weighted, n_rounds):
+    """Colors are what a node sees, written out: (own color, sorted colors of the neighbors)."""
     colors = {v: (data["label"],) for v, data in graph.nodes(data=True)}
     rounds = [colors]
     for _ in range(n_rounds):
@@ -101,15 +103,10 @@ def colors_slow(graph, weighted, n_rounds):
     return [list(of_round.values()) for of_round in rounds]
 
 
-def partition(colors):
-    first = {}
-    return [first.setdefault(color, len(first)) for color in colors]
-
-
 @pytest.mark.parametrize(("directed", "multi"), KINDS)
 @pytest.mark.parametrize("weighted", [False, True])
 @given(st.integers(0, 10**6))
-def test_colors_see_directions_and_categories(weighted, directed, multi, seed):
+def test_colors_tell_apart_what_looks_different_and_nothing_else(weighted, directed, multi, seed):
     graphs = typed_graphs(4, seed, directed=directed, multi=multi)
     batch = read_graphs(graphs, schema=WEIGHTED)
     expected = colors_slow(nx.disjoint_union_all(graphs), weighted, 3)

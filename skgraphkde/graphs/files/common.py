@@ -80,6 +80,11 @@ def check_nodes_and_edges(
     """Raise a ValueError if a node is listed twice, or an edge ends at one that is not listed.
 
     networkx would merge the first and add the second without a word.
+
+    Parameters
+    ----------
+    nodes : sequence of hashable
+    edges : iterable of (hashable, hashable)
     """
     twice = first_repeated(nodes)
     if twice is not None:
@@ -112,7 +117,13 @@ def simplified(graph: nx.MultiGraph) -> nx.Graph:
 
 
 def names_read(schema: GraphSchema, part: str) -> list[str] | None:
-    """The names of data of nodes, or of edges, that may be read; None: all."""
+    """The names of data of nodes, or of edges, that may be read; None: all.
+
+    Parameters
+    ----------
+    schema : GraphSchema
+    part : {"node", "edge"}
+    """
     values = {kind: getattr(schema, kind) for kind in KINDS if kind.startswith(part)}
     if "all" in values.values():
         return None
@@ -123,7 +134,16 @@ def names_read(schema: GraphSchema, part: str) -> list[str] | None:
 def apply_defaults(
     graph: nx.Graph, part: str, defaults: dict[str, Any], schema: GraphSchema
 ) -> None:
-    """Complete the data of nodes, or of edges, by the defaults of attributes that may be read."""
+    """Complete the data of nodes, or of edges, by the defaults of attributes that may be read.
+
+    Parameters
+    ----------
+    graph : networkx.Graph
+    part : {"node", "edge"}
+    defaults : dict
+        From names of attributes to values.
+    schema : GraphSchema
+    """
     names = names_read(schema, part)
     defaults = {name: x for name, x in defaults.items() if names is None or name in names}
     records = graph.nodes(data=True) if part == "node" else graph.edges(data=True)

@@ -59,7 +59,14 @@ def node_table_of(path: Path) -> Path | None:
 
 
 def read_csv(path: Path, schema: GraphSchema) -> Graphs:
-    """Read a graph from an edge list and the table of its nodes."""
+    """Read a graph from an edge list and the table of its nodes.
+
+    Parameters
+    ----------
+    path : Path
+    schema : GraphSchema
+        The names of what is read.
+    """
     edges = _table(path)
     present = [ends for ends in ENDS if set(ends) <= set(map(str.lower, edges))]
     if len(present) != 1:

@@ -19,7 +19,14 @@ TOKEN = re.compile(rf'{QUOTED.pattern}|"[^"]*"|[][]', re.IGNORECASE)
 
 
 def read_gml(path: Path, schema: GraphSchema) -> Graphs:
-    """Read the graph of a file. "label" names its nodes, unless it is named in the schema."""
+    """Read the graph of a file. "label" names its nodes, unless it is named in the schema.
+
+    Parameters
+    ----------
+    path : Path
+    schema : GraphSchema
+        The names of what is read.
+    """
     text = read_content(path).decode("utf-8")
     graph = nx.parse_gml(_unquoted(text) if QUOTED.search(text) else text, label=None)
     names = nx.get_node_attributes(graph, "label")

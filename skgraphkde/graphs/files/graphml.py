@@ -30,7 +30,14 @@ BOOLEANS = ("true", "false", "1", "0")
 
 
 def read_graphml(path: Path, schema: GraphSchema) -> Graphs:
-    """Read all graphs of a file and apply the defaults of the attributes that are read."""
+    """Read all graphs of a file and apply the defaults of the attributes that are read.
+
+    Parameters
+    ----------
+    path : Path
+    schema : GraphSchema
+        The names of what is read.
+    """
     header = f'<graphml xmlns="{GraphMLReader.NS_GRAPHML}">'
     root = parse_xml(read_content(path).replace(b"<graphml>", header.encode(), 1))
     for default in root.iter(f"{NS}default"):

@@ -11,7 +11,6 @@ import networkx as nx
 from skgraphkde.graphs.files.common import (
     Graphs,
     check_nodes_and_edges,
-    first_repeated,
     numbered,
     read_content,
     reason,
@@ -21,43 +20,37 @@ from skgraphkde.graphs.schema import GraphSchema
 
 
 def read_json(path: Path, _: GraphSchema) -> Graphs:
-    """Read a file that holds a graph or a list of graphs."""
+    """Read a file that holds a graph or a list of graphs.
+
+    Parameters
+    ----------
+    path : Path
+    _ : GraphSchema
+        This format needs none.
+    """
     return parse_json(read_content(path))
 
 
 def parse_json(text: str | bytes) -> Graphs:
     """The graphs of a text, which is one graph or a list of graphs."""
-    content = json.loads(text, object_pairs_hook=_object)
+    content = json.loads(text)
     if content == []:
         raise ValueError("it contains no graph")
-    if isinstance(content, list):
-        return numbered([_of_list(i, document) for i, document in enumerate(content)])
-    return [("", _from_node_link(content))]
-
-
-def _of_list(position: int, document: Any) -> nx.Graph:
-    """A graph of a list; an error says which one."""
-    try:
-        return _from_node_link(document)
-    except Exception as error:  # whatever a broken graph leads to
-        raise ValueError(f"graph {position}: {reason(error)}") from error
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose names all have one value, of which Python would keep the last."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = first_repeated(name for name, _ in pairs)
-        raise ValueError(f"an object has the name {twice!r} twice: give it one value")
-    return found
+    if not isinstance(content, list):
+        return [("", _from_node_link(content))]
+    graphs = []
+    for i, document in enumerate(content):
+        try:
+            graphs.append(_from_node_link(document))
+        except Exception as error:  # whatever a broken graph leads to
+            raise ValueError(f"graph {i}: {reason(error)}") from error
+    return numbered(graphs)
 
 
 def _from_node_link(document: Any) -> nx.Graph:
     nodes = document.get("nodes") if isinstance(document, dict) else None
     if not isinstance(nodes, list):
         raise ValueError('a graph has no list "nodes"')
-    if "edges" in document and "links" in document:
-        raise ValueError('a graph has "edges" and "links": give one of them')
     edges = document.get("edges", document.get("links"))
     if not isinstance(edges, list):
         raise ValueError('a graph has no list "edges" or "links"')

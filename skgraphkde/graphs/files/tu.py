@@ -25,7 +25,7 @@ import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.arrays import arc_keys, offsets, row_codes, row_keys
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files.common import (
     LARGEST_RATIO,
@@ -50,6 +50,12 @@ def read_tu(path: Path, _: GraphSchema) -> Graphs:
     """Read the graphs of a zip as networkx graphs, which are created block by block.
 
     Labels of nodes and of edges have the name "label", attributes the name "x".
+
+    Parameters
+    ----------
+    path : Path
+    _ : GraphSchema
+        This format needs none.
     """
     return numbered(_graphs(to_batch(read_arrays(path, path.stem), edge_data=True)))
 
@@ -62,34 +68,61 @@ def _graphs(batch: GraphBatch) -> Iterator[nx.Graph]:
 def to_batch(arrays: dict[str, np.ndarray], *, edge_data: bool) -> GraphBatch:
     """Convert the arrays of :func:`read_arrays` to a batch.
 
-    Without edge data, arcs between the same nodes are one, and each must have an opposite: see
-    :func:`check_both_directions`.
+    Parameters
+    ----------
+    arrays : dict of ndarray
+    edge_data : bool
+        Whether edges have their data. Without, arcs between the same nodes are one, and each must
+        have an opposite: see :func:`check_both_directions`.
     """
+    node_ptr, source, target = arrays["node_ptr"], _sources(arrays), arrays["indices"]
+    kept = np.arange(len(source))
+    if not edge_data:  # arcs are sorted
+        kept = np.flatnonzero(np.diff(row_keys(source, target), prepend=-1))
+    indptr = offsets(np.bincount(source[kept], minlength=node_ptr[-1]))
+    adjacency = (np.ones(len(kept)), target[kept], indptr)
     codes, names = _categories(arrays.get("node_labels"))
-    node_ptr, indptr, indices = (arrays[name] for name in ("node_ptr", "indptr", "indices"))
-    attributes = arrays.get("node_attributes")
-    if edge_data:
-        adjacency = _matrix(indices, indptr)
-        edge_codes, edge_names = _categories(arrays.get("edge_labels"))
-        of_edges = (edge_codes, edge_names, arrays.get("edge_attributes"))
-        batch = GraphBatch(node_ptr, adjacency, codes, names, attributes, *of_edges)
-        is_directed = not arrays["is_symmetric"]
-        return batch.replace(schema=replace(batch.schema, directed=True)) if is_directed else batch
-    row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    first = (np.diff(row, prepend=-1) != 0) | (np.diff(indices, prepend=-1) != 0)
-    if not first.all():
-        indices, indptr = indices[first], offsets(np.bincount(row[first], minlength=node_ptr[-1]))
-    return GraphBatch(node_ptr, _matrix(indices, indptr), codes, names, attributes)
+    of_edges = {part: arrays.get(part) if edge_data else None for part in OF_EDGES}
+    edge_codes, edge_names = _categories(of_edges["edge_labels"])
+    batch = GraphBatch(
+        node_ptr,
+        sp.csr_array(adjacency, shape=(node_ptr[-1], node_ptr[-1])),
+        codes,
+        names,
+        arrays.get("node_attributes"),
+        edge_codes,
+        edge_names,
+        of_edges["edge_attributes"],
+    )
+    is_directed = edge_data and not arrays["is_symmetric"]
+    return batch.replace(schema=replace(batch.schema, directed=True)) if is_directed else batch
 
 
 def check_both_directions(arrays: dict[str, np.ndarray], name: str) -> None:
-    """Check that each arc has an opposite, whatever their data."""
-    if len(arrays["without_opposite"]):
-        i, j = arrays["without_opposite"]
+    """Check that each arc has an opposite, whatever their data.
+
+    Parameters
+    ----------
+    arrays : dict of ndarray
+        As of :func:`read_arrays`.
+    name : str
+        The path and the name of the data set, for the error.
+    """
+    if arrays["is_symmetric"]:
+        return
+    u, v = _sources(arrays), arrays["indices"]
+    is_one_way = ~np.isin(*arc_keys(u, v))
+    if is_one_way.any():
+        i, j = u[is_one_way.argmax()] + 1, v[is_one_way.argmax()] + 1
         raise ValueError(
-            f"{name}_A.txt: edge {_pair((i, j))} is listed, but {_pair((j, i))} is not: read the "
+            f"{name}_A.txt: edge ({i}, {j}) is listed, but ({j}, {i}) is not: read the "
             "set with edge_data=True, if its edges have a direction"
         )
+
+
+def _sources(arrays: dict[str, np.ndarray]) -> np.ndarray:
+    """The node from which each arc comes."""
+    return np.repeat(np.arange(len(arrays["indptr"]) - 1), np.diff(arrays["indptr"]))
 
 
 def _categories(labels: np.ndarray | None) -> tuple[np.ndarray | None, tuple[Any, ...]]:
@@ -99,11 +132,6 @@ def _categories(labels: np.ndarray | None) -> tuple[np.ndarray | None, tuple[Any
     rows, codes = np.unique(labels, axis=0, return_inverse=True)
     names = tuple(row[0] if len(row) == 1 else tuple(row) for row in rows.tolist())
     return codes.reshape(-1), names
-
-
-def _matrix(indices: np.ndarray, indptr: np.ndarray) -> sp.csr_array:
-    n_nodes = len(indptr) - 1
-    return sp.csr_array((np.ones(len(indices)), indices, indptr), shape=(n_nodes, n_nodes))
 
 
 def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
@@ -122,8 +150,7 @@ def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
         "node_ptr" (n_graphs + 1,), "indptr" and "indices" of the arcs, "n_self_loops" (), "classes"
         (n_graphs,), and, if the set has them, "node_labels" (n_nodes, n_labels), "node_attributes"
         (n_nodes, n_attributes), and "edge_labels" and "edge_attributes" in the order of the arcs.
-        "is_symmetric" () says whether each arc has an opposite with the same data;
-        "without_opposite" has the nodes of an arc, 1-based, that has none at all, or nothing.
+        "is_symmetric" () says whether each arc has an opposite with the same data.
 
     Raises
     ------
@@ -268,70 +295,26 @@ def _arcs(
     if bad.any():
         line = int(bad.argmax())
         raise ValueError(
-            f"{file}, line {line + 1}: edge {_pair(edges[line])}, but nodes are 1 to {n}"
+            f"{file}, line {line + 1}: edge {tuple(edges[line].tolist())}, but nodes are 1 to {n}"
         )
     u, v = edges.T.astype(np.int32) - 1
     across = indicator[u] != indicator[v]
     if across.any():
         line = int(across.argmax())
         raise ValueError(
-            f"{file}, line {line + 1}: edge {_pair(edges[line])} joins graph "
+            f"{file}, line {line + 1}: edge {tuple(edges[line].tolist())} joins graph "
             f"{indicator[u[line]]} and graph {indicator[v[line]]}"
         )
-    loop = u == v
-    n_self_loops = len(np.unique(u[loop]))
-    key = (u.astype(np.int64) * n + v)[~loop]
-    codes = None
-    of_arcs: dict[str, np.ndarray] = {}
-    if tables:
-        lines = np.flatnonzero(~loop)
-        codes = _codes([table[lines] for table in tables.values()])
-        order = np.lexsort((codes, key))
-        key, codes, lines = key[order], codes[order], lines[order]
-        is_first = (np.diff(key, prepend=-1) != 0) | (np.diff(codes, prepend=-1) != 0)
-        key, codes, lines = key[is_first], codes[is_first], lines[is_first]
-        of_arcs = {part: table[lines] for part, table in tables.items()}
-    else:
-        key.sort()
-        key = key[np.diff(key, prepend=-1) != 0]
-    u, v = np.divmod(key, n)
-    is_symmetric, one_way = _opposites(key, v * n + u, codes)
+    is_edge = np.flatnonzero(u != v)
+    data = [table[is_edge] for table in tables.values()]
+    codes = [row_codes(len(is_edge), *data)] if data else []
+    key, back = arc_keys(u[is_edge], v[is_edge], *codes)
+    key, first = np.unique(key, return_index=True)
+    lines = is_edge[first]
     return {
-        "indptr": offsets(np.bincount(u, minlength=n)),
-        "indices": v.astype(np.int32),
-        "n_self_loops": np.array(n_self_loops),
-        "is_symmetric": np.array(is_symmetric),
-        "without_opposite": np.stack([u, v])[:, one_way].T.reshape(-1) + 1,
-        **of_arcs,
+        "indptr": offsets(np.bincount(u[lines], minlength=n)),
+        "indices": v[lines],
+        "n_self_loops": np.array(len(np.unique(u[u == v]))),
+        "is_symmetric": np.array(np.array_equal(key, np.sort(back[first]))),
+        **{part: table[lines] for part, table in tables.items()},
     }
-
-
-def _codes(tables: list[np.ndarray]) -> np.ndarray:
-    """A number for each line, equal for those with the same data."""
-    codes = np.zeros((len(tables[0]), 1), dtype=np.int64)
-    for table in tables:
-        of_table = np.unique(table, axis=0, return_inverse=True)[1].reshape(-1, 1)
-        both = np.hstack([codes, of_table])
-        codes = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1, 1)
-    return codes[:, 0]
-
-
-def _opposites(
-    key: np.ndarray, opposite: np.ndarray, codes: np.ndarray | None
-) -> tuple[bool, np.ndarray]:
-    """True if each arc has an opposite with the same data, and the first that has none at all.
-
-    `key` is a number for the ends of each arc, in order, and `opposite` that of its opposite.
-    """
-    if codes is None:
-        is_symmetric = np.array_equal(key, np.sort(opposite))
-    else:
-        back = np.lexsort((codes, opposite))
-        is_symmetric = np.array_equal(key, opposite[back]) and np.array_equal(codes, codes[back])
-    if is_symmetric:
-        return True, np.zeros(0, dtype=np.int64)
-    return False, np.flatnonzero(~np.isin(key, opposite))[:1]
-
-
-def _pair(edge: Any) -> str:
-    return f"({edge[0]}, {edge[1]})"

@@ -27,8 +27,7 @@ from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.graphml import read_graphml
 from skgraphkde.graphs.files.json import parse_json, read_json
 from skgraphkde.graphs.files.tu import read_tu
-from skgraphkde.graphs.formats.columns import is_missing
-from skgraphkde.graphs.formats.common import TEXT, Columns, Graph
+from skgraphkde.graphs.formats.common import TEXT, Columns, Graph, is_missing
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
@@ -134,9 +133,16 @@ def iter_graphs(
 def read_files(
     files: Iterable[Path], schema: GraphSchema | str | None = None, on_error: OnError = None
 ) -> Iterator[FileGraph]:
-    """Like :func:`iter_graphs`, but check each graph and convert it to a batch of one.
+    """Read files one by one, check each graph, and convert it to a batch of one.
 
     With ``missing="indicate"`` the data that the schema names may be missing in a whole graph.
+
+    Parameters
+    ----------
+    files : iterable of Path
+    schema : GraphSchema, "all" or None, default=None
+    on_error : callable, default=None
+        As in :func:`iter_graphs`.
     """
     schema = validated(schema)
     for name, graph in iter_graphs(files, schema, on_error):
@@ -171,7 +177,14 @@ def chunks(graphs: Iterable[FileGraph]) -> Iterator[list[FileGraph]]:
 def read_batch(
     files: Iterable[Path], schema: GraphSchema | str | None = None, on_error: OnError = None
 ) -> GraphBatch:
-    r"""Read all graphs of files into one batch; the parameters are those of :func:`iter_graphs`.
+    r"""Read all graphs of files into one batch.
+
+    Parameters
+    ----------
+    files : iterable of Path
+    schema : GraphSchema, "all" or None, default=None
+    on_error : callable, default=None
+        As in :func:`iter_graphs`.
 
     Raises
     ------
@@ -201,12 +214,10 @@ def read_batch(
     if not graphs:
         raise ValueError("none of the files can be read as graphs")
     try:
-        batch = _assemble(graphs, names, schema, on_error)
+        return _assemble(graphs, names, schema, on_error)
     except GraphError as error:
         error.set_names(names)
         raise
-    _warn_mixed(graphs, names, batch, schema)
-    return batch
 
 
 def _read_columns(index: int, graph: nx.Graph, name: str, schema: GraphSchema) -> Graph:
@@ -225,9 +236,8 @@ def _read_columns(index: int, graph: nx.Graph, name: str, schema: GraphSchema) -
 
 def _kept(columns: Columns, names: Sequence[str] | None) -> Columns:
     """The values of these attributes, and the names of all."""
-    every = list(columns.names())
-    kept = {name: _compact(columns.get(name)) for name in every if names is None or name in names}
-    return Columns(lambda: every, kept.get)
+    kept = [name for name in columns.names if names is None or name in names]
+    return Columns(columns.names, {name: _compact(columns.get(name)) for name in kept}.get)
 
 
 def _compact(values: list[Any] | None) -> Any:
@@ -243,58 +253,65 @@ def _assemble(
 ) -> GraphBatch:
     """One batch; graphs that cannot be read alone go to `on_error`."""
     try:
-        return assemble(graphs, schema)
-    except GraphError as error:
+        batch = assemble(graphs, schema)
+    except GraphError as of_all:
         if on_error is None:
             raise
-        of_all = error
-    errors: list[GraphError] = []
-    readable = []
-    for graph in graphs:
-        try:
-            assemble([graph], schema, may_lack=True)
-            readable.append(graph)
-        except GraphError as error:
-            errors.append(error)
-    if not readable and of_all.graph is None:
-        errors = [of_all]
-    for of_one in errors:
-        of_one.set_names(names)
-        on_error(of_one)
-    if not readable:
-        raise ValueError("none of the files can be read as graphs")
-    # What is wrong with none of them alone, such as data that only some have, is about all of them.
-    return assemble(readable, schema)
+        readable: list[Graph] = []
+        of_some: list[GraphError] = []
+        for graph in graphs:
+            try:
+                assemble([graph], schema, may_lack=True)
+                readable.append(graph)
+            except GraphError as error:
+                of_some.append(error)
+        for of_one in of_some if readable or of_all.graph is not None else [of_all]:
+            of_one.set_names(names)
+            on_error(of_one)
+        if not readable:
+            raise ValueError("none of the files can be read as graphs") from of_all
+        # What is wrong with none of them alone, such as data that only some have, is about all.
+        graphs, batch = readable, assemble(readable, schema)
+    _warn_mixed([names[graph.index] for graph in graphs], batch, schema)
+    return batch
 
 
-def _warn_mixed(
-    graphs: list[Graph], names: list[str], batch: GraphBatch, schema: GraphSchema
-) -> None:
+def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> None:
     """Warn of attributes that "all" reads as categories only because of a few values."""
-    for part in ("node", "edge"):
+    for part, codes, vocabulary, owner in (
+        ("node", batch.labels, batch.label_names, batch.graph_of_node),
+        ("edge", batch.edge_labels, batch.edge_label_names, batch.graph_of_arc),
+    ):
         kind = f"{part}_categories"
-        if getattr(schema, kind) != "all":
+        categories = batch.schema.names(kind)
+        if codes is None or getattr(schema, kind) != "all":
             continue
-        for name in set(getattr(batch.schema, kind)) - set(CONVENTIONS[kind]):
-            n_values, others = 0, []
-            for graph in graphs:
-                values = (graph.nodes if part == "node" else graph.edges).get(name)
-                n_values += 0 if values is None else len(values)
-                for value in () if values is None else values:
-                    if not is_missing(value) and not is_number(value):
-                        others.append((names[graph.index], value))
-            if 0 < len(others) < 0.5 * n_values:
-                # Numbers may be text, too, in a file in which one value is none.
-                file, value = next((x for x in others if not TEXT.fullmatch(str(x[1]))), others[0])
-                warn(
-                    f"{file} has {shown(value)!r} as {part} attribute {name!r}, which is a number "
-                    "nearly everywhere else: it is read as a category. Correct the value, or name "
-                    f"the attribute in {part}_numbers, and no other value is accepted"
-                )
+        names_of: tuple[Any, ...] = vocabulary
+        for i, name in enumerate(categories):
+            values: list[Any] = [x[i] if len(categories) > 1 else x for x in names_of]
+            is_other = np.array([not (is_missing(x) or is_number(x)) for x in values])[codes]
+            if name in CONVENTIONS[kind] or not 0 < is_other.mean() < 0.5:
+                continue
+            # Numbers may be text, too, in a file in which one value is none.
+            found = np.flatnonzero(is_other)
+            k = next((k for k in found if not TEXT.fullmatch(str(values[codes[k]]))), found[0])
+            warn(
+                f"{names[owner[k]]} has {shown(values[codes[k]])!r} as {part} attribute {name!r}, "
+                "which is a number nearly everywhere else: it is read as a category. Correct the "
+                f"value, or name the attribute in {part}_numbers, and no other value is accepted"
+            )
 
 
 def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
-    """Call a function; if it raises an error, pass that to `on_error` and return None."""
+    """Call a function; if it raises an error, pass that to `on_error` and return None.
+
+    Parameters
+    ----------
+    on_error : callable or None
+        None: raise the error.
+    function : callable
+    *arguments : object
+    """
     try:
         return function(*arguments)
     except ImportError:  # which is not about this file

@@ -32,7 +32,13 @@ def local_name(element: Element) -> str:
 
 
 def required(element: Element, name: str) -> str:
-    """The value of an XML attribute that must be there."""
+    """The value of an XML attribute that must be there.
+
+    Parameters
+    ----------
+    element : Element
+    name : str
+    """
     value = element.get(name)
     if value is None:
         kind = local_name(element)
@@ -41,7 +47,16 @@ def required(element: Element, name: str) -> str:
 
 
 def choice(element: Element, name: str, choices: tuple[str, ...], default: str) -> str:
-    """The value of an XML attribute, one of some words."""
+    """The value of an XML attribute, one of some words.
+
+    Parameters
+    ----------
+    element : Element
+    name : str
+    choices : tuple of str
+    default : str
+        The value if the attribute is not there.
+    """
     value = element.get(name, default)
     if value not in choices:
         raise ValueError(f"{name} is {value!r}: give one of {', '.join(choices)}")
@@ -49,7 +64,12 @@ def choice(element: Element, name: str, choices: tuple[str, ...], default: str) 
 
 
 def check_elements(nodes: list[Element], edges: list[Element]) -> None:
-    """Raise a ValueError if ids are missing, or come twice, or an edge has an unknown end."""
+    """Raise a ValueError if ids are missing, or come twice, or an edge has an unknown end.
+
+    Parameters
+    ----------
+    nodes, edges : list of Element
+    """
     ids = [required(node, "id") for node in nodes]
     check_nodes_and_edges(ids, [(required(x, "source"), required(x, "target")) for x in edges])
 

@@ -1,4 +1,4 @@
-"""Shared by all formats: the Graph that they return, and plain values.
+"""Shared by all formats: the Graph that they return, ids of nodes, and plain values.
 
 The functions of this module take values as users and packages hold them (tensors, sparse arrays,
 lists, arrays) and return arrays, lists or counts that the readers understand.
@@ -6,15 +6,16 @@ lists, arrays) and return arrays, lists or counts that the readers understand.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.formats.kinds import any_is_a, is_a
+from skgraphkde.graphs.formats.kinds import is_a
 from skgraphkde.graphs.problems import GraphError
 
 # Numbers that are written as text; Python would also read 1_000, and digits of other scripts.
@@ -26,8 +27,16 @@ TEXT = re.compile(
 class Columns(NamedTuple):
     """Data of all nodes, or of all edges, of one graph."""
 
-    names: Callable[[], Iterable[str]]  # of the attributes that there are
+    names: Iterable[str]  # of the attributes that there are
     get: Callable[[str], Any]  # the values of one, in any form; None if there is no such
+
+
+def columns_of(data: Mapping[str, Any]) -> Columns:
+    """Columns from a dict of name -> values."""
+    return Columns(list(data), data.get)
+
+
+NO_COLUMNS = columns_of({})
 
 
 @dataclass(frozen=True)
@@ -37,22 +46,107 @@ class Graph:
     index: int  # in the caller's list
     names: Any  # the caller's own node ids, shape (n,), for messages
     pairs: np.ndarray  # (m, 2): numbers of the nodes that edges join
-    # What pairs are: "edges", each undirected edge once; "arcs", directed; "either", undirected
-    # edges in one direction or in both; or "both", undirected if all are there in both directions.
+    # "edges", each undirected edge once; "arcs", directed; "either", undirected edges in one
+    # direction or in both; or "both", undirected if all are there in both directions.
     kind: str
-    nodes: Columns
-    edges: Columns
+    nodes: Columns = NO_COLUMNS
+    edges: Columns = NO_COLUMNS
     # From the name of the weight, or None, to the weights; None: they are among `edges`.
     weights: Callable[[str | None], Any] | None = None
-    is_simple: bool = False  # whether no two edges join the same nodes, and none is a loop
+    is_simple: bool = False  # whether no two edges join the same nodes
+
+    def __post_init__(self) -> None:
+        if not len(self.names):
+            raise GraphError(self.index, " has no nodes: leave it out or give it a node")
+
+    def columns(self, part: str) -> Columns:
+        """The data of the nodes, or of the edges; `part` is "node" or "edge"."""
+        return self.nodes if part == "node" else self.edges
+
+    def ids(self, part: str) -> Sequence[Any]:
+        """The ids of the nodes, or the pairs of them that edges join."""
+        if part == "node":
+            return self.names
+        return [(self.names[u], self.names[v]) for u, v in self.pairs.tolist()]
 
 
-def columns_of(data: Mapping[str, Any]) -> Columns:
-    """Columns from a dict of name -> values."""
-    return Columns(lambda: list(data), data.get)
+# -- ids of nodes ----------------------------------------------------------------------------------
 
 
-NO_COLUMNS = columns_of({})
+def pair_array(edges: Any) -> np.ndarray:
+    """Pairs of node numbers as an array (m, 2). If there are none, `edges` can have any shape."""
+    return np.array(edges, dtype=np.int64).reshape(-1, 2)
+
+
+def ends_of(index: int, edge: Any) -> tuple:
+    """The two node ids of an edge in a list.
+
+    Two letters, and the keys of a dict, are no edge. A set has two nodes, but no first one.
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph, for messages.
+    edge : object
+    """
+    u = v = None
+    if not isinstance(edge, str | bytes | Mapping | Set):
+        with contextlib.suppress(TypeError, ValueError):
+            u, v = edge
+    if u is None or v is None or not (is_label(u) and is_label(v)):
+        raise GraphError(index, f": the edge {edge!r} is not a pair (u, v) of node ids")
+    return u, v
+
+
+def number_ends(index: int, names: Any, edges: list[tuple]) -> np.ndarray:
+    """Convert pairs of node ids to pairs of node numbers.
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph, for messages.
+    names : sequence
+        All node ids of the graph.
+    edges : list of tuple
+
+    Returns
+    -------
+    ndarray of shape (m, 2)
+    """
+    for name in names:
+        if name is None or not is_label(name):
+            raise GraphError(
+                index, f" has the node id {name!r}: a node id must be hashable, and not None"
+            )
+    number = {name: k for k, name in enumerate(names)}
+    if len(number) < len(names):
+        twice = next(name for k, name in enumerate(names) if number[name] != k)
+        raise GraphError(index, f" lists the node {twice!r} twice: list every node once")
+    try:
+        return pair_array([(number[u], number[v]) for u, v in edges])
+    except KeyError:
+        edge, node = next((e, node) for e in edges for node in e if node not in number)
+        raise GraphError(
+            index,
+            f", edge {edge!r}: {unknown_node(node, names)}: "
+            "list the ids of all nodes in 'nodes', or leave the edge out",
+        ) from None
+
+
+def is_label(value: Any) -> bool:
+    """True for a value that can be a category or a node id: hashable, and not NaN or NaT."""
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        return False  # a tensor is hashable, but equal tensors have different hashes
+    if type(value) is tuple:  # which is equal to itself, whatever it contains
+        return all(is_label(item) for item in value)
+    try:
+        hash(value)
+        return bool(value == value)  # NaN is not equal to itself
+    except (TypeError, ValueError, RuntimeError):
+        return False
+
+
+# -- values ----------------------------------------------------------------------------------------
 
 
 def plain(values: Any) -> Any:
@@ -69,10 +163,7 @@ def plain(values: Any) -> Any:
         values = values.to_numpy()
     if isinstance(values, np.ma.MaskedArray):
         is_masked, values = np.ma.getmaskarray(values), np.asarray(values.data)
-        if is_masked.any():
-            values = values.astype(object)
-            values[is_masked] = None
-        return values
+        return np.where(is_masked, None, values) if is_masked.any() else values
     if not is_a(values, "torch", "Tensor"):
         return values
     values = values.detach().cpu().to_dense().resolve_conj()
@@ -95,10 +186,8 @@ def as_floats(values: Any) -> np.ndarray:
     texts = array.flat if array.dtype.kind in "USO" else ()
     if any(isinstance(x, bytes) or (isinstance(x, str) and not TEXT.fullmatch(x)) for x in texts):
         raise ValueError("text that is no number")
-    some: list[Any] = [array]
-    if array.dtype == object:
-        some = [value for value in array.flat if isinstance(value, np.generic)]
-    kinds = {value.dtype.kind for value in some}
+    some = array.flat if array.dtype == object else [array]
+    kinds = {value.dtype.kind for value in some if isinstance(value, np.generic | np.ndarray)}
     if "c" in kinds:
         raise TypeError("complex numbers: give real and imaginary parts as numbers of their own")
     if kinds & {"m", "M"}:
@@ -111,6 +200,14 @@ def as_list(index: int, values: Any, key: str) -> list:
 
     Iterators are refused, as reading would use them up, dicts, whose values would be lost, and
     sets, which have no order.
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph, for messages.
+    values : object
+    key : str
+        Of the dict that is the graph, for messages.
     """
     values = plain(values)
     if length(values) is None or isinstance(values, Mapping | Set):
@@ -126,17 +223,48 @@ def length(values: Any) -> int | None:
     return len(values) if hasattr(values, "__len__") else None
 
 
-def is_label(value: Any) -> bool:
-    """True for a value that can be a category or a node id: hashable, and not NaN or NaT."""
-    if hasattr(value, "__array__") and not isinstance(value, np.generic):
-        return False  # a tensor is hashable, but equal tensors have different hashes
-    if type(value) is tuple:  # which is equal to itself, whatever it contains
-        return all(is_label(item) for item in value)
-    try:
-        hash(value)
-        return bool(value == value)  # NaN is not equal to itself
-    except (TypeError, ValueError, RuntimeError):
-        return False
+def longest(*columns: Any) -> int | None:
+    """The length of the longest column; None if there is none. Dicts by node do not count."""
+    lengths = [length(values) for values in columns if not isinstance(values, Mapping)]
+    return max((n_values for n_values in lengths if n_values is not None), default=None)
+
+
+def is_missing(value: Any) -> bool:
+    """True for a missing value: None, NaN, NaT, a masked one, or pandas' NA."""
+    if value is None or isinstance(value, str):
+        return value is None
+    if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64):
+        return bool(value != value)
+    return value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")
+
+
+def value_of_edge(index: int, edge: tuple, values: Mapping, name: str) -> Any:
+    """The value of an undirected edge, which may be given for either direction, or for both.
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph, for messages.
+    edge : tuple
+        The ids of the two nodes.
+    values : mapping from tuple to object
+    name : str
+        Of the attribute, for messages.
+    """
+    there, back = values.get(edge), values.get(edge[::-1])
+    if is_missing(there) or is_missing(back):
+        return back if is_missing(there) else there
+    if not np.array_equal(plain(there), plain(back)):
+        raise GraphError(
+            index,
+            f" has two values of {name!r} for the edge {edge!r}, which has no "
+            f"direction: {there!r} and, the other way round, {back!r}; give it one, or make the "
+            "graph directed",
+        )
+    return there
+
+
+# -- labels of pandas ------------------------------------------------------------------------------
 
 
 def row_labels(values: Any) -> list | None:
@@ -145,38 +273,14 @@ def row_labels(values: Any) -> list | None:
     return None if labels is None else list(labels)
 
 
-def check_order(index: int, kind: str, names: Any, values: Any, name: str) -> None:
-    """Refuse values of pandas whose index may mean another order than that of nodes, or edges."""
-    labels = row_labels(values)
-    if labels is None:
-        return
-    names = [names[k] for k in range(len(names))]
-    if not same_order(labels, names):
-        cure = ", as Series.to_dict() makes it" if kind == "node" else ""
-        raise GraphError(
-            index,
-            f": the index of {name!r} ({first_few(labels)}) is not that of the "
-            f"{kind}s in their order ({first_few(names)}): give a dict by {kind}{cure}, or the "
-            f"values alone in the order of the {kind}s, as to_numpy() does",
-        )
-
-
-def column_labels(values: Any) -> tuple[str, ...] | None:
-    """The labels of the columns of a table, or of a series, of pandas; None for 0, 1, ..."""
-    if isinstance(values, Mapping | list | tuple):  # of the first of the nodes, or edges
-        items = values.values() if isinstance(values, Mapping) else values
-        if not any_is_a(items, "pandas", "Series"):
-            return None
-        labels = getattr(next((x for x in items if is_a(x, "pandas", "Series")), None), "index", ())
-    else:
-        labels = values.columns if is_a(values, "pandas", "DataFrame") else ()
-    return None if list(labels) == list(range(len(labels))) else tuple(map(str, labels))
-
-
 def same_order(rows: list, names: list) -> bool:
     """True if the labels of rows leave no doubt that these are in the order of the names.
 
     They are the names, or one of the two is 0, 1, ... and says nothing of the other.
+
+    Parameters
+    ----------
+    rows, names : list
     """
     if rows == names:
         return True
@@ -187,22 +291,19 @@ def same_order(rows: list, names: list) -> bool:
 # -- for messages ----------------------------------------------------------------------------------
 
 
-def describe_amount(values: Any) -> str:
-    """The number of values, or a description of what is given instead of values."""
-    if values is None:
-        return "none"
-    if getattr(values, "ndim", 1) > 1:
-        return f"an array of shape {values.shape}"
-    n_values = length(values)
-    return f"the {type(values).__name__} {values!r}" if n_values is None else f"{n_values} values"
-
-
 def first_few(names: Any) -> str:
     """The first five names, and "..." if there are more."""
     return ", ".join([*map(repr, names[:5]), *["..."] * (len(names) > 5)])
 
 
 def unknown_node(node: Any, names: Any) -> str:
-    """The statement that a node is not one of the graph's, with the ids that are."""
+    """The statement that a node is not one of the graph's, with the ids that are.
+
+    Parameters
+    ----------
+    node : hashable
+    names : sequence
+        The ids of all nodes.
+    """
     known = f"0 to {len(names) - 1}" if isinstance(names, range) else first_few(names)
     return f"{node!r} is not among the {len(names)} nodes ({known})"

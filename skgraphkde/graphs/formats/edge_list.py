@@ -7,16 +7,32 @@ from itertools import chain
 from numbers import Integral
 from typing import Any
 
-from skgraphkde.graphs.formats.columns import longest, require_nodes
-from skgraphkde.graphs.formats.common import Columns, Graph, as_list, length, plain
-from skgraphkde.graphs.formats.edges import ends_of, number_ends
+from skgraphkde.graphs.formats.common import (
+    Columns,
+    Graph,
+    as_list,
+    ends_of,
+    length,
+    longest,
+    number_ends,
+    plain,
+)
 from skgraphkde.graphs.problems import GraphError
 
 _RESERVED = ("edges", "nodes", "num_nodes", "directed", "edge_data")
 
 
 def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> Graph:
-    """Read a dict of edges, which may list an undirected edge in one direction or in both."""
+    """Read a dict of edges, which may list an undirected edge in one direction or in both.
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph in the caller's list.
+    graph : mapping
+    node_names : tuple of str
+        Names of node data that may be read; some formats count their nodes by them.
+    """
     if graph.get("edges") is None:
         raise GraphError(
             index, " is a dict without 'edges': give it a list of pairs (u, v) of node ids"
@@ -32,7 +48,7 @@ def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> G
     edges = [ends_of(index, edge) for edge in listed]
     data = {name: x for name, x in graph.items() if name not in _RESERVED}
     columns = [plain(data.get(name)) for name in node_names]
-    names = require_nodes(index, _node_ids(index, graph, edges, columns))
+    names = _node_ids(index, graph, edges, columns)
     pairs = number_ends(index, names, edges)
 
     def in_order(name: Any, values: Any) -> Any:
@@ -49,8 +65,8 @@ def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> G
         names,
         pairs,
         "arcs" if directed else "either",
-        Columns(lambda: [k for k, x in data.items() if k in node_names or _is_column(x)], data.get),
-        Columns(lambda: list(of_edges), lambda name: in_order(name, of_edges.get(name))),
+        Columns([k for k, x in data.items() if k in node_names or _is_column(x)], data.get),
+        Columns(list(of_edges), lambda name: in_order(name, of_edges.get(name))),
         weights=lambda name: in_order(name, of_edges.get(name, data.get(name))),
     )
 

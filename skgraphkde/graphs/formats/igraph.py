@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from skgraphkde.graphs.formats.columns import require_nodes
-from skgraphkde.graphs.formats.common import Columns, Graph
-from skgraphkde.graphs.formats.edges import pair_array
+from skgraphkde.graphs.formats.common import Columns, Graph, pair_array
 
 
 def read_igraph(index: int, graph: Any, _: tuple[str, ...]) -> Graph:
-    """Read a graph; messages name its nodes by the attribute "name" if it has one."""
+    """Read a graph; messages name its nodes by the attribute "name" if it has one.
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph in the caller's list.
+    graph : igraph.Graph
+    _ : tuple of str
+        Names of node data, which this format does not need.
+    """
     given = graph.vs.attributes()
-    names = require_nodes(index, graph.vs["name"] if "name" in given else range(graph.vcount()))
+    names = graph.vs["name"] if "name" in given else range(graph.vcount())
     pairs = pair_array(graph.get_edgelist())
-    if not graph.is_directed():
-        pairs = np.sort(pairs, axis=1)  # the order of the ends is arbitrary
     kind = "arcs" if graph.is_directed() else "edges"
     return Graph(index, names, pairs, kind, _columns(graph.vs, ("name",)), _columns(graph.es))
 
@@ -26,4 +29,4 @@ def _columns(sequence: Any, ignored: tuple[str, ...] = ()) -> Columns:
     def get(name: str) -> list | None:
         return sequence[name] if name in sequence.attributes() else None
 
-    return Columns(lambda: [name for name in sequence.attributes() if name not in ignored], get)
+    return Columns([name for name in sequence.attributes() if name not in ignored], get)

@@ -7,7 +7,7 @@ is loaded, so they look the package up in ``sys.modules`` instead of importing i
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,16 +31,18 @@ def package_of(graph: Any) -> str | None:
 
 
 def is_a(thing: Any, module: str, *names: str) -> bool:
-    """True if `thing` is an instance of one of the named classes of a module."""
+    """True if `thing` is an instance of one of some classes.
+
+    Parameters
+    ----------
+    thing : object
+    module : str
+        The module of the classes.
+    *names : str
+        Their names.
+    """
     loaded = sys.modules.get(module)
     return any(isinstance(thing, getattr(loaded, name, ())) for name in names)
-
-
-def any_is_a(things: Iterable[Any], module: str, *names: str) -> bool:
-    """True if :func:`is_a` holds for any of many things, of which each type is asked once."""
-    loaded = sys.modules.get(module)
-    classes = tuple(getattr(loaded, name, ()) for name in names)
-    return any(issubclass(kind, classes) for kind in set(map(type, things)))
 
 
 def is_one_graph(graph: Any) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.formats.columns import require_nodes
 from skgraphkde.graphs.formats.common import (
     NO_COLUMNS,
     Columns,
@@ -27,6 +26,14 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
     """Read an adjacency matrix, whose entries are weights, and node features or None.
 
     The matrix of an undirected graph is symmetric, up to rounding. Features have the name "x".
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph in the caller's list.
+    graph : tuple, or sparse array
+    _ : tuple of str
+        Names of node data, which this format does not need.
     """
     A, X = (graph, None) if sp.issparse(graph) else graph
     if is_one_graph(A):
@@ -38,7 +45,6 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
     _check_order(index, A, X)
     A = sp.coo_array(_as_float(index, "A", A))
     n = A.shape[0]
-    names = require_nodes(index, range(n))
     if X is not None:
         table, X = X, np.asarray(plain(X))
         X = _as_float(index, "X", X[:, np.newaxis] if X.ndim == 1 else X)
@@ -55,8 +61,8 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
     row, column, weights = A.row[is_edge], A.col[is_edge], A.data[is_edge]
     pairs = np.column_stack([row, column]).astype(np.int64)
     nodes = NO_COLUMNS if X is None else columns_of({"x": X})
-    edges = Columns(lambda: (), {"weight": weights}.get)  # also a number, for who names it
-    return Graph(index, names, pairs, "both", nodes, edges, lambda _: weights)
+    edges = Columns((), {"weight": weights}.get)  # also a number, for who names it
+    return Graph(index, range(n), pairs, "both", nodes, edges, lambda _: weights)
 
 
 def _check_order(index: int, A: Any, X: Any) -> None:

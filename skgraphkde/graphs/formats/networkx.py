@@ -10,14 +10,22 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from skgraphkde.graphs.formats.columns import require_nodes
 from skgraphkde.graphs.formats.common import Columns, Graph
 from skgraphkde.graphs.problems import GraphError
 
 
 def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...] = ()) -> Graph:
-    """Read a graph with any hashable node ids."""
-    names = require_nodes(index, list(graph))
+    """Read a graph with any hashable node ids.
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph in the caller's list.
+    graph : networkx.Graph
+    _ : tuple of str
+        Names of node data, which this format does not need.
+    """
+    names = list(graph)
     if any(map(operator.ne, names, names)):  # NaN, of which each is a node of its own
         raise GraphError(
             index,
@@ -35,7 +43,7 @@ def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...] = ()) -> Graph
         "arcs" if graph.is_directed() else "edges",
         _columns([data for _, data in graph.nodes(data=True)]),
         _columns([data for *_, data in edges]),
-        is_simple=not graph.is_multigraph() and not (pairs[:, 0] == pairs[:, 1]).any(),
+        is_simple=not graph.is_multigraph(),
     )
 
 
@@ -46,4 +54,4 @@ def _columns(records: Sequence[Mapping[str, Any]]) -> Columns:
         values = [record.get(name) for record in records]
         return values if any(value is not None for value in values) else None
 
-    return Columns(lambda: dict.fromkeys(chain.from_iterable(records)), get)
+    return Columns(dict.fromkeys(chain.from_iterable(records)), get)

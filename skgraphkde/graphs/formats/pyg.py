@@ -10,15 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.graphs.arrays import offsets
-from skgraphkde.graphs.formats.columns import longest, require_nodes
-from skgraphkde.graphs.formats.common import Columns, Graph, length, plain
-from skgraphkde.graphs.formats.edges import pair_array
+from skgraphkde.graphs.formats.common import Columns, Graph, length, longest, pair_array, plain
 from skgraphkde.graphs.formats.kinds import is_a
-from skgraphkde.graphs.formats.typed import joined_types
+from skgraphkde.graphs.formats.typed import join_types
 from skgraphkde.graphs.problems import GraphError
 
-# What a Data holds beside columns.
+# Items of a Data that are no columns.
 _RESERVED = ("edge_index", "num_nodes", "y", "ptr", "batch", "train_mask", "val_mask", "test_mask")
 
 
@@ -26,6 +23,14 @@ def read_pyg(index: int, graph: Any, node_names: tuple[str, ...]) -> Graph:
     """Read a graph, undirected if it holds each edge in both directions.
 
     The types of a HeteroData are the categories "node_type" and "edge_type".
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph in the caller's list.
+    graph : Data or HeteroData
+    node_names : tuple of str
+        Names of node data that may be read; some formats count their nodes by them.
     """
     if is_a(graph, "torch_geometric.data", "Batch"):
         raise GraphError(
@@ -41,7 +46,7 @@ def read_pyg(index: int, graph: Any, node_names: tuple[str, ...]) -> Graph:
         n_nodes = longest(*(plain(given.get(name)) for name in node_names))
     # If nothing gives the number of nodes, PyG guesses it from the largest id in an edge, and
     # warns.
-    names = require_nodes(index, range(int(graph.num_nodes) if n_nodes is None else n_nodes))
+    names = range(int(graph.num_nodes) if n_nodes is None else n_nodes)
     nodes = _columns_of(of_nodes, len(names), is_edge=False, always=node_names)
     edges = _columns_of(of_nodes, len(pairs), is_edge=True, always=("edge_attr", "edge_type"))
     return Graph(index, names, pairs, "both", nodes, edges)
@@ -54,34 +59,21 @@ def _columns_of(
 
     Whatever is asked for by name is given, so that a wrong length is an error.
     """
-
-    def names() -> list[str]:
-        fitting = [x for x, values in data.items() if x in always or length(plain(values)) == n]
-        return [x for x in fitting if x.startswith("edge_") == is_edge]
-
-    return Columns(names, data.get)
+    fitting = [x for x, values in data.items() if x in always or length(plain(values)) == n]
+    return Columns([x for x in fitting if x.startswith("edge_") == is_edge], data.get)
 
 
 def _read_types(index: int, graph: Any) -> Graph:
-    counts = [int(graph[kind].num_nodes or 0) for kind in graph.node_types]
-    first = dict(zip(graph.node_types, offsets(counts)[:-1], strict=True))
-    nodes = [
-        (kind, n, _columns(graph[kind], n))
-        for kind, n in zip(graph.node_types, counts, strict=True)
-    ]
-    pairs, edges = [], []
-    for source, kind, target in graph.edge_types:
-        store = graph[source, kind, target]
-        ends = _pairs(index, store.to_dict().get("edge_index"))
-        pairs.append(ends + np.array([first[source], first[target]]))
-        edges.append((kind, len(ends), _columns(store, len(ends))))
-    names = require_nodes(index, range(sum(counts)))
-    ends = np.concatenate(pairs) if pairs else pair_array([])
-    node_columns, edge_columns = joined_types(nodes, "node_type"), joined_types(edges, "edge_type")
-    return Graph(index, names, ends, "both", node_columns, edge_columns)
+    counts = {kind: int(graph[kind].num_nodes or 0) for kind in graph.node_types}
+    edges = {}
+    for relation in graph.edge_types:
+        ends = _pairs(index, graph[relation].to_dict().get("edge_index"))
+        edges[relation] = ends, _data(graph[relation], len(ends))
+    return join_types(index, [(x, n, _data(graph[x], n)) for x, n in counts.items()], edges)
 
 
-def _columns(store: Any, n: int) -> dict[str, Any]:
+def _data(store: Any, n: int) -> dict[str, Any]:
+    """The columns that a type of nodes, or of edges, has."""
     given = store.to_dict().items()
     return {k: x for k, x in given if k not in _RESERVED and length(plain(x)) == n}
 

@@ -1,4 +1,4 @@
-"""Heterogeneous graphs: data by type -> one column for all nodes, or all edges."""
+"""Heterogeneous graphs: nodes and edges by type -> Graph."""
 
 from __future__ import annotations
 
@@ -6,13 +6,43 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.graphs.formats.common import Columns, plain
+from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.formats.common import Columns, Graph, pair_array, plain
 
-#: A type, how many nodes or edges are of it, and their data by name.
+# A type, how many nodes or edges are of it, and their data by name.
 OfType = tuple[str, int, dict[str, Any]]
 
 
-def joined_types(types: list[OfType], type_name: str) -> Columns:
+def join_types(
+    index: int, nodes: list[OfType], edges: dict[tuple[str, str, str], tuple[np.ndarray, dict]]
+) -> Graph:
+    """One graph of all nodes and edges, whose types are "node_type" and "edge_type".
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph.
+    nodes : list of (str, int, dict)
+        Each type, its number of nodes, and their data.
+    edges : dict
+        From (type of the source, type of the edge, type of the target) to pairs of numbers of nodes
+        in their types, shape (m, 2), and the data of these edges.
+    """
+    counts = [n for _, n, _ in nodes]
+    first = dict(zip((kind for kind, *_ in nodes), offsets(counts)[:-1], strict=True))
+    pairs = [ends + np.array([first[u], first[v]]) for (u, _, v), (ends, _) in edges.items()]
+    of_edges = [(kind, len(ends), data) for (_, kind, _), (ends, data) in edges.items()]
+    return Graph(
+        index,
+        range(sum(counts)),
+        np.concatenate([pair_array([]), *pairs]),
+        "both",
+        _columns(nodes, "node_type"),
+        _columns(of_edges, "edge_type"),
+    )
+
+
+def _columns(types: list[OfType], type_name: str) -> Columns:
     """Columns of all types, end to end; the column `type_name` holds the types.
 
     Types without a column have missing values there.
@@ -24,13 +54,7 @@ def joined_types(types: list[OfType], type_name: str) -> Columns:
             return None
         if name == type_name:
             return [kind for kind, n, _ in types for _ in range(n)]
-        columns = [plain(data.get(name)) for *_, data in types]
-        are_arrays = all(isinstance(column, np.ndarray) for column in columns)
-        if are_arrays and len({column.shape[1:] for column in columns}) == 1:
-            return np.concatenate(columns)
-        values: list = []
-        for column, (_, n, _) in zip(columns, types, strict=True):
-            values += [None] * n if column is None else list(column)
-        return values
+        given = [(plain(data.get(name)), n) for _, n, data in types]
+        return [x for values, n in given for x in ([None] * n if values is None else values)]
 
-    return Columns(lambda: list(names), get)
+    return Columns(names, get)

@@ -1,0 +1,434 @@
+"""Graphs that are refused: each with one error that names the graph, the node, and the cure."""
+
+import datetime
+import warnings
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import torch
+
+from skgraphkde import GraphSchema, read_graphs
+from skgraphkde.encoders.dgl_backend import import_dgl
+from tests.graphs.common import EDGES, LETTERS, PATH, X, check_refused, masked, with_nodes
+
+NAN = float("nan")
+SQUARE = np.zeros((2, 2))
+NAMES = list("abc")
+TABLE = pd.DataFrame(PATH, index=NAMES, columns=NAMES)
+COLUMN = pd.Series([1.0, 2.0, 3.0])
+EDGE = {"edges": [("a", "b")]}
+
+
+class NotAnAnswer:
+    """Compares to neither true nor false, as pandas' NA does."""
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other):
+        return self
+
+    def __bool__(self):
+        raise TypeError("the truth is ambiguous")
+
+
+BAD = {
+    "empty list": ([], "list of graphs is empty"),
+    "one graph": (nx.path_graph(3), TypeError, r"got one graph: write \[graph\]"),
+    "one pair": ((SQUARE, SQUARE), TypeError, r"one \(A, X\) pair: write \[\(A, X\)\]"),
+    "generator": ((g for g in [nx.path_graph(2)]), TypeError, r"write list\(graphs\)"),
+    "numeric array": (np.array([nx.path_graph(2)] * 2), TypeError, "loses every edge"),
+    "sparse matrix": (sp.eye_array(3), TypeError, r"adjacency matrix as \[\(A, None\)\]"),
+    "string": ("graphs.gml", TypeError, "got a str"),
+    "None": (None, TypeError, "got a NoneType"),
+    "dict": ({"a": nx.path_graph(2)}, TypeError, "got a dict"),
+    "object matrix": (np.full((2, 2), None), TypeError, r"array of shape \(2, 2\)"),
+    "a number in the list": ([nx.path_graph(2), 3], TypeError, "graph 1 has the type int; give"),
+    "no nodes": ([nx.path_graph(2), nx.Graph()], "graph 1 has no nodes"),
+    "no nodes in A": ([(np.zeros((0, 0)), None)], "graph 0 has no nodes"),
+    "not square": ([(np.ones((2, 3)), None)], r"shape \(2, 3\), expected \(n, n\)"),
+    "words in A": ([(np.full((2, 2), "a"), None)], "graph 0 is not an"),
+    "rows of X": ([(SQUARE, np.ones((3, 1)))], r"2 nodes in A, but X has shape"),
+    "negative weight": ([(-np.ones((2, 2)), None)], r"edge \(0, 1\) has the weight -1"),
+    "NaN in X": (
+        [(SQUARE, [[1.0], [NAN]])],
+        "graph 0, node 1: the node attribute 'x' is nan",
+    ),
+    "NaN in x": (
+        [with_nodes([1.0, 2.0], "x"), with_nodes([1.0, NAN], "x")],
+        "graph 1, node 1: the node attribute 'x' is nan",
+    ),
+    "infinite x": (
+        [with_nodes([[0.0, np.inf]], "x")],
+        "number 1 of the node attribute 'x' is inf",
+    ),
+    "x on some nodes": (
+        [with_nodes([1.0, None, 2.0], "x")],
+        r"graph 0, node 1 has no 'x'.*1 of 3",
+    ),
+    "x on few nodes": (
+        [with_nodes([1.0, *[None] * 7], "x")],
+        r"nodes 1, 2, 3, 4, 5, \.\.\. have no 'x'.*7 of 8",
+    ),
+    "label on some nodes": (
+        [with_nodes([None, "C"], "label")],
+        "node 0 has no 'label'",
+    ),
+    "ragged x": (
+        [with_nodes([[1.0], [1.0, 2.0]], "x")],
+        "node 1.*2 numbers: .* is 1 in graph 0, node 0",
+    ),
+    "words in x": ([with_nodes(["C"], "x")], "node 0.*is not a number"),
+    "matrix in x": ([with_nodes([SQUARE], "x")], r"has shape \(2, 2\)"),
+    "widths differ": (
+        [with_nodes([1.0], "x"), with_nodes([[1.0, 2.0]], "x")],
+        "graph 1, node 0: .* 'x' has 2 numbers: give all .* is 1 in graph 0",
+    ),
+    "x in some graphs": ([with_nodes([1.0], "x"), nx.path_graph(2)], "graph 1 has no"),
+    "label in some graphs": (
+        [nx.path_graph(2), with_nodes(["C"], "label")],
+        "graph 0 has no node attribute 'label', and graph 1 has: give",
+    ),
+    "unhashable label": ([with_nodes([["C"]], "label")], "must be hashable"),
+    "tensor label": ([with_nodes([torch.tensor(1)], "label")], "must be hashable"),
+    "ambiguous label": ([with_nodes([NotAnAnswer()], "label")], "must be hashable"),
+    "huge integer": ([with_nodes([10**400], "x")], "node 0.*is not a number"),
+    "overflowing x": (
+        [with_nodes([1e200], "x")],
+        "the node attribute 'x' is 1e\\+200: clip",
+    ),
+    "complex A": ([(1j * np.ones((2, 2)), None)], "got complex128 in 2 dimensions"),
+    "NaN weight in A": (
+        [(np.full((2, 2), NAN), None)],
+        r"edge \(0, 1\) has the weight nan",
+    ),
+    "graph and target": ([(nx.path_graph(2), 1)], "targets belong in y"),
+    "no adjacency": ([(None, SQUARE)], "graph 0 is not an"),
+    "empty batch": (read_graphs([nx.cycle_graph(4)])[:0], "list of graphs is empty"),
+    "NaN label": ([with_nodes([NAN], "label")], "not missing"),
+    "an empty vector": (
+        [with_nodes([[]], "x"), with_nodes([[1.0, 2.0]], "x")],
+        "graph 1, node 0: .*'x' has 2 numbers: .* is 0 in graph 0",
+    ),
+    "edge data in some graphs": (
+        [nx.path_graph(2), nx.Graph([(0, 1, {"label": "a"})])],
+        "graph 0 has no edge attribute 'label', and graph 1 has: give it to all",
+    ),
+    "one edge list": (EDGE, TypeError, r"one graph: write \[graph\]"),
+    "no edges": ([{"nodes": [1]}], "graph 0 is a dict without 'edges'"),
+    "no nodes in a dict": ([{"edges": []}], "graph 0 has no nodes"),
+    "no nodes in a triple": ([[set(), {}, {}]], "graph 0 has no nodes"),
+    "edge of three": ([{"edges": [(1, 2, 3)]}], r"edge \(1, 2, 3\) is not a pair"),
+    "transposed": ([{"edges": np.zeros((2, 3), int)}], r"edge \[0, 0, 0\] is not a pair"),
+    "edge of one": ([(({3}, None))], "edge 3 is not a pair"),
+    "edge of lists": ([{"edges": [([1], [2])]}], "is not a pair"),
+    "edge of tensors": ([{"edges": [tuple(torch.arange(2))]}], "is not a pair"),
+    "read once": ([{"edges": zip([0], [1], strict=True)}], "'edges' is a zip, give a list"),
+    "unhashable id": ([{**EDGE, "nodes": [["a"], "b"]}], r"the node id \['a'\]: a node id must be"),
+    "node twice": ([{**EDGE, "nodes": ["a", "b", "a"]}], "lists the node 'a' twice"),
+    "stranger in an edge": (
+        [{**EDGE, "nodes": ["a", "c"]}],
+        r"graph 0, edge \('a', 'b'\): 'b' is not among the 2 nodes \('a', 'c'\): list",
+    ),
+    "ids from 1": ([{"edges": [(1, 2)], "num_nodes": 2}], r"2 is not among the 2 nodes \(0 to 1\)"),
+    "two counts": (
+        [{**EDGE, "nodes": ["a", "b"], "num_nodes": 3}],
+        "2 'nodes', but 'num_nodes' is 3",
+    ),
+    "count in words": ([{**EDGE, "num_nodes": "two"}], "'num_nodes' is 'two', give an integer"),
+    "label missing": ([{**EDGE, "label": {"a": 1}}], "graph 0, node 'b' has no 'label'.*1 of 2"),
+    "labels missing": (
+        [{"edges": [], "num_nodes": 9, "label": ["C", "O"]}],
+        "graph 0 has 9 nodes and 2 values as 'label'",
+    ),
+    "label of a stranger": (
+        [{**EDGE, "nodes": ["a", "b"], "label": {"a": 1, "b": 1, "c": 1}}],
+        "has 'label' for a node that it does not have: 'c' is not among",
+    ),
+    "one label": ([{**EDGE, "label": "C"}], "2 nodes and the str 'C' as 'label'"),
+    "x of no length": ([{**EDGE, "x": np.array(1.0)}], "2 nodes and the ndarray"),
+    "x in no order": ([{**EDGE, "nodes": ["a", "b"], "x": {1, 2}}], "2 values as 'x'"),
+    "too many x": ([{**EDGE, "nodes": ["a", "b"], "x": [1, 2, 3]}], "2 nodes and 3 values as 'x'"),
+    "x of three dimensions": (
+        [{"edges": [], "x": np.ones((2, 2, 2))}],
+        r"node 0.*'x' has shape \(2, 2\)",
+    ),
+    "ids not listed": (
+        [{**EDGE, "x": [1, 2]}],
+        r"'a' is not among the 2 nodes \(0 to 1\): list the ids",
+    ),
+    "label in a triple": ([({(0, 1)}, {0: "C"})], "graph 0, node 1 has no 'label'"),
+    "label beside a matrix": ([(np.eye(2), {0: 1, 1: 1, 2: 1})], r"2 is not among the 2 nodes"),
+    "weight in words": (
+        [({(0, 1): "a"}, None)],
+        r"edge \(0, 1\): .* 'weight' is not a number .*: 'a'",
+    ),
+    "weight zero": ([({(0, 1): 0}, None)], r"edge \(0, 1\) has the weight 0"),
+    "negative among parallel ones": (
+        [([(0, 1, 3.0), (0, 1, -1.0)], {0: 1, 1: 1})],
+        r"edge \(0, 1\) has the weight -1.0",
+    ),
+    "unequal directions": (
+        [({("a", "b"): 1, ("b", "a"): 2}, None)],
+        r"edge \('a', 'b'\) has the weight 1.0, but 2.0 the other way round",
+    ),
+    "edge list and target": (
+        [(EDGE, 1)],
+        "is a pair of a dict and something else.*targets belong in y",
+    ),
+    "set alone": ([{(0, 1)}], TypeError, "graph 0 has the type set; give"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_graphs_get_one_clear_error(kind):
+    graphs, *error, message = BAD[kind]
+    with pytest.raises(error[0] if error else ValueError, match=message):
+        read_graphs(graphs)
+
+
+def path_with(value, name="x"):
+    return with_nodes([value] * 3, name)
+
+
+def edge_list(**data):
+    return {"edges": EDGES, **data}
+
+
+def by_letter(**data):
+    return {"edges": LETTERS, "nodes": NAMES, **data}
+
+
+REFUSED = [
+    # Two directions, and names that are not there.
+    (({1: [2]}, {1: "a", 2: "b"}, {(1, 2): "s", (2, 1): "t"}), r"two values of 'label' for .*1, 2"),
+    (({(1, 2)}, {1: 1, 2: 2}, {(1, 2): 1, (2, 3): 2}), r"'label' for the edge \(2, 3\), which"),
+    (edge_list(edge_data={"x": {(5, 6): 1.0}}), r"graph 0 has 'x' for the edge \(5, 6\), which it"),
+    # Masked values are missing.
+    (edge_list(x=masked(X, (0, 1))), "graph 0, node 0: number 1 of the node attribute 'x' is nan"),
+    ((PATH, masked(X, (0, 1))), "graph 0, node 0: number 1 of the node attribute 'x' is nan"),
+    (edge_list(x=masked([1.0, 2, 3], 1)), "graph 0, node 1 has no 'x'"),
+    (edge_list(label=masked(["a", "b", "c"], 1)), "graph 0, node 1 has no 'label'"),
+    (path_with(np.ma.masked), "node 0: the node attribute 'x' is nan"),
+    (path_with(np.ma.masked, "label"), "node 0 has the label masked"),
+    (path_with(masked([1.0, 2.0], 1)), "number 1 of the node attribute 'x' is nan"),
+    ((masked(PATH, (0, 1), (1, 0)), None), r"edge \(0, 1\).* 'weight' is not a num|weight nan"),
+    ({"edges": masked(EDGES, (1, 1))}, r"\[1, None\] is not a pair"),
+    (edge_list(nodes=masked([0, 1, 2], 2)), "the node id None"),
+    (edge_list(edge_data={"x": masked([1.0, 2.0], 1)}), "has no 'x'"),
+    # Labels of pandas.
+    (edge_list(nodes=TABLE), "a node id must be hashable"),
+    ({"edges": TABLE}, "is not a pair"),
+    (
+        by_letter(x=COLUMN.set_axis(NAMES)[::-1]),
+        r"index of 'x' \('c', 'b', 'a'\) is not that of the",
+    ),
+    (edge_list(x=COLUMN[::-1]), r"the index of 'x' \(2, 1, 0\) is not that of the nodes"),
+    (edge_list(label=pd.Series(NAMES)[::-1]), r"the index of 'label' \(2, 1, 0\) is not"),
+    ((PATH, COLUMN[::-1]), "rows of X are the nodes 2, 1, 0, and those of A are 0, 1"),
+    ((TABLE[["c", "a", "b"]], None), "rows of A are .*'a', 'b', 'c'.*'c', 'a', 'b'"),
+    ((TABLE, pd.DataFrame(X, index=NAMES)[::-1]), "rows of X are the nodes 'c', 'b', 'a'"),
+    # Letters, keys and sets.
+    (({"ab": 1.0}, None), "the edge 'ab' is not a pair"),
+    ({"edges": {(0, 1): 5.0}}, "'edges' is a dict, give a list"),
+    (edge_list(nodes={0: {"x": 1}, 1: {}, 2: {}}), "'nodes' is a dict, give"),
+    ({"edges": LETTERS, "nodes": {"a", "b", "c"}}, "'nodes' is a set, give a list"),
+    (
+        {"edges": set(EDGES), "edge_data": {"x": [1, 2]}},
+        "a set, which has no order for 'x' to foll",
+    ),
+    ({"edges": [], "num_nodes": True}, "'num_nodes' is True, give an integer"),
+    (edge_list(label=[(1, NAN)] * 3), "graph 0, node 0 has the label"),
+    # Tensors and sparse matrices of complex numbers, dates.
+    (edge_list(x=torch.tensor(X * 1j).conj()), "node 0.*is not a number"),
+    (edge_list(x=sp.csr_array(X * 1j)), "node 0.*is not a number"),
+    ((sp.csr_array(PATH * 1j), None), "expected real numbers"),
+    (path_with(datetime.timedelta(1)), "is not a number .* make it one first, such as days"),
+]
+
+
+@pytest.mark.parametrize(("graph", "message"), REFUSED)
+def test_what_is_refused(graph, message):
+    check_refused([graph], message)
+
+
+@pytest.mark.parametrize("edge", ["ab", b"ab", {0: 1, 1: 2}, {0, 1}, (0, None)], ids=repr)
+def test_what_is_no_edge(edge):
+    check_refused({"edges": [edge]}, "is not a pair .u, v. of node ids")
+    check_refused(([edge], {"a": 1}), "is not a pair .u, v. of node ids")
+
+
+@pytest.mark.parametrize("text", ["1_000", "\uff11\uff12", b"7"])
+def test_text_that_only_python_takes_for_a_number(text):
+    for x in ([text], [[1.0, text]]):
+        graph = {"num_nodes": 1, "edges": [], "x": x}
+        check_refused(graph, "'x' is not a number or a vector of numbers")
+    check_refused(
+        (np.zeros((1, 1)), np.array([[text]])), "graph 0 is not an .* text that is no num"
+    )
+    for name in ("label", "x"):
+        check_refused(edge_list(**{name: str(text).encode()}), "graph 0 has 3 nodes and the")
+
+
+def test_vectors_of_pandas_have_the_same_columns_everywhere():
+    graph = path_with(pd.Series({"a": 1.0, "b": 2.0}))
+    assert read_graphs([graph]).attributes.tolist() == [[1, 2]] * 3
+    graph.nodes[1]["x"] = pd.Series({"b": 2.0, "a": 1.0})
+    check_refused(graph, "graph 0: .* 'x' has the columns b, a, and others have a, b")
+
+
+# -- complex numbers, dates and times --------------------------------------------------------------
+
+DATES = np.array(["2020-01-01", "NaT", "2021-01-01"], dtype="M8[ns]")
+NO_NUMBERS = {
+    "complex": np.array([1j, 2, 3]),
+    "complex without imaginary parts": np.array([1, 2, 3]) + 0j,
+    "dates": DATES.astype("M8[D]"),
+    "dates in nanoseconds": DATES,
+    "times": DATES.astype("M8[D]") - DATES[0].astype("M8[D]"),
+    "times in nanoseconds": DATES - DATES[0],
+}
+PLACES = {
+    "column": (lambda x: edge_list(x=x), "node 0.*'x' is not a number"),
+    "matrix": (lambda x: edge_list(x=[x] * 3), "node 0.*'x' is not a number"),
+    "edges": (lambda x: edge_list(edge_data={"x": x[::2]}), "edge.*not a number"),
+    "node": (lambda x: path_with(x[0]), "node 0.*'x' is not a number"),
+    "vector": (lambda x: path_with(x[:2]), "node 0.*'x' is not a number"),
+    "list": (lambda x: path_with(list(x[:2])), "node 0.*'x' is not a number"),
+    "X": (lambda x: (PATH, x), "X: (dates or times|expected real numbers)"),
+    "objects": (
+        lambda x: (PATH, np.array([[value, 1] for value in x], dtype=object)),
+        "X: (dates or times|complex numbers)",
+    ),
+    "A": (lambda x: (np.array([x] * 3), None), "A: (dates or times|expected real numbers)"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+@pytest.mark.parametrize("place", PLACES)
+def test_what_numpy_would_make_a_number_is_none(kind, place):
+    make, message = PLACES[place]
+    check_refused(make(NO_NUMBERS[kind]), message)
+
+
+# -- weights ---------------------------------------------------------------------------------------
+
+WEIGHTED = GraphSchema(edge_weight="w")
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (None, "graph 0 has no edge attribute 'w', which is to be read"),
+        ([1.0], "2 edges and 1 values as 'w'"),
+        (np.ones((2, 2)), "has 2 numbers as 'w': give every edge one"),
+        ([1.0, None], r"edge \('b', 'c'\) has no 'w'"),
+        (masked([1.0, 2.0], 1), r"edge \('b', 'c'\) has no 'w'"),
+        ([1.0, "b"], r"edge \('b', 'c'\): .* 'w' is not a number .*: 'b'"),
+        ([1.0, 10**400], "'w' is not a number"),
+        ([1.0, 0], r"edge \('b', 'c'\) has the weight 0"),
+        ([1.0, -1.0], r"edge \('b', 'c'\) has the weight -1.0: weights must be positive"),
+        (torch.tensor([1.0, np.nan]), r"edge \('b', 'c'\) has the weight nan"),
+        (COLUMN[:2].set_axis([1, 0]), "the index of 'w' .* is not that of the edges"),
+        (NO_NUMBERS["dates"][::2], r"edge \('a', 'b'\): .* 'w' is not a number"),
+        (NO_NUMBERS["complex"][:2], r"edge \('a', 'b'\): .* 'w' is not a number"),
+    ],
+)
+def test_bad_weights(weights, message):
+    edge_data = {} if weights is None else {"w": weights}
+    check_refused({"edges": LETTERS, "edge_data": edge_data}, message, WEIGHTED)
+
+
+def test_too_few_values_are_not_missing_ones():
+    message = "graph 0 has 3 nodes and 2 values as 'x'"
+    check_refused(edge_list(num_nodes=3, x=[1, 2]), message, GraphSchema(missing="indicate"))
+
+
+def test_weights_of_edges_in_a_set_have_no_order():
+    graph = {"edges": set(EDGES), "edge_data": {"w": [1.0, 2.0]}}
+    check_refused(graph, "no order for 'w' to follow", WEIGHTED)
+
+
+# -- other packages --------------------------------------------------------------------------------
+
+ONE = r"got one graph: write \[graph\]"
+BOTH = torch.tensor([[0, 1], [1, 0]])
+
+
+def check_all(alone, refused):
+    with pytest.raises(TypeError, match=ONE):
+        read_graphs(alone)
+    for graph, message in refused:
+        check_refused([graph], message)
+
+
+def test_bad_dgl_graphs():
+    with warnings.catch_warnings():  # its import warns
+        warnings.simplefilter("ignore")
+        dgl = import_dgl()
+    if dgl is None:
+        pytest.skip("DGL has no build here")
+    directed, labeled = dgl.graph(([0, 1, 1], [1, 0, 2])), dgl.graph(([0, 1], [1, 0]))
+    labeled.ndata["label"] = torch.eye(2)
+    check_all(
+        directed,
+        [
+            (dgl.graph(([], [])), "graph 0 has no nodes"),
+            (dgl.batch([directed] * 2), r"a batch of 2 graphs: give dgl.unbatch\(graph\)"),
+            ((directed, 1), "pair of a DGLGraph and something else.*targets belong in y"),
+            (dgl.to_block(directed), "a block of a sampler"),
+            (labeled, "label must be hashable"),
+        ],
+    )
+    check_refused(directed, "no edge attribute 'w'", WEIGHTED)
+
+
+def test_bad_pyg_graphs():
+    geometric = pytest.importorskip("torch_geometric.data")
+    Data = geometric.Data
+    small = Data(edge_index=BOTH, num_nodes=1)
+    check_all(
+        small,
+        [
+            (small, r"edge \(0, 1\): 1 is not among the 1 nodes \(0 to 0\): raise the number"),
+            (Data(edge_index=BOTH, num_nodes=4, x=torch.ones(2, 1)), "4 nodes and 2 values as 'x'"),
+            (
+                Data(edge_index=BOTH, x=torch.ones(3, 1), label=torch.tensor([1])),
+                "3 nodes and 1 values as 'label'",
+            ),
+            (
+                Data(edge_index=BOTH, num_nodes=2, edge_attr=torch.ones(1)),
+                "2 edges and 1 values as 'edge_attr'",
+            ),
+            (Data(x=torch.ones(2, 1)), "graph 0 has no edge_index"),
+            (Data(edge_index=BOTH.T[:1], num_nodes=2), "graph 0 has a broken edge_index"),
+            (Data(edge_index=BOTH + 0.5, num_nodes=2), "graph 0 has a broken edge_index"),
+            (
+                geometric.Batch.from_data_list([small] * 2),
+                r"of 2 graphs: give graph.to_data_list\(",
+            ),
+            (geometric.HeteroData(), "graph 0 has no nodes"),
+        ],
+    )
+    unequal = Data(edge_index=BOTH, num_nodes=2, w=torch.tensor([1.0, 2.0]))
+    undirected = GraphSchema(edge_weight="w", directed=False)
+    check_refused(unequal, "but 2.0 the other way round: in an undirected graph both", undirected)
+
+
+def test_bad_igraph_graphs():
+    igraph = pytest.importorskip("igraph")
+    graph = igraph.Graph(3, EDGES)
+    graph.vs["name"] = NAMES
+    graph.vs[0]["label"] = "C"
+    graph.es[0]["w"] = 1.0
+    check_all(
+        graph,
+        [
+            (igraph.Graph(), "graph 0 has no nodes"),
+            (graph, "graph 0, nodes 'b', 'c' have no 'label'.*2 of 3"),
+        ],
+    )
+    schema = GraphSchema(node_categories=None, edge_weight="w")
+    check_refused(graph, r"graph 0, edge \('b', 'c'\) has no 'w'", schema)
