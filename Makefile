@@ -29,7 +29,7 @@ test-slow: $(VENV)/installed
 	$(MAKE) test-install
 
 # The tests of what computes, as other processors, other numbers of threads and Python 3.12 do it.
-COMPUTES := tests/density tests/detectors tests/distances tests/encoders tests/training \
+COMPUTES := tests/density tests/detectors tests/distances tests/encoders tests/learned tests/views \
 	tests/test_calibration.py tests/test_explain.py tests/test_features.py tests/test_inspection.py
 SETTINGS := ATEN_CPU_CAPABILITY=default ATEN_CPU_CAPABILITY=avx2 \
 	OPENBLAS_CORETYPE=Haswell OPENBLAS_CORETYPE=Prescott NUMBA_CPU_NAME=generic OMP_NUM_THREADS=2
@@ -67,7 +67,7 @@ smoke:
 # What a GPU does: the tests of its kernels, and docs/benchmarks/gpu.md, in a few minutes.
 gpu: $(VENV)/installed
 	$(BIN)/python -c "import torch; torch.cuda.is_available() or exit('torch sees no GPU: nothing was measured')"
-	$(BIN)/python -m pytest -q tests/distances/test_triton.py
+	$(BIN)/python -m pytest -q tests/learned/test_triton.py
 	$(BIN)/python -m benchmarks.gpu
 
 # The tests with the oldest versions that are supported; needs Python 3.11.

@@ -20,6 +20,7 @@ TABLES = (
     "detection_other_class",
     "views",
     "unchosen",
+    "elsewhere",
     "typed",
     "edge_data",
     "learning",

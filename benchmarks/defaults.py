@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -56,15 +55,13 @@ class RelativeBandwidths(OutlierMixin, BaseEstimator):
     def fit(self, graphs: Any, y: Any = None) -> RelativeBandwidths:
         """Fit once to get the scale, then with bandwidths relative to it."""
         scout = clone(self.detector).set_params(training=None).fit(graphs)
-        scale = scout.model_.bandwidths[0, 0] / NEAREST_MULTIPLES[0]
+        scale = scout.model_.bandwidths[0][0] / NEAREST_MULTIPLES[0]
         bandwidths = scale * np.array(self.multiples)
         self.detector_ = clone(self.detector).set_params(views__kernels__bandwidths=bandwidths)
         self.detector_.fit(graphs)
         if self.by_likelihood:
-            logits = torch.from_numpy(np.log(self._likeliest_weights(graphs)))
-            kde = self.detector_.model_.to_state()["kde"]  # the fitted one, not a copy
-            with torch.no_grad():
-                kde.mixture_logits.copy_(logits)
+            (density,) = self.detector_.model_.to_state()["densities"]  # the fitted one, no copy
+            density.kde.logits = np.log(self._likeliest_weights(graphs))
         return self
 
     def _likeliest_weights(self, graphs: Any) -> np.ndarray:

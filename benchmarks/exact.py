@@ -1,4 +1,4 @@
-"""What the defaults leave out: their results beside those of exact distances to all graphs."""
+"""Random features of the defaults beside exact distances."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from skgraphkde.evaluation import detection_report
 
 TITLE = "The defaults beside exact distances"
 ABOUT = """\
-From 5,000 training nodes that look different on, the defaults leave out references that are too far
-away to matter, and from 40,000 on they take random features. *Exact* is the same detector with
-`MMD(method="exact")`, which computes all distances in double precision. Mean AUROC, in percent, the
-largest difference in a fold, and the share of the normal test graphs that `predict` flags at
-`contamination=0.1`; in parentheses: folds. In sets of fewer such nodes both are the same.
+Above 5,000 training nodes that look different, the defaults take random features. *Exact* is the
+same detector with `MMD(method="exact")`, which computes all distances in double precision. Mean
+AUROC, in percent, the largest difference in a fold, and the share of the normal test graphs that
+`predict` flags at `contamination=0.1`; in parentheses: folds. In sets of fewer such nodes both are
+the same.
 """
 
 

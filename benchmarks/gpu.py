@@ -23,8 +23,8 @@ import torch
 
 from benchmarks.render import markdown
 from skgraphkde import GCN, Contrastive, GraphBatch, GraphKDEDetector, load
-from skgraphkde.distances.engines import torch_tiles
 from skgraphkde.distances.mmd import FIVE_DECADES
+from skgraphkde.learned.engines import torch_tiles
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "gpu.md"
 # Graphs and mean nodes, as in the sets, and the coordinates of the paper's encoder.
@@ -74,7 +74,7 @@ def peak_flops(device: str) -> float:
 
 def all_pairs(sizes: dict[str, tuple[int, int]], device: str) -> pd.DataFrame:
     """Milliseconds of all pairs of graphs by each engine, and the share of the peak."""
-    from skgraphkde.distances.engines import triton_gpu
+    from skgraphkde.learned.engines import triton_gpu
 
     peak, rows = peak_flops(device), []
     for name, size in sizes.items():

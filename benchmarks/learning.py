@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import torch
 from sklearn.utils._param_validation import Interval
@@ -12,9 +14,16 @@ from sklearn.utils._param_validation import Interval
 from benchmarks import protocol
 from benchmarks.protocol import evaluate, load
 from benchmarks.render import markdown, mean_std
-from skgraphkde import GCN, Contrastive, GraphKDEDetector, Propagation, register
-from skgraphkde.encoders.message_flow import MessageFlow
-from skgraphkde.encoders.propagation import PropagationModule
+from skgraphkde import (
+    GCN,
+    Contrastive,
+    EncoderModule,
+    GraphKDEDetector,
+    Propagation,
+    TorchEncoder,
+    register,
+)
+from skgraphkde.encoders import MessageFlow
 
 TITLE = "Learning"
 ABOUT = """\
@@ -33,7 +42,7 @@ N_FOLDS = 3
 
 
 @register
-class ScaledPropagation(Propagation):
+class ScaledPropagation(TorchEncoder):
     """A Propagation whose columns, or layers, have scales that are learned.
 
     Parameters
@@ -42,34 +51,40 @@ class ScaledPropagation(Propagation):
     by : {"column", "layer"}, default="column"
     """
 
-    def __init__(self, n_layers: int = 2, by: str = "column") -> None:
-        super().__init__(n_layers)
-        self.by = by
-
+    is_random, is_relational = False, True
     _parameter_constraints: dict = {**Propagation._parameter_constraints, "by": [str]}
 
-    def build(
-        self, in_dim: int, generator: torch.Generator | None, n_relations: int = 0
-    ) -> ScaledModule:
+    def __init__(self, n_layers: int = 2, by: str = "column") -> None:
+        self.n_layers = n_layers
+        self.by = by
+
+    def build_module(self, in_dim: int, generator: None, n_relations: int = 0) -> ScaledModule:
         """Build the module, with all scales 1."""
         return ScaledModule(self, in_dim, n_relations)
 
 
-class ScaledModule(PropagationModule):
+class ScaledModule(EncoderModule):
     """The module that :class:`ScaledPropagation` builds."""
 
     def __init__(self, specification: ScaledPropagation, in_dim: int, n_relations: int) -> None:
-        super().__init__(specification, in_dim, n_relations)
-        n_scales = self.out_dim if specification.by == "column" else len(self.dims)
-        self.log_scales = torch.nn.Parameter(torch.zeros(n_scales))
+        plain = Propagation(specification.n_layers).build(in_dim, n_relations)
+        super().__init__(specification, in_dim, plain.out_dim, plain.n_layers)
+        self.plain = plain
+        widths = [1] * plain.out_dim
+        if specification.by == "layer":
+            widths = [columns.stop - columns.start for columns in plain.columns]
+        self.scale_of_column = np.repeat(np.arange(len(widths)), widths)
+        self.log_scales = torch.nn.Parameter(torch.zeros(len(widths)))
 
     def forward(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
         """The points, their total variance as before."""
-        scales = torch.exp(self.log_scales)
-        if len(scales) < self.out_dim:
-            scales = torch.repeat_interleave(scales, torch.tensor(self.dims).to(scales.device))
+        scales = torch.exp(self.log_scales)[self.scale_of_column]
         scales = scales / scales.square().mean().sqrt()
-        return super().forward(flow, generator) * scales
+        return torch.tensor(self.plain.encode(flow)).to(scales) * scales
+
+    def standardize(self, flows: Sequence[MessageFlow]) -> None:
+        """Standardize the columns, which the scales multiply."""
+        self.plain.standardize(flows)
 
 
 @register
@@ -104,11 +119,11 @@ class AnchoredGCN(GCN):
         super().__init__(hidden_dim, n_layers, dropout, batch_norm, backend)
         self.pull = pull
 
-    def build(
+    def build_module(
         self, in_dim: int, generator: torch.Generator | None, n_relations: int = 0
-    ) -> torch.nn.Module:
+    ) -> EncoderModule:
         """Build the module, with a hook at each weight."""
-        module = super().build(in_dim, generator, n_relations)
+        module = super().build_module(in_dim, generator, n_relations)
         for weight in module.parameters():
             self._anchor(weight, weight.detach().clone())
         return module

@@ -56,9 +56,8 @@ for n_components in numbers:
 
 # %%
 # The error of the distances falls with the square root of the number of features. The default of
-# 512 leaves the order of the scores almost unchanged. ``method="auto"`` is exact up to 40,000
-# training nodes and uses random features beyond that. On graphs like these, with many neighborhoods
-# that all look different, random features pay off earlier.
+# 512 leaves the order of the scores almost unchanged. ``method="auto"`` is exact up to 5,000
+# training nodes that look different, and uses random features beyond that, as for these graphs.
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
 pairs = np.triu_indices(len(fresh), k=1)
 for n_components, color in [(32, "#e0b089"), (512, "#2f6fde")]:

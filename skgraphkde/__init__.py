@@ -18,13 +18,31 @@ if TYPE_CHECKING:
         paper_settings,
     )
     from skgraphkde.distances import MMD, Distance, FittedDistance, Readout
-    from skgraphkde.encoders import GCN, Encoder, EncoderModule, Propagation
+    from skgraphkde.encoders import Encoder, FittedEncoder, Propagation
     from skgraphkde.features import NodeFeatures
     from skgraphkde.graphs import FittedSchema, GraphBatch, GraphSchema, read_graphs
+    from skgraphkde.learned import (
+        GCN,
+        Contrastive,
+        EncoderModule,
+        RandomEdges,
+        SpectralEdges,
+        TorchEncoder,
+        Twins,
+    )
     from skgraphkde.persistence import register
     from skgraphkde.reporting import report
-    from skgraphkde.training import Contrastive, RandomEdges, SpectralEdges, Twins
-    from skgraphkde.views import Density, Extremes, Novelty, Rarity, View
+    from skgraphkde.views import (
+        Density,
+        Extremes,
+        Neighbors,
+        Novelty,
+        Numbers,
+        Rarity,
+        Statistics,
+        Tanimoto,
+        View,
+    )
 
 __all__ = [
     "GCN",
@@ -38,6 +56,7 @@ __all__ = [
     "EncoderModule",
     "Extremes",
     "FittedDistance",
+    "FittedEncoder",
     "FittedSchema",
     "GraphBatch",
     "GraphKDEDetector",
@@ -45,8 +64,10 @@ __all__ = [
     "GraphSchema",
     "InvalidFileError",
     "LeaveOneOut",
+    "Neighbors",
     "NodeFeatures",
     "Novelty",
+    "Numbers",
     "Propagation",
     "RandomEdges",
     "Rarity",
@@ -54,6 +75,9 @@ __all__ = [
     "References",
     "SpectralEdges",
     "Split",
+    "Statistics",
+    "Tanimoto",
+    "TorchEncoder",
     "Twins",
     "View",
     "__version__",
@@ -65,7 +89,7 @@ __all__ = [
     "report",
 ]
 
-# torch and numba take seconds to import. These are searched in this order.
+# scikit-learn and numba take seconds to import. These are searched in this order.
 _ROOMS = (
     "graphs",
     "persistence",
@@ -74,7 +98,7 @@ _ROOMS = (
     "distances",
     "density",
     "views",
-    "training",
+    "learned",
     "calibration",
     "detectors",
     "reporting",

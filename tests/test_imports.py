@@ -25,7 +25,7 @@ ROOMS = rooms_on_the_page()
 
 @functools.cache
 def imported_by(module):
-    """Modules of the package that a module imports anywhere, inside functions, too."""
+    """Modules that a module imports anywhere, inside functions, too."""
     found = set()
     for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -37,8 +37,12 @@ def imported_by(module):
             names = [name if name in MODULES else node.module for name in candidates]
         else:
             continue
-        found |= {name for name in names if name in MODULES}
+        found |= set(names)
     return found
+
+
+def ours_imported_by(module):
+    return imported_by(module) & set(MODULES)
 
 
 def room_of(module):
@@ -58,11 +62,21 @@ def test_imports_point_up_the_page():
         f"{module} imports {other}"
         for module in MODULES
         if room_of(module) in ROOMS
-        for other in sorted(imported_by(module) - {"skgraphkde._version"})
+        for other in sorted(ours_imported_by(module) - {"skgraphkde._version"})
         if other == "skgraphkde" or ROOMS.index(room_of(other)) > ROOMS.index(room_of(module))
     ]
     assert wrong == []
 
 
 def test_there_are_no_circles():
-    list(TopologicalSorter({m: imported_by(m) - {m} for m in MODULES}).static_order())
+    list(TopologicalSorter({m: ours_imported_by(m) - {m} for m in MODULES}).static_order())
+
+
+def test_only_one_room_imports_torch():
+    found = {
+        room_of(module)
+        for module in MODULES
+        for name in imported_by(module)
+        if name.partition(".")[0] in ("torch", "dgl", "triton")
+    }
+    assert found == {"learned"}

@@ -44,7 +44,7 @@ def squared_distances(detector, graphs, view):
     batches = detector.read(graphs), model.references
     measures = [model._measures(batch)[0] for batch in batches]
     P, Q = (DiscreteMeasures(x.points, x.weights, x.sizes) for x in measures)
-    return model.views[view].distance_.squared(P, Q).numpy(force=True)
+    return model.views[view].distance_.squared(P, Q)
 
 
 def rounding(detector):

@@ -26,18 +26,21 @@ from skgraphkde import (
     GraphKDEDetector,
     GraphSchema,
     LeaveOneOut,
+    Neighbors,
     NodeFeatures,
     Novelty,
+    Numbers,
     Rarity,
     References,
     Split,
+    Statistics,
+    Tanimoto,
     Twins,
     read_graphs,
 )
 from skgraphkde.detectors import processes
-from skgraphkde.encoders import dgl_backend
 from skgraphkde.inspection import explain, nearest_references, view_surprises
-from skgraphkde.training import RandomEdges, SpectralEdges
+from skgraphkde.learned import RandomEdges, SpectralEdges, dgl_backend
 from tests.conftest import densities
 
 TRAINED = {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=3, batch_size=16)}
@@ -49,6 +52,11 @@ NOVELTY = {"views": ("density", Novelty(radius=1))}
 RARITY = {"views": ("density", "rarity")}
 SPECTRAL = {**TRAINED, "training": Contrastive(max_iter=3, twins=Twins(edges=SpectralEdges()))}
 RANDOM_EDGES = {**TRAINED, "training": Contrastive(max_iter=3, twins=Twins(edges=RandomEdges()))}
+
+
+def others(view):
+    return {"views": ("density", view)}
+
 
 #: For each parameter, the detector in which it is changed, its nested name there, and a new value.
 #: What follows a comma says which new value it is, if there are several.
@@ -112,6 +120,11 @@ CHANGES = {
         ("density", Novelty(edges=False)),
     ),
     "Rarity.edges": (RARITY, "views", ("density", Rarity(edges=True))),
+    "Tanimoto.radius": (others("tanimoto"), "views", ("density", Tanimoto(1))),
+    "Neighbors.n_neighbors": (others("neighbors"), "views", ("density", Neighbors(1))),
+    "Neighbors.radius": (others("neighbors"), "views", ("density", Neighbors(radius=1))),
+    "Statistics.n_neighbors": (others("statistics"), "views", ("density", Statistics(1))),
+    "Numbers.n_points": ({**TYPED, **others("numbers")}, "views", ("density", Numbers(20))),
     "Contrastive.max_iter": (TRAINED, "training__max_iter", 1),
     "Contrastive.batch_size": (TRAINED, "training__batch_size", 8),
     "Contrastive.learning_rate": (TRAINED, "training__learning_rate", 0.1),

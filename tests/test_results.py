@@ -75,17 +75,17 @@ def test_no_p_values_where_there_are_none():
 def test_each_graph_is_embedded_once(monkeypatch, ask):
     """And the properties of the references are computed in the first call only."""
     detector, embedded, described = GraphKDEDetector().fit(NORMAL), [], []
-    embed_all, init = DensityModel.embed_all, Properties.__init__
+    embed, init = DensityModel.embed, Properties.__init__
 
     def counting(model, graphs, *arguments):
         embedded.append(len(graphs))
-        return embed_all(model, graphs, *arguments)
+        return embed(model, graphs, *arguments)
 
     def describing(properties, density):
         described.append(len(density.references))
         init(properties, density)
 
-    monkeypatch.setattr(DensityModel, "embed_all", counting)
+    monkeypatch.setattr(DensityModel, "embed", counting)
     monkeypatch.setattr(Properties, "__init__", describing)
     monkeypatch.setattr(page, "render", lambda *arguments: "")
     for _ in range(2):

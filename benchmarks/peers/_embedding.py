@@ -7,12 +7,19 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.spatial.distance import cdist
 
-from skgraphkde import GCN, BaseGraphDetector, GraphBatch, NodeFeatures, paper_settings
+from skgraphkde import (
+    GCN,
+    BaseGraphDetector,
+    EncoderModule,
+    GraphBatch,
+    NodeFeatures,
+    paper_settings,
+)
 from skgraphkde.density.kde import own_references
 from skgraphkde.distances.measures import DiscreteMeasures, pooled
-from skgraphkde.encoders.base import EncoderModule, restore_encoder, weights_of
-from skgraphkde.encoders.message_flow import MessageFlow
+from skgraphkde.encoders import MessageFlow
 from skgraphkde.persistence import State
 from skgraphkde.specification import at_least
 
@@ -65,7 +72,7 @@ class EmbeddingKDE(BaseGraphDetector):
         generator = torch.Generator().manual_seed(int(rng.randint(2**31)))
         self.features_ = NodeFeatures(PAPER["features"]).fit(graphs)
         featurized = self.features_.transform_batch(graphs)
-        encoder = ENCODER.build(self.features_.n_features_out_, generator)
+        encoder = ENCODER.build_module(self.features_.n_features_out_, generator)
         heads = self._heads(encoder.out_dim, generator)
         modules = torch.nn.ModuleList([encoder, *heads])
         optimizer = torch.optim.Adam(modules.parameters(), lr=PAPER["training"].learning_rate)
@@ -78,13 +85,11 @@ class EmbeddingKDE(BaseGraphDetector):
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
-        encoder.standardize([_flow(featurized)])
+        encoder.prepare([_flow(featurized)])
         self._use(encoder)
         self.embeddings_ = self._embed(graphs)
         own = np.arange(len(graphs))
-        return self._log_densities(
-            self.embeddings_, own_references(own, len(graphs), torch.device("cpu"))
-        )
+        return self._log_densities(self.embeddings_, own_references(own, len(graphs)))
 
     def _heads(self, width: int, generator: torch.Generator) -> list[torch.nn.Module]:
         """What is trained beside the encoder, whose embeddings have `width` coordinates."""
@@ -101,8 +106,7 @@ class EmbeddingKDE(BaseGraphDetector):
         raise NotImplementedError
 
     def _use(self, encoder: EncoderModule) -> None:
-        self.weights_ = weights_of(encoder)
-        self._encoder = encoder.eval()
+        self.weights_, self._encoder = encoder.saved_weights(), encoder
 
     def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
         return self._log_densities(self._embed(graphs))
@@ -110,26 +114,23 @@ class EmbeddingKDE(BaseGraphDetector):
     def _check_batch(self, graphs: GraphBatch) -> None:
         self.features_.check_batch(graphs)
 
-    @torch.no_grad()
-    def _embed(self, graphs: GraphBatch) -> torch.Tensor:
+    def _embed(self, graphs: GraphBatch) -> np.ndarray:
         """Mean of the node embeddings of each graph."""
         featurized = self.features_.transform_batch(graphs)
-        Z = self._encoder(_flow(featurized)).double()
+        Z = self._encoder.encode(_flow(featurized))
         return pooled(DiscreteMeasures.from_clouds(Z, featurized.node_ptr), "mean")
 
-    @torch.no_grad()
     def _log_densities(
-        self, embeddings: torch.Tensor, left_out: torch.Tensor | None = None
+        self, embeddings: np.ndarray, left_out: np.ndarray | None = None
     ) -> np.ndarray:
-        squared = torch.cdist(embeddings, self.embeddings_) ** 2
-        return PAPER["views"].kernels.build()(squared[None], left_out=left_out)[0].numpy()
+        squared = cdist(embeddings, self.embeddings_, "sqeuclidean")
+        return PAPER["views"].kernels.build()(squared, left_out=left_out)
 
     def _take_fitted(self, state: State) -> None:
         self.features_ = state.take_instance("features_", NodeFeatures)
         width = self.features_.n_features_out_
-        self._use(restore_encoder(ENCODER, width, state.take("weights_", dict)))
-        self.embeddings_ = state.take_instance("embeddings_", torch.Tensor)
-        state.check(self.embeddings_.shape[1:] == (self._encoder.out_dim,), "embeddings_ is wrong")
+        self._use(ENCODER.restore(width, 0, state.take("weights_", dict)))
+        self.embeddings_ = state.take_array("embeddings_", float, (None, self._encoder.out_dim))
 
 
 def _flow(graphs: GraphBatch) -> MessageFlow:

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from skgraphkde import GraphBatch
-from skgraphkde.computing.sparse import CSRMatrix
+from skgraphkde.learned.sparse import CSRMatrix
 from skgraphkde.persistence import check
 
 
@@ -109,6 +109,14 @@ def standardize(network: nn.Module, graphs: GraphBatch) -> None:
     if norms:
         network(graphs)
     network.eval()
+
+
+def weights_of(network: nn.Module) -> dict[str, np.ndarray]:
+    """Weights of a network by name, in single precision, in which it was trained."""
+    return {
+        name: (x.float() if x.is_floating_point() else x).numpy(force=True)
+        for name, x in network.state_dict().items()
+    }
 
 
 def load_weights(

@@ -12,11 +12,10 @@ import torch
 from sklearn.utils._param_validation import Interval
 from torch import Tensor, nn
 
-from benchmarks.peers._gin import load_weights, standardize
+from benchmarks.peers._gin import load_weights, standardize, weights_of
 from benchmarks.peers._training import batches, hold_out, train
 from skgraphkde import BaseGraphDetector, GraphBatch, NodeFeatures
-from skgraphkde.computing.threads import one_torch_thread
-from skgraphkde.encoders.base import weights_of
+from skgraphkde.learned.threads import one_torch_thread
 from skgraphkde.persistence import State
 from skgraphkde.specification import at_least
 

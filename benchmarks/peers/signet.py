@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy, normalize
 from benchmarks.peers._gin import GIN, graph_sums, linear, node_features
 from benchmarks.peers._trained import TrainedDetector
 from skgraphkde import GraphBatch, register
-from skgraphkde.computing.sparse import CSRMatrix
+from skgraphkde.learned.sparse import CSRMatrix
 
 
 @register

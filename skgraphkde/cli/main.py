@@ -49,7 +49,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
-            from skgraphkde.cli.runtime import one_line_errors  # imports torch
+            from skgraphkde.cli.runtime import one_line_errors  # imports scikit-learn
 
             with one_line_errors():
                 return super().invoke(ctx)

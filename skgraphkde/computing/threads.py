@@ -1,31 +1,22 @@
-"""Limits on the threads of torch and BLAS, which are global to a process.
+"""Numbers of threads for distances, and a limit on BLAS, which is global to a process.
 
-torch splits a sum over nodes into as many parts as it has threads. The last bits of the sum thus
-depend on the number of threads, and a hundred training epochs turn them into 0.3 percent of a
-score. The distances, which take most of the time, are summed in one order for any number of
-threads. Training therefore limits torch to one thread while the distances use all threads: the
-result is the same on any number of cores, and takes no longer. BLAS is limited to one thread while
-the distances run their own threads.
-
-Several calls may hold a limit at the same time. The first call saves the previous number of
-threads, and the last call to finish restores it.
-
-A forked child has none of its parent's threads. It starts without limits, and without the locks
-that other threads of the parent held.
+BLAS is limited to one thread while the distances run their own threads. Several calls may hold the
+limit at the same time. The first call saves the previous number of threads, and the last call to
+finish restores it. A forked child starts without limits, and without the lock that another thread
+of the parent held.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
-import torch
 from threadpoolctl import LibController, ThreadpoolController
 
 _n_threads: ContextVar[int | None] = ContextVar("n_threads", default=None)
@@ -40,62 +31,34 @@ class _Limit:
         self.before: Any = None
 
 
-_torch, _blas = _Limit(), _Limit()
+_blas = _Limit()
 
 
 def n_threads() -> int:
-    """Number of threads for distances: torch's usual number, even while torch is limited to one."""
-    return _n_threads.get() or torch.get_num_threads()
+    """Number of threads for distances: torch's if torch is loaded, or one per available core.
 
-
-@contextmanager
-def one_torch_thread(distances: int | None = None) -> Iterator[None]:
-    """Limit torch to one thread in the calling thread.
-
-    Parameters
-    ----------
-    distances : int, default=None
-        Number of threads for distances under this limit. None keeps the current number.
+    The environment variable ``OMP_NUM_THREADS`` sets both.
     """
-    outer = _n_threads.get()  # None unless an outer call already holds the limit
-    with _limited_torch() if outer is None else nullcontext(outer) as usual:
-        token = _n_threads.set(distances or usual)
-        try:
-            yield
-        finally:
-            _n_threads.reset(token)
+    own = _n_threads.get()
+    if own is not None:
+        return own
+    of_torch = getattr(sys.modules.get("torch"), "get_num_threads", None)
+    if of_torch is not None:  # None while another thread imports torch
+        return of_torch()
+    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
-def _limited_torch() -> Iterator[int]:
-    """Limit torch in the calling thread, and yield its usual number of threads."""
-    with _lock:
-        limit = _torch
-        if not limit.n_holders:
-            limit.before = _in_new_thread(torch.get_num_threads)
-        limit.n_holders += 1
-        own, default = torch.get_num_threads(), limit.before
-        torch.set_num_threads(1)
-    if own == 1:  # this thread first used torch while a limit held, and inherited it
-        own = default
+def distance_threads(n: int) -> Iterator[None]:
+    """Set the number of threads for distances in the calling thread."""
+    token = _n_threads.set(n)
     try:
-        yield own
+        yield
     finally:
-        with _lock:
-            limit.n_holders -= 1
-            torch.set_num_threads(own)
-            if not limit.n_holders:
-                _in_new_thread(torch.set_num_threads, default)
-
-
-def _in_new_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function in a new thread and return its value.
-
-    torch has one number of threads for each existing thread and one for future threads. A new
-    thread reads and sets the number for future threads.
-    """
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(function, *arguments).result()
+        _n_threads.reset(token)
 
 
 @contextmanager
@@ -139,25 +102,10 @@ def _blas_libraries() -> list[LibController]:
     return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
-# -- children of a fork ----------------------------------------------------------------------------
-
-
-@cache
-def one_torch_thread_in_forks() -> None:
-    """Limit torch to one thread in every child that is forked from now on.
-
-    A forked child inherits torch's number of threads but not the threads: OpenMP, which torch
-    uses, would wait for them forever. This function is called before torch first computes; a
-    process that only imports the package does not change its children.
-    """
-    if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
-
-
 def _forget_the_parent() -> None:
-    """Reset the limits, and replace the lock, which another thread of the parent may hold."""
-    global _lock, _torch, _blas
-    _lock, _torch, _blas = threading.Lock(), _Limit(), _Limit()
+    """Reset the limit, and replace the lock, which another thread of the parent may hold."""
+    global _lock, _blas
+    _lock, _blas = threading.Lock(), _Limit()
 
 
 if hasattr(os, "register_at_fork"):

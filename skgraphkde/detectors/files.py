@@ -90,6 +90,8 @@ def load(path: str | os.PathLike) -> Any:
     ------
     OSError
         If the file does not exist or cannot be opened.
+    ImportError
+        If the encoder needs torch, which is not installed.
     skgraphkde.InvalidFileError
         If the file is damaged, or is not a detector that this version can read. It is a ValueError.
 
@@ -124,7 +126,7 @@ def read(path: str | os.PathLike) -> Contents:
 
     Raises
     ------
-    OSError, skgraphkde.InvalidFileError
+    OSError, ImportError, skgraphkde.InvalidFileError
         As for :func:`load`.
     """
     path = Path(path)
@@ -133,7 +135,7 @@ def read(path: str | os.PathLike) -> Contents:
         pass
     try:
         return _contents(*persistence.read(path))
-    except (OSError, MemoryError):  # not the file's fault
+    except (OSError, MemoryError, ImportError):  # not the file's fault
         raise
     except Exception as error:  # any error of a check or a constructor
         raise InvalidFileError(

@@ -8,23 +8,20 @@ from typing import Any
 
 import joblib
 import numpy as np
-import torch
 from scipy.stats import spearmanr
 from sklearn.base import clone
 
 from skgraphkde.calibration import finite
-from skgraphkde.computing.devices import resolve_device
+from skgraphkde.density.kernel_density import KernelDensity
 from skgraphkde.density.model import DensityModel, EmbeddedGraphs
 from skgraphkde.density.references import inverse_index
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.model import GraphModel
-from skgraphkde.distances.joint import Distances
-from skgraphkde.encoders.base import build_encoder
+from skgraphkde.detectors.model import GraphModel, device_of, moved
 from skgraphkde.encoders.message_flow import node_colors
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.training.checkpoint import Checkpoint
-from skgraphkde.training.trainer import Trainer
+from skgraphkde.learned.checkpoint import Checkpoint
+from skgraphkde.learned.torch_encoder import check_torch
 from skgraphkde.views.base import View
 from skgraphkde.views.density import Density
 
@@ -68,6 +65,7 @@ class ModelFitter:
         self.views = _applicable(detector, graphs)
         self.densities = [view for view in self.views if isinstance(view, Density)]
         self.model: GraphModel
+        self.device: Any = None
 
     def fit(self) -> np.ndarray | None:
         """Fit the model.
@@ -78,29 +76,30 @@ class ModelFitter:
             Leave-one-out scores of the training graphs; None if the calibration does not use them.
         """
         density = self._build_density()
+        self.device = device_of(self.options["device"], density.encoder)
         untrained = None
         if self.training is not None:
             untrained = copy.deepcopy(density)
             self.history = self._train(density)
-        own, scores = self._fit_views(density)
+        own, scores = self._fit_views(moved(density, self.device))
         if untrained is not None:
             self._compare_with(untrained, own)
-        self.model = self.model.on(torch.device("cpu"))
+        self.model = self.model.on(None)
         return scores
 
     def _build_density(self) -> DensityModel:
         encoder = self.detector.specification("encoder")
         seed = int(self.rng.randint(2**31)) if encoder.is_random else None
         n_relations = self.features.edge_groups_.n_relations
-        module = build_encoder(encoder, self.features.n_features_out_, seed, n_relations)
+        module = encoder.build(self.features.n_features_out_, n_relations, seed)
         n_points = len(np.unique(node_colors(self.featurized, module.n_layers)[-1]))
-        specifications = [view.specification("distance") for view in self.densities]
-        distances = Distances.build(specifications, module.out_dim, n_points, self.rng)
-        kernels = self.densities[0].specification("kernels")
-        size_kernel = SizeKernel.fit(self.graphs) if kernels.size_kernel else None
-        kde = kernels.build(len(distances))
-        density = DensityModel(module, distances, kde, size_kernel)
-        return density.to(resolve_device(self.options["device"]))
+        densities = []
+        for view in self.densities:
+            distance = view.specification("distance").build(module.out_dim, n_points, self.rng)
+            kernels = view.specification("kernels")
+            size_kernel = SizeKernel.fit(self.graphs) if kernels.size_kernel else None
+            densities.append(KernelDensity(distance, kernels.build(), size_kernel))
+        return DensityModel(module, densities)
 
     def _fit_views(self, density: DensityModel) -> tuple[np.ndarray, np.ndarray | None]:
         """Select the references, and fit all views to them.
@@ -118,7 +117,7 @@ class ModelFitter:
             Leave-one-out scores of the graphs; None if nothing needs them.
         """
         graphs, n = self.graphs, len(self.graphs)
-        standardize(density, self.featurized)
+        density.encoder.prepare(density.flows(self.featurized))
         chosen = np.arange(n)
         if self.references is not None and not self.references.keeps_all(n):
             log_density = np.zeros(n)
@@ -180,18 +179,27 @@ class ModelFitter:
         scores : ndarray of shape (n_densities, n_references) or None
             Leave-one-out log densities of the references. None if they were not requested.
         """
-        embedded = density.embed_all(self.featurized[chosen]).measures
-        references = EmbeddedGraphs(self.graphs[chosen], embedded)
+        embedded = density.embed(self.featurized[chosen]).measures
+        references, scores = EmbeddedGraphs(self.graphs[chosen], embedded), None
         squared = density.adapt(references, all_pairs=leave_one_out)
-        scores = density.leave_one_out(references, squared) if leave_one_out else None
-        return GraphModel(self.features, density, references, self.densities), scores
+        if leave_one_out:
+            of_densities = zip(density.densities, squared, strict=True)
+            scores = np.array(
+                [x.leave_one_out(references.clouds(i), D) for i, (x, D) in enumerate(of_densities)]
+            )
+        model = GraphModel(self.features, density, references, self.densities, device=self.device)
+        return model, scores
 
     def _train(self, density: DensityModel) -> dict[str, list]:
         self._check_training(density)
+        from skgraphkde.learned.modules import TrainableModel
+        from skgraphkde.learned.trainer import Trainer
+
         checkpoint = None if self.training.checkpoint is None else self._checkpoint()
         twins = self.training.specification("twins").structural(self.graphs, self.rng)
+        learn_weights = self.training.learn_weights
         trainer = Trainer(
-            density,
+            TrainableModel(density, self.device or "cpu", learn_weights=learn_weights),
             self.featurized,
             [self.features.transform_batch(twin) for twin in twins],
             self.training,
@@ -206,7 +214,9 @@ class ModelFitter:
         return history
 
     def _check_training(self, density: DensityModel) -> None:
-        learns_weights = self.training.learn_weights and len(density.kde.multiples) > 1
+        check_torch(f"training={self.options['training']!r}")
+        has_mixtures = any(len(x.kde.multiples) > 1 for x in density.densities)
+        learns_weights = self.training.learn_weights and has_mixtures
         if not density.encoder.is_trainable and not learns_weights:
             raise ValueError(
                 f"there is nothing to train: encoder={self.options['encoder']!r} has no weights, "
@@ -236,7 +246,8 @@ class ModelFitter:
         """Set the rank correlation with the untrained model on at most PILOT_GRAPHS graphs."""
         n = len(self.graphs)
         some = np.unique(np.linspace(0, n - 1, min(n, PILOT_GRAPHS)).astype(int))
-        standardize(untrained, self.featurized)
+        untrained = moved(untrained, self.device)
+        untrained.encoder.prepare(untrained.flows(self.featurized))
         before, _ = self._with_references(untrained, np.flatnonzero(own >= 0), leave_one_out=False)
         old, new = (
             model.log_densities(self.featurized[some], own=own[some], featurized=True).mean(0)
@@ -253,17 +264,3 @@ def _applicable(detector: BaseGraphDetector, graphs: GraphBatch) -> list[View]:
         return [views]
     is_auto = isinstance(detector.get_params(deep=False)["views"], str)
     return [view for view in views if not is_auto or view.applies_to(graphs)]
-
-
-def standardize(model: DensityModel, featurized: GraphBatch) -> None:
-    """Set the encoder's statistics, and prepare the model for scoring.
-
-    Parameters
-    ----------
-    model : DensityModel
-        The model, which is changed in place.
-    featurized : GraphBatch
-        The training graphs with their node features.
-    """
-    model.double().encoder.standardize(model.flows(featurized))
-    model.float().double().eval()  # files store single precision

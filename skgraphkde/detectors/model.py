@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
-import torch
 
 from skgraphkde.calibration import finite
+from skgraphkde.computing.arrays import to_numpy
 from skgraphkde.computing.blocks import blocks
-from skgraphkde.density.kde import MultiBandwidthKDE
+from skgraphkde.density.kernel_density import KernelDensity
 from skgraphkde.density.model import DensityModel, EmbeddedGraphs, carried_features
 from skgraphkde.density.references import joined_references
-from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.detectors.ranges import check_range
-from skgraphkde.distances.base import FittedDistance
-from skgraphkde.distances.joint import Distances, Embedded
 from skgraphkde.distances.measures import DiscreteMeasures, pooled
-from skgraphkde.encoders.base import Encoder, restore_encoder, weights_of
+from skgraphkde.encoders.base import Encoder, FittedEncoder
 from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.features import NodeFeatures
 from skgraphkde.features.categories import warn_of_unseen_edges
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.learned.torch_encoder import check_torch
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import View
 from skgraphkde.views.density import Density
@@ -57,6 +55,8 @@ class GraphModel:
         Fitted views. A :class:`Density` gets its fitted attributes here, from `density`.
     training_scores : ndarray of shape (n_views, n_training_graphs), default=None
         Leave-one-out scores of the training graphs, for several views.
+    device : torch.device, default=None
+        Device of `density`. None is the CPU.
 
     Attributes
     ----------
@@ -77,8 +77,9 @@ class GraphModel:
         references: EmbeddedGraphs | GraphBatch,
         views: Sequence[View],
         training_scores: np.ndarray | None = None,
+        device: Any = None,
     ) -> None:
-        self.features, self._density = features, density
+        self.features, self._density, self.device = features, density, device
         if isinstance(references, EmbeddedGraphs):
             self._references, references = references, references.graphs
         self.references: GraphBatch = references
@@ -93,7 +94,7 @@ class GraphModel:
     @cached_property
     def _references(self) -> EmbeddedGraphs:
         """Embedded references, computed lazily: they are larger than the saved file."""
-        return self._density.embed_all(self.references, self.features.transform_batch)
+        return self._density.embed(self.references, self.features.transform_batch)
 
     @property
     def view_names(self) -> tuple[str, ...]:
@@ -106,32 +107,39 @@ class GraphModel:
         return [i for i, view in enumerate(self.views) if isinstance(view, Density)]
 
     @property
-    def bandwidths(self) -> np.ndarray:
-        """Bandwidths of the densities, shape (n_densities, n_bandwidths)."""
-        return self._density.kde.bandwidths
+    def encoder(self) -> FittedEncoder:
+        """Fitted encoder."""
+        return self._density.encoder
+
+    @property
+    def bandwidths(self) -> list[np.ndarray]:
+        """Bandwidths of each density."""
+        return [density.kde.bandwidths for density in self._density.densities]
 
     def first(self, kind: type[AnyView]) -> AnyView | None:
         """First view of a class, or None."""
         return next((view for view in self.views if isinstance(view, kind)), None)
 
-    @property
-    def device(self) -> torch.device:
-        """Device of the computations."""
-        return self._density.device
+    def on(self, device: Any) -> GraphModel:
+        """Copy of the model on a torch device, which is cached but neither pickled nor saved.
 
-    def on(self, device: torch.device) -> GraphModel:
-        """Copy of the model on a device, which is cached but neither pickled nor saved."""
+        Parameters
+        ----------
+        device : torch.device or None
+            None means the CPU, and NumPy arrays in place of tensors.
+        """
         if device == self.device:
             return self
         name = str(device)
         if name not in self._copies:
-            measures = self._references.measures[0]
-            plain = DiscreteMeasures(measures.points.to(device), measures.weights, measures.sizes)
-            density = copy.deepcopy(self._density).to(device)
-            references = EmbeddedGraphs(self.references, density.distances.embed(plain))
-            self._copies[name] = GraphModel(
-                self.features, density, references, self.views, self.training_scores
-            )
+            density = moved(self._density, device)
+            P = self._references.measures[0]
+            points = to_numpy(P.points) if density.place is None else density.place(P.points)
+            plain = DiscreteMeasures(points, P.weights, P.sizes)
+            references = density.embedded(self.references, plain)
+            scores = self.training_scores
+            model = GraphModel(self.features, density, references, self.views, scores, device)
+            self._copies[name] = model
         return self._copies[name]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -153,7 +161,7 @@ class GraphModel:
         warn_of_unseen_edges(graphs, self.references)
         for view in self.views:
             view.check_batch(graphs)
-        check_range(graphs, self.features, self._density.distances.members)
+        check_range(graphs, self.features, [x.distance for x in self._density.densities])
 
     def scores(self, graphs: GraphBatch, *, verbose: int = 0) -> np.ndarray:
         """Score graphs by the sum of their log p-values, or by the score of a single view.
@@ -185,8 +193,8 @@ class GraphModel:
         EmbeddedGraphs
         """
         if featurized is None:
-            return self._density.embed_all(graphs, self.features.transform_batch)
-        return EmbeddedGraphs(graphs, self._density.embed_all(featurized).measures)
+            return self._density.embed(graphs, self.features.transform_batch)
+        return EmbeddedGraphs(graphs, self._density.embed(featurized).measures)
 
     def log_p_values(self, graphs: GraphBatch | EmbeddedGraphs, *, verbose: int = 0) -> np.ndarray:
         """Log p-values of graphs in each view.
@@ -225,7 +233,9 @@ class GraphModel:
         -------
         GraphModel
         """
-        return GraphModel(self.features, self._density, self._references, views, training_scores)
+        return GraphModel(
+            self.features, self._density, self._references, views, training_scores, self.device
+        )
 
     def updated(
         self, kept: np.ndarray, graphs: GraphBatch, training_scores: np.ndarray | None
@@ -250,12 +260,15 @@ class GraphModel:
         references = self._references
         if len(kept) < len(references):
             references = references[kept]
-        new = self._density.embed_all(graphs, self.features.transform_batch)
-        measures = self._density.distances.concatenate([references.measures, new.measures])
+        new = self._density.embed(graphs, self.features.transform_batch)
+        parts = zip(self._density.densities, references.measures, new.measures, strict=True)
+        measures = tuple(x.distance.concatenate([old, added]) for x, old, added in parts)
         joined = joined_references(references.graphs, graphs)
         views = [x if isinstance(x, Density) else x.updated(joined) for x in self.views]
         references = EmbeddedGraphs(joined, measures)
-        return GraphModel(self.features, self._density, references, views, training_scores)
+        return GraphModel(
+            self.features, self._density, references, views, training_scores, self.device
+        )
 
     def leave_one_out(self) -> np.ndarray:
         """Leave-one-out scores of the training graphs, with several views."""
@@ -352,27 +365,28 @@ class GraphModel:
         P = Q = self._measures(graphs)
         if other is not graphs:
             Q = self._references.measures if other is None else self._measures(other)
-        return finite(self._density.pairwise(P, Q, self._distance(view)), "distance")
+        i = self._distance(view)
+        return finite(self._density.densities[i].pairwise(P[i], Q[i]), "distance")
 
     def reference_distances(self, view: int | None = None) -> np.ndarray:
         """Distances between all references, shape (n_references, n_references)."""
-        measures = self._references.measures
-        return self._density.pairwise(measures, measures, self._distance(view))
+        i = self._distance(view)
+        measures = self._references.measures[i]
+        return self._density.densities[i].pairwise(measures, measures)
 
     def _distance(self, view: int | None) -> int:
-        """Index of the distance of a view."""
+        """Index of a view among the densities."""
         return 0 if view is None else self.densities.index(view)
 
     def embeddings(self, graphs: GraphBatch) -> np.ndarray:
         """Means of the node embeddings of each graph, shape (n_graphs, embedding_dim)."""
-        return finite(pooled(self._measures(graphs)[0], "mean").numpy(force=True), "embedding")
+        return finite(to_numpy(pooled(self._measures(graphs)[0], "mean")), "embedding")
 
     @property
     def embedding_dim(self) -> int:
         """Number of coordinates of a node embedding."""
         return self._density.encoder.out_dim
 
-    @torch.no_grad()
     def contributions(
         self, graph: GraphBatch, references: np.ndarray, *, view: int | None = None
     ) -> np.ndarray:
@@ -397,13 +411,10 @@ class GraphModel:
         Z = self._density.encode(flow)
         measures = self._references.measures[0][references]
         plain = DiscreteMeasures(measures.points, measures.weights, measures.sizes)
-        return (
-            self._density.distances.members[self._distance(view)]
-            .contributions(Z, plain)
-            .numpy(force=True)
-        )
+        distance = self._density.densities[self._distance(view)].distance
+        return to_numpy(distance.contributions(Z, plain))
 
-    def _measures(self, graphs: GraphBatch | EmbeddedGraphs) -> Embedded:
+    def _measures(self, graphs: GraphBatch | EmbeddedGraphs) -> tuple[DiscreteMeasures, ...]:
         return (graphs if isinstance(graphs, EmbeddedGraphs) else self.embed(graphs)).measures
 
     # -- state -------------------------------------------------------------------------------------
@@ -414,10 +425,8 @@ class GraphModel:
         return {
             "features": self.features,
             "encoder": density.encoder.specification,
-            "weights": weights_of(density.encoder),
-            "distances": density.distances.members,
-            "kde": density.kde,
-            "size_kernel": density.size_kernel,
+            "weights": density.encoder.saved_weights(),
+            "densities": tuple(density.densities),
             "references": self.references,
             "views": self.views,
             "training_scores": self.training_scores,
@@ -433,17 +442,14 @@ class GraphModel:
         in_dim = features.n_features_out_
         n_relations = features.edge_groups_.n_relations
         weights = state.take("weights", dict)
-        encoder = restore_encoder(specification, in_dim, weights, n_relations)
+        encoder = specification.restore(in_dim, n_relations, weights)
         features.check_columns(references)  # without warnings, which `partial_fit` already gave
-        distances = Distances(_take_instances(state, "distances", FittedDistance))
-        for distance in distances.members:
-            distance.check_dim(encoder.out_dim)
-        kde = state.take_instance("kde", MultiBandwidthKDE)
-        state.check(len(kde.scales) == len(distances), "there are not as many scales as distances")
-        size_kernel = state.take_optional("size_kernel", SizeKernel)
+        densities = _take_instances(state, "densities", KernelDensity)
+        for density in densities:
+            density.distance.check_dim(encoder.out_dim)
         views = _take_instances(state, "views", View)
         n_densities = sum(isinstance(view, Density) for view in views)
-        state.check(n_densities == len(distances), "there are not as many densities as distances")
+        state.check(n_densities == len(densities), "densities are not those of the views")
         for view in views:
             view.complete(references)
         scores = None
@@ -452,8 +458,7 @@ class GraphModel:
             state.check(scores.shape[1] > 1, "training_scores has too few columns")
         else:
             state.check(state.take("training_scores", type(None)) is None, "there is one view")
-        density = DensityModel(encoder, distances, kde, size_kernel).double().eval()
-        return cls(features, density, references, views, scores)
+        return cls(features, DensityModel(encoder, densities), references, views, scores)
 
 
 def _scores(view: View, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
@@ -470,14 +475,14 @@ def _scores(view: View, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
 
 def _with_fitted_densities(views: Sequence[View], density: DensityModel) -> tuple[View, ...]:
     """Views, of which densities are copies with their distance and kernels."""
-    fitted, i = list(views), 0
-    for place, view in enumerate(views):
+    fitted, densities = list(views), iter(density.densities)
+    for i, view in enumerate(views):
         if isinstance(view, Density):
-            fitted[place] = own = copy.copy(view)
-            own.distance_ = density.distances.members[i]
-            own.bandwidths_ = density.kde.bandwidths[i]
-            own.mixture_weights_ = density.kde.mixture_weights[i]
-            i += 1
+            own, of_view = copy.copy(view), next(densities)
+            own.distance_ = of_view.distance
+            own.bandwidths_ = of_view.kde.bandwidths
+            own.mixture_weights_ = of_view.kde.mixture_weights
+            fitted[i] = own
     return tuple(fitted)
 
 
@@ -486,3 +491,53 @@ def _take_instances(state: State, name: str, kind: type) -> tuple:
     is_right = items and all(isinstance(item, kind) for item in items)
     state.check(is_right, f"{name} is not a tuple of {kind.__name__} objects")
     return items
+
+
+def device_of(device: Any, encoder: FittedEncoder, *, fitted: bool = False) -> Any:
+    """Resolve the parameter `device` of a detector.
+
+    Parameters
+    ----------
+    device : str or torch.device
+        "auto" is the GPU for an encoder with weights, if torch sees one, else the CPU.
+    encoder : FittedEncoder
+    fitted : bool, default=False
+        Whether the CPU may replace a GPU that is not available.
+
+    Returns
+    -------
+    torch.device or None
+        None is the CPU, for which torch is not imported.
+
+    Raises
+    ------
+    ImportError, ValueError
+        If the device needs torch, which is not installed, or is not available.
+    """
+    if isinstance(device, str) and (device == "cpu" or (device == "auto" and not encoder.is_torch)):
+        return None
+    check_torch(f"device={device!r}")
+    from skgraphkde.learned.devices import resolve_device
+
+    resolved = resolve_device(device, fitted)
+    return None if resolved.type == "cpu" and resolved.index is None else resolved
+
+
+def moved(density: DensityModel, device: Any) -> DensityModel:
+    """Copy of a density on a torch device; None is the CPU.
+
+    Parameters
+    ----------
+    density : DensityModel
+    device : torch.device or None
+
+    Returns
+    -------
+    DensityModel
+    """
+    if device is None:
+        return DensityModel(density.encoder.on("cpu"), density.densities)
+    from skgraphkde.learned.tensors import on_device
+
+    encoder = density.encoder.on(device)
+    return DensityModel(encoder, density.densities, partial(on_device, device=device))

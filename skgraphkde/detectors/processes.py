@@ -7,14 +7,16 @@ caller's `working_memory`, which it would not inherit.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from itertools import pairwise
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from sklearn import config_context, get_config
 
-from skgraphkde.computing.threads import one_torch_thread
+from skgraphkde.computing.threads import distance_threads
 from skgraphkde.graphs.batch import GraphBatch
 
 GraphFunction = Callable[[GraphBatch], np.ndarray]
@@ -57,5 +59,11 @@ def in_parallel(function: GraphFunction, graphs: GraphBatch, n_jobs: int | None)
 
 def _in_one_thread(function: GraphFunction, graphs: GraphBatch, memory: float) -> np.ndarray:
     """Call the function in one thread, because the other processes use the other cores."""
-    with config_context(working_memory=memory), one_torch_thread(distances=1):
+    with ExitStack() as limits:
+        limits.enter_context(config_context(working_memory=memory))
+        if "torch" in sys.modules:
+            from skgraphkde.learned.threads import one_torch_thread
+
+            limits.enter_context(one_torch_thread())
+        limits.enter_context(distance_threads(1))
         return function(graphs)

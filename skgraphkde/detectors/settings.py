@@ -7,8 +7,8 @@ from typing import Any
 from skgraphkde.density.kde import KDE
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.distances.mmd import FIVE_DECADES, MMD
-from skgraphkde.encoders.gcn import GCN
-from skgraphkde.training.contrastive import Contrastive
+from skgraphkde.learned.contrastive import Contrastive
+from skgraphkde.learned.gcn import GCN
 from skgraphkde.views.density import Density
 
 __all__ = ["density_settings", "paper_settings"]

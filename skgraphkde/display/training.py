@@ -19,8 +19,8 @@ class TrainingDisplay:
     ----------
     history : dict of lists
         The detector's `history_`.
-    bandwidths : ndarray of shape (n_distances, n_bandwidths)
-        The bandwidths of the detector's `model_`, for the legend.
+    bandwidths : list of ndarray
+        The bandwidths of each density of the detector's `model_`, for the legend.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class TrainingDisplay:
     loss_, validation_loss_, best_epoch_ : matplotlib Line2D
         The best epoch is the one whose state the detector keeps.
     weights_ : list of matplotlib Line2D
-        One per bandwidth, those of the first distance first.
+        One per bandwidth, those of the first density first.
 
     Examples
     --------
@@ -40,13 +40,13 @@ class TrainingDisplay:
     >>> from skgraphkde.display import TrainingDisplay
     >>> detector = GraphKDEDetector(encoder="gcn", training=Contrastive(max_iter=2), random_state=0)
     >>> display = TrainingDisplay.from_estimator(detector.fit(load_mutag().graphs[:10]))
-    >>> len(display.weights_)  # three bandwidths in each of two distances
+    >>> len(display.weights_)  # three bandwidths in each of two densities
     6
     >>> plt.close(display.figure_)
     """
 
     history: dict[str, list]
-    bandwidths: np.ndarray
+    bandwidths: list[np.ndarray]
 
     @classmethod
     def from_estimator(cls, detector: Any, **options: Any) -> Self:
@@ -89,11 +89,9 @@ class TrainingDisplay:
         style = {"marker": "o", "linestyle": "none", "color": "black"}
         (self.best_epoch_,) = losses.plot([best], [held_out[best]], label="best", **style)
         mixture = np.array(self.history["mixture_weights"])
-        mixture = mixture.reshape(len(mixture), -1)  # those of all distances, one after the other
         shades = plt.get_cmap("viridis")(np.linspace(0, 0.85, mixture.shape[1]))
         self.weights_ = weights.plot(mixture)
-        views = enumerate(np.atleast_2d(self.bandwidths))
-        several = len(np.atleast_2d(self.bandwidths)) > 1
+        several, views = len(self.bandwidths) > 1, enumerate(self.bandwidths)
         names = [f"view {i}, " * several + f"h = {h:.3g}" for i, of_view in views for h in of_view]
         for line, name, color in zip(self.weights_, names, shades, strict=True):
             line.set(label=name, color=color)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import torch
 
+from skgraphkde.computing.arrays import to_numpy
 from skgraphkde.computing.blocks import blocks, memory_limit
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.persistence import State
@@ -58,7 +58,7 @@ class FittedDistance:
         """Name of the distance in tables and plots."""
         return type(self).__name__.removeprefix("Fitted")
 
-    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
+    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> Any:
         """Squared distances between all measures.
 
         Parameters
@@ -68,7 +68,7 @@ class FittedDistance:
 
         Returns
         -------
-        Tensor of shape (len(P), len(Q))
+        ndarray or Tensor of shape (len(P), len(Q))
             Differentiable in the points if the encoder is trained.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method squared(P, Q)")
@@ -77,9 +77,13 @@ class FittedDistance:
         """Add terms that depend on single measures, so that references need them only once."""
         return P
 
+    def concatenate(self, parts: list[DiscreteMeasures]) -> DiscreteMeasures:
+        """Concatenate embedded measures."""
+        return self.embed(DiscreteMeasures.concatenate(parts))
+
     def adapted(
         self, P: DiscreteMeasures, sample: np.ndarray
-    ) -> tuple[FittedDistance, torch.Tensor, torch.Tensor | None]:
+    ) -> tuple[FittedDistance, np.ndarray, Any]:
         """Adapt to references, and find their nearest neighbors.
 
         Parameters
@@ -93,9 +97,9 @@ class FittedDistance:
         -------
         distance : FittedDistance
             This distance, or a copy with constants that are adapted to the references.
-        nearest : Tensor of shape (len(sample),)
+        nearest : ndarray of shape (len(sample),)
             Squared distances to the nearest other reference.
-        squared : Tensor of shape (len(P), len(P)) or None
+        squared : ndarray or Tensor of shape (len(P), len(P)), or None
             All squared distances; None if they do not fit in memory.
         """
         P = self.embed(P)
@@ -104,9 +108,9 @@ class FittedDistance:
             return self, nearest_other(squared[sample], sample)[0], squared
         parts = blocks(np.full(len(sample), 8.0 * self.numbers_per_pair * len(P)))
         nearest = [nearest_other(self.squared(P[sample[x]], P), sample[x])[0] for x in parts]
-        return self, torch.cat(nearest), None
+        return self, np.concatenate(nearest), None
 
-    def contributions(self, Z: torch.Tensor, Q: DiscreteMeasures) -> torch.Tensor:
+    def contributions(self, Z: Any, Q: DiscreteMeasures) -> Any:
         """Contributions of a graph's nodes to its squared distances.
 
         With the graph's measure P and the measure delta_p of its node p alone, the contribution is
@@ -116,7 +120,7 @@ class FittedDistance:
 
         Parameters
         ----------
-        Z : Tensor of shape (n_nodes, dim)
+        Z : ndarray or Tensor of shape (n_nodes, dim)
             Points of the graph's nodes.
         Q : DiscreteMeasures
             Measures of other graphs.
@@ -159,20 +163,21 @@ def fits_in_memory(n_numbers: float) -> bool:
     return 8.0 * n_numbers <= memory_limit()
 
 
-def nearest_other(squared: torch.Tensor, own: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+def nearest_other(squared: Any, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Smallest entry of each row, without the column of the row's own reference.
 
     Parameters
     ----------
-    squared : Tensor of shape (n, N)
+    squared : ndarray or Tensor of shape (n, N)
         Squared distances.
     own : ndarray of shape (n,), int
         Column to exclude from each row.
 
     Returns
     -------
-    values, columns : Tensor of shape (n,)
+    values, columns : ndarray of shape (n,)
     """
-    index = torch.as_tensor(own, device=squared.device)[:, None]
-    nearest = squared.scatter(1, index, torch.inf).min(1)
-    return nearest.values, nearest.indices
+    others, rows = to_numpy(squared).copy(), np.arange(len(own))
+    others[rows, own] = np.inf
+    nearest = others.argmin(axis=1)
+    return others[rows, nearest], nearest

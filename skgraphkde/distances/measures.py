@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 
-from skgraphkde.computing.sparse import CSRMatrix
+from skgraphkde.computing.arrays import concatenated, like, to_numpy, weighted_sums
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.refinement import factorize, hash_rows
 
@@ -22,7 +21,7 @@ class DiscreteMeasures:
 
     Parameters
     ----------
-    points : Tensor of shape (n_points, d)
+    points : ndarray or Tensor of shape (n_points, d)
         Support, shared by all measures.
     weights : csr_array of shape (n_measures, n_points)
         Non-negative weights; rows sum to 1.
@@ -30,7 +29,7 @@ class DiscreteMeasures:
         Number of samples (nodes) of each measure, which the unbiased estimate needs.
     """
 
-    points: torch.Tensor
+    points: Any
     weights: sp.csr_array
     sizes: np.ndarray
 
@@ -43,12 +42,12 @@ class DiscreteMeasures:
         return {name: value for name, value in vars(self).items() if name != "memo"}
 
     @classmethod
-    def from_clouds(cls, points: torch.Tensor, ptr: np.ndarray) -> DiscreteMeasures:
+    def from_clouds(cls, points: Any, ptr: np.ndarray) -> DiscreteMeasures:
         """Make uniform measures on consecutive points.
 
         Parameters
         ----------
-        points : Tensor of shape (n_points, d)
+        points : ndarray or Tensor of shape (n_points, d)
         ptr : ndarray of shape (n_measures + 1,)
             Measure i is uniform on the points ``ptr[i]`` to ``ptr[i + 1] - 1``.
 
@@ -66,7 +65,7 @@ class DiscreteMeasures:
     @classmethod
     def from_colors(
         cls,
-        points: torch.Tensor,
+        points: Any,
         colors_of_points: np.ndarray,
         colors: np.ndarray,
         ptr: np.ndarray,
@@ -75,7 +74,7 @@ class DiscreteMeasures:
 
         Parameters
         ----------
-        points : Tensor of shape (n_points, d)
+        points : ndarray or Tensor of shape (n_points, d)
         colors_of_points : ndarray of shape (n_points,)
             Color of each point, which includes all colors of samples. The first of several points
             of one color is used.
@@ -99,7 +98,7 @@ class DiscreteMeasures:
         )
         weights.sum_duplicates()
         if len(first) < len(points):
-            points = points[torch.as_tensor(first, device=points.device)]
+            points = points[first]
         return cls(points, weights, sizes)
 
     def thinned(self, most_points: int) -> DiscreteMeasures:
@@ -115,7 +114,7 @@ class DiscreteMeasures:
         if not len(large):
             return self
         direction = np.random.default_rng(0).standard_normal(self.dim)  # part of the method
-        along = self.points.detach().numpy(force=True).astype(float) @ direction
+        along = to_numpy(self.points).astype(float) @ direction
         middles = (np.arange(most_points) + 0.5) / most_points
         kept = weights.copy()
         for i in large.tolist():
@@ -135,8 +134,8 @@ class DiscreteMeasures:
 
         Without merging, points that occur in several parts would be stored several times.
         """
-        points = torch.cat([part.points for part in parts])
-        colors = hash_rows(points.numpy(force=True))
+        points = concatenated(*(part.points for part in parts))
+        colors = hash_rows(to_numpy(points))
         first, column = factorize(colors)  # keeps the points of a measure together
         starts = offsets([len(part.points) for part in parts])
         columns = [
@@ -152,10 +151,8 @@ class DiscreteMeasures:
             shape=(sum(map(len, parts)), len(first)),
         )
         weights.sum_duplicates()
-        chosen = torch.as_tensor(first, device=points.device)
-        return DiscreteMeasures(
-            points[chosen], weights, np.concatenate([part.sizes for part in parts])
-        )
+        sizes = np.concatenate([part.sizes for part in parts])
+        return DiscreteMeasures(points[first], weights, sizes)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -172,11 +169,10 @@ class DiscreteMeasures:
         weights = sp.csr_array(
             (weights.data, columns, weights.indptr), shape=(weights.shape[0], len(used))
         )
-        points = self.points[torch.as_tensor(used, device=self.points.device)]
-        return DiscreteMeasures(points, weights, self.sizes[index])
+        return DiscreteMeasures(self.points[used], weights, self.sizes[index])
 
 
-def pooled(P: DiscreteMeasures, readout: str) -> torch.Tensor:
+def pooled(P: DiscreteMeasures, readout: str) -> Any:
     """Mean or sum of the points of each measure.
 
     Parameters
@@ -187,9 +183,7 @@ def pooled(P: DiscreteMeasures, readout: str) -> torch.Tensor:
 
     Returns
     -------
-    Tensor of shape (len(P), d)
+    ndarray or Tensor of shape (len(P), d)
     """
-    mean = CSRMatrix(P.weights, P.points) @ P.points
-    if readout == "mean":
-        return mean
-    return mean * torch.tensor(P.sizes, dtype=mean.dtype, device=mean.device)[:, None]
+    mean = weighted_sums(P.points, P.weights)
+    return mean if readout == "mean" else mean * like(mean, P.sizes)[:, None]

@@ -1,22 +1,27 @@
-"""MMD: the specification of the maximum mean discrepancy between the point clouds of graphs."""
+"""MMD: the maximum mean discrepancy between the point clouds of graphs."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import reduce
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from skgraphkde.distances.base import Distance
-from skgraphkde.distances.fitted_mmd import FittedMMD
-from skgraphkde.distances.random_features import draw_frequencies
-from skgraphkde.persistence import register
-from skgraphkde.specification import at_least, positive_numbers
+from skgraphkde.computing.arrays import concatenated, like, maximum, to_numpy
+from skgraphkde.computing.blocks import blocks
+from skgraphkde.distances import engines
+from skgraphkde.distances.base import Distance, FittedDistance, fits_in_memory, nearest_other
+from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.distances.random_features import check_angles, draw_frequencies
+from skgraphkde.persistence import State, check, register
+from skgraphkde.specification import LARGEST, SMALLEST, at_least, positive_numbers
 
-# Largest number of distinct training nodes for which method="auto" is exact: 8 * 10^8 pairs, which
-# take about ten seconds on one core in fit, and the same time to score the same number of nodes.
-EXACT_POINTS = 40_000
+# Largest number of distinct training nodes for which method="auto" is exact: its time grows with
+# the square of their number, and is about that of random features here.
+EXACT_POINTS = 5_000
 # Largest number of points of a graph with method="auto". A sample of this size adds about 1 / 8192
 # to a squared distance, far below the distance between two graphs of such a size, and bounds the
 # time, which would otherwise grow with the square of the size.
@@ -24,6 +29,8 @@ MOST_POINTS = 8_192
 # Default of n_components.
 N_COMPONENTS = 512
 FIVE_DECADES = (1e-2, 1e-1, 1.0, 1e1, 1e2)
+# Rounding error of squares of size 1.
+SQUARED_TOL = 1e-12
 
 
 @register
@@ -44,14 +51,12 @@ class MMD(Distance):
         depends on the training graphs (Notes).
     method : {"auto", "exact", "random_features"}, default="auto"
         The cost of "exact" grows with the square of the number of distinct nodes; the cost of
-        "random_features" is linear in it. "auto" is exact for up to 40,000 training nodes that the
+        "random_features" is linear in it. "auto" is exact for up to 5,000 training nodes that the
         encoder distinguishes, and uses a sample of 8,192 nodes of a graph with more distinct nodes.
-        With at least 5,000 distinct training nodes and 100 training graphs, unless these share most
-        of their nodes, "auto" skips references that are too far away to contribute to a density.
-        The density is then lower by at most a hundredth (Notes).
     n_components : int, default=None
         Number of random features for each of `gammas`, an even number; the error falls with its
-        square root. None is 512. Not allowed with ``method="exact"``.
+        square root. They are the same in every fit. None is 512. Not allowed with
+        ``method="exact"``.
 
     Notes
     -----
@@ -60,15 +65,8 @@ class MMD(Distance):
     distances are negative. Atoms of molecules are not independent: equal molecules are common, and
     nearly all distances between neighbors are negative. "adaptive" removes a share of the bias. It
     is the share of training graphs with a non-negative unbiased squared distance to their nearest
-    neighbor under the biased estimate. With more than 500 training graphs, 500 of them are used,
-    evenly spaced in their list. MMDs that share their kernel means remove the same share.
-
-    Lower bounds of the distances identify references that are too far away: mean embeddings are
-    projected on the kernels at 256 points (Williams and Seeger, NeurIPS 2000), and the residuals
-    are bounded by their lengths. One matrix product bounds all distances, and a density needs exact
-    distances to a few percent of the references. These are computed in single precision, unless
-    their squares are below 0.001 or single precision could change a log density by a hundredth.
-    Distances returned to the user are always exact, in double precision.
+    neighbor under the biased estimate, for kernels of five decades. With more than 500 training
+    graphs, 500 of them are used, evenly spaced in their list.
 
     Examples
     --------
@@ -111,7 +109,7 @@ class MMD(Distance):
             )
 
     def build(self, dim: int, n_points: int, rng: np.random.RandomState) -> FittedMMD:
-        """Build the fitted distance, and draw its random features, see :meth:`Distance.build`.
+        """Build the fitted distance with its random features, see :meth:`Distance.build`.
 
         Parameters
         ----------
@@ -120,7 +118,7 @@ class MMD(Distance):
         n_points : int
             Number of training nodes that the encoder distinguishes, for ``method="auto"``.
         rng : RandomState
-            Generator of the random features.
+            Not used: random features are the same in every fit.
 
         Returns
         -------
@@ -132,6 +130,264 @@ class MMD(Distance):
             gammas=tuple(dict.fromkeys(positive_numbers(self, "gammas"))),
             correction=1.0 if self.estimator == "unbiased" else 0.0,
             adaptive=self.estimator == "adaptive",
-            frequencies=None if exact else draw_frequencies(dim, n_components, rng),
+            frequencies=None if exact else draw_frequencies(dim, n_components),
             most_points=MOST_POINTS if self.method == "auto" else None,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedMeasures(DiscreteMeasures):
+    """Measures with the terms of an MMD that depend on single measures.
+
+    Parameters
+    ----------
+    squared_norms : ndarray or Tensor of shape (n_measures, n_gammas)
+        Mean kernels within each measure, with their bias.
+    features : ndarray or Tensor of shape (n_measures, n_gammas, n_components), or None
+        Means of random features. None if the distance is exact.
+    """
+
+    squared_norms: Any
+    features: Any = None
+
+    def __getitem__(self, index: Any) -> EmbeddedMeasures:
+        P = super().__getitem__(index)
+        features = None if self.features is None else self.features[index]
+        return EmbeddedMeasures(P.points, P.weights, P.sizes, self.squared_norms[index], features)
+
+
+@register
+@dataclass(frozen=True, eq=False)
+class FittedMMD(FittedDistance):
+    """Fitted distance of :class:`MMD`.
+
+    Parameters
+    ----------
+    gammas : tuple of float
+        Exponents of the kernels.
+    correction : float
+        Share of the bias that is removed, in [0, 1]. 0 is the V-statistic, a squared metric. 1 is
+        the U-statistic, which excludes the pairs of a sample with itself from the means within a
+        measure; a measure of one sample has no other pairs and keeps its biased mean, 1.
+    adaptive : bool
+        Whether :meth:`adapted` sets the correction.
+    frequencies : ndarray of shape (d, n_components // 2) or None
+        Frequencies of random features. None for an exact MMD.
+    most_points : int or None
+        Largest number of points of a graph; a sample replaces more points. None for no limit.
+    """
+
+    gammas: tuple[float, ...]
+    correction: float = 0.0
+    adaptive: bool = False
+    frequencies: np.ndarray | None = None
+    most_points: int | None = None
+
+    @property
+    def numbers_per_pair(self) -> int:  # type: ignore[override]
+        """Numbers in memory for a pair of measures: four for each gamma."""
+        return 4 * len(self.gammas)
+
+    @property
+    def largest_coordinate(self) -> float:  # type: ignore[override]
+        """Limit on coordinates; lower for random features, which need angles below 1e15."""
+        return FittedDistance.largest_coordinate if self.frequencies is None else 1e9
+
+    @property
+    def name(self) -> str:
+        """Name of the distance: the range of the gammas, and the share of bias removed."""
+        low, high = min(self.gammas), max(self.gammas)
+        gammas = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        removed = {0.0: "biased", 1.0: "unbiased"}.get(
+            self.correction, f"{self.correction:.0%} of the bias removed"
+        )
+        return f"MMD with gamma {gammas}, {removed}" + ", random features" * (
+            self.method != "exact"
+        )
+
+    @property
+    def method(self) -> str:
+        """Method of computation: "exact" or "random_features"."""
+        return "exact" if self.frequencies is None else "random_features"
+
+    def embed(self, P: DiscreteMeasures) -> EmbeddedMeasures:
+        """Add the mean kernels within each measure, and the means of random features."""
+        if isinstance(P, EmbeddedMeasures):
+            return P
+        features = None
+        if self.frequencies is None:
+            if self.most_points is not None:
+                P = P.thinned(self.most_points)
+            norms = engines.self_means(P.points, P.weights, self.gammas).T
+        else:
+            check_angles(P.points, self.gammas, self.frequencies)
+            of_gammas = engines.feature_means(P.points, P.weights, self.gammas, self.frequencies)
+            features = of_gammas.swapaxes(0, 1)
+            norms = (features * features).sum(2)
+        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
+
+    def concatenate(self, parts: list[DiscreteMeasures]) -> EmbeddedMeasures:
+        """Concatenate embedded measures, whose embeddings are not computed again."""
+        P, embedded = DiscreteMeasures.concatenate(parts), [self.embed(part) for part in parts]
+        norms, features = concatenated(*(part.squared_norms for part in embedded)), None
+        if self.frequencies is not None:
+            features = concatenated(*(part.features for part in embedded))
+        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
+
+    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> Any:
+        """Squared distances between all measures.
+
+        Parameters
+        ----------
+        P, Q : DiscreteMeasures
+            None for `Q` means `P`, at half the cost.
+
+        Returns
+        -------
+        ndarray or Tensor of shape (len(P), len(Q))
+        """
+        P = self.embed(P)
+        Q = P if Q is None else self.embed(Q)
+        return self._combined(P, Q, self.cross(P, Q))
+
+    def cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> Any:
+        """Mean kernels between measures, shape (n_gammas, len(P), len(Q)).
+
+        The mean kernel is sum_pq w_ip v_jq exp(-gamma |x_p - y_q|^2). With random features it is an
+        inner product, as exp(-gamma |u - v|^2) is the mean of cos(sqrt(2 gamma) w'(u - v)) over
+        standard normal w.
+        """
+        if self.frequencies is not None:
+            return P.features.swapaxes(0, 1) @ Q.features.swapaxes(0, 1).swapaxes(1, 2)
+        if Q is P:
+            return engines.kernel_means(P.points, P.weights, None, None, self.gammas)
+        return engines.kernel_means(P.points, P.weights, Q.points, Q.weights, self.gammas, Q.memo)
+
+    def norms(self, P: EmbeddedMeasures) -> Any:
+        """Mean kernels within each measure, less the share of their bias, shape (n_gammas, n)."""
+        norms = P.squared_norms.T
+        if not self.correction:
+            return norms
+        # Without the pairs of a sample with itself, (n m - 1) / (n - 1); one sample keeps its mean.
+        n = like(norms, P.sizes)
+        unbiased = (n * norms - 1 + (n == 1)) / (n - 1).clip(1)
+        return norms + self.correction * (unbiased - norms)
+
+    def _combined(self, P: EmbeddedMeasures, Q: EmbeddedMeasures, cross: Any) -> Any:
+        """Squared distances from mean kernels: the maximum over gammas, at least 0 if biased."""
+        of_gammas = zip(self.norms(P), self.norms(Q), cross, strict=True)
+        squared = reduce(maximum, (p[:, None] + q - 2 * k for p, q, k in of_gammas))
+        return squared if self.correction else squared.clip(0)
+
+    def adapted(self, P: DiscreteMeasures, sample: np.ndarray) -> tuple[FittedMMD, np.ndarray, Any]:
+        """Adapt the correction to references, and find their nearest neighbors.
+
+        Parameters
+        ----------
+        P : DiscreteMeasures
+            The references.
+        sample : ndarray of int
+            Indices of references whose nearest neighbors are needed.
+
+        Returns
+        -------
+        distance : FittedMMD
+        nearest : ndarray of shape (len(sample),)
+        squared : ndarray or Tensor of shape (len(P), len(P)), or None
+        """
+        adapted, P, n = self, self.embed(P), len(P)
+        if self.adaptive:
+            adapted = replace(self, correction=self._independence(P, sample))
+        if fits_in_memory((len(self.gammas) + 3.0) * n * n):
+            squared = adapted.squared(P)
+            return adapted, nearest_other(squared[sample], sample)[0], squared
+        nearest = [
+            nearest_other(adapted.squared(P[rows], P), rows)[0] for rows in self._parts(P, sample)
+        ]
+        return adapted, np.concatenate(nearest), None
+
+    def _independence(self, P: EmbeddedMeasures, sample: np.ndarray) -> float:
+        """Share of measures whose unbiased squared distance to their nearest neighbor is not < 0.
+
+        It estimates the independence of the samples of a measure, whatever the kernel: kernels of
+        five decades determine it. The neighbor is the nearest under the biased distance.
+        """
+        gammas = tuple(dict.fromkeys((*FIVE_DECADES, *self.gammas)))
+        biased = replace(self, gammas=gammas, correction=0.0)
+        unbiased = replace(biased, correction=1.0)
+        P = biased.embed(DiscreteMeasures(P.points, P.weights, P.sizes))
+        are_possible = []
+        for rows in biased._parts(P, sample):
+            some = P[rows]
+            cross = biased.cross(some, P)
+            nearest = nearest_other(biased._combined(some, P, cross), rows)[1]
+            squared = to_numpy(unbiased._combined(some, P, cross))
+            are_possible.append(squared[np.arange(len(rows)), nearest] >= -SQUARED_TOL)
+        return float(np.concatenate(are_possible).mean())
+
+    def _parts(self, P: EmbeddedMeasures, sample: np.ndarray) -> list[np.ndarray]:
+        """Split a sample into parts whose squared distances to all measures fit in memory."""
+        cost = 8.0 * self.numbers_per_pair * len(P)
+        return [sample[block] for block in blocks(np.full(len(sample), cost))]
+
+    def contributions(self, Z: Any, Q: DiscreteMeasures) -> np.ndarray:
+        """Contributions of a graph's nodes to its squared distances.
+
+        The witness function is the difference between the mean kernels m_G and m_R to the nodes of
+        G and of R (Gretton et al., JMLR 2012, section 2.3). The squared MMD is a sum of the witness
+        function over the nodes p of G and over the nodes q of R; the sum over q is divided evenly
+        among the nodes of G::
+
+            d^2(G, R) = sum_p  (m_G(p) - m_R(p) + mean_q (m_R(q) - m_G(q))) / n
+
+        Parameters
+        ----------
+        Z : ndarray or Tensor of shape (n_nodes, dim)
+            Points of the graph's nodes.
+        Q : DiscreteMeasures
+            Measures of other graphs.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes, len(Q))
+            Columns sum to the squared distances.
+        """
+        n = len(Z)
+        nodes = self.embed(DiscreteMeasures.from_clouds(Z, np.arange(n + 1)))
+        graph = self.embed(DiscreteMeasures.from_clouds(Z, np.array([0, n])))
+        to_self = to_numpy(self.cross(nodes, graph))  # (n_gammas, n, 1)
+        if n > 1:  # the correction of `norms`
+            to_self = to_self + self.correction * ((n * to_self - 1) / (n - 1) - to_self)
+        Q = self.embed(Q)
+        to_references = to_numpy(self.cross(nodes, Q))  # (n_gammas, n, k)
+        reference_part = to_numpy(self.norms(Q)) - to_references.mean(axis=1)  # (n_gammas, k)
+        shares = (to_self - to_references + reference_part[:, np.newaxis, :]) / n
+        largest = shares.sum(axis=1).argmax(axis=0)  # the MMD is the maximum over gammas
+        return shares[largest, :, np.arange(len(Q))].T
+
+    def check_dim(self, dim: int) -> None:
+        """Raise a ValueError if the frequencies are not for points of `dim` coordinates."""
+        fits = self.frequencies is None or len(self.frequencies) == dim
+        check(fits, "the random frequencies do not fit the points")
+
+    def to_state(self) -> dict[str, Any]:
+        """State to save."""
+        return vars(self) | {"is_exact": self.frequencies is None}
+
+    @classmethod
+    def from_state(cls, state: State) -> FittedMMD:
+        """Rebuild the distance from its saved state."""
+        gammas = state.take("gammas", tuple)
+        are_numbers = gammas and all(type(x) is float and SMALLEST <= x <= LARGEST for x in gammas)
+        state.check(are_numbers, "gammas is out of range")
+        correction = state.take_number("correction", 0, 1)
+        adaptive = state.take("adaptive", bool)
+        frequencies = None
+        if state.take("is_exact", bool):
+            state.check(state.take("frequencies", type(None)) is None, "frequencies is not None")
+        else:
+            frequencies = state.take_array("frequencies", float, (None, None))
+            state.check(frequencies.size, "frequencies is empty")
+        most_points = state.take_optional("most_points", int)
+        state.check(most_points is None or most_points > 0, "most_points is not positive")
+        return cls(gammas, correction, adaptive, frequencies, most_points)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import torch
+
+from skgraphkde.computing.arrays import to_numpy
 
 # Largest number of orthogonal directions in a block: a block of d directions takes d^3 operations.
 MOST_DIRECTIONS = 1024
@@ -14,7 +16,7 @@ MOST_DIRECTIONS = 1024
 LARGEST_ANGLE = 1e15
 
 
-def draw_frequencies(d: int, n_components: int, rng: np.random.RandomState) -> torch.Tensor:
+def draw_frequencies(d: int, n_components: int, seed: int = 0) -> np.ndarray:
     """Draw orthogonal random frequencies for a Gaussian kernel (Yu et al., NeurIPS 2016).
 
     The frequencies are blocks of up to d orthogonal directions, each with the length of a standard
@@ -27,38 +29,40 @@ def draw_frequencies(d: int, n_components: int, rng: np.random.RandomState) -> t
         Dimension of the points.
     n_components : int
         Number of features: one cosine and one sine per frequency.
-    rng : RandomState
+    seed : int, default=0
+        The default is part of the method: the frequencies are the same in every fit.
 
     Returns
     -------
-    Tensor of shape (d, n_components // 2), on the CPU
+    ndarray of shape (d, n_components // 2)
     """
-    n_frequencies = n_components // 2
+    rng, n_frequencies = np.random.RandomState(seed), n_components // 2
     n_directions = d if d <= MOST_DIRECTIONS else min(n_frequencies, MOST_DIRECTIONS)
     blocks = []
     for _ in range(math.ceil(n_frequencies / n_directions)):
         directions, _ = np.linalg.qr(rng.standard_normal((d, n_directions)))
         lengths = np.linalg.norm(rng.standard_normal((d, n_directions)), axis=0)
         blocks.append(directions * lengths)
-    return torch.from_numpy(np.hstack(blocks)[:, :n_frequencies].copy())
+    return np.hstack(blocks)[:, :n_frequencies].copy()
 
 
-def check_angles(points: torch.Tensor, gammas: Sequence[float], frequencies: torch.Tensor) -> None:
+def check_angles(points: Any, gammas: Sequence[float], frequencies: np.ndarray) -> None:
     """Check that random features of points have significant digits, as an encoder may enlarge them.
 
     Parameters
     ----------
-    points : Tensor of shape (n_points, d)
+    points : ndarray or Tensor of shape (n_points, d)
     gammas : sequence of float
         Exponents of the kernels.
-    frequencies : Tensor of shape (d, n_frequencies)
+    frequencies : ndarray of shape (d, n_frequencies)
 
     Raises
     ------
     ValueError
         If an angle may be too large or NaN.
     """
-    lengths = points.detach().norm(dim=1).amax() * frequencies.norm(dim=0).amax().to(points)
+    longest = np.linalg.norm(to_numpy(points), axis=1).max()
+    lengths = longest * np.linalg.norm(frequencies, axis=0).max()
     if not lengths * math.sqrt(2 * max(gammas)) <= LARGEST_ANGLE:
         raise ValueError(
             "a node is too far from the nodes of the training graphs for random features: clip "

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.distances.base import Distance, FittedDistance
-from skgraphkde.distances.engines.torch_tiles import squared_distances
+from skgraphkde.distances.engines import squared_distances
 from skgraphkde.distances.measures import DiscreteMeasures, pooled
 from skgraphkde.persistence import State, register
 
@@ -70,7 +69,7 @@ class FittedReadout(FittedDistance):
         """Name of the distance in tables and plots."""
         return f"distance between {self.readout}s of the points"
 
-    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> torch.Tensor:
+    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> Any:
         """Squared distances between all measures.
 
         Parameters
@@ -80,12 +79,12 @@ class FittedReadout(FittedDistance):
 
         Returns
         -------
-        Tensor of shape (len(P), len(Q))
+        ndarray or Tensor of shape (len(P), len(Q))
         """
         p = self._vectors(P)
         return squared_distances(p, p if Q is None else self._vectors(Q))
 
-    def _vectors(self, P: DiscreteMeasures) -> torch.Tensor:
+    def _vectors(self, P: DiscreteMeasures) -> Any:
         if self.readout not in P.memo:
             P.memo[self.readout] = pooled(P, self.readout)
         return P.memo[self.readout]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cache
+from itertools import accumulate, pairwise
 from numbers import Integral
 
 import numpy as np
-import torch
 
-from skgraphkde.computing.sparse import CSRMatrix
-from skgraphkde.encoders.base import Encoder, EncoderModule, column_moments
+from skgraphkde.encoders.base import Encoder, FittedEncoder
 from skgraphkde.encoders.message_flow import MessageFlow
-from skgraphkde.persistence import register
+from skgraphkde.persistence import check, register
 from skgraphkde.specification import at_least
 
 # A variance below this, or below this share of the squared mean, is a rounding error.
@@ -53,33 +52,30 @@ class Propagation(Encoder):
     1
     """
 
-    is_random = False
-    is_relational = True
-
     _parameter_constraints: dict = {"n_layers": [at_least(0, Integral)]}
 
     def __init__(self, n_layers: int = 2) -> None:
         self.n_layers = n_layers
 
     def build(
-        self, in_dim: int, generator: torch.Generator | None, n_relations: int = 0
-    ) -> PropagationModule:
-        """Build the module, which has no random weights.
+        self, in_dim: int, n_relations: int = 0, seed: int | None = None
+    ) -> FittedPropagation:
+        """Build the encoder, which has no random weights.
 
         Parameters
         ----------
-        in_dim, generator, n_relations
-            As for :meth:`Encoder.build`; `generator` is not used.
+        in_dim, n_relations, seed
+            As for :meth:`Encoder.build`; `seed` is not used.
 
         Returns
         -------
-        PropagationModule
+        FittedPropagation
         """
-        return PropagationModule(self, in_dim, n_relations)
+        return FittedPropagation(self, in_dim, n_relations)
 
 
-class PropagationModule(EncoderModule):
-    """Module of :class:`Propagation`.
+class FittedPropagation(FittedEncoder):
+    """Fitted encoder of :class:`Propagation`.
 
     Parameters
     ----------
@@ -90,79 +86,104 @@ class PropagationModule(EncoderModule):
         Number of directions and categories of edges.
     """
 
-    means: torch.Tensor
-    scales: torch.Tensor
-    total_scale: torch.Tensor
-
     def __init__(self, specification: Propagation, in_dim: int, n_relations: int = 0) -> None:
         n_layers = specification.n_layers
         dims = [in_dim]
         for _ in range(n_layers):
             dims.append(dims[-1] + min(n_relations * dims[-1], _MOST_COLUMNS))
         super().__init__(specification, in_dim, sum(dims), n_layers)
-        self.n_relations, self.dims = n_relations, tuple(dims)
-        self.register_buffer("means", torch.zeros(self.out_dim))
-        self.register_buffer("scales", torch.ones(self.out_dim))
-        self.register_buffer("total_scale", torch.ones(()))
+        self.n_relations = n_relations
+        edges = accumulate(dims, initial=0)
+        self.columns = [slice(a, b) for a, b in pairwise(edges)]  # of each layer
+        self.means, self.scales = np.zeros(self.out_dim), np.ones(self.out_dim)
+        self.total_scale = 1.0
 
-    def forward(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
-        """Embed the nodes.
+    def encode(self, flow: MessageFlow) -> np.ndarray:
+        """Embed the nodes, shape (len(flow.colors), out_dim).
 
         Parameters
         ----------
         flow : MessageFlow
-        generator : torch.Generator, default=None
-            Not used.
 
         Returns
         -------
-        Tensor of shape (len(flow.colors), out_dim)
+        ndarray of shape (len(flow.colors), out_dim)
         """
-        return self._pass(flow, self.n_layers) / self.total_scale
-
-    def _pass(self, flow: MessageFlow, n_layers: int) -> torch.Tensor:
-        """[X_0, ..., X_l] after the first `n_layers` layers."""
-        X = torch.tensor(flow.features, dtype=self.means.dtype, device=self.means.device)
-        means, scales = self.means.split(self.dims), self.scales.split(self.dims)
-        Z = X = (X - means[0]) / scales[0]
-        for layer in range(1, n_layers + 1):
-            own = CSRMatrix(flow.normalized_adjacencies[layer - 1], X) @ X
-            X = torch.cat([own, *self._relations(flow, layer, X)], dim=1)
-            X = (X - means[layer]) / scales[layer]
-            parents = torch.from_numpy(flow.parents[layer - 1]).to(Z.device)
-            Z = torch.cat([Z[parents], X], dim=1)
+        X, layers = np.asarray(flow.features, dtype=float), []
+        for layer, columns in enumerate(self.columns):
+            if layer:
+                X = self._averages(flow, layer, X)
+            X = X - self.means[columns]
+            X /= self.scales[columns]
+            layers.append(X)
+        Z, row = np.empty((len(flow.colors), self.out_dim)), np.arange(len(flow.colors))
+        for layer in range(self.n_layers, -1, -1):
+            np.divide(layers[layer][row], self.total_scale, out=Z[:, self.columns[layer]])
+            if layer:  # the row of each color in the previous layer
+                row = flow.parents[layer - 1][row]
         return Z
 
-    def _relations(self, flow: MessageFlow, layer: int, X: torch.Tensor) -> list[torch.Tensor]:
+    def _averages(self, flow: MessageFlow, layer: int, X: np.ndarray) -> np.ndarray:
+        """Averages of the previous layer over neighborhoods, and over the relations."""
+        own = flow.normalized_adjacencies[layer - 1] @ X
+        relations = self._relations(flow, layer, X)
+        return np.hstack([own, *relations]) if relations else own
+
+    def _relations(self, flow: MessageFlow, layer: int, X: np.ndarray) -> list[np.ndarray]:
         """Averages of X over the neighbors in each relation; many columns are projected."""
         if not self.n_relations:
             return []
         averages = flow.relation_means[layer - 1]
         if self.n_relations * X.shape[1] <= _MOST_COLUMNS:
-            return [CSRMatrix(average, X) @ X for average in averages]
-        projections = X.new_tensor(_signs(self.n_relations, X.shape[1]))
-        total = X.new_zeros(())
-        for average, P in zip(averages, projections, strict=True):
-            total = total + CSRMatrix(average, X) @ (X @ P)
-        return [total]
+            return [average @ X for average in averages]
+        projections = _signs(self.n_relations, X.shape[1])
+        pairs = zip(averages, projections, strict=True)
+        return [sum(average @ (X @ P) for average, P in pairs)]
 
-    @torch.no_grad()
-    def standardize(self, flows: Iterable[MessageFlow]) -> None:
+    def standardize(self, flows: Sequence[MessageFlow]) -> None:
         """Set means and scales to those of all nodes, layer by layer; constants are not scaled."""
-        self.means.zero_()
-        self.scales.fill_(1)
-        means, scales = self.means.split(self.dims), self.scales.split(self.dims)
-        n_varying = torch.zeros((), device=self.means.device)
-        for layer, dim in enumerate(self.dims):
-            mean, variance = column_moments(
-                (self._pass(flow, layer)[:, -dim:], flow.counts[layer]) for flow in flows
-            )
+        Xs, n_varying = [np.asarray(flow.features, dtype=float) for flow in flows], 0
+        self.means, self.scales = np.zeros(self.out_dim), np.ones(self.out_dim)
+        for layer, columns in enumerate(self.columns):
+            if layer:
+                pairs = zip(flows, Xs, strict=True)
+                Xs = [self._averages(flow, layer, X) for flow, X in pairs]
+            mean, variance = _moments(Xs, [flow.counts[layer] for flow in flows])
             # Averaged columns had variance 1, or contain only rounding errors.
             varies = variance > _CONSTANT * (1 if layer else mean**2)
-            means[layer].copy_(mean)
-            scales[layer].copy_(torch.where(varies, variance.sqrt(), 1.0))
-            n_varying += varies.sum()
-        self.total_scale.copy_(n_varying.clamp_min(1).sqrt())
+            self.means[columns] = mean
+            self.scales[columns] = np.where(varies, np.sqrt(variance), 1.0)
+            n_varying += int(varies.sum())
+            Xs = [(X - mean) / self.scales[columns] for X in Xs]
+        self.total_scale = float(np.sqrt(max(n_varying, 1)))
+
+    def prepare(self, flows: Sequence[MessageFlow]) -> None:
+        """Set means and scales, in the single precision of files."""
+        self.standardize(flows)
+        self.load_weights(self.saved_weights())
+
+    def saved_weights(self) -> dict[str, np.ndarray]:
+        """Means and scales by name, in single precision."""
+        names = ("means", "scales", "total_scale")
+        return {name: np.asarray(getattr(self, name), dtype=np.float32) for name in names}
+
+    def load_weights(self, weights: dict[str, np.ndarray]) -> None:
+        """Set means and scales from those of :meth:`saved_weights`."""
+        self.means, self.scales = (weights[name].astype(float) for name in ("means", "scales"))
+        self.total_scale = float(weights["total_scale"])
+        are_positive = (self.scales > 0).all() and self.total_scale > 0
+        check(are_positive, "a scale of the encoder is not positive")
+
+
+def _moments(
+    blocks: Sequence[np.ndarray], counts: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of columns over nodes, from rows and their numbers of nodes."""
+    n_nodes = sum(x.sum() for x in counts)
+    pairs = list(zip(blocks, counts, strict=True))
+    mean = sum(n @ rows for rows, n in pairs) / n_nodes
+    squares = sum(n @ rows**2 for rows, n in pairs) / n_nodes
+    return mean, (squares - mean**2).clip(min=0)
 
 
 @cache

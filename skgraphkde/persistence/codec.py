@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 
 from skgraphkde.persistence.registry import is_registered, registered_class
 from skgraphkde.persistence.state import State, check
@@ -32,7 +31,7 @@ def encode(value: Any) -> tuple[Any, dict[str, np.ndarray]]:
     ----------
     value : object
         An instance of a registered class; None, a bool, a number or a string; a list, tuple or
-        dict (with string keys) of these; an array, a CSR array or a tensor.
+        dict (with string keys) of these; an array or a CSR array.
 
     Returns
     -------
@@ -71,8 +70,6 @@ def _encode(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
         parts = {k: getattr(value, k) for k in ("data", "indices", "indptr")}
         state = parts | {"shape": tuple(map(int, value.shape))}
         return {"csr": _encode(state, path, arrays)}
-    if isinstance(value, torch.Tensor):
-        return {"tensor": _encode(value.numpy(force=True), path, arrays)}
     raise ValueError(
         f"{path or 'this'} cannot be saved: {value!r} is a {type(value).__name__}. A file can "
         "contain text, finite numbers, None, lists, tuples and dicts of them, arrays, and objects "
@@ -84,8 +81,6 @@ def _encode(value: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
 def _simplified(value: Any) -> Any:
     if isinstance(value, np.random.RandomState):
         return None  # a fitted object draws no more random numbers
-    if isinstance(value, torch.device):
-        return str(value)
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     return value.item() if isinstance(value, np.generic) else value
@@ -136,11 +131,11 @@ def _decode(tree: Any, arrays: dict[str, np.ndarray]) -> Any:
         return arrays.pop(content)
     if kind == "dict":
         return {key: _decode(value, arrays) for key, value in content.items()}
-    check(kind in ("tuple", "tensor", "csr"), f"an entry has the unknown form {kind!r}")
+    check(kind in ("tuple", "csr"), f"an entry has the unknown form {kind!r}")
     items = _decode(content, arrays)
     if kind == "tuple":
         return tuple(items)
-    return torch.tensor(items) if kind == "tensor" else _csr_array(State("sparse matrix", items))
+    return _csr_array(State("sparse matrix", items))
 
 
 def _csr_array(state: State) -> sp.csr_array:

@@ -3,7 +3,23 @@
 from skgraphkde.views.base import Property, Reason, View
 from skgraphkde.views.density import Density
 from skgraphkde.views.extremes import Extremes
+from skgraphkde.views.neighbors import Neighbors
 from skgraphkde.views.novelty import Novelty
+from skgraphkde.views.numbers import Numbers
 from skgraphkde.views.rarity import Rarity
+from skgraphkde.views.statistics import Statistics
+from skgraphkde.views.tanimoto import Tanimoto
 
-__all__ = ["Density", "Extremes", "Novelty", "Property", "Rarity", "Reason", "View"]
+__all__ = [
+    "Density",
+    "Extremes",
+    "Neighbors",
+    "Novelty",
+    "Numbers",
+    "Property",
+    "Rarity",
+    "Reason",
+    "Statistics",
+    "Tanimoto",
+    "View",
+]

@@ -22,8 +22,7 @@ class Density(View):
     """Log density of a graph: a mixture of kernels on a distance, centered at the references.
 
     The distance is between clouds of points, one for each node: its features, averaged over
-    neighborhoods, or its embedding. All views of this kind in a detector share the points, and
-    their MMDs share their kernel means.
+    neighborhoods, or its embedding. All views of this kind in a detector share the points.
 
     Parameters
     ----------
@@ -31,7 +30,7 @@ class Density(View):
         Distance between clouds: :class:`MMD`, or :class:`Readout` for the distance between their
         means or sums, or your own.
     kernels : "kde" or KDE, default="kde"
-        Kernels and their bandwidths; the same for all views of this kind in a detector.
+        Kernels and their bandwidths.
 
     Attributes
     ----------

@@ -29,7 +29,6 @@ from skgraphkde import (
     Twins,
     persistence,
 )
-from skgraphkde.distances.fitted_mmd import FittedMMD
 from tests.conftest import random_graphs
 from tests.detectors.forging import (
     at,
@@ -251,7 +250,7 @@ def contradictions(arrays):
     a = {name.removeprefix("detector.fitted.model_."): array for name, array in arrays.items()}
     edges, node_ptr = a["references.adjacency.indices"], a["references.node_ptr"]
     weights, indptr = a["references.adjacency.data"], a["references.adjacency.indptr"]
-    means, n_nodes = a["weights.means"], node_ptr[-1]
+    means, n_nodes, size_kernel = a["weights.means"], node_ptr[-1], "densities.1.size_kernel"
     for name, array, message in (
         ("references.adjacency.indices", changed(edges, -1, n_nodes), "index is out of range"),
         ("references.adjacency.indices", changed(edges, 0, -1), "index is out of range"),
@@ -269,21 +268,22 @@ def contradictions(arrays):
         ("references.attributes", 1e300 * a["references.attributes"], "or are not finite"),
         ("weights.means", np.hstack([means, means]), "weight means is float32"),
         ("weights.means", changed(means, 0, np.nan), "weight means is not finite"),
+        ("weights.scales", 0 * means, "a scale of the encoder is not positive"),
+        ("weights.total_scale", np.zeros((), np.float32), "a scale of the encoder is not positive"),
         ("features.fitted.blocks_.1.used", np.array([2]), "used is out of range"),
         (
             "features.fitted.blocks_.1.scale",
             -a["features.fitted.blocks_.1.scale"],
             "scale is out of range",
         ),
-        ("kde.multiples", np.zeros(3), "multiples is out of range"),
-        ("kde.scales", -a["kde.scales"], "scales is out of range"),
-        ("kde.scales", np.ones(3), r"mixture_logits is float32 \(2, 3\), expected"),
+        ("densities.0.kde.multiples", np.zeros(3), "multiples is out of range"),
+        ("densities.0.kde.multiples", np.ones(2), r"logits is float32 \(3,\), expected"),
         ("training_scores", a["training_scores"][:, :1], "training_scores has too few columns"),
         ("training_scores", a["training_scores"][:2], r"is float64 \(2, 12\), expected"),
         ("training_scores", np.full((3, 12), np.nan), "training_scores is not finite"),
-        ("size_kernel.scale", np.ones(1), r"scale is float64 \(1,\), expected float64 \(2,\)"),
-        ("size_kernel.scale", -np.ones(2), "SizeKernel: the array scale is out of range"),
-        ("size_kernel.center", np.array([0, np.nan]), "the array center is not finite"),
+        (f"{size_kernel}.scale", np.ones(1), r"scale is float64 \(1,\), expected float64 \(2,\)"),
+        (f"{size_kernel}.scale", -np.ones(2), "SizeKernel: the array scale is out of range"),
+        (f"{size_kernel}.center", np.array([0, np.nan]), "the array center is not finite"),
     ):
         yield {**arrays, f"detector.fitted.model_.{name}": array}, message
     yield {**arrays, "detector.fitted.calibration_.scores": np.zeros(0)}, "there are no scores"
@@ -353,7 +353,8 @@ def test_tables_that_are_damaged(folder, path):
 
 
 HUGE = 10**9
-SECOND = ("model_", "distances", 1)
+DENSITIES = ("model_", "densities")
+SECOND = (*DENSITIES, 1)
 TABLES = ("model_", "views")
 RARE = (*TABLES, 2, "fitted", "parts_")
 THRESHOLDS = ("parameters", "training", "twins", "edges", "energy_thresholds")
@@ -378,16 +379,15 @@ THRESHOLDS = ("parameters", "training", "twins", "edges", "energy_thresholds")
         ),
         ("defaults", ("adjacency", "shape"), {"tuple": [HUGE, HUGE]}, "do not fit its shape"),
         ("defaults", ("adjacency", "shape"), {"tuple": [3]}, "not a pair of counts"),
-        ("defaults", (*SECOND, "correction"), -0.1, "correction is out of range"),
-        ("defaults", (*SECOND, "gammas"), {"tuple": [-1.0]}, "gammas is out of"),
-        ("defaults", ("model_", "distances"), {"tuple": []}, "not a tuple of FittedDistance"),
-        ("defaults", ("model_", "distances"), encoded((MMD(),))[0], "not a tuple of FittedDistan"),
-        (
-            "defaults",
-            ("model_", "distances"),
-            encoded((FittedMMD((1.0,)),))[0],
-            "there are not as many scales as distances",
-        ),
+        ("defaults", (*SECOND, "distance", "correction"), -0.1, "correction is out of range"),
+        ("defaults", (*SECOND, "distance", "gammas"), {"tuple": [-1.0]}, "gammas is out of"),
+        ("defaults", (*SECOND, "distance"), encoded(MMD())[0], "distance is missing or of another"),
+        ("defaults", (*SECOND, "kde"), encoded(KDE())[0], "kde is missing or of another type"),
+        ("defaults", (*SECOND, "kde", "scale"), -1.0, "scale is out of range"),
+        ("defaults", (*SECOND, "kde", "scale_by"), "size", "scale_by is not one of"),
+        ("defaults", (*SECOND, "size_kernel"), encoded(MMD())[0], "size_kernel is"),
+        ("defaults", DENSITIES, {"tuple": []}, "not a tuple of KernelDensity"),
+        ("defaults", DENSITIES, encoded((MMD(),))[0], "not a tuple of KernelDensity"),
         (
             "defaults",
             ("model_", "views"),
@@ -400,7 +400,7 @@ THRESHOLDS = ("parameters", "training", "twins", "edges", "energy_thresholds")
             "defaults",
             ("model_", "views", 1),
             encoded(Novelty())[0],
-            "there are not as many densities as distances",
+            "densities are not those of the views",
         ),
         ("defaults", ("model_", "views", 2), encoded(Novelty())[0], "no attribute 'parts_'"),
         ("typed", ("model_", "views", 2), encoded(Rarity())[0], "no attribute 'parts_'"),
@@ -479,7 +479,7 @@ def test_items_that_are_wrong(folder, path, name, place, value, message):
         ("loss", np.zeros(2), "losses of the history are not those of epochs"),
         ("loss", np.array([np.nan, np.inf]), "losses of the history are not those of epochs"),
         ("seconds", np.zeros(3), r"seconds is float64 \(3,\), expected float64 \(2,\)"),
-        ("mixture_weights", np.zeros((2, 0, 3)), r"mixture_weights is float64 \(2, 0, 3\)"),
+        ("mixture_weights", np.zeros((2, 5)), r"mixture_weights is float64 \(2, 5\)"),
         ("more", np.zeros(2), "more"),
     ],
 )

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from skgraphkde.computing import threads
+from skgraphkde.learned import threads as torch_threads
 
 PROGRAM = """
 import multiprocessing
@@ -24,7 +25,7 @@ from skgraphkde import GraphKDEDetector
 
 torch.set_num_threads(2)
 graphs = [nx.gnp_random_graph(30, 0.2, seed=seed) for seed in range(40)]
-GraphKDEDetector(random_state=0).fit(graphs).save(sys.argv[1])
+GraphKDEDetector(encoder="gcn", random_state=0).fit(graphs).save(sys.argv[1])
 detector = skgraphkde.load(sys.argv[1])
 torch.ones(400, 400).exp()  # torch's threads have started, whatever the number of cores
 expected = detector.score_samples(graphs)
@@ -45,7 +46,8 @@ def same(name, scores):
 
 
 def fitted(seed):
-    return GraphKDEDetector(random_state=seed).fit(graphs).score_samples(graphs)
+    detector = GraphKDEDetector(encoder="gcn", random_state=seed)
+    return detector.fit(graphs).score_samples(graphs)
 
 
 with multiprocessing.get_context("fork").Pool(2) as pool:
@@ -88,11 +90,17 @@ def in_child(function):
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
 def test_a_child_forgets_what_other_threads_held():
-    with threads.one_torch_thread(), threads.one_blas_thread(), threads._lock:
-        assert in_child(
-            lambda: (
-                not threads._lock.locked()
-                and threads._torch.n_holders == threads._blas.n_holders == 0
+    def holders():
+        return threads._blas.n_holders, torch_threads._n_holders
+
+    with torch_threads.one_torch_thread(), threads.one_blas_thread():
+        assert holders() == (1, 1)
+        with threads._lock, torch_threads._lock:
+            assert in_child(
+                lambda: (
+                    holders() == (0, 0)
+                    and not threads._lock.locked()
+                    and not torch_threads._lock.locked()
+                )
             )
-        )
-    assert threads._torch.n_holders == threads._blas.n_holders == 0
+    assert holders() == (0, 0)

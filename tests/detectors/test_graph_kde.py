@@ -34,7 +34,7 @@ from skgraphkde import (
 from skgraphkde.datasets import load_mutag
 from skgraphkde.density.kde import NEAREST_MULTIPLES
 from skgraphkde.encoders.message_flow import MessageFlow
-from skgraphkde.training.twins import swap_features
+from skgraphkde.learned.twins import swap_features
 from tests.conftest import GAMMAS, densities, permuted, random_graphs
 from tests.density.test_kde import density_slow
 from tests.detectors.conftest import ONE_VIEW, make_detector
@@ -45,24 +45,22 @@ from tests.distances.common import squared_mmd_slow
 
 def clouds(model, graphs):
     """The points of all nodes, by the fitted encoder, and where each graph starts."""
-    features, encoder = model.features.transform(graphs), model._density.encoder
-    with torch.no_grad():
-        Z = encoder(MessageFlow.unmerged(features, encoder.n_layers))
-    return Z, features.node_ptr
+    features, encoder = model.features.transform(graphs), model.encoder
+    return encoder.encode(MessageFlow.unmerged(features, encoder.n_layers)), features.node_ptr
 
 
 def view_scores_slow(detector, graphs, skip):
     """Log densities by the formulas, from the fitted encoder and weights alone, and novelties."""
     model = detector.model_
     queries, references = (clouds(model, x) for x in (graphs, model.references))
-    second = [None] * len(graphs)
-    if model._density.size_kernel is not None:
-        second = np.exp(model._density.size_kernel(read_graphs(graphs), model.references))
-    scores = []
+    scores, densities = [], iter(model._density.densities)
     for view in model.views:
         if isinstance(view, Novelty):
             scores.append(novelties_slow(graphs, model.references.to_networkx(), skip))
             continue
+        size_kernel, second = next(densities).size_kernel, [None] * len(graphs)
+        if size_kernel is not None:
+            second = np.exp(size_kernel(read_graphs(graphs), model.references))
         distance, mixture = view.distance_, (view.bandwidths_, view.mixture_weights_)
         D = squared_mmd_slow(*queries, *references, distance.gammas, distance.correction)
         scores.append(
@@ -310,7 +308,7 @@ def test_transform_is_the_mean_node_embedding(fitted, new_graphs):
     one = fitted.transform(new_graphs[2:3])
     np.testing.assert_allclose(Z[2:3], one, atol=1e-12)
     points, ptr = clouds(fitted.model_, new_graphs)
-    means = [cloud.mean(0) for cloud in np.split(points.numpy(), ptr[1:-1])]
+    means = [cloud.mean(0) for cloud in np.split(points, ptr[1:-1])]
     np.testing.assert_allclose(Z, means, atol=1e-12)
 
 

@@ -45,13 +45,13 @@ def squared_distances(model, batch, other=None, view=0):
     other = model.references if other is None else other
     measures = [model._measures(graphs)[0] for graphs in (batch, other)]
     P, Q = (DiscreteMeasures(x.points, x.weights, x.sizes) for x in measures)
-    return model.views[view].distance_.squared(P, Q).numpy()
+    return model.views[view].distance_.squared(P, Q)
 
 
 def log_densities_slow(model, batch, own):
-    weights = np.exp(model._density.size_kernel(batch, model.references))
     scores = []
-    for view in model.densities:
+    for view, density in zip(model.densities, model._density.densities, strict=True):
+        weights = np.exp(density.size_kernel(batch, model.references))
         squared = squared_distances(model, batch, None, view)
         mixture = model.views[view].bandwidths_, model.views[view].mixture_weights_
         scores.append(
@@ -112,7 +112,7 @@ def test_contributions_sum_to_squared_distances(model, batch):
 
 def test_embeddings_are_means_over_nodes(model, batch):
     measures = model._measures(batch)[0]
-    expected = measures.weights.toarray() @ measures.points.numpy()
+    expected = measures.weights.toarray() @ measures.points
     np.testing.assert_allclose(model.embeddings(batch), expected, atol=1e-12)
     assert model.embeddings(batch).shape == (9, model.embedding_dim)
 
@@ -148,8 +148,12 @@ def test_attributes_far_out_are_refused_where_random_features_lose_their_digits(
 # -- what is computed of the references once -------------------------------------------------------
 
 
+def first_measures(model):
+    return model._references.measures[0]
+
+
 def memo(model):
-    return model._references.measures[0].memo
+    return first_measures(model).memo
 
 
 def test_scoring_twice_gives_the_same_bits(model, batch):
@@ -186,5 +190,13 @@ def test_a_copy_for_a_device_is_made_once(model, batch):
     copy = model.on(torch.device("cpu:0"))  # not the same by name: as good as another device
     assert copy is not model
     assert model.on(torch.device("cpu:0")) is copy
-    np.testing.assert_array_equal(copy.log_densities(batch), model.log_densities(batch))
-    np.testing.assert_array_equal(copy.scores(batch), model.scores(batch))
+    assert isinstance(first_measures(copy).points, torch.Tensor)
+    assert isinstance(first_measures(copy.on(None)).points, np.ndarray)
+    np.testing.assert_allclose(copy.log_densities(batch), model.log_densities(batch), rtol=1e-12)
+    np.testing.assert_allclose(copy.scores(batch), model.scores(batch), rtol=1e-12)
+    for view in model.densities:
+        one, other = (x.distances(batch, view=view) for x in (copy, model))
+        np.testing.assert_allclose(one, other, atol=1e-7)
+    contributions = [x.contributions(batch[0], np.array([1])) for x in (copy, model)]
+    np.testing.assert_allclose(*contributions, atol=1e-12)
+    np.testing.assert_allclose(copy.embeddings(batch), model.embeddings(batch), atol=1e-12)

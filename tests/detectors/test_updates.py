@@ -127,7 +127,7 @@ def test_what_was_adapted_to_the_graphs_of_fit_stays():
     def kept(detector):
         model = detector.model_
         state = model.to_state()
-        names = ("features", "encoder", "weights", "distances", "kde", "size_kernel")
+        names = ("features", "encoder", "weights", "densities")
         tree, arrays = persistence.encode({name: state[name] for name in names})
         values = {name: array.tolist() for name, array in arrays.items()}
         return repr((tree, values, detector.schema_, detector.twin_seed_, model.view_names))

@@ -32,7 +32,7 @@ from tests.conftest import random_graphs
 HISTORY = {
     "loss": [float("nan"), 0.5, 0.3, 0.2],
     "validation_loss": [0.6, 0.5, 0.4, 0.4],
-    "mixture_weights": [[[0.5, 0.5]], [[0.4, 0.6]], [[0.3, 0.7]], [[0.2, 0.8]]],
+    "mixture_weights": [[0.5, 0.5], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]],
     "seconds": [1, 1, 1, 1],
 }
 
@@ -601,7 +601,7 @@ def test_training_is_drawn_epoch_by_epoch():
     )
     assert display.best_epoch_.get_xydata().tolist() == [[2, 0.4]]
     drawn = np.array([line.get_ydata() for line in display.weights_]).T
-    np.testing.assert_array_equal(drawn, np.squeeze(HISTORY["mixture_weights"]))
+    np.testing.assert_array_equal(drawn, HISTORY["mixture_weights"])
     assert [line.get_label() for line in display.weights_] == ["h = 0.1", "h = 2"]
     assert len(plt.get_fignums()) == 1
 
@@ -614,7 +614,7 @@ def test_training_of_a_detector():
     n_epochs = len(trained.history_["validation_loss"])
     assert [line.get_ydata().size for line in display.weights_] == [n_epochs] * 6
     drawn = np.array([line.get_ydata() for line in display.weights_]).T
-    np.testing.assert_array_equal(drawn.reshape(-1, 2, 3), trained.history_["mixture_weights"])
+    np.testing.assert_array_equal(drawn, trained.history_["mixture_weights"])
     views = enumerate(trained.model_.bandwidths)
     names = [f"view {i}, h = {h:.3g}" for i, of_one in views for h in of_one]
     assert [line.get_label() for line in display.weights_] == names

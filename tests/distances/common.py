@@ -5,21 +5,35 @@ import math
 import numpy as np
 import torch
 
-from skgraphkde.distances.fitted_mmd import FittedMMD
+from skgraphkde.computing.arrays import to_numpy
+from skgraphkde.distances import DiscreteMeasures
+from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.distances.random_features import draw_frequencies
+from skgraphkde.learned import tensors  # noqa: F401  registers the operations on tensors
 
-TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-5}
+TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
 
 
-def clouds(seed, n=6, dtype=torch.float64, max_size=9, d=3):
+def clouds(seed, n=6, max_size=9, d=3):
     """Points of n graphs, end to end, and where each graph begins and ends."""
     rng = np.random.RandomState(seed)
     ptr = np.concatenate([[0], np.cumsum(rng.randint(1, max_size, size=n))])
-    return torch.tensor(rng.standard_normal((ptr[-1], d)) / 2, dtype=dtype), ptr
+    return rng.standard_normal((ptr[-1], d)) / 2, ptr
+
+
+def measures(seed, convert=np.asarray, **options):
+    """The same clouds as measures on points of some kind."""
+    x, ptr = clouds(seed, **options)
+    return DiscreteMeasures.from_clouds(convert(x), ptr)
 
 
 def frequencies(n_components, seed=0, d=3):
-    return draw_frequencies(d, n_components, np.random.RandomState(seed))
+    return draw_frequencies(d, n_components, seed)
+
+
+def assert_close(actual, expected, atol=1e-10, rtol=0.0):
+    """Points of any kind, without their gradients."""
+    np.testing.assert_allclose(to_numpy(actual), to_numpy(expected), rtol=rtol, atol=atol)
 
 
 def squared_mmd(P, Q, gammas, correction=0.0, frequencies=None):
@@ -33,15 +47,20 @@ def gaussian(a, b, gamma):
 
 def mean_cosine(frequencies):
     """The kernel that random features of these frequencies compute."""
+    w = torch.from_numpy(frequencies)
 
     def kernel(a, b, gamma):
-        return torch.cos(math.sqrt(2 * gamma) * ((a[:, None] - b[None]) @ frequencies)).mean(-1)
+        return torch.cos(math.sqrt(2 * gamma) * ((a[:, None] - b[None]) @ w)).mean(-1)
 
     return kernel
 
 
 def squared_mmd_slow(x, ptr, y, qtr, gammas, correction, kernel=gaussian):
-    """The paper's eq. mmd_distance, graph by graph, its U-statistic, or what lies between."""
+    """The paper's eq. mmd_distance, graph by graph, its U-statistic, or what lies between.
+
+    Points are arrays or tensors; the distances are a tensor, with gradients.
+    """
+    x, y = torch.as_tensor(x), torch.as_tensor(y)
 
     def mean_kernel(a, b, gamma, within=False):
         K = kernel(a, b, gamma)

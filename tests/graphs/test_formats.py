@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphSchema
-from skgraphkde.encoders.dgl_backend import import_dgl
 from skgraphkde.graphs import read_graphs
+from skgraphkde.learned.dgl_backend import import_dgl
 from tests.conftest import random_graphs
 from tests.graphs.common import PATH, X, assert_same, with_nodes
 

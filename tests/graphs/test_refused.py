@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import torch
 
 from skgraphkde import GraphSchema, read_graphs
-from skgraphkde.encoders.dgl_backend import import_dgl
+from skgraphkde.learned.dgl_backend import import_dgl
 from tests.graphs.common import EDGES, LETTERS, PATH, X, check_refused, masked, with_nodes
 
 NAN = float("nan")

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
-from skgraphkde.encoders.dgl_backend import import_dgl
 from skgraphkde.graphs.arrays import sorted_labels
 from skgraphkde.graphs.problems import Ignored
 from skgraphkde.graphs.schema import unmentioned
+from skgraphkde.learned.dgl_backend import import_dgl
 from tests.graphs.common import assert_same
 
 

@@ -16,7 +16,6 @@ from skgraphkde import (
     GraphSchema,
     Novelty,
     Rarity,
-    Readout,
     References,
     Split,
     load,
@@ -77,10 +76,10 @@ def test_rows_of_surprises_add_up_to_the_score(detector):
     np.testing.assert_allclose(-surprises.sum(axis=1), detector.score_samples(NEW), rtol=1e-12)
 
 
-@pytest.mark.parametrize("others", [(), (Readout("mean"), Readout("sum"))], ids=["two", "four"])
-def test_each_view_is_that_of_a_detector_of_its_own(others):
-    """Except for a share of the bias that several MMDs determine together."""
-    views = densities(MMD(estimator="biased"), MMD((1.0,), estimator="unbiased"), *others)
+def test_each_view_is_that_of_a_detector_of_its_own():
+    """With the share of the bias and the kernels of its own."""
+    kernels = KDE([0.5, 2.0], size_kernel=False)
+    views = (*densities(), Density("mean", kernels), Density("sum", "kde"))
     several = GraphKDEDetector(views=views).fit(TRAIN).model_
     scores = several.view_scores(read_graphs(NEW))
     for i, view in enumerate(views):
@@ -90,6 +89,19 @@ def test_each_view_is_that_of_a_detector_of_its_own(others):
             several.training_scores[i], alone.calibration_scores_, rtol=1e-10, atol=1e-10
         )
         np.testing.assert_allclose(several.bandwidths[i], alone.model_.bandwidths[0], rtol=1e-12)
+        assert several.views[i].name == alone.model_.views[0].name
+
+
+def test_densities_with_different_kernels_are_trained_and_saved(tmp_path):
+    views = "density", Density("mean", KDE([0.5, 1.0, 2.0, 4.0])), Density("sum", KDE([9.0]))
+    detector = GraphKDEDetector(views=views, training=Contrastive(max_iter=1), random_state=0)
+    detector.fit(TRAIN).save(tmp_path / "model.skg")
+    restored = load(tmp_path / "model.skg")
+    weights = [view.mixture_weights_ for view in detector.model_.views]
+    assert [len(x) for x in weights] == [3, 4, 1]
+    assert [len(x) for x in detector.history_["mixture_weights"]] == [8, 8]
+    assert restored.history_["mixture_weights"] == detector.history_["mixture_weights"]
+    np.testing.assert_allclose(restored.score_samples(NEW), detector.score_samples(NEW), rtol=1e-9)
 
 
 def test_calibration_scores_are_those_of_the_graphs_left_out():
@@ -112,8 +124,17 @@ def test_files_pickles_and_copies_score_the_same(detector, tmp_path):
     expected = detector.score_samples(NEW)
     np.testing.assert_allclose(restored.score_samples(NEW), expected, rtol=1e-9, atol=1e-9)
     assert restored.model_.view_names == detector.model_.view_names
-    on_cpu = detector.model_.on(torch.device("cpu:0"))
-    np.testing.assert_allclose(on_cpu.scores(read_graphs(NEW)), expected, rtol=1e-9)
+
+
+def test_tensors_give_the_scores_of_arrays(detector):
+    graphs, model = read_graphs(NEW), detector.model_
+    of_tensors = model.on(torch.device("cpu:0"))
+    views = zip(model.view_scores(graphs), of_tensors.view_scores(graphs), strict=True)
+    for scores, others in views:
+        np.testing.assert_allclose(others, scores, rtol=1e-9, atol=1e-9)
+    for one, kind in ((model, np.ndarray), (of_tensors, torch.Tensor)):
+        assert isinstance(one.embed(graphs).measures[0].points, kind)
+    assert of_tensors.on(None).device is None
 
 
 def test_company_order_and_names_do_not_matter(detector):
@@ -201,10 +222,6 @@ def test_a_sum_is_no_sum_over_nodes():
         (Novelty, r"Novelty is a class: write views=Novelty\(\)"),
         ("novelty", "views='novelty' has no Density, .*: add 'density'"),
         (("novelty", Rarity()), r"views=\('novelty', Rarity\(\)\) has no Density"),
-        (
-            ("density", Density("mean", KDE([0.5]))),
-            "densities with different kernels: give all of them the same",
-        ),
         (("density", Novelty(-1)), "'radius' parameter of Novelty"),
         (("density", Density(MMD(gammas=()))), "'gammas' parameter of MMD must be"),
         (Density("euclidean"), "'distance' parameter of Density must be"),
@@ -217,11 +234,6 @@ def test_views_that_are_refused(views, message):
     with pytest.raises(ValueError, match=message):
         detector.fit(TRAIN)
     assert not hasattr(detector, "model_")
-
-
-def test_equal_kernels_in_other_words():
-    views = "density", Density("mean", "kde"), Density("sum", KDE())
-    assert len(GraphKDEDetector(views=views).fit(TRAIN).model_.densities) == 3
 
 
 def test_parameters_of_a_part_of_a_tuple_cannot_be_set():

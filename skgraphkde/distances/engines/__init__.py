@@ -1,26 +1,15 @@
-"""Engines: means of kernels between weighted points. All have the same functions and results.
+"""Engines: means of kernels between weighted points, for NumPy arrays and for torch tensors.
 
-- `cpu`: matrix products and compiled loops, in threads;
-- `triton_gpu`: fused kernels on a GPU;
-- `torch_tiles`: plain torch, on all other devices.
+The functions dispatch on the type of the points: `cpu` for NumPy arrays, with matrix products and
+compiled loops in threads; `learned/engines` registers those for tensors, with gradients.
 """
 
-from __future__ import annotations
+from functools import singledispatch
+from typing import Any
 
-import importlib.util
-from types import ModuleType
+from skgraphkde.distances.engines import cpu
 
-import torch
-
-from skgraphkde.distances.engines import cpu, torch_tiles
-
-
-def engine_for(points: torch.Tensor) -> ModuleType:
-    """Fastest available engine for the device of the points."""
-    if points.device.type == "cpu":
-        return cpu
-    if importlib.util.find_spec("triton") is None:
-        return torch_tiles
-    from skgraphkde.distances.engines import triton_gpu  # imports triton
-
-    return triton_gpu
+kernel_means: Any = singledispatch(cpu.kernel_means)
+self_means: Any = singledispatch(cpu.self_means)
+feature_means: Any = singledispatch(cpu.feature_means)
+squared_distances: Any = singledispatch(cpu.squared_distances)

@@ -1,8 +1,8 @@
 """Exact kernel means on the CPU, tile by tile, with the tiles in parallel threads.
 
-The engine takes points and weights on them, and returns weighted sums over pairs of points, with
-gradients. A matrix product computes the squared distances of a tile, and compiled loops do the rest
-while the tile is in the cache. Tiles and results do not depend on the number of threads.
+The engine takes points and weights on them, and returns weighted sums over pairs of points, and
+their gradients. A matrix product computes the squared distances of a tile, and compiled loops do
+the rest while the tile is in the cache. Tiles and results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -10,24 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from itertools import pairwise, product
+from itertools import product
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import torch
-from torch.autograd.function import once_differentiable
 
 from skgraphkde.computing.blocks import working_memory
 from skgraphkde.computing.threads import n_threads
-from skgraphkde.distances.engines import cpu_loops, cpu_pairs
-from skgraphkde.distances.engines.cpu_support import (
-    Support,
-    Weights,
-    numpy_dtype,
-)
+from skgraphkde.distances.engines import cpu_loops
+from skgraphkde.distances.engines.cpu_support import Support, Weights, center_of
 from skgraphkde.distances.engines.cpu_threads import ranges_of, threads
-from skgraphkde.distances.engines.torch_tiles import lowest_exponent
 
 # Numbers of points of a row tile and of a column tile, whose arrays fit into the cache.
 ROW_TILE, COLUMN_TILE = 384, 192
@@ -39,25 +32,21 @@ SMALL_SUMS = 2**20
 FEW_COLUMNS = 32
 # Random features per job.
 FREQUENCIES = 64
-# Number of points in a tile of distances to one graph, for selected pairs of graphs.
-PAIR_TILE = 128
-# Number of jobs for selected pairs of graphs.
-PAIR_JOBS = 32
 
 
 def kernel_means(
-    x: torch.Tensor,
+    x: np.ndarray,
     W: sp.csr_array,
-    y: torch.Tensor | None,
+    y: np.ndarray | None,
     V: sp.csr_array | None,
     gammas: Sequence[float],
     memo: dict[str, Any] | None = None,
-) -> torch.Tensor:
+) -> np.ndarray:
     """W K V' with K_pq = exp(-gamma |x_p - y_q|^2), for each gamma.
 
     Parameters
     ----------
-    x, y : Tensor of shape (n_points, d)
+    x, y : ndarray of shape (n_points, d)
         None for `y` means `x`, at half the cost.
     W, V : csr_array of shape (n_measures, n_points)
         Weights of measures on `x` and `y`.
@@ -67,191 +56,125 @@ def kernel_means(
 
     Returns
     -------
-    Tensor of shape (n_gammas, W.shape[0], V.shape[0])
-        Differentiable in the points.
+    ndarray of shape (n_gammas, W.shape[0], V.shape[0])
     """
     if y is None or V is None:
         support = Support(x, W)
-        return _KernelMeans.apply(x, x, _Tiling(support, support, gammas))
-    memo = {} if memo is None or y.requires_grad else memo
-    y_support = Support.kept(y, V, memo)
+        return Tiling(support, support, gammas).means()
+    y_support = Support.kept(y, V, {} if memo is None else memo)
     x_support = Support(x, W, y_support)
     if len(x) <= ROW_TILE < len(y):  # many row tiles, because the threads share them
-        return _KernelMeans.apply(y, x, _Tiling(y_support, x_support, gammas)).mT
-    return _KernelMeans.apply(x, y, _Tiling(x_support, y_support, gammas))
+        return Tiling(y_support, x_support, gammas).means().swapaxes(1, 2)
+    return Tiling(x_support, y_support, gammas).means()
 
 
-def pair_means(
-    x: torch.Tensor,
-    W: sp.csr_array,
-    y: torch.Tensor,
-    V: sp.csr_array,
-    gammas: Sequence[float],
-    pairs: tuple[np.ndarray, np.ndarray],
-    memos: tuple[dict[str, Any], dict[str, Any]],
-    tolerance: float,
-) -> torch.Tensor:
-    """Selected entries of :func:`kernel_means`, without gradients.
-
-    Parameters
-    ----------
-    x, W, y, V, gammas
-        As for :func:`kernel_means`.
-    pairs : (indptr, columns) of ndarrays of int
-        The columns of row i are ``columns[indptr[i] : indptr[i + 1]]``.
-    memos : tuple of two dict
-        Caches of x and W, and of y and V.
-    tolerance : float
-        Largest allowed error of squared distances. Single precision is used for pairs whose error
-        it keeps below.
-
-    Returns
-    -------
-    Tensor of shape (n_gammas, len(columns))
-        Means in double precision.
-    """
-    y_support, (indptr, columns) = Support.kept(y, V, memos[1]), pairs
-    x_support = y_support
-    if x is not y or W is not V:
-        x_support = Support.kept(x, W, memos[0], origin_of=y_support)
-    y_errors = y_support.float32_errors(gammas) * y_support.weight_norms
-    errors = y_errors[columns] * np.repeat(x_support.weight_norms, np.diff(indptr))
-    needs_double = errors > tolerance
-    if needs_double.all() or not needs_double.any():
-        single = not needs_double.any()
-        return torch.from_numpy(_pair_sums(x_support, y_support, gammas, pairs, single=single))
-    out = np.empty((len(gammas), len(columns)))
-    for some, single in ((needs_double, False), (~needs_double, True)):
-        kept = np.append(0, np.cumsum(some))[indptr], columns[some]
-        out[:, some] = _pair_sums(x_support, y_support, gammas, kept, single=single)
-    return torch.from_numpy(out)
-
-
-def _pair_sums(
-    of_x: Support,
-    of_y: Support,
-    gammas: Sequence[float],
-    pairs: tuple[np.ndarray, np.ndarray],
-    *,
-    single: bool,
-) -> np.ndarray:
-    """Mean kernels of pairs of measures, in single or in double precision."""
-    indptr, columns = pairs
-    sides = [side.float32 if single else side.float64 for side in (of_x, of_y)]
-    points, norms, measures = zip(*sides, strict=True)
-    scales = np.array(gammas, points[0].dtype)
-    low = scales.dtype.type(lowest_exponent(scales.dtype))
-    out = np.empty((len(scales), len(columns)))
-    operands = points, norms, scales, cpu_pairs.are_powers(gammas), low, measures, pairs, PAIR_TILE
-    edges = np.searchsorted(indptr, np.linspace(0, len(columns), PAIR_JOBS + 1)[1:-1])
-    jobs = pairwise(np.unique([0, *edges, len(indptr) - 1]).tolist())
-    n_points = of_x.weights.n_points.mean() * of_y.weights.n_points[columns].sum()
-    with threads(float(len(scales) * n_points)) as run:
-        run(lambda rows: cpu_pairs.pair_sums(*operands, *rows, out), jobs)
-    return out
-
-
-def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:
+def self_means(x: np.ndarray, W: sp.csr_array, gammas: Sequence[float]) -> np.ndarray:
     """Mean kernels within measures: the diagonal of ``kernel_means(x, W, None, None, gammas)``.
 
     Parameters
     ----------
-    x : Tensor of shape (n_points, d)
+    x : ndarray of shape (n_points, d)
     W : csr_array of shape (n_measures, n_points)
     gammas : sequence of float
 
     Returns
     -------
-    Tensor of shape (n_gammas, n_measures)
-        Differentiable in the points.
+    ndarray of shape (n_gammas, n_measures)
     """
-    return _SelfMeans.apply(x, Weights(W, x.dtype), np.array(gammas, numpy_dtype(x.dtype)))
+    weights, scales = Weights(W, x.dtype), np.array(gammas, x.dtype)
+    out = np.empty((len(scales), W.shape[0]), x.dtype)
+    points, low = np.ascontiguousarray(x), lowest_exponent(x.dtype)
+    with threads(len(scales) * weights.pairs.sum()) as run:
+        run(
+            lambda part: cpu_loops.own_sums(points, scales, low, weights.by_row, *part, out),
+            weights.parts(),
+        )
+    return out
+
+
+def self_gradient(
+    x: np.ndarray, W: sp.csr_array, gammas: Sequence[float], grad: np.ndarray
+) -> np.ndarray:
+    """Gradient of sum(grad * self_means) in the points.
+
+    Parameters
+    ----------
+    x, W, gammas
+        As for :func:`self_means`.
+    grad : ndarray of shape (n_gammas, n_measures)
+
+    Returns
+    -------
+    ndarray of shape (n_points, d)
+    """
+    weights, scales = Weights(W, x.dtype), np.array(gammas, x.dtype)
+    points, G = np.ascontiguousarray(x), np.ascontiguousarray(grad)
+    low, (data, indices, _) = lowest_exponent(x.dtype), weights.by_row
+    of_entries = np.zeros((len(data), x.shape[1]), x.dtype)
+    with threads(len(scales) * weights.pairs.sum()) as run:
+        run(
+            lambda part: cpu_loops.own_gradients(
+                points, scales, low, weights.by_row, G, *part, of_entries
+            ),
+            weights.parts(),
+        )
+    grad_x = np.zeros_like(points)
+    np.add.at(grad_x, indices, of_entries)
+    return grad_x
 
 
 def feature_means(
-    x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float], frequencies: torch.Tensor
-) -> torch.Tensor:
+    x: np.ndarray, W: sp.csr_array, gammas: Sequence[float], frequencies: np.ndarray
+) -> np.ndarray:
     """W F with F the random features: cosines, then sines, of sqrt(2 gamma) frequencies' x.
 
     Parameters
     ----------
-    x : Tensor of shape (n_points, d)
+    x : ndarray of shape (n_points, d)
     W : csr_array of shape (n_measures, n_points)
     gammas : sequence of float
-    frequencies : Tensor of shape (d, n_frequencies)
+    frequencies : ndarray of shape (d, n_frequencies)
 
     Returns
     -------
-    Tensor of shape (n_gammas, n_measures, 2 * n_frequencies)
-        Means divided by sqrt(n_frequencies); differentiable in the points.
+    ndarray of shape (n_gammas, n_measures, 2 * n_frequencies)
+        Means divided by sqrt(n_frequencies).
     """
-    return _FeatureMeans.apply(x, _Features(W, gammas, frequencies.to(x).numpy(), x.dtype))
+    return Features(W, gammas, frequencies.astype(x.dtype, copy=False)).means(x)
 
 
-class _FeatureMeans(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, features: _Features) -> torch.Tensor:
-        ctx.save_for_backward(x)
-        ctx.features = features
-        return torch.from_numpy(features.means(x.detach().numpy()))
+def squared_distances(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Squared distances between points, by one matrix product around a common center.
 
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple:
-        (x,) = ctx.saved_tensors
-        return torch.from_numpy(ctx.features.gradient(x.numpy(), grad.numpy())), None
+    Parameters
+    ----------
+    x : ndarray of shape (n_x, d)
+    y : ndarray of shape (n_y, d)
 
-
-class _KernelMeans(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, y: torch.Tensor, tiling: _Tiling) -> torch.Tensor:
-        ctx.tiling = tiling
-        return torch.from_numpy(tiling.means())
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple:
-        grad_x, grad_y = ctx.tiling.gradients(grad.numpy())
-        return torch.from_numpy(grad_x), torch.from_numpy(grad_y), None
+    Returns
+    -------
+    ndarray of shape (n_x, n_y)
+    """
+    center = center_of(y)
+    x, y = x - center, y - center
+    norms = np.einsum("pk,pk->p", x, x)[:, np.newaxis] + np.einsum("pk,pk->p", y, y)
+    return (norms - 2 * x @ y.T).clip(min=0)
 
 
-class _SelfMeans(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, weights: Weights, gammas: np.ndarray) -> torch.Tensor:
-        ctx.save_for_backward(x)
-        ctx.weights, ctx.gammas = weights, gammas
-        out = np.empty((len(gammas), weights.matrix.shape[0]), gammas.dtype)
-        points = np.ascontiguousarray(x.detach().numpy())
-        low = points.dtype.type(lowest_exponent(points.dtype))
-        with threads(len(gammas) * weights.pairs.sum()) as run:
-            run(
-                lambda part: cpu_loops.own_sums(points, gammas, low, weights.by_row, *part, out),
-                weights.parts(),
-            )
-        return torch.from_numpy(out)
+def lowest_exponent(dtype: np.dtype) -> Any:
+    """Lower bound of the exponents of kernels, in the precision `dtype`.
 
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple:
-        (x,), weights, gammas = ctx.saved_tensors, ctx.weights, ctx.gammas
-        points, G = np.ascontiguousarray(x.numpy()), np.ascontiguousarray(grad.numpy())
-        index = torch.from_numpy(weights.by_row[1])
-        out = np.zeros((len(index), points.shape[1]), points.dtype)
-        low = points.dtype.type(lowest_exponent(points.dtype))
-        with threads(len(gammas) * weights.pairs.sum()) as run:
-            run(
-                lambda part: cpu_loops.own_gradients(
-                    points, gammas, low, weights.by_row, G, *part, out
-                ),
-                weights.parts(),
-            )
-        return torch.zeros_like(x).index_add_(0, index, torch.from_numpy(out)), None, None
+    exp is slow where it underflows, and so is arithmetic with denormal results; most pairs of nodes
+    are in this range. The bound is the logarithm of the square root of the smallest number, 1e-19
+    in single precision, which changes no mean and does not underflow in products with weights.
+    """
+    return dtype.type(math.log(float(np.finfo(dtype).tiny)) / 2)
 
 
 # -- tiles -----------------------------------------------------------------------------------------
 
 
-class _Tiling:
+class Tiling:
     """Pairs of tiles of x and y, and the sums over them.
 
     K is computed again for the gradient, because fetching its squared distances from memory would
@@ -268,7 +191,7 @@ class _Tiling:
     def __init__(self, x: Support, y: Support, gammas: Sequence[float]) -> None:
         self.x, self.y, self.symmetric = x, y, x is y
         self.gammas = np.array(gammas, x.points.dtype)
-        self.lowest = x.points.dtype.type(lowest_exponent(x.points.dtype))
+        self.lowest = lowest_exponent(x.points.dtype)
         self.shape = (len(gammas), x.weights.matrix.shape[0], y.weights.matrix.shape[0])
         # The sums of all row tiles in work may take a quarter of working_memory.
         bytes_per_point = len(gammas) * self.shape[2] * self.gammas.itemsize
@@ -356,16 +279,14 @@ class _Tiling:
         return (points, norms, self.gammas, self.lowest), self._met(tile)
 
 
-class _Features:
+class Features:
     """Means of random features, in jobs of several frequencies each."""
 
-    def __init__(
-        self, W: sp.csr_array, gammas: Sequence[float], frequencies: np.ndarray, dtype: torch.dtype
-    ) -> None:
+    def __init__(self, W: sp.csr_array, gammas: Sequence[float], frequencies: np.ndarray) -> None:
         self.frequencies, self.n_measures = frequencies, W.shape[0]
         self.scales = np.sqrt(2 * np.array(gammas)).astype(frequencies.dtype)
         self.norm = frequencies.dtype.type(1 / math.sqrt(frequencies.shape[1]))
-        self.by_point = Weights(W, dtype).by_point
+        self.by_point = Weights(W, frequencies.dtype).by_point
 
     @property
     def _jobs(self) -> list[slice]:

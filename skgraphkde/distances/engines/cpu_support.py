@@ -5,28 +5,13 @@ Supports are cached, so that references are prepared once and not in every call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 
 from skgraphkde.computing.threads import n_threads
-from skgraphkde.distances.engines.centers import center_of
-
-# Largest distance of a point from the space of the kept axes, in units of its norm: the size of
-# rounding errors. Axes whose eigenvalue is at most the second number are candidates for dropping.
-MAX_FLAT_DISTANCE, MAX_SHORT_AXIS = 5e-7, 1e-9
-TINY = np.finfo(float).tiny
-# In single precision, squared distances of points x and y have an error of 6e-8 (|x|^2 + |y|^2),
-# and for close points an error of 6e-8 |x| times their distance. Squared MMDs between graphs of one
-# node change by 4e-6 + 2e-7 sqrt(gamma) |x| at most, as measured for gammas from 1 to 1e5.
-FLOAT32_ERROR = 5e-6, 2.5e-7
-# Coordinates are clipped to the first number in single precision, whose squares end at 1e38. For
-# gammas of at least the second number, the kernel is 0 at such a distance.
-FLOAT32_FAR, MIN_FLOAT32_GAMMA = 1e16, 1e-20
 
 
 class Support:
@@ -34,26 +19,25 @@ class Support:
 
     Parameters
     ----------
-    points : Tensor of shape (n_points, d)
+    points : ndarray of shape (n_points, d)
     weights : csr_array of shape (n_measures, n_points)
     origin_of : Support, default=None
-        Support of the other side, whose center and axes are used. None uses those of the points.
+        Support of the other side, whose center is used. None uses that of the points.
     """
 
     def __init__(
-        self, points: torch.Tensor, weights: sp.csr_array, origin_of: Support | None = None
+        self, points: np.ndarray, weights: sp.csr_array, origin_of: Support | None = None
     ) -> None:
-        points = points.detach()
         self.origin_of = origin_of
-        self.center: torch.Tensor = center_of(points) if origin_of is None else origin_of.center
-        self.points = np.ascontiguousarray((points - self.center).numpy())
+        self.center: np.ndarray = center_of(points) if origin_of is None else origin_of.center
+        self.points = np.ascontiguousarray(points - self.center)
         self.norms = np.einsum("pk,pk->p", self.points, self.points)
         self.weights = Weights(weights, points.dtype)
 
     @classmethod
     def kept(
         cls,
-        points: torch.Tensor,
+        points: np.ndarray,
         weights: sp.csr_array,
         memo: dict[str, Any],
         origin_of: Support | None = None,
@@ -62,7 +46,7 @@ class Support:
 
         Parameters
         ----------
-        points : Tensor of shape (n_points, d)
+        points : ndarray of shape (n_points, d)
         weights : csr_array of shape (n_measures, n_points)
         memo : dict
             Cache of these points and weights.
@@ -78,56 +62,6 @@ class Support:
             memo[key] = cls(points, weights, origin_of)
         return memo[key]
 
-    @property
-    def float64(self) -> tuple:
-        """Points, their squared norms, and weights by row, in double precision."""
-        return self.points, self.norms, self.weights.by_row
-
-    def float32_errors(self, gammas: Sequence[float]) -> np.ndarray:
-        """Largest errors of squared MMDs between measures of one point in single precision.
-
-        They have shape (n_measures,), with a point at the mean norm of each measure.
-        """
-        if min(gammas) < MIN_FLOAT32_GAMMA:
-            return np.full(len(self._mean_norms), np.inf)
-        return FLOAT32_ERROR[0] + FLOAT32_ERROR[1] * np.sqrt(max(gammas) * self._mean_norms)
-
-    @cached_property
-    def weight_norms(self) -> np.ndarray:
-        """Euclidean norms of the weights of each measure, by which means reduce errors."""
-        matrix = self.weights.matrix
-        return np.sqrt(matrix.multiply(matrix).sum(axis=1))
-
-    @cached_property
-    def _mean_norms(self) -> np.ndarray:
-        """Mean squared norm of the points of each measure."""
-        return self.weights.matrix @ self.norms
-
-    @cached_property
-    def float32(self) -> tuple:
-        """Points, their squared norms, and weights by row, in single precision.
-
-        The coordinates are those along the axes, and the distance from the space of the axes.
-        Squared distances to points in that space are unchanged.
-        """
-        axes = (self.origin_of or self)._axes
-        along = self.points @ axes
-        left = np.sqrt((self.norms - np.einsum("pk,pk->p", along, along)).clip(0))
-        points = np.column_stack([along, left]).clip(-FLOAT32_FAR, FLOAT32_FAR).astype(np.float32)
-        norms = np.einsum("pk,pk->p", points, points, dtype=float).astype(np.float32)
-        return points, norms, self.weights.by_row
-
-    @cached_property
-    def _axes(self) -> np.ndarray:
-        """Axes of the space that the points span, shape (d, n_axes)."""
-        directions = self.points / np.sqrt(np.maximum(self.norms, TINY))[:, None]
-        squares, axes = np.linalg.eigh(directions.T @ directions)  # ascending
-        short = directions @ axes[:, squares <= MAX_SHORT_AXIS]
-        n_flat = np.count_nonzero(
-            np.square(short).cumsum(axis=1).max(axis=0) <= MAX_FLAT_DISTANCE**2
-        )
-        return np.ascontiguousarray(axes[:, n_flat:])
-
 
 class Weights:
     """CSR matrix (measures, points) in the three orders of the compiled loops.
@@ -135,11 +69,11 @@ class Weights:
     Parameters
     ----------
     matrix : csr_array of shape (n_measures, n_points)
-    dtype : torch.dtype
+    dtype : dtype
     """
 
-    def __init__(self, matrix: sp.csr_array, dtype: torch.dtype) -> None:
-        self.matrix = matrix.astype(numpy_dtype(dtype), copy=False)
+    def __init__(self, matrix: sp.csr_array, dtype: np.dtype) -> None:
+        self.matrix = matrix.astype(dtype, copy=False)
         self._tiles: dict[int, tuple[np.ndarray, ...]] = {}
 
     @cached_property
@@ -204,6 +138,14 @@ class Weights:
         return matrix.data, matrix.indices.astype(np.intp), matrix.indptr.astype(np.intp)
 
 
-def numpy_dtype(dtype: torch.dtype) -> np.dtype:
-    """Convert a torch dtype to a NumPy dtype."""
-    return np.dtype(str(dtype).removeprefix("torch."))
+def center_of(points: np.ndarray) -> np.ndarray:
+    """Point nearest to 0 in the bounding box of the points, shape (d,).
+
+    Subtracting it brings distant points close to 0, and at most doubles the distance of a point
+    from 0. Unlike a mean, it does not let one very distant point change the rounding of others. In
+    single precision, which only training uses, the center is the mean: the points are standardized
+    together, and the course of the training depends on rounding.
+    """
+    if points.dtype != np.float64:
+        return points.mean(axis=0)
+    return points.min(axis=0).clip(min=0) + points.max(axis=0).clip(max=0)

@@ -22,7 +22,7 @@ THREADS_FROM = 500_000
 
 @contextmanager
 def threads(work: float) -> Iterator[Callable[[Callable[[Any], Any], Iterable[Any]], list]]:
-    """Provide a map over jobs in as many threads as torch uses.
+    """Provide a map over jobs in `computing.threads.n_threads` threads.
 
     BLAS is limited to one thread per job, so that threads do not compete for the cores.
 

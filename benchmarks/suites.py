@@ -1,0 +1,201 @@
+"""Four suites of detection tasks, as lists of (training graphs, test graphs, target).
+
+- T: the TU sets in the main orientation.
+- O: eight of them with the other class for the anomaly.
+- R: eight real tasks with natural oddities, read with the schema that a user would write.
+- P: five pairs "fit on one collection, find another", structure alone.
+
+A case is a name such as "T/MUTAG"; `folds(case)` generates its folds. Large sets are subsampled:
+at most 800 training graphs (500 of NCI1, COLLAB, REDDIT-BINARY and DD), at most 200 normal and 200
+odd test graphs. The TU sets are found as by `fetch_tu_dataset`; the zips of R, with the tables
+graphs.csv, nodes.csv and edges.csv, in the folder that the environment variable PEOPLE_DATA names.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import Bunch
+
+from benchmarks.protocol import DATASETS
+from skgraphkde import GraphSchema, read_graphs
+from skgraphkde.datasets import fetch_tu_dataset
+from skgraphkde.evaluation import OneClassKFold
+from skgraphkde.graphs.batch import GraphBatch
+
+MAIN = tuple(DATASETS)
+OTHER = ("MUTAG", "BZR", "COX2", "DHFR", "PROTEINS", "AIDS", "IMDB-BINARY", "NCI1")
+PAIRS = ("BZR-COX2", "PTC_MR-MUTAG", "AIDS-DHFR", "ENZYMES-PROTEINS", "IMDB-MULTI-IMDB-BINARY")
+_MOLECULE = GraphSchema(
+    node_categories=("label", "charge", "hs", "aromatic"), edge_categories="label"
+)
+PEOPLE = {
+    "bace_domain": _MOLECULE,
+    "bbbp": _MOLECULE,
+    "sepsis": GraphSchema(
+        node_categories="label", edge_categories="label", edge_numbers="wait", directed=True
+    ),
+    "incidents": GraphSchema(
+        node_categories=("label", "transition", "line", "org", "country"),
+        edge_categories="label",
+        edge_numbers="wait",
+        directed=True,
+    ),
+    "zoo": GraphSchema(
+        node_categories="label", edge_categories="label", edge_numbers="km", missing="indicate"
+    ),
+    "code_generated": GraphSchema(
+        node_categories=("label", "const"),
+        edge_categories="label",
+        edge_numbers="pos",
+        directed=True,
+    ),
+    "plays": GraphSchema(
+        node_categories=("label", "group"),
+        node_numbers=("words", "speeches"),
+        edge_numbers="scenes",
+    ),
+    "ud_german": GraphSchema(
+        node_categories="label", edge_categories="label", edge_numbers="dist", directed=True
+    ),
+}
+CASES = (
+    *(f"T/{x}" for x in MAIN),
+    *(f"O/{x}" for x in OTHER),
+    *(f"R/{x}" for x in PEOPLE),
+    *(f"P/{x}" for x in PAIRS),
+)
+#: One half chooses, the other confirms: every second set of T (with both of its orientations), of R
+#: and of P.
+CHOOSING = (
+    *(f"T/{x}" for x in MAIN[::2]),
+    *(f"O/{x}" for x in OTHER if x in MAIN[::2]),
+    *(f"R/{x}" for x in tuple(PEOPLE)[::2]),
+    *(f"P/{x}" for x in PAIRS[::2]),
+)
+CONFIRMING = tuple(x for x in CASES if x not in CHOOSING)
+
+MAX_TRAINING, MAX_TEST = 800, 200
+FEW_TRAINING = {"NCI1": 500, "COLLAB": 500, "REDDIT-BINARY": 500, "DD": 500}
+N_FOLDS = {"NCI1": 3, "COLLAB": 2, "REDDIT-BINARY": 3, "DD": 2}  # five of the others
+N_SPLITS = 4
+N_PAIR_SPLITS = 5
+
+
+Fold = tuple[GraphBatch, GraphBatch, np.ndarray]
+
+
+def fold(case: str, index: int) -> Fold:
+    """Training graphs, test graphs and the target (1 normal, -1 odd) of one fold."""
+    return next(itertools.islice(_folds(case), index, None))
+
+
+def _folds(case: str) -> Iterator[Fold]:
+    suite, name = case.split("/")
+    if suite in "TO":
+        yield from _of_classes(name, other=suite == "O")
+    elif suite == "R":
+        yield from _of_people(name)
+    else:
+        yield from _of_pair(name)
+
+
+def n_folds(case: str) -> int:
+    """Number of folds of a case."""
+    suite, name = case.split("/")
+    return N_PAIR_SPLITS if suite == "P" else N_FOLDS.get(name, 5) if suite in "TO" else N_SPLITS
+
+
+@functools.lru_cache(maxsize=2)
+def _tu(name: str, anomaly_class: int | None) -> Bunch:
+    return fetch_tu_dataset(name, anomaly_class=anomaly_class)
+
+
+def _of_classes(name: str, *, other: bool) -> Iterator[Fold]:
+    data = _tu(name, None)
+    anomaly, classes = data.anomaly_class, data.classes
+    if other:
+        (anomaly,) = set(np.unique(classes).tolist()) - {anomaly}
+    target = np.where(classes == anomaly, -1, 1)
+    splitter = OneClassKFold(5, shuffle=True, random_state=0, anomaly_class=anomaly)
+    for i, (train, test) in enumerate(splitter.split(data.graphs, classes)):
+        if i == N_FOLDS.get(name, 5):
+            break
+        rng = np.random.RandomState(i)
+        train = _some(train, FEW_TRAINING.get(name, MAX_TRAINING), rng)
+        test = np.concatenate([_some(test[target[test] == y], MAX_TEST, rng) for y in (1, -1)])
+        yield data.graphs[train], data.graphs[test], target[test]
+
+
+def _of_people(name: str) -> Iterator[Fold]:
+    graphs, odd = people(name)
+    normal, odd = np.flatnonzero(~odd), np.flatnonzero(odd)
+    for i in range(N_SPLITS):
+        rng = np.random.RandomState(i)
+        order = rng.permutation(normal)
+        n = min(MAX_TEST, round(0.3 * len(normal)))
+        train, test = np.sort(order[n:][:500]), order[:n]
+        some = _some(odd, MAX_TEST, rng)
+        target = np.repeat([1, -1], [len(test), len(some)])
+        yield graphs[train], graphs[np.concatenate([test, some])], target
+
+
+def _of_pair(name: str) -> Iterator[Fold]:
+    first = next(x for x in ("IMDB-MULTI", name.split("-")[0]) if name.startswith(x))
+    graphs = _structure(_tu(first, None).graphs)
+    other = _structure(_tu(name[len(first) + 1 :], None).graphs)
+    for i in range(N_PAIR_SPLITS):
+        order = np.random.RandomState(i).permutation(len(graphs))
+        n = min(round(0.1 * len(graphs)), MAX_TEST, len(other))
+        train = np.sort(order[n:][:MAX_TRAINING])
+        test = GraphBatch.concatenate([graphs[order[:n]], other[:n]])
+        yield graphs[train], test, np.repeat([1, -1], n)
+
+
+def _structure(graphs: GraphBatch) -> GraphBatch:
+    return GraphBatch(graphs.node_ptr, graphs.adjacency)
+
+
+def _some(index: np.ndarray, n: int, rng: np.random.RandomState) -> np.ndarray:
+    return index if len(index) <= n else np.sort(rng.permutation(index)[:n])
+
+
+@functools.lru_cache(maxsize=1)
+def people(name: str) -> tuple[GraphBatch, np.ndarray]:
+    """The graphs of a real task, with its schema, and which are odd."""
+    schema = PEOPLE[name]
+    tables = {}
+    with zipfile.ZipFile(Path(os.environ["PEOPLE_DATA"]) / f"{name}.zip") as file:
+        for member in file.namelist():
+            if member.endswith(".csv"):
+                with file.open(member) as opened:
+                    tables[Path(member).stem] = pd.read_csv(
+                        opened, dtype=str, keep_default_na=False
+                    )
+    nodes = tables["nodes"].groupby("graph", sort=False)
+    edges = dict(iter(tables["edges"].groupby("graph", sort=False)))
+    of_graph = dict(iter(nodes))
+    graphs = []
+    for graph in tables["graphs"]["graph"]:
+        rows, arcs = of_graph[graph], edges.get(graph)
+        item = {"nodes": rows["node"].tolist(), "directed": schema.directed is True}
+        item |= {x: rows[x].tolist() for x in schema.named("node_categories")}
+        item |= {x: _numbers(rows[x]) for x in schema.named("node_numbers")}
+        item["edges"] = []
+        if arcs is not None:
+            item["edges"] = list(zip(arcs["source"], arcs["target"], strict=True))
+            data = {x: arcs[x].tolist() for x in schema.named("edge_categories")}
+            item["edge_data"] = data | {x: _numbers(arcs[x]) for x in schema.named("edge_numbers")}
+        graphs.append(item)
+    return read_graphs(graphs, schema=schema), tables["graphs"]["odd"].to_numpy() == "1"
+
+
+def _numbers(column: pd.Series) -> list[float]:
+    return [float(x) if x else float("nan") for x in column]

@@ -1,0 +1,54 @@
+"""Arrays: the few operations on points that differ between NumPy arrays and torch tensors.
+
+Points are NumPy arrays, or torch tensors where an encoder is trained or a GPU is used. These
+functions dispatch on the type of their first argument; `learned/tensors.py` registers those for
+tensors.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+@singledispatch
+def to_numpy(x: Any) -> np.ndarray:
+    """Convert to a NumPy array, without gradients."""
+    return np.asarray(x)
+
+
+@singledispatch
+def like(x: Any, values: np.ndarray) -> Any:
+    """Convert a NumPy array to the type of `x`, with its precision and on its device."""
+    return np.asarray(values, x.dtype)
+
+
+@singledispatch
+def concatenated(first: Any, *others: Any) -> Any:
+    """Concatenate arrays along the first axis."""
+    return np.concatenate([first, *others])
+
+
+@singledispatch
+def maximum(x: Any, y: Any) -> Any:
+    """Elementwise maximum of two arrays."""
+    return np.maximum(x, y)
+
+
+@singledispatch
+def weighted_sums(points: Any, weights: sp.csr_array) -> Any:
+    """Product of a sparse matrix with points, ``weights @ points``.
+
+    Parameters
+    ----------
+    points : ndarray or Tensor of shape (n_points, d)
+    weights : csr_array of shape (m, n_points)
+
+    Returns
+    -------
+    ndarray or Tensor of shape (m, d)
+    """
+    return weights.astype(points.dtype, copy=False) @ points

@@ -1,0 +1,152 @@
+"""GCNModule: a graph convolutional network with message passing by DGL or torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import nn
+
+from skgraphkde.encoders.message_flow import MessageFlow
+from skgraphkde.learned import dgl_backend
+from skgraphkde.learned.modules import EncoderModule, column_moments
+from skgraphkde.learned.sparse import CSRMatrix
+
+Convolution = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+class GCNModule(EncoderModule):
+    """Module of :class:`GCN`.
+
+    Parameters
+    ----------
+    specification : GCN
+    in_dim : int
+        Number of node features.
+    generator : torch.Generator or None
+        Generator of the initial weights.
+    n_relations : int, default=0
+        Number of directions and categories of edges.
+    """
+
+    def __init__(
+        self,
+        specification: Any,
+        in_dim: int,
+        generator: torch.Generator | None,
+        n_relations: int = 0,
+    ) -> None:
+        width, n_layers = specification.hidden_dim, specification.n_layers
+        super().__init__(specification, in_dim, width, n_layers)
+        self.dropout, self.backend = specification.dropout, specification.backend
+        dims = list(pairwise([in_dim] + [width] * n_layers))
+        self.weights = nn.ParameterList(
+            nn.init.xavier_uniform_(torch.empty(n_in, n_out), generator=generator)
+            for n_in, n_out in dims
+        )
+        # Relation r of layer l has the index l * n_relations + r.
+        self.n_relations = n_relations
+        self.relation_weights = nn.ParameterList(
+            nn.init.xavier_uniform_(torch.empty(n_in, n_out), generator=generator)
+            for n_in, n_out in dims
+            for _ in range(n_relations)
+        )
+        self.norms = nn.ModuleList(
+            nn.BatchNorm1d(width) if specification.batch_norm else nn.Identity()
+            for _ in self.weights
+        )
+
+    def forward(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
+        """Embed the nodes, shape (len(flow.colors), hidden_dim).
+
+        Parameters
+        ----------
+        flow : MessageFlow
+        generator : torch.Generator, default=None
+            Generator of the dropout masks, one per row, in training mode.
+        """
+        return self._pass(flow, self.n_layers, generator)
+
+    def _pass(
+        self, flow: MessageFlow, n_layers: int, generator: torch.Generator | None = None
+    ) -> torch.Tensor:
+        """Z after the first `n_layers` layers."""
+        Z = self._tensor(flow.features)
+        for layer in range(n_layers):
+            if layer and self.training and self.dropout:
+                keep = torch.empty_like(Z).bernoulli_(1 - self.dropout, generator=generator)
+                Z = Z * keep / (1 - self.dropout)
+            H = self._convolve(layer, flow, Z)
+            Z = self._activate(layer, H, flow.counts[layer + 1])
+        return Z
+
+    def _tensor(self, values: np.ndarray) -> torch.Tensor:
+        like = self.weights[0]
+        return torch.tensor(values, dtype=like.dtype, device=like.device)
+
+    def _convolve(self, layer: int, flow: MessageFlow, Z: torch.Tensor) -> torch.Tensor:
+        adjacency = flow.normalized_adjacencies[layer]
+        H = graph_convolution(adjacency, Z, self.backend)(Z, self.weights[layer])
+        for r in range(self.n_relations):
+            weight = self.relation_weights[layer * self.n_relations + r]
+            average = flow.relation_means[layer][r]
+            H = H + graph_convolution(average, Z, self.backend)(Z, weight)
+        return H
+
+    def _activate(self, layer: int, H: torch.Tensor, counts: np.ndarray) -> torch.Tensor:
+        """relu(BN(H)), with batch norm weighted by the number of nodes of each row."""
+        norm = self.norms[layer]
+        if not (self.training and isinstance(norm, nn.BatchNorm1d)):
+            return torch.relu(norm(H))
+        share = self._tensor(counts / counts.sum())
+        H = H - share @ H
+        scale = norm.weight * torch.rsqrt(share @ H**2 + norm.eps)
+        return torch.relu(H * scale + norm.bias)
+
+    @torch.no_grad()
+    def standardize(self, flows: Iterable[MessageFlow]) -> None:
+        """Set the batch norms' statistics to those of all nodes, and switch to evaluation mode.
+
+        Running averages are not used: they lag behind the weights, depend on the order of the
+        batches, and do not exist without training.
+        """
+        self.eval()
+        for layer, norm in enumerate(self.norms):
+            if not isinstance(norm, nn.BatchNorm1d):
+                return
+            norm.running_mean, norm.running_var = column_moments(
+                (self._convolve(layer, flow, self._pass(flow, layer)), flow.counts[layer + 1])
+                for flow in flows
+            )
+
+
+def graph_convolution(
+    adjacency: sp.csr_array, like: torch.Tensor, backend: str = "auto"
+) -> Convolution:
+    """Make the map ``(Z, W) -> adjacency @ Z @ W``.
+
+    Parameters
+    ----------
+    adjacency : csr_array of shape (m, n)
+    like : Tensor
+        Sets the dtype and the device.
+    backend : {"auto", "dgl", "torch"}
+        "auto" is DGL if it can compute on the device.
+
+    Returns
+    -------
+    callable
+    """
+    if backend == "dgl" or (backend == "auto" and dgl_backend.supports(like.device)):
+        return dgl_backend.graph_convolution(adjacency, like)
+    matrix = CSRMatrix(adjacency, like)
+
+    def convolve(Z: torch.Tensor, W: torch.Tensor) -> torch.Tensor:
+        # The messages have the smaller of the two widths.
+        return matrix @ (Z @ W) if W.shape[0] > W.shape[1] else (matrix @ Z) @ W
+
+    return convolve

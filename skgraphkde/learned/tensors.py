@@ -1,0 +1,81 @@
+"""Tensors: operations on torch tensors, registered for functions that dispatch on types.
+
+These are the functions of `computing.arrays`, `distances.engines` and `density.kde`. A module that
+makes tensors imports this one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from skgraphkde.computing.arrays import concatenated, like, maximum, to_numpy, weighted_sums
+from skgraphkde.density.kde import log_densities
+from skgraphkde.learned import engines  # noqa: F401  registers the engines
+from skgraphkde.learned.sparse import CSRMatrix
+
+
+@to_numpy.register
+def _to_numpy(x: torch.Tensor) -> np.ndarray:
+    return x.numpy(force=True)
+
+
+@like.register
+def _like(x: torch.Tensor, values: np.ndarray) -> torch.Tensor:
+    return torch.as_tensor(values, device=x.device).to(x.dtype)
+
+
+@concatenated.register
+def _concatenated(first: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
+    return torch.cat([first, *others])
+
+
+maximum.register(torch.Tensor, torch.maximum)
+
+
+@weighted_sums.register
+def _weighted_sums(points: torch.Tensor, weights: sp.csr_array) -> torch.Tensor:
+    return CSRMatrix(weights, points) @ points
+
+
+@log_densities.register
+def _log_densities(
+    squared: torch.Tensor,
+    logits: torch.Tensor | np.ndarray,
+    bandwidths: np.ndarray,
+    log_weights: np.ndarray | None,
+    left_out: np.ndarray | None,
+) -> torch.Tensor:
+    h = torch.as_tensor(bandwidths).to(squared)
+    log_pi = torch.log_softmax(torch.as_tensor(logits).to(squared), 0)
+    log_scales = log_pi - torch.log(math.sqrt(2 * math.pi) * h)
+    # The mixture is the same for every reference: sum over bandwidths, then references.
+    exponents = squared / (2 * h**2)[:, None, None]
+    log_kernel = torch.logsumexp(log_scales[:, None, None] - exponents, dim=0)
+    if log_weights is not None:
+        log_kernel = log_kernel + torch.as_tensor(log_weights).to(squared)
+    counts = np.full(len(squared), squared.shape[1])
+    if left_out is not None:
+        mask = torch.as_tensor(left_out, device=squared.device)
+        log_kernel = log_kernel.masked_fill(mask, -math.inf)
+        counts = (~left_out).sum(axis=1)
+    return torch.logsumexp(log_kernel, 1) - torch.log(torch.as_tensor(counts).to(squared))
+
+
+def on_device(points: Any, device: torch.device) -> torch.Tensor:
+    """Put points on a device.
+
+    Parameters
+    ----------
+    points : ndarray or Tensor
+    device : torch.device
+
+    Returns
+    -------
+    Tensor
+    """
+    return torch.as_tensor(points, device=device)

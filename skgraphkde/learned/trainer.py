@@ -1,0 +1,298 @@
+"""Trainer: fits the encoder and the mixture weights to graphs and their twins (Algorithm 3).
+
+The trainer takes graphs with their features, and their structural twins. It changes the encoder and
+the density in place, to the state with the best held-out contrast.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from tqdm.auto import tqdm
+
+from skgraphkde.computing.arrays import to_numpy
+from skgraphkde.density.kde import own_references
+from skgraphkde.density.kernel_density import KernelDensity
+from skgraphkde.density.references import References, inverse_index
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.learned.checkpoint import Checkpoint
+from skgraphkde.learned.contrastive import Contrastive
+from skgraphkde.learned.history import NAMES, history_arrays
+from skgraphkde.learned.modules import TrainableModel
+from skgraphkde.learned.threads import one_torch_thread
+from skgraphkde.learned.twins import swap_features
+
+GRADIENT_NORM = 1.0  # largest norm of the gradients, which are clipped
+WARM_UP = 0.1  # share of the steps over which the learning rate rises
+# Log ratio of densities above which the loss is linear in the log ratio. With the paper's
+# bandwidths, 0.01 to 100 with equal weights, and squared distances, 0 to 2, it is below 5.5. With
+# shorter bandwidths, and negative squares of the corrected distance, it reaches 700.
+LOG_LARGEST_RATIO = 6.0
+# Constant of the paper, for numerical stability.
+EPSILON = 1e-6
+
+
+class Trainer:
+    """Minimizes the contrast between graphs and their perturbed twins (Algorithm 3).
+
+    Parameters
+    ----------
+    model : TrainableModel
+        Model, which is trained in place.
+    graphs : GraphBatch
+        At least 3 graphs with their features as attributes.
+    twins : sequence of GraphBatch
+        Structural twins with their own features; each batch is parallel to `graphs`.
+    options : Contrastive
+    references : References or None
+        Selection of the references of a mini-batch. None selects all its graphs.
+    rng : RandomState
+    checkpoint : Checkpoint, default=None
+        File for the state after each epoch, from which an interrupted fit continues.
+    verbose : int, default=0
+        1 shows a progress bar.
+    """
+
+    def __init__(
+        self,
+        model: TrainableModel,
+        graphs: GraphBatch,
+        twins: Sequence[GraphBatch],
+        options: Contrastive,
+        references: References | None,
+        rng: np.random.RandomState,
+        checkpoint: Checkpoint | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.model, self.graphs, self.options, self.rng = model, graphs, options, rng
+        self.references, self.checkpoint, self.verbose = references, checkpoint, verbose
+        self.swap_ratio = options.specification("twins").swap_ratio
+        self.history: dict[str, list] = {name: [] for name in NAMES}
+        self.best_state: dict[str, torch.Tensor] = {}
+        self.best_epoch = 0
+        self.n_flags = len(twins)
+        self.all_twins = GraphBatch.concatenate(list(twins))  # those of graph i at i, i + N, ...
+        order = rng.permutation(len(graphs))
+        n_held_out = max(1, round(options.validation_fraction * len(graphs)))
+        self.held_out, self.trained_on = np.split(order, [min(n_held_out, len(graphs) - 2)])
+        training_graphs = graphs[self.trained_on]
+        self.training_flows = model.density.flows(training_graphs)
+        # The held-out twins, one per flag, and the references of the held-out loss are fixed.
+        self.held_out_graphs = graphs[self.held_out]
+        flags = np.repeat(np.arange(self.n_flags), len(self.held_out))
+        self.held_out_twins = self._draw_twins(np.tile(self.held_out, self.n_flags), flags)
+        self.held_out_references = training_graphs[: 2 * options.batch_size]
+        # Each graph's density when it was last in a batch, for the selection of references.
+        self.last_log_density = np.zeros(len(graphs))
+        self.generator = torch.Generator(device=model.device)
+        self.generator.manual_seed(int(rng.randint(2**31)))
+        model.generator = self.generator
+        learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
+        self.optimizer = torch.optim.Adam(learned, options.learning_rate)
+        n_steps = options.max_iter * len(_split(self.trained_on, options.batch_size))
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(
+            self.optimizer, lambda step: _learning_rate_factor(step / n_steps)
+        )
+
+    @property
+    def densities(self) -> tuple[KernelDensity, ...]:
+        """Densities of the model."""
+        return self.model.density.densities
+
+    @one_torch_thread()
+    def train(self) -> dict[str, list]:
+        """Train until the held-out loss stops falling, then restore the best state.
+
+        Returns
+        -------
+        dict of lists, one entry per epoch; epoch 0 is the untrained model
+            "loss" (nan for epoch 0), "validation_loss", "mixture_weights" (those of the first
+            density first), "seconds".
+
+        Raises
+        ------
+        ValueError
+            If a loss is not finite.
+        """
+        if self.checkpoint is not None and (state := self.checkpoint.load()) is not None:
+            self.load_state_dict(state)
+        n_done, most = len(self.history["loss"]), self.options.max_iter + 1
+        with tqdm(
+            range(n_done, most), desc="training", unit="epoch", total=most, initial=n_done,
+            disable=not self.verbose,
+        ) as bar:  # fmt: skip
+            for epoch in bar:
+                if epoch - 1 - self.best_epoch >= self.options.n_iter_no_change:
+                    break
+                self._train_epoch(epoch)
+                bar.set_postfix(held_out=f"{self.history['validation_loss'][-1]:.4f}")
+                if self.checkpoint is not None:
+                    self.checkpoint.save(self.state_dict())
+        self.model.load_state_dict(self.best_state)
+        self.model.finish()
+        return self.history
+
+    def state_dict(self) -> dict[str, Any]:
+        """State that the next epochs depend on and the constructor does not create."""
+        optimizer = self.optimizer.state_dict()
+        return {
+            "history": history_arrays(self.history),
+            "model": _arrays(self.model.state_dict()),
+            "best": _arrays(self.best_state),
+            "scales": [density.kde.scale for density in self.densities],
+            "distances": [density.distance for density in self.densities],
+            "moments": {str(i): _arrays(moments) for i, moments in optimizer["state"].items()},
+            "groups": optimizer["param_groups"],
+            "n_steps": self.schedule.last_epoch,
+            "rng": self.rng.get_state(legacy=False),
+            "generator": to_numpy(self.generator.get_state()),
+            "last_log_density": self.last_log_density,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore the state that :meth:`state_dict` returned."""
+        self.history = {name: column.tolist() for name, column in state["history"].items()}
+        self.best_state = _tensors(state["best"])
+        self.best_epoch = int(np.argmin(self.history["validation_loss"]))
+        self.model.encoder.standardize(self.training_flows)  # of an encoder without weights
+        self.model.load_state_dict(_tensors(state["model"]))
+        parts = zip(self.densities, state["scales"], state["distances"], strict=True)
+        for density, scale, distance in parts:
+            density.kde.scale, density.distance = scale, distance
+        moments = {int(i): _tensors(moments) for i, moments in state["moments"].items()}
+        self.optimizer.load_state_dict({"state": moments, "param_groups": state["groups"]})
+        self.schedule.last_epoch = state["n_steps"]
+        self.rng.set_state(state["rng"])
+        self.generator.set_state(torch.tensor(state["generator"]))
+        self.last_log_density = state["last_log_density"]
+
+    def _train_epoch(self, epoch: int) -> None:
+        """Run an epoch and add it to the history; epoch 0 only computes the held-out loss."""
+        start = time.perf_counter()
+        loss = self._epoch() if epoch else math.nan
+        held_out = self._held_out_loss()
+        if not math.isfinite(held_out) or (epoch and not math.isfinite(loss)):
+            raise ValueError(
+                f"the loss is not finite in epoch {epoch} (training {loss}, held out "
+                f"{held_out}): lower learning_rate, or look for extreme node attributes"
+            )
+        weights = np.concatenate([x.kde.mixture_weights for x in self.densities]).tolist()
+        seconds = time.perf_counter() - start
+        for name, value in zip(self.history, (loss, held_out, weights, seconds), strict=True):
+            self.history[name].append(value)
+        if not epoch or held_out < self.history["validation_loss"][self.best_epoch]:
+            self.best_state, self.best_epoch = copy.deepcopy(self.model.state_dict()), epoch
+
+    @torch.enable_grad()
+    def _epoch(self) -> float:
+        """Run one pass over the training graphs, and return the mean loss."""
+        self.model.train()
+        losses = []
+        for index in _split(self.rng.permutation(self.trained_on), self.options.batch_size):
+            index_of_twin = np.tile(index, self.options.n_twins)
+            flags = self.rng.randint(self.n_flags, size=len(index_of_twin))
+            loss = self._loss(index, self._draw_twins(index_of_twin, flags))
+            self.optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(self.model.parameters(), GRADIENT_NORM)
+            self.optimizer.step()
+            self.schedule.step()
+            losses.append(loss.item())
+        return float(np.mean(losses))
+
+    def _draw_twins(self, index: np.ndarray, flags: np.ndarray) -> GraphBatch:
+        """Structural twins `flags` of the graphs `index`, with some features swapped."""
+        twins = self.all_twins[index + flags * len(self.graphs)]
+        return swap_features(twins, self.swap_ratio, self.rng)
+
+    def _loss(self, index: np.ndarray, twins: GraphBatch) -> torch.Tensor:
+        """Contrast of a mini-batch under references from its graphs."""
+        graphs, n = GraphBatch.concatenate([self.graphs[index], twins]), len(index)
+        embedded = self.model.embed(graphs)
+        originals, embedded_twins = embedded[:n], embedded[n:]
+        chosen = self._choose_references(index)
+        references = originals if len(chosen) == n else originals[chosen]
+        own = own_of_twins = None
+        if self.options.leave_one_out:  # exclude the graph from its twins' references, too
+            own = own_references(inverse_index(chosen, n), len(chosen))
+            own_of_twins = np.tile(own, (len(twins) // n, 1))
+        log_density = self.model.log_density(originals, references, own)
+        self.last_log_density[index] = log_density.detach().mean(0).cpu()
+        twin_density = self.model.log_density(embedded_twins, references, own_of_twins)
+        return contrast(log_density, twin_density)
+
+    def _choose_references(self, index: np.ndarray) -> np.ndarray:
+        """Indices of the references among the graphs of a mini-batch."""
+        if self.references is None:
+            return np.arange(len(index))
+        return self.references.choose(self.last_log_density[index], self.rng)
+
+    @torch.no_grad()
+    def _held_out_loss(self) -> float:
+        """Contrast of the held-out graphs against training graphs, in evaluation mode."""
+        self.model.eval()
+        self.model.encoder.standardize(self.training_flows)
+        density = self.model.density
+        references = density.embed(self.held_out_references)
+        density.adapt(references)
+        log_densities = density.log_densities(self.held_out_graphs, references)
+        twin_densities = density.log_densities(self.held_out_twins, references)
+        return contrast(torch.from_numpy(log_densities), torch.from_numpy(twin_densities)).item()
+
+
+def _arrays(tensors: dict[str, torch.Tensor]) -> dict[str, np.ndarray]:
+    return {name: to_numpy(tensor) for name, tensor in tensors.items()}
+
+
+def _tensors(arrays: dict[str, np.ndarray]) -> dict[str, torch.Tensor]:
+    return {name: torch.tensor(array) for name, array in arrays.items()}
+
+
+def _split(index: np.ndarray, batch_size: int) -> list[np.ndarray]:
+    """Split into parts of nearly equal size, at most `batch_size` but at least two graphs."""
+    n_parts = min(math.ceil(len(index) / batch_size), len(index) // 2)
+    return np.array_split(index, max(1, n_parts))
+
+
+def _learning_rate_factor(progress: float) -> float:
+    """Factor that rises to 1 in the warm-up, then falls to 0; `progress` is in [0, 1]."""
+    if progress < WARM_UP:
+        return (progress + 1e-3) / (WARM_UP + 1e-3)
+    return 0.5 * (1 + math.cos(math.pi * (progress - WARM_UP) / (1 - WARM_UP)))
+
+
+def contrast(log_density: torch.Tensor, log_density_perturbed: torch.Tensor) -> torch.Tensor:
+    """Mean over twins of  (f(twin) - f(graph)) / (f(graph) + EPSILON)  (paper, eq. objective).
+
+    With several distances it is also the mean over the distances.
+
+    Parameters
+    ----------
+    log_density : Tensor of shape (n_distances, n)
+        Log densities of the graphs.
+    log_density_perturbed : Tensor of shape (n_distances, r * n)
+        Log densities of their perturbed twins: r twins of each graph, those of graph i at i, i + n,
+        ...
+
+    Returns
+    -------
+    Tensor
+        The loss, a scalar in (-1, inf), negative if graphs are denser than their twins. A ratio
+        above e^6 is replaced by its tangent in the logarithm, which is linear in the score, so
+        that no single twin dominates and none overflows.
+    """
+    log_floor = torch.full_like(log_density, math.log(EPSILON))
+    log_denominator = torch.logaddexp(log_density, log_floor)
+    ratio = torch.exp(log_density - log_denominator)
+    log_twin_ratio = log_density_perturbed.unflatten(1, (-1, log_density.shape[1]))
+    log_twin_ratio = log_twin_ratio - log_denominator[:, None]
+    bounded = log_twin_ratio.clamp_max(LOG_LARGEST_RATIO)
+    twin_ratio = torch.exp(bounded) * (1 + log_twin_ratio - bounded)
+    return (twin_ratio - ratio[:, None]).mean()

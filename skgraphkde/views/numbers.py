@@ -1,0 +1,346 @@
+"""Numbers: the view of the node, or edge, whose numbers together are unlike all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from numbers import Integral
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.spatial import cKDTree
+from sklearn.utils._param_validation import Interval
+
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.persistence import State, register
+from skgraphkde.views.base import Property, Reason, View
+from skgraphkde.views.parts import Vocabulary, places
+
+# Kinds of nodes or edges that fewer references have are one kind.
+MIN_GRAPHS_PER_KIND = 5
+# Variance that whitening adds, as a share of that of a number: rounding is no evidence.
+RIDGE = 1e-3
+# Distance between points of different kinds, above any distance within a kind.
+GAP = 1e6
+
+
+class _Rows(NamedTuple):
+    """Numbers of nodes, or of edges, one row for each."""
+
+    what: str  # "nodes" or "edges"
+    values: np.ndarray  # (n_rows, n_numbers); NaN for a missing number
+    kinds: np.ndarray  # (n_rows,), colors by category
+    graph: np.ndarray  # (n_rows,), the graph of each row
+    elements: np.ndarray  # (n_rows,), the nodes, or the arcs
+
+
+@register
+class Numbers(View):
+    """The node, or edge, whose numbers together are least like those of any reference.
+
+    The numbers of each node are a point, relative to the mean of the nodes of the same categories,
+    and whitened, so that two numbers that always go together are known to do so. The score of a
+    graph is minus the largest distance of one of its nodes, or edges, to the nearest one of the
+    same categories in a reference. It finds an impossible value, a value between those that occur,
+    and two usual values that contradict each other. As for :class:`Extremes`, numbers that look
+    like coordinates do not count unless a schema names them.
+
+    Parameters
+    ----------
+    n_points : int, default=10000
+        Largest number of nodes, and of edges, of the references that are kept, evenly spaced.
+
+    Attributes
+    ----------
+    vocabulary_ : Vocabulary
+        Categories of the references' nodes and edges.
+    columns_ : ndarray of int
+        Indices of the node numbers.
+    of_edges_ : bool
+        Whether numbers of edges count.
+    points_ : dict of str -> NumberPoints
+        Nodes and edges of the references, by "nodes" and "edges".
+
+    Examples
+    --------
+    >>> from skgraphkde import GraphKDEDetector, Numbers
+    >>> GraphKDEDetector(views=("density", Numbers(n_points=1000))).views
+    ('density', Numbers(n_points=1000))
+    """
+
+    _parameter_constraints: dict = {"n_points": [Interval(Integral, 2, None, closed="left")]}
+
+    vocabulary_: Vocabulary
+    points_: dict[str, NumberPoints]
+
+    def __init__(self, n_points: int = 10_000) -> None:
+        self.n_points = n_points
+
+    @property
+    def name(self) -> str:
+        """Name of the view."""
+        return "numbers together"
+
+    def applies_to(self, graphs: GraphBatch) -> bool:
+        """True if nodes or edges have numbers that are not coordinates."""
+        has_numbers = graphs.schema.is_explicit_feature.any()
+        return bool(has_numbers) or graphs.edge_attributes is not None
+
+    def fit(self, references: GraphBatch) -> Self:
+        """Learn the numbers of the references' nodes and edges.
+
+        Parameters
+        ----------
+        references : GraphBatch
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If neither nodes nor edges have numbers.
+        """
+        if not self.applies_to(references):
+            raise ValueError(
+                "Numbers needs numbers of nodes or of edges, and the graphs carry none: name "
+                "them in GraphSchema(node_numbers=...), or omit the view"
+            )
+        self.vocabulary_ = Vocabulary.of(references, by_label=references.labels is not None)
+        self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
+        self.of_edges_ = references.edge_attributes is not None
+        self.points_ = {
+            rows.what: NumberPoints.of(rows.values, rows.kinds, rows.graph, self.n_points)
+            for rows in self._rows(references)
+        }
+        return self
+
+    def check_batch(self, graphs: GraphBatch) -> None:
+        """Raise a ValueError if graphs lack the labels of the training graphs."""
+        if self.vocabulary_.by_label:
+            graphs.check_labels()
+
+    def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
+        """Score graphs by minus the largest distance of a node or edge.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,), int
+            Index of the reference that equals each graph and is excluded; -1 excludes none.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+        """
+        return -np.max(list(self._largest(graphs, own).values()), axis=0)
+
+    def _largest(self, graphs: GraphBatch, own: np.ndarray) -> dict[str, np.ndarray]:
+        """Largest distance of a node, and of an edge, of each graph."""
+        found = {what: np.zeros(len(graphs)) for what in self.points_}
+        for rows in self._rows(graphs):
+            distances = self.points_[rows.what].distances(rows.values, rows.kinds, own[rows.graph])
+            np.maximum.at(found[rows.what], rows.graph, distances)
+        return found
+
+    def _rows(self, graphs: GraphBatch) -> Iterator[_Rows]:
+        if len(self.columns_):
+            kinds = np.zeros(graphs.n_nodes, dtype=np.uint64)
+            if self.vocabulary_.by_label:
+                kinds = self.vocabulary_.node_keys(graphs)
+            values, index = (
+                np.asarray(graphs.attributes)[:, self.columns_],
+                np.arange(graphs.n_nodes),
+            )
+            yield _Rows("nodes", values, kinds, graphs.graph_of_node, index)
+        if self.of_edges_:
+            index = np.arange(graphs.adjacency.nnz)
+            if not graphs.directed:
+                index = np.flatnonzero(graphs.source_of_arc < graphs.adjacency.indices)
+            values, kinds = np.asarray(graphs.edge_attributes), self.vocabulary_.edge_keys(graphs)
+            yield _Rows("edges", values[index], kinds[index], graphs.graph_of_arc[index], index)
+
+    # -- reasons -----------------------------------------------------------------------------------
+
+    def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
+        """Largest distance of a node, and of an edge.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,), int
+            As for :meth:`scores`.
+
+        Returns
+        -------
+        list of Property
+        """
+        least = np.full(len(graphs), 0.1)
+        largest = self._largest(graphs, own).items()
+        return [Property("extreme", what, values, least) for what, values in largest]
+
+    def reason(
+        self,
+        graph: GraphBatch,
+        unusual: Property,
+        known: np.ndarray,
+        node_names: Sequence[Any] | None = None,
+    ) -> Reason:
+        """The node or edge and its numbers, see :meth:`View.reason`."""
+        what, nobody = unusual.what, np.array([-1])
+        rows = next(rows for rows in self._rows(graph) if rows.what == what)
+        own = nobody[rows.graph]
+        row = int(self.points_[what].distances(rows.values, rows.kinds, own).argmax())
+        called = range(graph.n_nodes) if node_names is None else node_names
+        place = int(rows.elements[row])
+        schema = graph.schema
+        if what == "nodes":
+            names, where = [schema.node_columns[j] for j in self.columns_], f"node {called[place]}"
+        else:
+            ends = graph.source_of_arc[place], graph.adjacency.indices[place]
+            arrow = "->" if graph.directed else "-"
+            names = list(schema.edge_columns)
+            where = f"edge {arrow.join(str(called[end]) for end in ends)}"
+        pairs = zip(names, rows.values[row], strict=True)
+        listed = ", ".join(
+            f"{name} missing" if np.isnan(value) else f"{name} {value:.4g}" for name, value in pairs
+        )
+        text = f"{listed} of {where}: no known one of its kind is like it"
+        kind = "categories" if what == "nodes" else "edges"
+        return Reason(", ".join(names), text, *places(graph, kind, np.array([place])))
+
+    def _take_fitted(self, state: State) -> None:
+        self.vocabulary_ = state.take_instance("vocabulary_", Vocabulary)
+        self.columns_ = state.take_array("columns_", np.int64, (None,), low=0)
+        self.of_edges_, self.points_ = state.take("of_edges_", bool), state.take("points_", dict)
+        expected = {"nodes"} if len(self.columns_) else set()
+        expected |= {"edges"} if self.of_edges_ else set()
+        are_points = all(isinstance(x, NumberPoints) for x in self.points_.values())
+        state.check(expected and expected == set(self.points_), "points_ is not that of the data")
+        state.check(are_points, "points_ is not NumberPoints by name")
+
+
+@register
+class NumberPoints:
+    """Rows of numbers of the references, whitened, in which nearest rows are found.
+
+    Parameters
+    ----------
+    parts : dict of str -> ndarray
+        "kinds" (n_kinds,): colors of the kinds that are told apart; "lacks" (n_numbers,): whether a
+        number may be missing; "fill" (n_numbers,): what replaces it; "means" (n_kinds + 1,
+        n_columns), "scale" (n_columns,) and "whitening" (n_columns, n_columns); "points" (n_points,
+        n_columns + 1): the last coordinate is that of the kind; "graph" (n_points,).
+    """
+
+    def __init__(self, parts: dict[str, np.ndarray]) -> None:
+        self.parts = parts
+
+    @classmethod
+    def of(cls, values: np.ndarray, kinds: np.ndarray, graph: np.ndarray, n_points: int) -> Self:
+        """Learn from the rows of the references.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_rows, n_numbers)
+        kinds, graph : ndarray of shape (n_rows,)
+            Color and graph of each row.
+        n_points : int
+            Largest number of rows that are kept.
+
+        Returns
+        -------
+        NumberPoints
+        """
+        distinct, code = np.unique(kinds, return_inverse=True)
+        owner = np.unique(graph * len(distinct) + code) % max(len(distinct), 1)
+        n_graphs = np.bincount(owner, minlength=len(distinct))
+        is_given = ~np.isnan(values)
+        fill = np.where(is_given, values, 0).sum(axis=0) / np.maximum(is_given.sum(axis=0), 1)
+        points = cls({
+            "kinds": distinct[n_graphs >= MIN_GRAPHS_PER_KIND],
+            "lacks": ~is_given.all(axis=0),
+            "fill": fill,
+        })  # fmt: skip
+        codes, table = points._codes(kinds), points._filled(values)
+        largest = np.abs(table).max(axis=0, initial=0.0)
+        scale = np.maximum(table.std(axis=0), 1e-12 * largest + np.finfo(float).tiny)
+        n = len(points.parts["kinds"]) + 1
+        counts = np.maximum(np.bincount(codes, minlength=n), 1)
+        means = np.column_stack([np.bincount(codes, x, n) / counts for x in table.T])
+        centered = (table - means[codes]) / scale
+        covariance = centered.T @ centered / len(table) + RIDGE * np.eye(table.shape[1])
+        whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
+        points.parts |= {"means": means, "scale": scale, "whitening": whitening}
+        kept = np.arange(0, len(values), max(1, -(-len(values) // n_points)))
+        points.parts["points"] = points._placed(values[kept], codes[kept])
+        points.parts["graph"] = graph[kept]
+        return points
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.parts["points"])
+
+    def _codes(self, kinds: np.ndarray) -> np.ndarray:
+        """Number of each kind; 0 for all rare ones."""
+        known = self.parts["kinds"]
+        if not len(known):
+            return np.zeros(len(kinds), dtype=int)
+        place = np.minimum(np.searchsorted(known, kinds), len(known) - 1)
+        return np.where(known[place] == kinds, place + 1, 0)
+
+    def _filled(self, values: np.ndarray) -> np.ndarray:
+        """Numbers with the mean in place of missing ones, beside columns that mark these."""
+        is_missing = np.isnan(values)
+        filled = np.where(is_missing, self.parts["fill"], values)
+        return np.column_stack([filled, is_missing[:, self.parts["lacks"]]])
+
+    def _placed(self, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        centered = (self._filled(values) - self.parts["means"][codes]) / self.parts["scale"]
+        return np.column_stack([centered @ self.parts["whitening"], GAP * codes])
+
+    def distances(self, values: np.ndarray, kinds: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Distance of each row to the nearest one of the same kind in another graph.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_rows, n_numbers)
+        kinds : ndarray of shape (n_rows,), uint64
+        own : ndarray of shape (n_rows,), int
+            Reference that equals the row's graph and is excluded; -1 excludes none.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            0 if no other reference has a row of the kind: nothing is known of its numbers.
+        """
+        points, n_known = self._placed(values, self._codes(kinds)), len(self.parts["points"])
+        found, todo, k = np.zeros(len(points)), np.arange(len(points)), 2
+        while len(todo):
+            k = min(4 * k, n_known)
+            distance, index = self._tree.query(points[todo], k=k)
+            distance, index = distance.reshape(-1, k), index.reshape(-1, k)
+            is_other = self.parts["graph"][index] != own[todo, np.newaxis]
+            first = is_other.argmax(axis=1)
+            found[todo] = distance[np.arange(len(todo)), first]
+            todo = todo[~is_other.any(axis=1)] if k < n_known else todo[:0]
+        return np.where(found < GAP / 2, found, 0.0)
+
+    def to_state(self) -> dict[str, Any]:
+        """State to save."""
+        return dict(self.parts)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Rebuild the points from their saved state."""
+        kinds = state.take_array("kinds", np.uint64, (None,))
+        lacks = state.take_array("lacks", bool, (None,))
+        n = len(lacks) + int(lacks.sum())
+        shapes = {
+            "fill": (len(lacks),), "means": (len(kinds) + 1, n), "scale": (n,),
+            "whitening": (n, n), "points": (None, n + 1),
+        }  # fmt: skip
+        parts = {name: state.take_array(name, float, shape) for name, shape in shapes.items()}
+        graph = state.take_array("graph", np.int64, (len(parts["points"]),), low=0)
+        return cls({"kinds": kinds, "lacks": lacks, "graph": graph} | parts)

@@ -1,0 +1,320 @@
+"""Statistics: the view of a graph as a whole, by numbers such as its size, degrees and shares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from numbers import Integral
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
+
+from skgraphkde.computing.compiled import compiled
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.persistence import State, register
+from skgraphkde.specification import at_least
+from skgraphkde.views.base import Property, Reason, View
+from skgraphkde.views.neighborhoods import blocks_of_pairs, nearest
+
+# Categories that have a share of their own; the others are one.
+MOST_CATEGORIES = 200
+# Statistics that a reason names.
+LISTED = 3
+# Variance that whitening adds, in units of the variance of a statistic.
+RIDGE = 0.1
+
+
+class Statistic(NamedTuple):
+    """A number of each graph, and its change if a graph differs by one node or edge."""
+
+    name: str
+    values: np.ndarray  # (n_graphs,); NaN where a graph has none
+    step: float
+
+
+@register
+class Statistics(View):
+    """Distance to the nearest references in statistics of the whole graph.
+
+    The statistics are the numbers of nodes and edges (logarithms), density, mean, deviation and
+    maximum of the degrees, clustering, connected components, independent cycles, the shares of
+    nodes with degree 0, 1 and 2, and in directed graphs of sources and sinks; the share of each
+    category of nodes and of edges, up to 200; and the mean and deviation of each number of nodes
+    and of edges. They are standardized and whitened with shrinkage, so that statistics that always
+    go together count once (Mahalanobis, 1936). A statistic that never varies in the references has
+    the deviation that it would have if one of them differed by one node or edge.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Number of references whose distances are averaged.
+
+    Attributes
+    ----------
+    categories_ : dict of str -> tuple
+        Categories of nodes and edges that have a share of their own.
+    columns_ : ndarray of int
+        Indices of the node numbers that count, as for :class:`Extremes`.
+    names_ : tuple of str
+        Names of the statistics.
+    table_ : ndarray of shape (n_references, n_statistics)
+        Statistics of the references; NaN where nothing has a number.
+    means_, scales_ : ndarray of shape (n_statistics,)
+    whitening_ : ndarray of shape (n_statistics, n_statistics)
+
+    Examples
+    --------
+    >>> from skgraphkde import GraphKDEDetector, Statistics
+    >>> GraphKDEDetector(views=("density", Statistics(n_neighbors=3))).views
+    ('density', Statistics(n_neighbors=3))
+    """
+
+    _parameter_constraints: dict = {"n_neighbors": [at_least(1, Integral)]}
+
+    def __init__(self, n_neighbors: int = 5) -> None:
+        self.n_neighbors = n_neighbors
+
+    @property
+    def name(self) -> str:
+        """Name of the view."""
+        return "statistics of the graph"
+
+    def fit(self, references: GraphBatch) -> Self:
+        """Learn the statistics of the references.
+
+        Parameters
+        ----------
+        references : GraphBatch
+
+        Returns
+        -------
+        self
+        """
+        self.categories_ = {
+            name: _most_frequent(codes, values)
+            for name, codes, values, *_ in _categories(references)
+        }
+        self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
+        found = self._statistics(references)
+        self.names_ = tuple(statistic.name for statistic in found)
+        self.table_ = np.column_stack([statistic.values for statistic in found])
+        steps = np.array([statistic.step for statistic in found])
+        n_given = np.maximum((~np.isnan(self.table_)).sum(axis=0), 1)
+        self.means_ = np.nansum(self.table_, axis=0) / n_given
+        filled = np.where(np.isnan(self.table_), self.means_, self.table_)
+        scales = np.sqrt(filled.var(axis=0) + steps**2 / len(filled))
+        # Differences of rounding are none.
+        self.scales_ = np.maximum(scales, 1e-6 * np.maximum(np.abs(self.means_), 1e-6))
+        table = self._standardized(self.table_)
+        covariance = table.T @ table / len(table) + RIDGE * np.eye(len(found))
+        self.whitening_ = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
+        return self
+
+    def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
+        """Score graphs by minus the mean distance to the nearest references.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,), int
+            Index of the reference that equals each graph and is excluded; -1 excludes none.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+        """
+        return -self._distances(self.table(graphs), own)
+
+    def table(self, graphs: GraphBatch) -> np.ndarray:
+        """Statistics of graphs, shape (n_graphs, n_statistics); NaN where nothing has a number."""
+        return np.column_stack([statistic.values for statistic in self._statistics(graphs)])
+
+    def _standardized(self, table: np.ndarray) -> np.ndarray:
+        return np.nan_to_num((table - self.means_) / self.scales_)
+
+    def _distances(self, table: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Mean distance to the nearest references."""
+        points = self._standardized(table) @ self.whitening_
+        known = self._standardized(self.table_) @ self.whitening_
+        distances = np.empty(len(points))
+        for block in blocks_of_pairs(len(points), len(known)):
+            D = cdist(points[block], known)  # of differences, so that copies are at distance 0
+            distances[block] = nearest(D, own[block], self.n_neighbors)[0]
+        return distances
+
+    def _statistics(self, graphs: GraphBatch) -> list[Statistic]:
+        return [*_structure(graphs), *self._shares(graphs), *self._numbers(graphs)]
+
+    def _shares(self, graphs: GraphBatch) -> Iterator[Statistic]:
+        """Shares of the categories of nodes and edges."""
+        for name, codes, values, graph, totals in _categories(graphs):
+            known = {value: i for i, value in enumerate(self.categories_[name])}
+            n = len(known) + 1
+            columns = np.array([known.get(value, n - 1) for value in values], dtype=np.int64)
+            counts = np.bincount(graph * n + columns[codes], minlength=len(graphs) * n)
+            shares = counts.reshape(len(graphs), n) / np.maximum(totals, 1)[:, np.newaxis]
+            for value, share in zip([*known, "others"], shares.T, strict=True):
+                yield Statistic(f"share of {name}={value}", share, 1 / max(totals.mean(), 1))
+
+    def _numbers(self, graphs: GraphBatch) -> Iterator[Statistic]:
+        """Mean and deviation of the numbers of nodes and of edges."""
+        schema, nodes, edges = graphs.schema, graphs.attributes, graphs.edge_attributes
+        parts = []
+        if nodes is not None and len(self.columns_):
+            columns = [
+                (schema.node_columns[j], np.asarray(nodes)[:, j]) for j in self.columns_.tolist()
+            ]
+            parts.append(("node", columns, graphs.graph_of_node))
+        if edges is not None:
+            columns = list(zip(schema.edge_columns, np.asarray(edges).T, strict=True))
+            parts.append(("edge", columns, graphs.graph_of_arc))
+        for part, columns, graph in parts:
+            for name, column in columns:
+                is_given, n = ~np.isnan(column), len(graphs)
+                count = np.bincount(graph, is_given.astype(float), n)
+                divisor = np.where(count > 0, count, np.nan)
+                mean = np.bincount(graph, np.where(is_given, column, 0.0), n) / divisor
+                squares = np.where(is_given, column - mean[graph], 0.0) ** 2
+                deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
+                yield Statistic(f"mean {part} {name}", mean, 0.0)
+                yield Statistic(f"deviation of {part} {name}", deviation, 0.0)
+
+    # -- reasons -----------------------------------------------------------------------------------
+
+    def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
+        """Mean distance to the nearest references.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,), int
+            As for :meth:`scores`.
+
+        Returns
+        -------
+        list of Property
+        """
+        distances = -self.scores(graphs, own)
+        return [Property("statistics", self.name, distances, np.full(len(graphs), 0.1))]
+
+    def reason(
+        self,
+        graph: GraphBatch,
+        unusual: Property,
+        known: np.ndarray,
+        node_names: Sequence[Any] | None = None,
+    ) -> Reason:
+        """The statistics that are farthest from their means, see :meth:`View.reason`."""
+        values = self.table(graph)[0]
+        away = np.abs(self._standardized(values))
+        most = np.argsort(-away, kind="stable")[:LISTED]
+        parts = []
+        for j in most[away[most] > away.max() / 3].tolist():
+            known_values = self._readable(j, self.table_[:, j])
+            low, high = np.nanmin(known_values), np.nanmax(known_values)
+            own, name = self._readable(j, values[j]), self.names_[j].removeprefix("log ")
+            parts.append(f"{name} {own:.3g} (known graphs: {low:.3g} to {high:.3g})")
+        return Reason(self.names_[most[0]].removeprefix("log "), ", ".join(parts))
+
+    def _readable(self, j: int, values: Any) -> Any:
+        """Values of a statistic without their logarithm."""
+        if not self.names_[j].startswith("log "):
+            return values
+        has_one_more = self.names_[j] not in ("log nodes", "log components")
+        return np.exp(values) - has_one_more
+
+    def _take_fitted(self, state: State) -> None:
+        self.columns_ = state.take_array("columns_", np.int64, (None,), low=0)
+        self.names_ = state.take("names_", tuple)
+        n = len(self.names_)
+        self.table_ = state.take_array("table_", float, (None, n), finite=False)
+        self.means_ = state.take_array("means_", float, (n,))
+        self.scales_ = state.take_array("scales_", float, (n,), low=np.finfo(float).tiny)
+        self.whitening_ = state.take_array("whitening_", float, (n, n))
+        self.categories_ = state.take("categories_", dict)
+        are_tuples = all(type(values) is tuple for values in self.categories_.values())
+        state.check(are_tuples, "categories_ is not tuples by name")
+
+
+def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
+    """Statistics of the structure."""
+    U, graph, n = graphs.underlying, graphs.graph_of_node, len(graphs)
+    n_nodes = graphs.n_nodes_per_graph.astype(float)
+    degrees = graphs.degrees.astype(float)
+    node = 1 / n_nodes.mean()
+
+    def mean(values: np.ndarray) -> np.ndarray:
+        return np.bincount(graph, values, n) / n_nodes
+
+    n_edges = n_nodes * mean(degrees) / 2
+    n_pairs = np.maximum(n_nodes * (n_nodes - 1) / 2, 1)
+    _, component = connected_components(U, directed=False)
+    first = np.unique(component, return_index=True)[1]
+    n_components = np.bincount(graph[first], minlength=n).astype(float)
+    largest = np.zeros(n)
+    np.maximum.at(largest, graph, degrees)
+    n_wedges = np.bincount(graph, degrees * (degrees - 1), n)
+    n_closed = 6 * np.bincount(graph, _triangles(U.indptr, U.indices), n)
+    variance = mean(degrees**2) - mean(degrees) ** 2
+    yield Statistic("log nodes", np.log(n_nodes), node)
+    yield Statistic("log edges", np.log1p(n_edges), 1 / (1 + n_edges.mean()))
+    yield Statistic("density", n_edges / n_pairs, (1 / n_pairs).mean())
+    yield Statistic("mean degree", mean(degrees), node)
+    yield Statistic("deviation of degrees", np.sqrt(np.maximum(variance, 0)), node)
+    yield Statistic("log largest degree", np.log1p(largest), 1 / (1 + largest.mean()))
+    yield Statistic("clustering", n_closed / np.maximum(n_wedges, 1), node)
+    yield Statistic("log components", np.log(n_components), np.log(2))
+    n_cycles = n_edges - n_nodes + n_components
+    yield Statistic("log cycles", np.log1p(n_cycles), 1 / (1 + n_cycles.mean()))
+    for degree in (0, 1, 2):
+        yield Statistic(f"share of degree {degree}", mean(degrees == degree), node)
+    if graphs.directed:
+        to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0
+        out = np.diff(graphs.adjacency.indptr) > 0
+        yield Statistic("share of sources", mean(out & ~to), node)
+        yield Statistic("share of sinks", mean(to & ~out), node)
+
+
+def _categories(graphs: GraphBatch) -> Iterator[tuple]:
+    """Generate name, codes, values, graph of each node or arc, and numbers of these by graph."""
+    parts = (
+        ("node", graphs.labels, graphs.label_names, graphs.schema.node_categories),
+        ("edge", graphs.edge_labels, graphs.edge_label_names, graphs.schema.edge_categories),
+    )
+    for part, labels, vocabulary, names in parts:
+        if labels is None:
+            continue
+        is_node = part == "node"
+        graph = graphs.graph_of_node if is_node else graphs.graph_of_arc
+        totals = graphs.n_nodes_per_graph if is_node else graphs.n_arcs_per_graph
+        columns = list(zip(*vocabulary, strict=True)) if len(names) > 1 else [vocabulary]
+        for name, values in zip(names, columns, strict=True):
+            yield f"{part} {name}", np.asarray(labels), values, graph, totals
+
+
+def _most_frequent(codes: np.ndarray, values: Sequence[Any]) -> tuple:
+    """The most frequent categories, by their numbers of nodes or edges."""
+    totals: dict[Any, int] = {}
+    for value, count in zip(values, np.bincount(codes, minlength=len(values)), strict=True):
+        totals[value] = totals.get(value, 0) + int(count)
+    present = sorted((x for x in totals if totals[x]), key=lambda x: -totals[x])
+    return tuple(present[:MOST_CATEGORIES])
+
+
+@compiled(nogil=True)
+def _triangles(indptr, indices):
+    """Triangles of a simple undirected graph, counted at their first node; columns are sorted."""
+    n = len(indptr) - 1
+    out, mark = np.zeros(n), np.full(n, -1)
+    for u in range(n):
+        for a in range(indptr[u], indptr[u + 1]):
+            mark[indices[a]] = u
+        for a in range(indptr[u], indptr[u + 1]):
+            v = indices[a]
+            if v > u:
+                b = indptr[v + 1] - 1
+                while b >= indptr[v] and indices[b] > v:
+                    out[u] += mark[indices[b]] == u
+                    b -= 1
+    return out

@@ -1,0 +1,139 @@
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+
+from skgraphkde import GCN, KDE, Contrastive, GraphKDEDetector, paper_settings
+from skgraphkde.distances.mmd import FIVE_DECADES
+from skgraphkde.learned.trainer import LOG_LARGEST_RATIO, contrast
+from tests.conftest import densities, random_graphs
+
+
+def contrast_of(f, twin):
+    """Of densities in one distance, or in several."""
+    log_densities = (torch.tensor(np.atleast_2d(x)).log() for x in (f, twin))
+    return contrast(*log_densities).item()
+
+
+def test_contrast_equals_the_papers_loss():
+    f, twin = np.array([0.5, 2.0, 1e-9]), np.array([0.25, 4.0, 1e-8])
+    loss = contrast_of(f, twin)
+    assert loss == pytest.approx(np.mean((twin - f) / (f + 1e-6)), rel=1e-12)
+    twice = contrast_of(f, [*twin, *f])
+    assert twice == pytest.approx(loss / 2, rel=1e-12)  # the second twin is the graph
+    gone = torch.full((1, 3), -1e6, dtype=torch.float64)
+    of_some = contrast(torch.tensor(f[None, :2]).log(), gone[:, :2])
+    assert of_some.item() == pytest.approx(-1, abs=1e-5)
+    assert contrast(gone, gone).item() == 0  # no density at all is no evidence
+
+
+def test_contrast_is_the_mean_over_distances_and_twins():
+    rng = np.random.RandomState(0)
+    f, twins = rng.rand(3, 4), rng.rand(3, 8)
+    expected = np.mean(
+        [
+            (twins[view, j] - f[view, j % 4]) / (f[view, j % 4] + 1e-6)
+            for view in range(3)
+            for j in range(8)
+        ]
+    )
+    assert contrast_of(f, twins) == pytest.approx(expected, rel=1e-12)
+
+
+def test_the_papers_ratios_are_never_replaced():
+    """A squared MMD is between 0 and 2."""
+    nearest, farthest = KDE(FIVE_DECADES).build()(np.array([[0.0], [2.0]]))
+    assert nearest - farthest < LOG_LARGEST_RATIO
+
+
+def test_a_twin_far_denser_than_its_graph_does_not_outweigh_the_others():
+    log_f = torch.tensor([[0.0, 0.0, 0.0]])
+    twins = torch.tensor([[-1.0, 10.0, 900.0]], requires_grad=True)
+    loss = contrast(log_f, twins)
+    loss.backward()
+    expected = [math.exp(-1), math.exp(6) * (1 + 10 - 6), math.exp(6) * (1 + 900 - 6)]
+    assert loss.item() == pytest.approx(np.mean(expected) - 1, rel=1e-5)
+    np.testing.assert_allclose(3 * twins.grad[0], np.exp([-1, 6, 6]), rtol=1e-5)
+
+
+def small_random(rng):
+    return nx.gnp_random_graph(rng.randint(6, 14), 0.3, seed=rng)
+
+
+def labeled(graph, rng):
+    nx.set_node_attributes(graph, {node: int(rng.randint(3)) for node in graph}, "label")
+    return graph
+
+
+FAMILIES = {
+    "random": small_random,
+    "directed": lambda rng: nx.gnp_random_graph(rng.randint(6, 14), 0.3, seed=rng, directed=True),
+    "labels": lambda rng: labeled(small_random(rng), rng),
+    "trees": lambda rng: nx.random_labeled_tree(rng.randint(6, 14), seed=rng),
+    "stars": lambda rng: nx.star_graph(rng.randint(6, 14)),
+    "no edges": lambda rng: nx.empty_graph(rng.randint(1, 14)),
+}
+
+
+OWN = {"encoder": GCN(16, backend="torch")}
+PAPER = paper_settings(encoder=GCN(16, backend="torch"))
+
+
+@pytest.mark.parametrize(
+    ("family", "settings"),
+    [*((family, OWN) for family in FAMILIES), ("labels", PAPER), ("no edges", PAPER)],
+    ids=[*FAMILIES, "labels as in the paper", "no edges as in the paper"],
+)
+def test_training_on_a_family_of_graphs(family, settings):
+    rng = np.random.RandomState(0)
+    graphs = [FAMILIES[family](rng) for _ in range(40)]
+    detector = GraphKDEDetector(random_state=0, **settings | {"training": Contrastive(max_iter=3)})
+    history = detector.fit(graphs).history_
+    losses = np.array([history["loss"][1:], history["validation_loss"][1:]])
+    assert (np.abs(losses) < 1e6).all()  # a mean over all twins, not one of them
+    assert np.isfinite(detector.score_samples(graphs)).all()
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"max_iter": 0},
+        {"batch_size": 1},
+        {"learning_rate": 0},
+        {"learn_weights": "yes"},
+        {"leave_one_out": None},
+        {"n_twins": 0},
+        {"twins": "spectral"},
+        {"validation_fraction": 0},
+        {"validation_fraction": 1.0},
+        {"n_iter_no_change": 0},
+        {"checkpoint": 3},
+    ],
+)
+def test_bad_parameters(parameters):
+    (name,) = parameters
+    with pytest.raises(ValueError, match=f"'{name}' parameter of Contrastive must be"):
+        GraphKDEDetector(encoder="gcn", training=Contrastive(**parameters)).fit(random_graphs(4))
+
+
+def test_training_needs_something_to_train_and_three_graphs():
+    weightless = {"encoder": "propagation", "training": Contrastive(max_iter=1)}
+    one_kernel = {"views": densities(kernels=KDE([0.5]))}
+    for changes in (one_kernel, {"training": Contrastive(learn_weights=False)}):
+        with pytest.raises(ValueError, match="there is nothing to train: encoder='propagation'"):
+            GraphKDEDetector(**weightless | changes).fit(random_graphs(4))
+    assert GraphKDEDetector(**weightless, random_state=0).fit(random_graphs(4)).history_
+    trained = GraphKDEDetector(encoder=GCN(4), training=Contrastive(max_iter=1), random_state=0)
+    with pytest.raises(ValueError, match=r"at least 3 graphs, .* got 2: give more, or use"):
+        trained.fit(random_graphs(2))
+    assert len(trained.fit(random_graphs(3)).history_["loss"]) == 2
+
+
+@pytest.mark.parametrize("learned", [True, False])
+def test_mixture_weights_are_learned_or_stay(learned):
+    training = Contrastive(max_iter=2, learn_weights=learned)
+    detector = GraphKDEDetector(encoder=GCN(4), training=training, random_state=0)
+    history = detector.fit(random_graphs(9)).history_
+    assert (np.ptp(history["mixture_weights"][-1]) > 0) == learned

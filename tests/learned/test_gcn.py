@@ -1,0 +1,207 @@
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from skgraphkde import GCN, read_graphs
+from skgraphkde.encoders.message_flow import normalized_adjacency
+from skgraphkde.learned import dgl_backend
+from skgraphkde.learned.gcn_module import graph_convolution
+from tests.encoders.common import apart, dense_ahat, make_input, merged
+from tests.encoders.test_relational import dense_relations, featurized, flow_of
+
+needs_dgl = pytest.mark.skipif(dgl_backend.import_dgl() is None, reason="DGL has no build here")
+
+
+def make_encoder(graphs, backend="auto", **kwargs):
+    options = {"hidden_dim": 5, "n_layers": 3, "dropout": 0.2, "batch_norm": True, **kwargs}
+    return GCN(**options, backend=backend).build(graphs.attributes.shape[1], seed=0)
+
+
+def encode_slow(encoder, graphs):
+    """Algorithm 2 of the paper with dense matrices and torch's own batch norm, node by node."""
+    Z = torch.tensor(graphs.attributes)
+    for W, norm in zip(encoder.weights, encoder.norms, strict=True):
+        Z = torch.relu(norm(torch.tensor(dense_ahat(graphs)) @ Z @ W))
+    return Z
+
+
+BACKENDS = ["torch", pytest.param("dgl", marks=needs_dgl)]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("batch_norm", [True, False])
+@pytest.mark.parametrize("hidden_dim", [2, 40])  # narrower and wider than the input
+def test_encoder_equals_dense_matrices(backend, batch_norm, hidden_dim):
+    graphs = make_input()
+    encoder = make_encoder(graphs, backend, batch_norm=batch_norm, hidden_dim=hidden_dim).double()
+    encoder.standardize([apart(graphs[:2]), merged(graphs[2:])[0]])
+    expected = encode_slow(encoder, graphs)
+    torch.testing.assert_close(encoder(apart(graphs)), expected)
+    flow, rows = merged(graphs)
+    assert len(flow.colors) < graphs.n_nodes
+    torch.testing.assert_close(encoder(flow)[rows], expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_merged_nodes_count_as_often_as_there_are_in_training(backend):
+    """Batch statistics, embeddings and gradients are those of torch's batch norm over all nodes."""
+    graphs = make_input()
+    encoder = make_encoder(graphs, backend, dropout=0.0).double().train()
+    flow, rows = merged(graphs)
+    assert max(flow.counts[-1]) > 1
+    outputs = encoder(flow)[rows], encode_slow(encoder, graphs)
+    torch.testing.assert_close(*outputs)
+    gradients = [torch.autograd.grad((Z**3).sum(), list(encoder.parameters())) for Z in outputs]
+    for a, b in zip(*gradients, strict=True):
+        torch.testing.assert_close(a, b)
+
+
+@needs_dgl
+@pytest.mark.parametrize("backend", ["dgl", "auto"])
+def test_the_dgl_way_really_is_dgl(backend, monkeypatch):
+    calls = []
+    layer = dgl_backend.import_dgl().nn.GraphConv
+    monkeypatch.setattr(
+        dgl_backend.import_dgl().nn, "GraphConv", lambda *a, **k: calls.append(a) or layer(*a, **k)
+    )
+    graphs = make_input()
+    make_encoder(graphs, backend)(apart(graphs))
+    assert len(calls) == 3
+    assert dgl_backend.supports(torch.device("cpu"))
+    make_encoder(graphs, "torch")(apart(graphs))
+    assert len(calls) == 3
+
+
+def test_without_dgl_torch_passes_the_messages(monkeypatch):
+    monkeypatch.setattr(dgl_backend, "import_dgl", lambda: None)
+    monkeypatch.setattr(dgl_backend, "supports", dgl_backend.supports.__wrapped__)
+    monkeypatch.setattr(dgl_backend, "graph_convolution", lambda *_: pytest.fail("DGL is used"))
+    assert not dgl_backend.supports(torch.device("cpu"))
+    graphs = make_input()
+    encoder = make_encoder(graphs, "auto").double().eval()
+    torch.testing.assert_close(encoder(apart(graphs)), encode_slow(encoder, graphs))
+    with pytest.raises(ValueError, match=r"backend='dgl' needs DGL, .* use backend='torch'"):
+        GCN(backend="dgl").validate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["torch", pytest.param("dgl", marks=needs_dgl)])
+def test_importing_the_package_does_not_import_dgl(backend):
+    """... and importing DGL leaves sys.modules, the environment and the home folder alone."""
+    code = (
+        "import os, sys, skgraphkde\n"
+        "assert 'dgl' not in sys.modules\n"
+        "before = dict(os.environ)\n"
+        "from skgraphkde.learned import dgl_backend\n"
+        f"assert {backend == 'torch'} or dgl_backend.import_dgl() is not None\n"
+        "assert dict(os.environ) == before\n"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
+@pytest.mark.slow
+def test_a_broken_dgl_counts_as_none(tmp_path):
+    """An installation that fails on import is no reason to fail."""
+    (tmp_path / "dgl").mkdir()
+    (tmp_path / "dgl" / "__init__.py").write_text(
+        "import dgl.part\nraise OSError('no such library')"
+    )
+    (tmp_path / "dgl" / "part.py").write_text("")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from skgraphkde.learned import dgl_backend\n"
+        "assert dgl_backend.import_dgl() is None\n"
+        "assert not [name for name in sys.modules if name.startswith('dgl')]\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("backend", ["auto", *BACKENDS])
+@pytest.mark.parametrize("width", [2, 40])
+def test_a_graph_convolution_by_itself(backend, width):
+    """Of any matrix, which need not be square."""
+    rng = np.random.RandomState(0)
+    A = rng.rand(4, 6) * (rng.rand(4, 6) < 0.5)
+    Z, W = (torch.tensor(rng.standard_normal(shape)) for shape in ((6, 5), (5, width)))
+    convolve = graph_convolution(sp.csr_array(A), Z, backend)
+    torch.testing.assert_close(convolve(Z, W), torch.tensor(A) @ Z @ W)
+
+
+def test_isolated_nodes_keep_their_features():
+    A = read_graphs([nx.empty_graph(3)]).adjacency
+    np.testing.assert_array_equal(normalized_adjacency(A).toarray(), np.eye(3))
+
+
+def test_standardize_makes_every_column_standard():
+    graphs = make_input(n_graphs=40)
+    encoder = make_encoder(graphs, n_layers=1).double()
+    parts = (graphs[:7], graphs[7:8], graphs[8:])
+    encoder.standardize([merged(part, n_layers=1)[0] for part in parts])
+    flow = apart(graphs, n_layers=1)
+    normal = encoder.norms[0](encoder._convolve(0, flow, encoder._tensor(flow.features))).detach()
+    torch.testing.assert_close(normal.mean(0), torch.zeros(5, dtype=torch.float64))
+    torch.testing.assert_close(
+        normal.var(0, unbiased=False), torch.ones(5, dtype=torch.float64), rtol=1e-3, atol=0
+    )
+
+
+def test_dropout_draws_from_its_own_generator():
+    graphs = make_input()
+    encoder = make_encoder(graphs).train()
+    before = torch.random.get_rng_state()
+    a, b, c = (encoder(apart(graphs), torch.Generator().manual_seed(seed)) for seed in (1, 1, 2))
+    assert torch.equal(a, b)
+    assert not torch.equal(a, c)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_dropout_keeps_the_mean():
+    """Where no activation is negative, the mean over many masks is the output without dropout."""
+    graphs = make_input(n_graphs=2)
+    encoder = make_encoder(graphs, n_layers=2, batch_norm=False, dropout=0.4).double()
+    for W in encoder.weights:
+        W.data.abs_()
+    flow = apart(graphs, n_layers=2)
+    expected = encoder.eval()(flow)
+    generator = torch.Generator().manual_seed(0)
+    encoder.train()
+    mean = sum(encoder(flow, generator) for _ in range(600)) / 600
+    torch.testing.assert_close(mean, expected, rtol=0.1, atol=0.02)
+
+
+def test_a_seed_draws_the_weights_and_leaves_the_global_one_alone():
+    before = torch.random.get_rng_state()
+    a, b, c = (GCN().build(3, seed=seed).weights[0] for seed in (0, 0, 1))
+    assert torch.equal(a, b)
+    assert not torch.equal(a, c)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_each_relation_has_weights(backend):
+    batch, n_relations = featurized()
+    encoder = GCN(hidden_dim=5, n_layers=1, batch_norm=False, backend=backend)
+    module = encoder.build(batch.attributes.shape[1], n_relations, seed=0).double()
+    X = np.asarray(batch.attributes)
+    H = dense_ahat(batch) @ X @ module.weights[0].detach().numpy()
+    for A, weight in zip(dense_relations(batch), module.relation_weights, strict=True):
+        H += A @ X @ weight.detach().numpy()
+    actual = module.encode(flow_of(batch, 1, merged=False))
+    np.testing.assert_allclose(actual, np.maximum(H, 0), atol=1e-9)
+    weights = module.saved_weights()
+    assert encoder.restore(module.in_dim, n_relations, weights).n_relations == n_relations
+    with pytest.raises(ValueError, match="names of the encoder's weights are wrong"):
+        encoder.restore(module.in_dim, 0, weights)
+
+
+def test_the_weights_of_graphs_without_relations_are_drawn_as_before():
+    plain, relational = (GCN(hidden_dim=4).build(3, n, seed=0) for n in (0, 2))
+    assert len(plain.relation_weights) == 0
+    assert [x.shape for x in relational.relation_weights] == [(3, 4)] * 2 + [(4, 4)] * 2
+    for a, b in zip(plain.weights, relational.weights, strict=True):
+        torch.testing.assert_close(a, b)

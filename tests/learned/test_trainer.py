@@ -1,0 +1,247 @@
+import copy
+import functools
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from skgraphkde import (
+    GCN,
+    KDE,
+    Contrastive,
+    GraphBatch,
+    NodeFeatures,
+    References,
+    SpectralEdges,
+    Twins,
+    read_graphs,
+)
+from skgraphkde.density.kernel_density import KernelDensity
+from skgraphkde.density.model import DensityModel
+from skgraphkde.density.size_kernel import SizeKernel
+from skgraphkde.distances.mmd import FittedMMD
+from skgraphkde.encoders.message_flow import MessageFlow
+from skgraphkde.learned.modules import TrainableModel
+from skgraphkde.learned.trainer import Trainer, _learning_rate_factor, _split
+from tests.conftest import GAMMAS, random_graphs
+
+
+def make_model(graphs, bandwidths=(0.1, 1.0), size_kernel=False, gammas=(GAMMAS,), **kwargs):
+    """With a distance for each of `gammas`."""
+    encoder = GCN(**{"hidden_dim": 8, "n_layers": 2, "dropout": 0.2, "batch_norm": True, **kwargs})
+    module = encoder.build(graphs.attributes.shape[1], seed=0)
+    kernel = SizeKernel.fit(graphs) if size_kernel else None
+    densities = [KernelDensity(FittedMMD(x), KDE(bandwidths).build(), kernel) for x in gammas]
+    return TrainableModel(DensityModel(module, densities), "cpu", learn_weights=True)
+
+
+def make_options(swap_ratio=0.3, **kwargs):
+    defaults = {
+        "max_iter": 5,
+        "n_iter_no_change": 5,
+        "validation_fraction": 0.2,
+        "batch_size": 128,
+        "learning_rate": 1e-2,
+        "n_twins": 1,
+    }
+    return Contrastive(**{**defaults, **kwargs}, twins=Twins(swap_ratio))
+
+
+@pytest.fixture
+def data():
+    raw = read_graphs(random_graphs(30, max_nodes=12))
+    features = NodeFeatures(("label", "degree")).fit(raw)
+    return features.transform(raw), [
+        features.transform(twin) for twin in SpectralEdges().twins(raw)
+    ]
+
+
+def make_trainer(data, model=None, references=None, verbose=0, **kwargs):
+    model = make_model(data[0]) if model is None else model
+    rng = np.random.RandomState(0)
+    return Trainer(model, *data, make_options(**kwargs), references, rng, verbose=verbose)
+
+
+def loss_slow(model, graphs, twins, references, leave_one_out):
+    """Algorithm 3, lines 13 to 19, graph by graph; `references` are indices of graphs.
+
+    The mean over the distances.
+    """
+
+    @functools.cache
+    def points(graph):
+        return model.encoder(MessageFlow.unmerged(graph, 2))
+
+    def distance(a, b, view):
+        values = []
+        for gamma in model.density.densities[view].distance.gammas:
+
+            def mean_kernel(x, y, gamma=gamma):
+                return torch.exp(-gamma * ((x[:, None] - y[None]) ** 2).sum(-1)).mean()
+
+            x, y = points(a), points(b)
+            values.append(mean_kernel(x, x) + mean_kernel(y, y) - 2 * mean_kernel(x, y))
+        return max(values).clamp_min(0).sqrt().item()
+
+    def density(graph, i, view):
+        terms, others = [], [m for m in references if not (leave_one_out and m == i)]
+        kde = model.density.densities[view].kde
+        for pi, h in zip(kde.mixture_weights, kde.bandwidths, strict=True):
+            for m in others:
+                K = math.exp(-(distance(graph, graphs[m], view) ** 2) / (2 * h**2))
+                terms.append(pi * K / (math.sqrt(2 * math.pi) * h))
+        return sum(terms) / len(others)
+
+    graphs, twins = ([batch[i] for i in range(len(batch))] for batch in (graphs, twins))
+    total, n_distances = 0.0, len(model.density.densities)
+    for j, view in itertools.product(range(len(twins)), range(n_distances)):
+        i = j % len(graphs)
+        f = density(graphs[i], i, view)
+        total -= (f - density(twins[j], i, view)) / (f + 1e-6)
+    return total / len(twins) / n_distances
+
+
+@pytest.mark.parametrize(
+    ("gammas", "leave_one_out", "sampling"),
+    [
+        ((GAMMAS,), True, "stratified"),
+        ((GAMMAS,), False, None),
+        ((GAMMAS, (1.0,)), True, "stratified"),
+    ],
+)
+def test_loss_equals_algorithm_3(data, leave_one_out, sampling, gammas):
+    graphs, twins = data[0][:5], GraphBatch.concatenate([data[1][0][:5], data[1][1][:5]])
+    model = make_model(graphs, gammas=gammas).double()
+    for logits, changes in zip(model.logits, ([0.4, -0.1], [-0.3, 0.2]), strict=False):
+        logits.data += torch.tensor(changes)
+    # Evaluation mode: no dropout, fixed batch norm.
+    model.encoder.standardize(model.density.flows(graphs))
+    chosen = References(sampling, 0.6) if sampling else None
+    trainer = make_trainer(data, model, chosen, leave_one_out=leave_one_out)
+    references = range(5)
+    if sampling:
+        trainer.last_log_density[:] = -np.arange(30)
+        references = trainer._choose_references(np.arange(5))
+        assert len(references) == 3
+        trainer._choose_references = lambda index: references
+    with torch.no_grad():
+        assert trainer._loss(np.arange(5), twins).item() == pytest.approx(
+            loss_slow(model, graphs, twins, references, leave_one_out), abs=1e-10
+        )
+
+
+def test_references_of_a_batch_follow_the_densities_of_the_last_epoch(data):
+    trainer = make_trainer(data, references=References("importance", 0.3))
+    trainer._epoch()
+    of_trained = trainer.last_log_density[trainer.trained_on]
+    assert (of_trained != 0).all()
+    assert (trainer.last_log_density[trainer.held_out] == 0).all()
+    trainer.last_log_density[:15], trainer.last_log_density[15:] = -1e3, 1e3
+    often = np.bincount(
+        np.concatenate([trainer._choose_references(np.arange(30)) for _ in range(50)]), minlength=30
+    )
+    assert often[15:].sum() > 1.3 * often[:15].sum()
+
+
+def test_training_trains(data):
+    model = make_model(data[0])
+    before = copy.deepcopy(model.state_dict())
+    trainer = make_trainer(data, model, max_iter=15, n_iter_no_change=15)
+    model.encoder.standardize(model.density.flows(data[0]))  # and no dropout
+    everything = np.arange(len(data[0])), trainer.all_twins
+    loss = trainer._loss(*everything).item()
+    history = trainer.train()
+    assert trainer._loss(*everything).item() < loss
+    assert min(history["validation_loss"]) < history["validation_loss"][0]
+    assert not torch.equal(model.encoder.weights[0], before["encoder.weights.0"])
+    assert not torch.equal(model.logits[0], before["logits.0"])
+    (density,) = trainer.densities
+    assert density.kde.mixture_weights.tolist() in history["mixture_weights"]
+    assert {len(values) for values in history.values()} == {16}
+    assert math.isnan(history["loss"][0])
+    assert np.shape(history["mixture_weights"]) == (16, 2)
+    np.testing.assert_allclose(np.sum(history["mixture_weights"], axis=-1), 1)
+
+
+@pytest.mark.parametrize(
+    ("losses", "n_epochs", "best"),
+    [([3, 1, 2, 1, 1, 0], 4, 1), ([1, 2, 2, 2], 3, 0), ([3, 2, 1, 0, -1, -2], 5, 5)],
+)
+def test_early_stopping_restores_the_best_state(data, monkeypatch, losses, n_epochs, best):
+    """Three epochs without improvement, or the last epoch, end the training."""
+    trainer = make_trainer(data, max_iter=5, n_iter_no_change=3)
+    states = []
+
+    def scripted_loss():
+        states.append(copy.deepcopy(trainer.model.state_dict()))
+        return float(losses[len(states) - 1])
+
+    monkeypatch.setattr(trainer, "_held_out_loss", scripted_loss)
+    history = trainer.train()
+    assert history["validation_loss"] == losses[: n_epochs + 1]
+    restored = trainer.model.state_dict()
+    assert all(torch.equal(restored[name], states[best][name]) for name in restored)
+
+
+def test_held_out_graphs_are_neither_trained_on_nor_references(data):
+    trainer = make_trainer(data)
+    assert len(trainer.held_out) == 6
+    assert sorted([*trainer.held_out, *trainer.trained_on]) == list(range(30))
+    # One twin a flag for each held-out graph, with the graph's own sizes.
+    sizes = data[0][trainer.held_out].n_nodes_per_graph
+    assert trainer.held_out_twins.n_nodes_per_graph.tolist() == [*sizes, *sizes]
+
+
+def test_drawn_twins_are_the_graphs_own(data):
+    trainer = make_trainer(data, swap_ratio=0.0)
+    index, flags = np.array([3, 7, 3]), np.array([0, 1, 1])
+    drawn = trainer._draw_twins(index, flags)
+    for k, (i, flag) in enumerate(zip(index, flags, strict=True)):
+        expected = data[1][flag][int(i)]
+        assert (drawn[k].adjacency != expected.adjacency).nnz == 0
+        np.testing.assert_array_equal(drawn[k].attributes, expected.attributes)
+
+
+@pytest.mark.parametrize("size_kernel", [True, False])
+def test_same_seed_same_result_and_global_state_untouched(data, size_kernel):
+    states = np.random.get_state()[1].copy(), torch.random.get_rng_state()
+    results = []
+    for _ in range(2):
+        model = make_model(data[0], bandwidths="nearest", size_kernel=size_kernel)
+        history = make_trainer(data, model, batch_size=7, n_twins=2).train()
+        results.append((history["loss"][1:], history["validation_loss"], model.state_dict()))
+    assert results[0][:2] == results[1][:2]
+    assert all(torch.equal(results[0][2][k], results[1][2][k]) for k in results[0][2])
+    np.testing.assert_array_equal(np.random.get_state()[1], states[0])
+    assert torch.equal(torch.random.get_rng_state(), states[1])
+
+
+def test_a_loss_that_is_not_finite_is_an_error(data):
+    with pytest.raises(ValueError, match=r"not finite in epoch \d+ .*lower learning_rate"):
+        make_trainer(data, learning_rate=1e38, max_iter=20).train()
+
+
+def test_progress_bar(data, capsys):
+    make_trainer(data, verbose=1, max_iter=2).train()
+    assert "training" in capsys.readouterr().err
+    make_trainer(data, verbose=0, max_iter=2).train()
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("n", "batch_size", "sizes"),
+    [(3, 2, [3]), (129, 128, [65, 64]), (256, 128, [128, 128]), (2, 9, [2])],
+)
+def test_batches_have_two_graphs_or_more(n, batch_size, sizes):
+    assert [len(part) for part in _split(np.arange(n), batch_size)] == sizes
+
+
+def test_learning_rate_warms_up_and_decays():
+    factors = [_learning_rate_factor(t) for t in np.linspace(0, 1, 101)]
+    assert factors[0] < 0.02
+    assert factors[10] == 1
+    assert (np.diff(factors[:11]) > 0).all()
+    assert (np.diff(factors[10:]) < 0).all()
+    assert factors[-1] == pytest.approx(0)

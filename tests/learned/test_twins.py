@@ -1,0 +1,463 @@
+import math
+from collections import defaultdict
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+
+from skgraphkde import (
+    GCN,
+    Contrastive,
+    GraphBatch,
+    GraphKDEDetector,
+    GraphSchema,
+    RandomEdges,
+    SpectralEdges,
+    Twins,
+    read_graphs,
+)
+from skgraphkde.datasets import load_mutag
+from skgraphkde.learned.twins import swap_edges, swap_features
+from tests.conftest import permuted, random_graphs
+
+# The paper's table of edge changes on MUTAG: thresholds -> removed, and its std, in percent.
+PAPER_SHARES = {(0.5, 0.75): (15.14, 7.26), (0.6, 0.85): (37.50, 15.32)}
+
+
+def spectral_twins_slow(A, tau_1, tau_2, max_ratio):
+    """Algorithm 1, graph by graph: the paper's SVD, by eigenpairs if the matrix is symmetric."""
+    left, values, right = np.linalg.svd(A)
+    if (A == A.T).all():
+        values, left = np.linalg.eigh(A)
+        right = left.T
+    triples = sorted(
+        zip(values, left.T, right, strict=True),
+        key=lambda item: (-round(abs(item[0]), 9), -item[0]),
+    )
+    values = [value for value, _, _ in triples]
+    energy, total = 0.0, sum(value**2 for value in values)
+    ends = {}
+    for k, value in enumerate(values, 1):
+        energy += value**2
+        for tau in (tau_1, tau_2):
+            if tau not in ends and energy >= (tau - 1e-9) * total:
+                # the vectors of one value stay together
+                ends[tau] = max(
+                    i for i, v in enumerate(values, 1) if abs(v - value) < 1e-8 or i == k
+                )
+    head, tail = range(ends[tau_1]), range(ends[tau_2], len(values))
+    ratio = max_ratio
+    if len(tail):
+        mean_tail = np.mean([abs(values[i]) for i in tail])
+        mean_head = np.mean([abs(values[i]) for i in head])
+        ratio = min(mean_head / mean_tail, max_ratio) if mean_tail > 1e-12 else max_ratio
+    weight = np.where(A > 0, A, A[A > 0].mean())
+    twins = []
+    for part, factor in ((head, 1 / ratio), (tail, ratio)):
+        rebuilt = sum(
+            value * (factor if i in part else 1) * np.outer(u, v)
+            for i, (value, u, v) in enumerate(triples)
+        )
+        twin = (rebuilt > (0.5 + 1e-9) * weight).astype(float)
+        np.fill_diagonal(twin, 0)
+        twins.append(twin)
+    return twins
+
+
+def dense(batch, i):
+    return batch[i].adjacency.toarray()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([(0.5, 0.75), (0.3, 0.9), (0.6, 0.6), (1.0, 1.0)]),
+    st.sampled_from([1.0, 1.5, 10.0]),
+)
+def test_spectral_twins_equal_the_algorithm(directed, seed, thresholds, max_ratio):
+    batch = typed_graphs(6, seed, directed=directed, data=False, max_nodes=12)
+    twins = SpectralEdges(thresholds, max_ratio).twins(batch)
+    for i in range(len(batch)):
+        if batch[i].adjacency.nnz:
+            slow = spectral_twins_slow(dense(batch, i), *thresholds, max_ratio)
+            for twin, expected in zip(twins, slow, strict=True):
+                np.testing.assert_array_equal(dense(twin, i) > 0, expected > 0)
+
+
+@pytest.mark.parametrize("thresholds", PAPER_SHARES)
+def test_share_of_changed_edges_on_mutag(thresholds):
+    molecules, _ = load_mutag(return_X_y=True)
+    removed, added = SpectralEdges(thresholds).twins(molecules)
+    edges = molecules.n_edges_per_graph
+
+    def share(a, b):
+        gone = (a.adjacency > b.adjacency).astype(int)
+        per_node = np.asarray(gone.sum(axis=1)).ravel()
+        return 100 * np.bincount(molecules.graph_of_node, per_node) / 2 / edges
+
+    lost, new = share(molecules, removed), share(added, molecules)
+    mean, std = PAPER_SHARES[thresholds]
+    assert abs(lost.mean() - mean) <= std
+    assert new.mean() > 0
+
+
+@given(st.integers(0, 10**6))
+def test_twins_do_not_depend_on_node_order(seed):
+    # Many equal eigenvalues, many of equal size, and many entries that lie on the cut.
+    shapes = [nx.cycle_graph(6), nx.complete_bipartite_graph(3, 4), nx.hypercube_graph(3)]
+    shapes += [nx.petersen_graph(), nx.icosahedral_graph(), nx.dodecahedral_graph()]
+    batch = read_graphs([*random_graphs(5, seed, labels=""), *shapes])
+    directed = typed_graphs(5, seed, directed=True, data=False)
+    arcs = [
+        nx.cycle_graph(6, nx.DiGraph),
+        nx.path_graph(7, nx.DiGraph),
+        nx.DiGraph(shapes[2].edges),
+    ]
+    arcs += [nx.circulant_graph(9, [1, 3], nx.DiGraph), nx.balanced_tree(3, 2, nx.DiGraph)]
+    directed = GraphBatch.concatenate([directed, read_graphs(arcs)])
+    for graphs in (batch, directed):
+        moved = permuted(graphs, seed).replace(schema=graphs.schema)
+        for twin, of_moved in zip(
+            SpectralEdges().twins(graphs), SpectralEdges().twins(moved), strict=True
+        ):
+            assert (permuted(twin, seed).adjacency != of_moved.adjacency).nnz == 0
+
+
+@given(st.integers(0, 10**6))
+def test_symmetric_graphs_have_the_same_twins_as_directed_ones(seed):
+    graphs = random_graphs(8, seed, labels="", max_nodes=12)
+    directed = read_graphs([*(graph.to_directed() for graph in graphs), nx.DiGraph([(0, 1)])])
+    assert directed.directed
+    pairs = zip(
+        SpectralEdges().twins(read_graphs(graphs)), SpectralEdges().twins(directed), strict=True
+    )
+    for undirected_twin, twin in pairs:
+        assert (undirected_twin.adjacency != twin[: len(graphs)].adjacency).nnz == 0
+
+
+# -- data of edges ---------------------------------------------------------------------------------
+
+
+def typed_graphs(
+    n_graphs, seed, *, directed, data=True, parallel=False, weights=False, max_nodes=9
+):
+    """Graphs whose edges have a category, a number that no other edge has, and perhaps weights."""
+    rng = np.random.RandomState(seed)
+    graphs = []
+    for _ in range(n_graphs):
+        n = rng.randint(2, max_nodes)
+        graph = nx.gnp_random_graph(n, 0.4, directed=directed, seed=int(rng.randint(1000)))
+        graph = (nx.MultiDiGraph if directed else nx.MultiGraph)(graph)
+        if parallel:
+            graph.add_edges_from([edge for edge in list(graph.edges()) if rng.rand() < 0.4])
+        for *_, of_edge in graph.edges(data=True):
+            of_edge["weight"] = float(rng.uniform(0.5, 2)) if weights else 1.0
+            if data:
+                of_edge |= {"kind": "abc"[rng.randint(3)], "length": rng.rand()}
+        graphs.append(graph)
+    if data:  # at least one edge has data
+        graphs[0].add_edge(0, 1, kind="a", length=0.5, weight=1.0)
+    schema = GraphSchema(
+        edge_categories="kind" if data else None,
+        edge_numbers="length" if data else None,
+        edge_weight="weight" if weights else None,
+        directed=directed,
+    )
+    return read_graphs(graphs, schema=schema)
+
+
+KINDS_OF_GRAPHS = {
+    f"{'directed' if directed else 'undirected'}{' parallel' * parallel}{' weighted' * weights}": {
+        "directed": directed,
+        "parallel": parallel,
+        "weights": weights,
+    }
+    for directed in (False, True)
+    for parallel in (False, True)
+    for weights in (False, True)
+}
+# What has all of it, and what has none, is quick.
+OF_EACH_KIND = pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(
+            kind,
+            marks=[] if kind in ("undirected", "directed parallel weighted") else pytest.mark.slow,
+        )
+        for kind in KINDS_OF_GRAPHS
+    ],
+)
+MAKERS = {
+    "spectral": lambda batch, rng: SpectralEdges().twins(batch, rng),
+    "random": lambda batch, rng: RandomEdges(0.5).twins(batch, rng),
+    "swapped": lambda batch, rng: [swap_edges(batch, 0.7, rng)],
+    "structural": lambda batch, rng: Twins(0.5).structural(batch, rng),
+}
+
+
+def edges_of(batch):
+    """The data of the arcs between each pair of nodes, sorted."""
+    row = np.repeat(np.arange(batch.n_nodes), np.diff(batch.adjacency.indptr))
+    found = defaultdict(list)
+    for arc, pair in enumerate(zip(row.tolist(), batch.adjacency.indices.tolist(), strict=True)):
+        name = batch.edge_label_names[batch.edge_labels[arc]]
+        data = (name, *batch.edge_attributes[arc].tolist(), batch.adjacency.data[arc])
+        found[pair].append(data)
+    return {pair: sorted(data) for pair, data in found.items()}
+
+
+@OF_EACH_KIND
+@pytest.mark.parametrize("maker", MAKERS)
+@given(seed=st.integers(0, 10**6))
+def test_what_holds_of_every_twin(kind, maker, seed):
+    batch = typed_graphs(5, seed, **KINDS_OF_GRAPHS[kind])
+    for twin in MAKERS[maker](batch, np.random.RandomState(seed)):
+        assert twin.node_ptr.tolist() == batch.node_ptr.tolist()
+        assert (twin.schema, twin.edge_label_names) == (batch.schema, batch.edge_label_names)
+        A = twin.adjacency
+        assert len(twin.edge_labels) == len(twin.edge_attributes) == A.nnz == len(A.data)
+        row = np.repeat(np.arange(twin.n_nodes), np.diff(A.indptr))
+        assert (np.diff(row * twin.n_nodes + A.indices) >= 0).all()  # sorted
+        assert (row != A.indices).all()
+        assert (twin.graph_of_node[row] == twin.graph_of_node[A.indices]).all()
+        assert (A.data > 0).all()
+        found = edges_of(twin)
+        if not twin.directed:
+            assert all(found[v, u] == data for (u, v), data in found.items())
+        # all that is drawn is drawn from `rng`
+        again = MAKERS[maker](batch, np.random.RandomState(seed))
+        assert edges_of(twin) in [edges_of(other) for other in again]
+
+
+@OF_EACH_KIND
+@pytest.mark.parametrize("maker", ["spectral", "random"])
+@given(seed=st.integers(0, 10**6))
+def test_data_of_edges_that_stay_and_of_new_ones(kind, maker, seed):
+    batch = typed_graphs(5, seed, max_nodes=12, **KINDS_OF_GRAPHS[kind])
+    before, graph = edges_of(batch), batch.graph_of_node
+    for twin in MAKERS[maker](batch, np.random.RandomState(seed)):
+        for (u, v), data in edges_of(twin).items():
+            if (u, v) in before:
+                assert data == before[u, v]
+                continue
+            own = [
+                of for pair, all_of in before.items() if graph[pair[0]] == graph[u] for of in all_of
+            ]
+            assert len(data) == 1
+            assert data[0][:2] in [of[:2] for of in own]
+            np.testing.assert_allclose(data[0][2], np.mean([of[2] for of in own]))
+
+
+def test_data_of_new_edges_are_those_of_every_edge_of_the_graph():
+    graph = nx.cycle_graph(8, create_using=nx.DiGraph)
+    nx.set_edge_attributes(graph, {edge: float(i) for i, edge in enumerate(graph.edges)}, "x")
+    batch = GraphBatch.concatenate([read_graphs([graph])] * 500)
+    _, added = RandomEdges(0.25).twins(batch, np.random.RandomState(0))
+    extra = np.bincount(added.edge_attributes[:, 0].astype(int), minlength=8) - 500
+    assert extra.sum() == 1000
+    np.testing.assert_allclose(extra / 1000, 1 / 8, atol=0.035)
+
+
+def test_twins_do_not_depend_on_the_size_of_blocks():
+    batch = typed_graphs(12, 3, directed=True, max_nodes=12)
+    expected = Twins(0.5).structural(batch, np.random.RandomState(0))
+    with config_context(working_memory=1e-3):
+        twins = Twins(0.5).structural(batch, np.random.RandomState(0))
+    for twin, other in zip(twins, expected, strict=True):
+        assert edges_of(twin) == edges_of(other)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_graphs_without_data_of_edges_draw_nothing_for_them(directed):
+    batch = typed_graphs(6, 0, directed=directed, data=False)
+    rng = np.random.RandomState(0)
+    SpectralEdges().twins(batch, rng)
+    assert swap_edges(batch, 0.5, rng) is batch
+    assert Twins(0.5, edges=None).structural(batch, rng) == [batch]
+    typed = typed_graphs(6, 0, directed=directed)
+    assert swap_edges(typed, 0.0, rng) is typed
+    assert rng.rand() == np.random.RandomState(0).rand()
+    RandomEdges(0.5).twins(batch, rng)
+    expected = np.random.RandomState(0)
+    expected.random_sample(1 + (batch.n_nodes_per_graph**2).sum())
+    assert rng.rand() == expected.rand()
+
+
+@OF_EACH_KIND
+@given(seed=st.integers(0, 10**6), ratio=st.sampled_from([0.2, 0.5, 1.0]))
+def test_swapped_edges(kind, seed, ratio):
+    batch = typed_graphs(5, seed, max_nodes=12, **KINDS_OF_GRAPHS[kind])
+    twin = swap_edges(batch, ratio, np.random.RandomState(seed))
+    for name in ("data", "indices", "indptr"):
+        old, new = (getattr(x.adjacency, name) for x in (batch, twin))
+        if name != "data" or "parallel" not in kind:  # those between one pair have no order
+            np.testing.assert_array_equal(new, old)
+    for i in range(len(batch)):
+        before, after = edges_of(batch[i]), edges_of(twin[i])
+        pairs = [pair for pair in before if batch.directed or pair[0] < pair[1]]
+        assert sorted(of[:2] for pair in pairs for of in after[pair]) == sorted(
+            of[:2]
+            for pair in pairs
+            for of in before[pair]  # category and number go together
+        )
+        for pair in pairs:
+            assert sorted(of[2] for of in after[pair]) == sorted(of[2] for of in before[pair])
+        n_changed = sum(
+            len({of[:2] for of in after[pair]} - {of[:2] for of in before[pair]}) for pair in pairs
+        )
+        assert n_changed <= math.floor(ratio * batch.n_edges_per_graph[i] + 1e-9)
+
+
+def test_swapped_edges_move():
+    batch = typed_graphs(30, 1, directed=True, max_nodes=12)
+    twin = swap_edges(batch, 1.0, np.random.RandomState(0))
+    moved = (twin.edge_attributes != batch.edge_attributes).mean()
+    assert moved > 0.7  # a permutation of m edges leaves one where it is, on average
+    (both,) = Twins(1.0, edges=None).structural(batch, np.random.RandomState(0))
+    np.testing.assert_array_equal(both.edge_attributes, twin.edge_attributes)
+    np.testing.assert_array_equal(both.edge_labels, twin.edge_labels)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.filterwarnings("ignore:not read")
+def test_training_on_typed_graphs(directed):
+    batch = typed_graphs(12, 5, directed=directed, parallel=True)
+    training = Contrastive(max_iter=1, twins=Twins(0.5))
+    detector = GraphKDEDetector(
+        encoder=GCN(backend="torch"), training=training, random_state=0
+    ).fit(batch)
+    assert np.isfinite(detector.score_samples(batch)).all()
+    assert detector.score(batch) == detector.score(batch)
+
+
+HARD = {
+    "one node": nx.empty_graph(1),
+    "no edges": nx.empty_graph(5),
+    "one edge": nx.path_graph(2),
+    "complete": nx.complete_graph(7),
+    "disconnected": nx.disjoint_union(nx.cycle_graph(5), nx.path_graph(3)),
+    "star": nx.star_graph(30),
+}
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("kind", ["both", "features", "spectrum", "random_edges"])
+@pytest.mark.filterwarnings("ignore:graph . is undirected")
+def test_hard_graphs_survive(kind, directed):
+    batch = read_graphs(list(HARD.values()), schema=GraphSchema(directed=directed))
+    twins = Contrastive(twins=kind).specification("twins")
+    for twin in twins.structural(batch, np.random.RandomState(0)):
+        assert twin.n_nodes_per_graph.tolist() == batch.n_nodes_per_graph.tolist()
+        if not directed or kind != "random_edges":
+            assert (twin.adjacency != twin.adjacency.T).nnz == 0
+        assert not twin.adjacency.diagonal().any()
+        assert twin.n_edges_per_graph[:2].tolist() == [0, 0]
+
+
+def test_weights_scale_with_the_graph():
+    graphs = random_graphs(5, labels="", max_nodes=12)
+    for graph in graphs:
+        nx.set_edge_attributes(graph, {e: 1.0 + (sum(e) % 4) for e in graph.edges}, "weight")
+    batch = read_graphs(graphs, schema=GraphSchema(edge_weight="weight"))
+    scaled = batch.replace(adjacency=7.0 * batch.adjacency)
+    for a, b in zip(SpectralEdges().twins(batch), SpectralEdges().twins(scaled), strict=True):
+        np.testing.assert_allclose(b.adjacency.toarray(), 7 * a.adjacency.toarray())
+    before, after = (b.adjacency.toarray() for b in (batch, SpectralEdges().twins(batch)[0]))
+    kept = (before > 0) & (after > 0)
+    np.testing.assert_allclose(after[kept], before[kept])
+
+
+def test_light_edges_stay_if_the_spectrum_does():
+    graph = nx.path_graph(6)
+    nx.set_edge_attributes(graph, 1.0, "weight")
+    graph.add_weighted_edges_from([(0, 3, 10.0), (2, 5, 10.0)])
+    batch = read_graphs([graph], schema=GraphSchema(edge_weight="weight"))
+    for twin in SpectralEdges(max_ratio=1.0).twins(batch):
+        np.testing.assert_allclose(twin.adjacency.toarray(), batch.adjacency.toarray())
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.2, 0.5, 1.0]))
+def test_swapped_features(seed, ratio):
+    batch = read_graphs(random_graphs(8, seed, labels="", max_nodes=12))
+    batch = batch.replace(attributes=np.arange(batch.n_nodes, dtype=float)[:, None])
+    twin = swap_features(batch, ratio, np.random.RandomState(seed))
+    for i in range(len(batch)):
+        before, after = batch[i].attributes.ravel(), twin[i].attributes.ravel()
+        assert sorted(after) == before.tolist()  # a permutation within the graph
+        assert (before != after).sum() <= math.floor(ratio * len(before) + 1e-9)
+    assert twin.adjacency is not None
+    np.testing.assert_array_equal(batch.attributes.ravel(), np.arange(batch.n_nodes))
+
+
+def test_swaps_are_uniform():
+    """Every node is chosen equally often, and every permutation of the chosen comes up."""
+    batch = GraphBatch.concatenate([read_graphs([nx.path_graph(6)])] * 4000)
+    batch = batch.replace(attributes=np.tile(np.arange(6.0), 4000)[:, None])
+    rows = swap_features(batch, 0.5, np.random.RandomState(0)).attributes.reshape(-1, 6)
+    moved = (rows != np.arange(6)).mean(0)  # 3 of 6 nodes, each stays with probability 1/3
+    np.testing.assert_allclose(moved, 0.5 * 2 / 3, atol=0.03)
+
+
+def test_random_edges_change_a_fifth():
+    graphs = [nx.gnp_random_graph(30, 0.3, seed=seed) for seed in range(4)]
+    batch = read_graphs([*graphs, nx.complete_graph(6)])
+    removed, added = RandomEdges().twins(batch, np.random.RandomState(0))
+    edges = batch.n_edges_per_graph
+    count = np.floor(0.2 * edges + 1e-9).astype(int)
+    assert (removed.n_edges_per_graph == edges - count).all()
+    assert (added.n_edges_per_graph[:4] == (edges + count)[:4]).all()
+    assert added.n_edges_per_graph[4] == 15  # no room
+    assert (removed.adjacency > batch.adjacency).nnz == 0
+    assert (batch.adjacency > added.adjacency).nnz == 0
+
+
+# -- specifications --------------------------------------------------------------------------------
+
+SHORT = {
+    "both": (0.2, SpectralEdges),
+    "features": (0.2, type(None)),
+    "spectrum": (0, SpectralEdges),
+    "random_edges": (0, RandomEdges),
+}
+
+
+@pytest.mark.parametrize("kind", SHORT)
+def test_what_the_strings_are_short_for(kind):
+    twins = Contrastive(twins=kind).specification("twins")
+    assert (twins.swap_ratio, type(twins.specification("edges"))) == SHORT[kind]
+
+
+@pytest.mark.parametrize(
+    "edges", [SpectralEdges((0.6, 0.85), max_ratio=1.8), RandomEdges(0.5), None]
+)
+def test_structural_twins_are_those_of_the_edges(edges):
+    batch = read_graphs([nx.gnp_random_graph(12, 0.3, seed=seed) for seed in range(6)])
+    twins = Twins(edges=edges).structural(batch, np.random.RandomState(0))
+    expected = [batch] if edges is None else edges.twins(batch, np.random.RandomState(0))
+    for twin, other in zip(twins, expected, strict=True):
+        assert (twin.adjacency != other.adjacency).nnz == 0
+
+
+@pytest.mark.parametrize(
+    ("twins", "message"),
+    [
+        (Twins(swap_ratio=0, edges=None), "twins are copies of the graphs: raise swap_ratio, or"),
+        (Twins(swap_ratio=1.1), "'swap_ratio' parameter of Twins must be"),
+        (Twins(edges="all"), "'edges' parameter of Twins must be"),
+        (Twins(edges=RandomEdges(ratio=-0.1)), "'ratio' parameter of RandomEdges must be"),
+        (Twins(edges=SpectralEdges(max_ratio=0.9)), "'max_ratio' parameter of SpectralEdges must"),
+        (Twins(edges=SpectralEdges((0.8, 0.5))), r"0 < tau_1 <= tau_2 <= 1. Got \(0.8, 0.5\)"),
+        (Twins(edges=SpectralEdges((0.5,))), "must be .tau_1, tau_2. with"),
+        (Twins(edges=SpectralEdges((0.5, "x"))), "must be .tau_1, tau_2. with"),
+        (Twins(edges=SpectralEdges(0.5)), "'energy_thresholds' parameter of SpectralEdges must be"),
+    ],
+)
+def test_bad_parameters(twins, message):
+    with pytest.raises(ValueError, match=message):
+        twins.validate()
+    detector = GraphKDEDetector(encoder="gcn", training=Contrastive(twins=twins))
+    with pytest.raises(ValueError, match=message):
+        detector.fit(random_graphs(4))

@@ -1,0 +1,132 @@
+"""The defaults do all they can where torch is not installed, and do not import it where it is."""
+
+import json
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from skgraphkde import GCN, Contrastive, GraphKDEDetector
+
+NORMAL = [nx.cycle_graph(n) for n in range(6, 26)]
+NEW = [nx.star_graph(9), nx.cycle_graph(11)]
+
+# As if these packages were not there: nobody finds them.
+ABSENT = """
+import sys
+from importlib.machinery import PathFinder
+
+class Others(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name.partition(".")[0] not in ("torch", "dgl", "triton"):
+            return super().find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Others
+"""
+
+PYTHON = """
+import json, sys
+import networkx as nx
+from skgraphkde import GraphKDEDetector, load, report
+from skgraphkde.inspection import explain
+
+normal, new = [[nx.Graph(edges) for edges in some] for some in json.load(sys.stdin)]
+detector = GraphKDEDetector(random_state=0).fit(normal)
+answers = [detector.score_samples(new), detector.predict(new), detector.p_values(new)]
+detector.save("model.skg")
+answers.append(load("model.skg").score_samples(new))
+explain(detector, new)
+report(detector, new)
+answers.append(detector.partial_fit(normal[:3]).score_samples(new))
+answers.append(load("trained.skg").score_samples(new))
+loaded = sorted({"torch", "dgl", "triton"} & set(sys.modules))
+print(json.dumps([[x.tolist() for x in answers], loaded]))
+"""
+
+WITHOUT = """
+from skgraphkde.learned import GCN, Contrastive
+for what in (
+    lambda: GraphKDEDetector(encoder="gcn").fit(normal),
+    lambda: GraphKDEDetector(training="contrastive").fit(normal),
+    lambda: GraphKDEDetector(device="cuda").fit(normal),
+    lambda: load("gcn.skg"),
+):
+    try:
+        what()
+    except ImportError as error:
+        print(error)
+"""
+
+SHELL = """
+import json, shlex, sys
+from click.testing import CliRunner
+from skgraphkde.cli import main
+
+for line in sys.stdin:
+    result = CliRunner().invoke(main, shlex.split(line))
+    print(json.dumps([result.exit_code, result.output, "torch" in sys.modules]))
+"""
+
+COMMANDS = {
+    "fit normal -o own.skg": 0,
+    "score own.skg new": 0,
+    "explain own.skg new/0.graphml": 0,
+    "report own.skg new -o page.html": 0,
+    "update own.skg new -o updated.skg": 0,
+    "watch own.skg new -o log.csv": 0,
+    "info updated.skg": 0,
+    "fit normal -o gcn.skg --set encoder=gcn": 1,
+}
+INSTALL = "needs torch, which is not installed: pip install 'skgraphkde[gcn]'"
+
+
+def run(program, text, folder):
+    """What a fresh process writes, line by line."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        input=text,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("absent", [True, False], ids=["absent", "installed"])
+def test_the_library(absent, tmp_path):
+    """With the answers of this process, which has imported torch."""
+    detector = GraphKDEDetector(random_state=0).fit(NORMAL)
+    expected = [detector.score_samples(NEW), detector.predict(NEW), detector.p_values(NEW)]
+    expected += [expected[0], detector.partial_fit(NORMAL[:3]).score_samples(NEW)]
+    gcn = GraphKDEDetector(encoder=GCN(8), training=Contrastive(max_iter=1), random_state=0)
+    gcn.fit(NORMAL).save(tmp_path / "gcn.skg")
+    detector = GraphKDEDetector(training=Contrastive(max_iter=1), random_state=0).fit(NORMAL)
+    detector.save(tmp_path / "trained.skg")  # the weights of the mixtures
+    expected.append(detector.score_samples(NEW))
+    graphs = [[list(graph.edges) for graph in some] for some in (NORMAL, NEW)]
+    program = ABSENT + PYTHON + WITHOUT if absent else PYTHON
+    first, *errors = run(program, json.dumps(graphs), tmp_path)
+    answers, loaded = json.loads(first)
+    for ours, theirs in zip(expected, answers, strict=True):
+        np.testing.assert_allclose(theirs, ours, rtol=1e-9)
+    assert loaded == []
+    assert [INSTALL in error for error in errors] == ([True] * 4 if absent else []), errors
+
+
+def test_the_shell(tmp_path):
+    for name, graphs in (("normal", NORMAL), ("new", NEW)):
+        (tmp_path / name).mkdir()
+        for i, graph in enumerate(graphs):
+            nx.write_graphml(graph, tmp_path / name / f"{i}.graphml")
+    lines = run(ABSENT + SHELL, "\n".join(COMMANDS), tmp_path)
+    for command, line in zip(COMMANDS, lines, strict=True):
+        exit_code, output, is_loaded = json.loads(line)
+        assert exit_code == COMMANDS[command], (command, output)
+        assert not is_loaded, command
+    assert INSTALL in output
+    assert output.count("\n") == 1

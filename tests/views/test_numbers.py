@@ -1,0 +1,101 @@
+"""Nodes and edges whose numbers together are odd, against distances written out."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
+
+from skgraphkde import GraphKDEDetector, GraphSchema, Numbers, load, read_graphs
+from skgraphkde.inspection import explain
+from tests.conftest import permuted
+
+SCHEMA = GraphSchema(
+    node_categories="kind", node_numbers=("a", "b"), edge_numbers="flow", missing="indicate"
+)
+
+
+def plant(seed, odd=None):
+    """Two numbers that go together, around a mean of each kind."""
+    rng, graph = np.random.RandomState(seed), nx.gnm_random_graph(12, 16, seed=seed)
+    for data in graph.nodes.values():
+        data["kind"] = "pv"[rng.randint(2)]
+        a = rng.normal(10 * (data["kind"] == "p"), 1)
+        data.update(a=a, b=a + 0.05 * rng.normal())
+    for data in graph.edges.values():
+        data["flow"] = float(rng.choice([1.0, 5.0]) + 0.01 * rng.normal())
+    if odd == "contradiction":
+        mean = 10 * (graph.nodes[3]["kind"] == "p")
+        graph.nodes[3].update(a=mean + 1.0, b=mean - 1.0)
+    if odd == "between":
+        next(iter(graph.edges.values()))["flow"] = 3.0
+    if odd == "missing":
+        graph.nodes[3]["a"] = None
+    return graph
+
+
+def read(graphs):
+    return read_graphs(graphs, schema=SCHEMA)
+
+
+@given(st.integers(0, 10**6))
+def test_scores_equal_the_definition(seed):
+    references, batch = (read([plant(seed + n + i) for i in range(n)]) for n in (8, 4))
+    view = Numbers().fit(references)
+    for graphs, own in ((batch, np.full(4, -1)), (references, np.arange(8))):
+        expected = np.zeros(len(graphs))
+        for rows in view._rows(graphs):
+            points = view.points_[rows.what]
+            placed = points._placed(rows.values, points._codes(rows.kinds))
+            known, owner = points.parts["points"], points.parts["graph"]
+            D = np.linalg.norm(placed[:, None] - known, axis=2)
+            D[owner == own[rows.graph][:, None]] = np.inf
+            nearest = D.min(axis=1)
+            np.maximum.at(expected, rows.graph, np.where(nearest < 5e5, nearest, 0))
+        scores = view.scores(graphs, own)
+        np.testing.assert_allclose(scores, -expected, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(view.scores(permuted(graphs, seed), own), scores, rtol=1e-9)
+
+
+def test_numbers_are_whitened_by_kind():
+    batch = read([plant(seed) for seed in range(60)])
+    points = Numbers().fit(batch).points_["nodes"].parts
+    kinds = points["points"][:, -1]
+    for kind in np.unique(kinds):
+        some = points["points"][kinds == kind, :-1]
+        np.testing.assert_allclose(some.mean(axis=0), 0, atol=1e-9)
+    # Two numbers that go together have one direction in which they hardly vary.
+    W = points["whitening"]
+    raw = points["points"][:, :-1] @ np.linalg.inv(W)
+    covariance = raw.T @ raw / len(raw) + 1e-3 * np.eye(2)
+    np.testing.assert_allclose(W.T @ covariance @ W, np.eye(2), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("odd", "text"),
+    [("contradiction", "of node 3"), ("between", "flow 3 of edge"), ("missing", "a missing")],
+)
+def test_usual_values_that_do_not_belong_together(odd, text, tmp_path):
+    detector = GraphKDEDetector(schema=SCHEMA, views=("density", "numbers"))
+    detector.fit([plant(seed) for seed in range(100)])
+    new = [plant(1000 + seed, odd if seed % 2 else None) for seed in range(40)]
+    scores = detector.score_samples(new)
+    assert roc_auc_score(np.arange(40) % 2 == 0, scores) > 0.9
+    first = explain(detector, new[1::2], n_reasons=1)["reason"]
+    assert first.str.contains(text, regex=False).mean() > 0.8
+    detector.save(tmp_path / "model.skg")
+    np.testing.assert_array_equal(load(tmp_path / "model.skg").score_samples(new), scores)
+
+
+def test_some_nodes_stand_for_many():
+    batch = read([plant(seed) for seed in range(50)])
+    few, most = (Numbers(n).fit(batch) for n in (40, 10_000))
+    assert len(few.points_["nodes"].parts["points"]) <= 40
+    own = np.full(50, -1)
+    assert (few.scores(batch, own) <= most.scores(batch, own) + 1e-12).all()
+
+
+def test_graphs_without_numbers_are_refused():
+    with pytest.raises(ValueError, match=r"Numbers needs numbers .* or omit the view"):
+        GraphKDEDetector(views=("density", "numbers")).fit([nx.cycle_graph(n) for n in (3, 4, 5)])

@@ -1,0 +1,116 @@
+"""Statistics of whole graphs, against networkx and nearest neighbors written out."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, load, read_graphs
+from skgraphkde.inspection import explain
+from tests.conftest import permuted, random_graphs
+from tests.graphs.test_relations import typed_graphs
+
+
+def table(graphs, **options):
+    batch = read_graphs(graphs, **options)
+    view = Statistics().fit(batch)
+    return dict(zip(view.names_, view.table_.T, strict=True))
+
+
+def structure_slow(graph):
+    n, m, degrees = len(graph), graph.number_of_edges(), [d for _, d in graph.degree]
+    n_components = nx.number_connected_components(graph)
+    return {
+        "log nodes": np.log(n),
+        "log edges": np.log1p(m),
+        "density": nx.density(graph),
+        "mean degree": np.mean(degrees),
+        "deviation of degrees": np.std(degrees),
+        "log largest degree": np.log1p(max(degrees)),
+        "clustering": nx.transitivity(graph),
+        "log components": np.log(n_components),
+        "log cycles": np.log1p(m - n + n_components),
+        **{f"share of degree {k}": np.mean([d == k for d in degrees]) for k in range(3)},
+    }
+
+
+@given(st.integers(0, 10**6))
+def test_structure_is_that_of_networkx(seed):
+    graphs = random_graphs(8, seed, max_nodes=14)
+    found, expected = table(graphs), [structure_slow(graph) for graph in graphs]
+    for name in expected[0]:
+        np.testing.assert_allclose(found[name], [x[name] for x in expected], atol=1e-7)
+    for label in "CNO":
+        of_graphs = [list(dict(graph.nodes(data="label")).values()) for graph in graphs]
+        shares = [labels.count(label) / len(labels) for labels in of_graphs]
+        if any(shares):
+            np.testing.assert_allclose(found[f"share of node label={label}"], shares)
+
+
+def test_directions_categories_and_numbers():
+    graphs = typed_graphs(6)
+    found = table(graphs)
+    for i, graph in enumerate(graphs):
+        sources = [graph.out_degree(v) > 0 and not graph.in_degree(v) for v in graph]
+        assert found["share of sources"][i] == pytest.approx(np.mean(sources))
+        kinds = [kind for *_, kind in graph.edges(data="label")]
+        for kind in set(kinds):
+            share = kinds.count(kind) / len(kinds)
+            assert found[f"share of edge label={kind}"][i] == pytest.approx(share)
+    rng = np.random.RandomState(0)
+    for graph in graphs:
+        for data in graph.nodes.values():
+            data["temp"] = float(rng.normal(20, 3)) if rng.rand() < 0.8 else None
+    schema = GraphSchema(node_numbers="temp", missing="indicate")
+    found = table(graphs, schema=schema)
+    for i, graph in enumerate(graphs):
+        given_ = [x for _, x in graph.nodes(data="temp") if x is not None]
+        assert found["mean node temp"][i] == pytest.approx(np.mean(given_))
+        assert found["deviation of node temp"][i] == pytest.approx(np.std(given_))
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 3])
+@given(st.integers(0, 10**6))
+def test_scores_equal_the_definition(n_neighbors, seed):
+    references, batch = (read_graphs(random_graphs(n, seed + n)) for n in (12, 5))
+    view = Statistics(n_neighbors).fit(references)
+    whitened = (view.table_ - view.means_) / view.scales_ @ view.whitening_
+    covariance = np.linalg.inv(view.whitening_ @ view.whitening_.T)
+    standardized = (view.table_ - view.means_) / view.scales_
+    ridge = 0.1 * np.eye(len(covariance))
+    np.testing.assert_allclose(covariance, standardized.T @ standardized / 12 + ridge, atol=1e-8)
+    D = np.linalg.norm(whitened[:, None] - whitened, axis=2)
+    np.fill_diagonal(D, np.inf)
+    expected = -np.sort(D, axis=1)[:, :n_neighbors].mean(axis=1)
+    np.testing.assert_allclose(view.scores(references, np.arange(12)), expected, atol=1e-6)
+    nobody = np.full(5, -1)
+    scores = view.scores(batch, nobody)
+    np.testing.assert_allclose(view.scores(permuted(batch, seed), nobody), scores, atol=1e-9)
+    alone = np.hstack([view.scores(batch[i], nobody[:1]) for i in range(5)])
+    np.testing.assert_allclose(alone, scores, atol=1e-9)
+
+
+@pytest.mark.parametrize("odd", ["a lone node", "two pieces"])
+def test_what_no_other_view_looks_at(odd, tmp_path):
+    """Pieces that each look normal."""
+
+    def graph(seed, n=24):
+        tree = nx.random_labeled_tree(n, seed=seed)
+        nx.set_node_attributes(tree, {v: "CNO"[(v + seed) % 3] for v in tree}, "label")
+        return tree
+
+    detector = GraphKDEDetector(views=("density", "statistics"))
+    detector.fit([graph(seed) for seed in range(80)])
+    new = [graph(1000 + seed) for seed in range(20)]
+    for i in range(0, 20, 2):
+        if odd == "a lone node":
+            new[i].add_node("alone", label="C")
+        else:
+            new[i] = nx.disjoint_union(graph(2000 + i, 12), graph(3000 + i, 12))
+    scores = detector.score_samples(new)
+    assert scores[::2].max() < np.median(scores[1::2])
+    text = " ".join(explain(detector, new[:1], n_reasons=20)["reason"])
+    assert "components 2 (known graphs: 1 to 1)" in text or "degree 0" in text
+    detector.save(tmp_path / "model.skg")
+    np.testing.assert_array_equal(load(tmp_path / "model.skg").score_samples(new), scores)

@@ -1,0 +1,97 @@
+"""Similarities of graphs by their neighborhoods, against counting written out."""
+
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+
+from skgraphkde import GraphKDEDetector, Neighbors, Tanimoto, load, read_graphs
+from skgraphkde.inspection import explain
+from tests.conftest import permuted, random_graphs
+from tests.views.test_novelty import neighborhood
+
+NOBODY = np.full(5, -1)
+
+
+def counts_slow(graph, radius, label):
+    """How many nodes have each neighborhood, of each radius."""
+    return Counter(
+        (r, neighborhood(graph, node, r, label)) for r in range(radius + 1) for node in graph
+    )
+
+
+def tanimoto_slow(a, b):
+    return (a & b).total() / (a | b).total()
+
+
+def differing_slow(a, b):
+    return np.sqrt(len(set(a) ^ set(b)))
+
+
+@pytest.mark.parametrize("working_memory", [1024, 0.001])
+@pytest.mark.parametrize("labels", ["CNO", ""])
+@given(st.integers(0, 10**6), st.integers(0, 3))
+def test_scores_equal_the_definition(working_memory, labels, seed, radius):
+    graphs, new = (random_graphs(n, seed + n, labels=labels) for n in (12, 5))
+    known = [counts_slow(x, radius, bool(labels)) for x in graphs]
+    references, batch = read_graphs(graphs), read_graphs(new)
+    with config_context(working_memory=working_memory):
+        tanimoto = Tanimoto(radius).fit(references)
+        neighbors = Neighbors(3, radius).fit(references)
+        for part, own in ((batch, NOBODY), (references, np.arange(12))):
+            found = [
+                counts_slow(x, radius, bool(labels)) for x in (new, graphs)[part is references]
+            ]
+            for view, slow, pooled in (
+                (tanimoto, tanimoto_slow, max),
+                (neighbors, differing_slow, lambda values: -np.mean(sorted(values)[:3])),
+            ):
+                expected = [
+                    pooled([slow(a, b) for j, b in enumerate(known) if j != i])
+                    for a, i in zip(found, own, strict=True)
+                ]
+                np.testing.assert_allclose(view.scores(part, own), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("view", [Tanimoto(2), Neighbors(2, 3)], ids=str)
+@given(seed=st.integers(0, 10**6))
+def test_neither_company_nor_the_order_of_nodes_matters(view, seed):
+    view.fit(read_graphs(random_graphs(10, seed)))
+    batch = read_graphs(random_graphs(5, seed + 1))
+    expected = view.scores(batch, NOBODY)
+    np.testing.assert_array_equal(view.scores(permuted(batch, seed), NOBODY), expected)
+    alone = np.hstack([view.scores(batch[i], NOBODY[:1]) for i in range(5)])
+    np.testing.assert_array_equal(alone, expected)
+
+
+def test_fewer_references_than_neighbors():
+    references = read_graphs(random_graphs(3))
+    few, most = (Neighbors(k).fit(references) for k in (2, 50))
+    for own in (np.full(3, -1), np.arange(3)):
+        np.testing.assert_array_equal(most.scores(references, own), few.scores(references, own))
+
+
+@pytest.mark.parametrize("view", ["tanimoto", "neighbors"])
+def test_reasons_name_the_nearest_known_graph(view, tmp_path):
+    graphs = random_graphs(30)
+    detector = GraphKDEDetector(views=("density", view)).fit(graphs)
+    odd = [nx.gnp_random_graph(40, 0.1, seed=0)]
+    nx.set_node_attributes(odd[0], {node: "CNO"[node % 3] for node in odd[0]}, "label")
+    reasons = explain(detector, odd, n_reasons=20).set_index("what")
+    [text] = reasons.loc[[detector.model_.view_names[1]], "reason"]
+    assert "known graph" in text
+    detector.save(tmp_path / "model.skg")
+    loaded = load(tmp_path / "model.skg")
+    np.testing.assert_array_equal(loaded.score_samples(odd), detector.score_samples(odd))
+    assert explain(loaded, odd, n_reasons=20)["reason"].tolist() == reasons["reason"].tolist()
+
+
+def test_copies_are_most_similar():
+    graphs = random_graphs(20)
+    references, own = read_graphs(graphs), np.full(20, -1)
+    assert (Tanimoto().fit(references).scores(references, own) == 1).all()
+    assert (Neighbors(1).fit(references).scores(references, own) == 0).all()
