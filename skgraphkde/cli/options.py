@@ -140,9 +140,9 @@ detector_option = click.option(
     "--detector",
     metavar="MODULE[:CLASS]",
     callback=_detector_class,
-    help="A detector of your own, a subclass of BaseGraphDetector, or only the module of an "
-    "encoder or a distance of your own. The module may be in the current folder. It is imported, "
-    "which a model file alone cannot cause.  [default: GraphKDEDetector]",
+    help="A detector of your own, a subclass of BaseGraphDetector, or only the module of a "
+    "view, an encoder or a distance of your own. The module may be in the current folder. It is "
+    "imported, which a model file alone cannot cause.  [default: GraphKDEDetector]",
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -16,6 +17,7 @@ from skgraphkde.density.references import SAMPLINGS, References
 from skgraphkde.detectors.fitting import ModelFitter
 from skgraphkde.detectors.model import GraphModel, device_of
 from skgraphkde.detectors.updating import UpdatableDetector
+from skgraphkde.distances.base import Distance
 from skgraphkde.distances.mmd import MMD
 from skgraphkde.encoders.base import Encoder
 from skgraphkde.encoders.propagation import Propagation
@@ -201,7 +203,7 @@ class GraphKDEDetector(
     _parameter_constraints: dict = {
         "features": shorthand_options(_shorthands["features"], NodeFeatures),
         "encoder": shorthand_options(_shorthands["encoder"], Encoder),
-        "views": [*shorthand_options(_shorthands["views"], View), tuple],
+        "views": "no_validation",  # see _validate_views
         "training": [None, *shorthand_options(_shorthands["training"], Contrastive)],
         "references": [None, *shorthand_options(_shorthands["references"], References)],
         "device": "no_validation",  # a device of torch, which is not imported for this
@@ -257,8 +259,7 @@ class GraphKDEDetector(
             names = sorted(set(self._shorthands["views"]) - {"auto"})
             raise ValueError(
                 "The 'views' parameter of GraphKDEDetector must be one view or a tuple of views, "
-                f"each a View object or one of {names}. "
-                f"Got {f'{wrong[0]!r} in {self.views!r}' if wrong else 'an empty tuple'}."
+                f"each a View object or one of {names}. {self._wrong_views(wrong, names)}"
             )
         for view in views:
             view.validate()
@@ -267,6 +268,28 @@ class GraphKDEDetector(
                 f"views={self.views!r} has no Density, whose distance finds the nearest graphs: "
                 "add 'density'"
             )
+
+    def _wrong_views(self, wrong: list, names: list[str]) -> str:
+        """The end of an error: what the views are, and what to do about it."""
+        if not wrong:
+            return "Got an empty tuple."
+        if isinstance(self.views, tuple) and "auto" in self.views:
+            return (
+                f"Got {self.views!r}: 'auto' stands for several views, write them out, such as "
+                "(Density(MMD(estimator='biased')), Density(MMD(gammas=(1.0,))), 'novelty')."
+            )
+        first = wrong[0]
+        cure = ""
+        if isinstance(first, list):
+            cure = " A list: write a tuple."
+        elif isinstance(first, Distance):
+            cure = f" It is a distance: write Density({first!r})."
+        elif isinstance(first, type):
+            cure = f" It is a class: write {first.__name__}()."
+        elif isinstance(first, str) and (close := get_close_matches(first.lower(), names, 1)):
+            cure = f" Did you mean {close[0]!r}?"
+        where = f" in {self.views!r}" if isinstance(self.views, tuple) else ""
+        return f"Got {first!r}{where}.{cure}"
 
     # -- fit ---------------------------------------------------------------------------------------
 

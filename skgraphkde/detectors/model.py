@@ -470,6 +470,9 @@ def _scores(view: View, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
             f"{type(view).__name__}.scores must return one score for each of {len(graphs)} graphs, "
             f"and returned an array of shape {scores.shape}"
         )
+    if not np.isfinite(scores).all():
+        wrong = scores[~np.isfinite(scores)][0]
+        raise ValueError(f"{type(view).__name__}.scores returned {wrong}: scores must be finite")
     return scores
 
 

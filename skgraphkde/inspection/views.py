@@ -249,7 +249,7 @@ def shares_of(
 def _checked(view: int | None, model: GraphModel) -> int | None:
     if view is not None and view not in model.densities:
         raise ValueError(
-            f"view must be the index of a density, one of {model.densities}, got {view!r}; "
-            "novel_nodes explains the view of novelty"
+            f"view must be the index of a density, one of {model.densities}, got {view!r}: the "
+            "other views have no distances"
         )
     return view

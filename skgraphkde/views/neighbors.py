@@ -23,7 +23,9 @@ class Neighbors(View):
     The distance of two graphs is the square root of the number of distinct neighborhoods, of any
     radius up to `radius`, that one of them has and the other lacks. The score is minus the mean
     distance to the nearest `n_neighbors` references. It depends on numbers, not on shares: a graph
-    with many new parts is far from all others, whatever else it has.
+    with many different new parts is far from all others, whatever else it has. A graph with few
+    distinct neighborhoods, such as a ring or a complete graph, is near to everything, even if all
+    of them are new: combine this view with :class:`Novelty` or :class:`Tanimoto`.
 
     Parameters
     ----------

@@ -19,8 +19,11 @@ from skgraphkde.views.neighborhoods import blocks_of_pairs, nearest
 
 # Categories that have a share of their own; the others are one.
 MOST_CATEGORIES = 200
-# Statistics that a reason names.
-LISTED = 3
+# Statistics of which there are reasons.
+REASONS = (
+    *("log largest degree", "deviation of degrees", "clustering", "log components", "log cycles"),
+    *("share of degree 0", "share of sources", "share of sinks"),
+)
 # Variance that whitening adds, in units of the variance of a statistic.
 RIDGE = 0.1
 
@@ -183,20 +186,23 @@ class Statistics(View):
     # -- reasons -----------------------------------------------------------------------------------
 
     def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
-        """Mean distance to the nearest references.
+        """Statistics of the structure; sizes, categories and numbers are reasons for any detector.
 
         Parameters
         ----------
         graphs : GraphBatch
         own : ndarray of shape (n_graphs,), int
-            As for :meth:`scores`.
+            Not used.
 
         Returns
         -------
         list of Property
         """
-        distances = -self.scores(graphs, own)
-        return [Property("statistics", self.name, distances, np.full(len(graphs), 0.1))]
+        return [
+            Property("statistics", x.name, x.values, np.full(len(graphs), x.step / 2), both=True)
+            for x in _structure(graphs)
+            if x.name in REASONS
+        ]
 
     def reason(
         self,
@@ -205,24 +211,13 @@ class Statistics(View):
         known: np.ndarray,
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
-        """The statistics that are farthest from their means, see :meth:`View.reason`."""
-        values = self.table(graph)[0]
-        away = np.abs(self._standardized(values))
-        most = np.argsort(-away, kind="stable")[:LISTED]
-        parts = []
-        for j in most[away[most] > away.max() / 3].tolist():
-            known_values = self._readable(j, self.table_[:, j])
-            low, high = np.nanmin(known_values), np.nanmax(known_values)
-            own, name = self._readable(j, values[j]), self.names_[j].removeprefix("log ")
-            parts.append(f"{name} {own:.3g} (known graphs: {low:.3g} to {high:.3g})")
-        return Reason(self.names_[most[0]].removeprefix("log "), ", ".join(parts))
-
-    def _readable(self, j: int, values: Any) -> Any:
-        """Values of a statistic without their logarithm."""
-        if not self.names_[j].startswith("log "):
-            return values
-        has_one_more = self.names_[j] not in ("log nodes", "log components")
-        return np.exp(values) - has_one_more
+        """The statistic and those of the references, see :meth:`View.reason`."""
+        values = np.append(known, unusual.values)
+        if unusual.what.startswith("log "):
+            values = np.exp(values) - (unusual.what != "log components")
+        name, own = unusual.what.removeprefix("log "), values[-1]
+        low, high = values[:-1].min(), values[:-1].max()
+        return Reason(name, f"{name} {own:.3g} (known graphs: {low:.3g} to {high:.3g})")
 
     def _take_fitted(self, state: State) -> None:
         self.columns_ = state.take_array("columns_", np.int64, (None,), low=0)

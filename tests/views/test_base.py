@@ -214,7 +214,7 @@ def test_missing_methods_are_named():
     [
         (np.zeros((40, 1)), r"Wrong\.scores must return one score for each of 40 graphs"),
         (np.zeros(3), r"Wrong\.scores must return one score for each of 40 graphs, .*\(3,\)"),
-        (np.full(40, np.nan), "score of graph 0 is not a finite number"),
+        (np.full(40, np.nan), "scores returned nan: scores must be finite"),
     ],
 )
 def test_scores_that_are_none(scores, message):
