@@ -464,7 +464,9 @@ class GraphModel:
 def _scores(view: View, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
     """Scores of one view, in blocks whose arrays fit into working_memory."""
     costs = 8.0 * (10 * graphs.n_nodes_per_graph + 4 * graphs.n_arcs_per_graph)
-    scores = np.concatenate([view.scores(graphs[block], own[block]) for block in blocks(costs)])
+    scores = np.concatenate(
+        [view.scores(graphs[block], own[block].copy()) for block in blocks(costs)]
+    )
     if scores.shape != (len(graphs),):
         raise ValueError(
             f"{type(view).__name__}.scores must return one score for each of {len(graphs)} graphs, "

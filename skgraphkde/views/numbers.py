@@ -12,6 +12,7 @@ from scipy.spatial import cKDTree
 from sklearn.utils._param_validation import Interval
 
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.refinement import hash_rows
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
 from skgraphkde.views.parts import Vocabulary, places
@@ -20,8 +21,8 @@ from skgraphkde.views.parts import Vocabulary, places
 MIN_GRAPHS_PER_KIND = 5
 # Variance that whitening adds, as a share of that of a number: rounding is no evidence.
 RIDGE = 1e-3
-# Distance between points of different kinds, above any distance within a kind.
-GAP = 1e6
+# Differences due to rounding, in units of the largest number of a column.
+RELATIVE_ROUNDING = 2e-6
 
 
 class _Rows(NamedTuple):
@@ -48,7 +49,7 @@ class Numbers(View):
     Parameters
     ----------
     n_points : int, default=10000
-        Largest number of nodes, and of edges, of the references that are kept, evenly spaced.
+        Largest number of nodes, and of edges, of the references that are kept.
 
     Attributes
     ----------
@@ -104,8 +105,8 @@ class Numbers(View):
         """
         if not self.applies_to(references):
             raise ValueError(
-                "Numbers needs numbers of nodes or of edges, and the graphs carry none: name "
-                "them in GraphSchema(node_numbers=...), or omit the view"
+                "Numbers needs numbers of nodes or of edges that do not look like coordinates, as "
+                "'x' does: name them in GraphSchema(node_numbers=...), or omit the view"
             )
         self.vocabulary_ = Vocabulary.of(references, by_label=references.labels is not None)
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
@@ -231,7 +232,7 @@ class NumberPoints:
         "kinds" (n_kinds,): colors of the kinds that are told apart; "lacks" (n_numbers,): whether a
         number may be missing; "fill" (n_numbers,): what replaces it; "means" (n_kinds + 1,
         n_columns), "scale" (n_columns,) and "whitening" (n_columns, n_columns); "points" (n_points,
-        n_columns + 1): the last coordinate is that of the kind; "graph" (n_points,).
+        n_columns), "codes" and "graph" (n_points,): the kind and the graph of each point.
     """
 
     def __init__(self, parts: dict[str, np.ndarray]) -> None:
@@ -265,7 +266,8 @@ class NumberPoints:
         })  # fmt: skip
         codes, table = points._codes(kinds), points._filled(values)
         largest = np.abs(table).max(axis=0, initial=0.0)
-        scale = np.maximum(table.std(axis=0), 1e-12 * largest + np.finfo(float).tiny)
+        scale = np.maximum(table.std(axis=0), RELATIVE_ROUNDING * largest)
+        scale = np.where(scale > 0, scale, 1.0)
         n = len(points.parts["kinds"]) + 1
         counts = np.maximum(np.bincount(codes, minlength=n), 1)
         means = np.column_stack([np.bincount(codes, x, n) / counts for x in table.T])
@@ -273,14 +275,20 @@ class NumberPoints:
         covariance = centered.T @ centered / len(table) + RIDGE * np.eye(table.shape[1])
         whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
         points.parts |= {"means": means, "scale": scale, "whitening": whitening}
-        kept = np.arange(0, len(values), max(1, -(-len(values) // n_points)))
-        points.parts["points"] = points._placed(values[kept], codes[kept])
-        points.parts["graph"] = graph[kept]
+        placed = points._placed(values, codes)
+        # By content, so that the sample depends neither on an order nor on a pattern in it.
+        kept = np.sort(np.argsort(hash_rows(placed), kind="stable")[:n_points])
+        points.parts |= {"points": placed[kept], "codes": codes[kept], "graph": graph[kept]}
         return points
 
     @cached_property
-    def _tree(self) -> cKDTree:
-        return cKDTree(self.parts["points"])
+    def _trees(self) -> dict[int, tuple[cKDTree, np.ndarray]]:
+        """For each kind a tree of its points, and their graphs."""
+        points, codes, graph = (self.parts[name] for name in ("points", "codes", "graph"))
+        return {
+            code: (cKDTree(points[codes == code]), graph[codes == code])
+            for code in np.unique(codes).tolist()
+        }
 
     def _codes(self, kinds: np.ndarray) -> np.ndarray:
         """Number of each kind; 0 for all rare ones."""
@@ -298,7 +306,7 @@ class NumberPoints:
 
     def _placed(self, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
         centered = (self._filled(values) - self.parts["means"][codes]) / self.parts["scale"]
-        return np.column_stack([centered @ self.parts["whitening"], GAP * codes])
+        return centered @ self.parts["whitening"]
 
     def distances(self, values: np.ndarray, kinds: np.ndarray, own: np.ndarray) -> np.ndarray:
         """Distance of each row to the nearest one of the same kind in another graph.
@@ -315,17 +323,20 @@ class NumberPoints:
         ndarray of shape (n_rows,)
             0 if no other reference has a row of the kind: nothing is known of its numbers.
         """
-        points, n_known = self._placed(values, self._codes(kinds)), len(self.parts["points"])
-        found, todo, k = np.zeros(len(points)), np.arange(len(points)), 2
-        while len(todo):
-            k = min(4 * k, n_known)
-            distance, index = self._tree.query(points[todo], k=k)
-            distance, index = distance.reshape(-1, k), index.reshape(-1, k)
-            is_other = self.parts["graph"][index] != own[todo, np.newaxis]
-            first = is_other.argmax(axis=1)
-            found[todo] = distance[np.arange(len(todo)), first]
-            todo = todo[~is_other.any(axis=1)] if k < n_known else todo[:0]
-        return np.where(found < GAP / 2, found, 0.0)
+        codes = self._codes(kinds)
+        points, found = self._placed(values, codes), np.zeros(len(values))
+        for code, (tree, graph) in self._trees.items():
+            todo, k = np.flatnonzero(codes == code), 2
+            while len(todo):
+                k = min(4 * k, tree.n)
+                distance, index = tree.query(points[todo], k=k)
+                distance, index = distance.reshape(-1, k), index.reshape(-1, k)
+                is_other = graph[index] != own[todo, np.newaxis]
+                first, has_other = is_other.argmax(axis=1), is_other.any(axis=1)
+                nearest = distance[np.arange(len(todo)), first]
+                found[todo] = np.where(has_other, nearest, 0.0)
+                todo = todo[~has_other] if k < tree.n else todo[:0]
+        return found
 
     def to_state(self) -> dict[str, Any]:
         """State to save."""
@@ -339,8 +350,10 @@ class NumberPoints:
         n = len(lacks) + int(lacks.sum())
         shapes = {
             "fill": (len(lacks),), "means": (len(kinds) + 1, n), "scale": (n,),
-            "whitening": (n, n), "points": (None, n + 1),
+            "whitening": (n, n), "points": (None, n),
         }  # fmt: skip
         parts = {name: state.take_array(name, float, shape) for name, shape in shapes.items()}
-        graph = state.take_array("graph", np.int64, (len(parts["points"]),), low=0)
-        return cls({"kinds": kinds, "lacks": lacks, "graph": graph} | parts)
+        n_points = len(parts["points"])
+        graph = state.take_array("graph", np.int64, (n_points,), low=0)
+        codes = state.take_array("codes", np.int64, (n_points,), low=0, high=len(kinds))
+        return cls({"kinds": kinds, "lacks": lacks, "graph": graph, "codes": codes} | parts)

@@ -24,7 +24,8 @@ REASONS = (
     *("log largest degree", "deviation of degrees", "clustering", "log components", "log cycles"),
     *("share of degree 0", "share of sources", "share of sinks"),
 )
-# Variance that whitening adds, in units of the variance of a statistic.
+# Variance that whitening adds, in units of the variance of a statistic, beside the number of
+# statistics per reference.
 RIDGE = 0.1
 
 
@@ -110,7 +111,9 @@ class Statistics(View):
         # Differences of rounding are none.
         self.scales_ = np.maximum(scales, 1e-6 * np.maximum(np.abs(self.means_), 1e-6))
         table = self._standardized(self.table_)
-        covariance = table.T @ table / len(table) + RIDGE * np.eye(len(found))
+        # Of few graphs, each has a large share in the directions of many statistics.
+        ridge = RIDGE + len(found) / len(table)
+        covariance = table.T @ table / len(table) + ridge * np.eye(len(found))
         self.whitening_ = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
         return self
 
@@ -283,7 +286,8 @@ def _categories(graphs: GraphBatch) -> Iterator[tuple]:
         is_node = part == "node"
         graph = graphs.graph_of_node if is_node else graphs.graph_of_arc
         totals = graphs.n_nodes_per_graph if is_node else graphs.n_arcs_per_graph
-        columns = list(zip(*vocabulary, strict=True)) if len(names) > 1 else [vocabulary]
+        tuples: Any = vocabulary if len(names) > 1 else [(value,) for value in vocabulary]
+        columns = [[values[i] for values in tuples] for i in range(len(names))]
         for name, values in zip(names, columns, strict=True):
             yield f"{part} {name}", np.asarray(labels), values, graph, totals
 

@@ -51,8 +51,9 @@ def test_scores_equal_the_definition(seed):
             known, owner = points.parts["points"], points.parts["graph"]
             D = np.linalg.norm(placed[:, None] - known, axis=2)
             D[owner == own[rows.graph][:, None]] = np.inf
+            D[points._codes(rows.kinds)[:, None] != points.parts["codes"]] = np.inf
             nearest = D.min(axis=1)
-            np.maximum.at(expected, rows.graph, np.where(nearest < 5e5, nearest, 0))
+            np.maximum.at(expected, rows.graph, np.where(np.isfinite(nearest), nearest, 0))
         scores = view.scores(graphs, own)
         np.testing.assert_allclose(scores, -expected, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(view.scores(permuted(graphs, seed), own), scores, rtol=1e-9)
@@ -61,13 +62,12 @@ def test_scores_equal_the_definition(seed):
 def test_numbers_are_whitened_by_kind():
     batch = read([plant(seed) for seed in range(60)])
     points = Numbers().fit(batch).points_["nodes"].parts
-    kinds = points["points"][:, -1]
-    for kind in np.unique(kinds):
-        some = points["points"][kinds == kind, :-1]
+    for kind in np.unique(points["codes"]):
+        some = points["points"][points["codes"] == kind]
         np.testing.assert_allclose(some.mean(axis=0), 0, atol=1e-9)
     # Two numbers that go together have one direction in which they hardly vary.
     W = points["whitening"]
-    raw = points["points"][:, :-1] @ np.linalg.inv(W)
+    raw = points["points"] @ np.linalg.inv(W)
     covariance = raw.T @ raw / len(raw) + 1e-3 * np.eye(2)
     np.testing.assert_allclose(W.T @ covariance @ W, np.eye(2), atol=1e-6)
 
@@ -99,3 +99,42 @@ def test_some_nodes_stand_for_many():
 def test_graphs_without_numbers_are_refused():
     with pytest.raises(ValueError, match=r"Numbers needs numbers .* or omit the view"):
         GraphKDEDetector(views=("density", "numbers")).fit([nx.cycle_graph(n) for n in (3, 4, 5)])
+
+
+@pytest.mark.parametrize("usual", [None, 1.0])
+def test_the_farther_a_number_the_lower_the_score(usual):
+    """However far, and if it is the same in all known graphs."""
+
+    def graph(seed, x=None):
+        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(10, 0.3, seed=seed)
+        for data in graph.nodes.values():
+            data["x"] = float(rng.normal()) if usual is None else usual
+        if x is not None:
+            graph.nodes[0]["x"] = x
+        return graph
+
+    schema = GraphSchema(node_numbers="x")
+    detector = GraphKDEDetector(schema=schema, views=("density", "numbers"))
+    detector.fit([graph(seed) for seed in range(40)])
+    values = [5.0, 1e2, 1e5, 1e8, 1e12]
+    batch = detector.read([graph(99, x) for x in values])
+    scores = detector.model_.view_scores(batch)[1]
+    assert (np.diff(scores) < 0).all()
+    assert scores[0] < -1
+
+
+def test_the_sample_of_nodes_has_all_kinds():
+    """Kinds that alternate, and one node more than are kept."""
+
+    def graph(seed):
+        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(10, 0.3, seed=seed)
+        for node, data in graph.nodes.items():
+            data.update(kind="AB"[node % 2], a=float(rng.normal()), b=0.0)
+        return graph
+
+    schema = GraphSchema(node_categories="kind", node_numbers="a")
+    batch = read_graphs([graph(seed) for seed in range(40)], schema=schema)
+    points = Numbers(n_points=200).fit(batch).points_["nodes"]
+    counts = np.bincount(points.parts["codes"])
+    assert len(points.parts["points"]) == 200
+    assert counts[counts > 0].min() > 50

@@ -78,7 +78,7 @@ def test_scores_equal_the_definition(n_neighbors, seed):
     whitened = (view.table_ - view.means_) / view.scales_ @ view.whitening_
     covariance = np.linalg.inv(view.whitening_ @ view.whitening_.T)
     standardized = (view.table_ - view.means_) / view.scales_
-    ridge = 0.1 * np.eye(len(covariance))
+    ridge = (0.1 + len(covariance) / 12) * np.eye(len(covariance))
     np.testing.assert_allclose(covariance, standardized.T @ standardized / 12 + ridge, atol=1e-8)
     D = np.linalg.norm(whitened[:, None] - whitened, axis=2)
     np.fill_diagonal(D, np.inf)
@@ -114,3 +114,18 @@ def test_what_no_other_view_looks_at(odd, tmp_path):
     assert "components 2 (known graphs: 1 to 1)" in text or "degree 0" in text
     detector.save(tmp_path / "model.skg")
     np.testing.assert_array_equal(load(tmp_path / "model.skg").score_samples(new), scores)
+
+
+def test_graphs_without_edges_and_several_edge_categories():
+    def path(n):
+        graph = nx.path_graph(n)
+        for i, data in enumerate(graph.edges.values()):
+            data.update(label="pq"[i % 2], kind="mn"[n % 2])
+        return graph
+
+    schema = GraphSchema(edge_categories=("label", "kind"))
+    detector = GraphKDEDetector(schema=schema, views=("density", "statistics"))
+    detector.fit([path(n) for n in range(3, 30)])
+    empty = nx.empty_graph(4)
+    together = detector.score_samples([path(5), empty])
+    np.testing.assert_allclose(detector.score_samples([empty]), together[1:], rtol=1e-9)
