@@ -32,7 +32,8 @@ class UpdatableDetector(BaseGraphDetector):
         An update does not change what `fit` learned: features with their scales and vocabulary,
         weights of the encoder, constants of the distances, bandwidths, and `contamination`, even
         if the parameter was changed since. It costs about as much as scoring the graphs. If the
-        detector is not fitted, it is fitted to the graphs.
+        detector is not fitted, it is fitted to the graphs. Views other than densities are fitted
+        to the new references (:meth:`View.updated`).
 
         Parameters
         ----------
