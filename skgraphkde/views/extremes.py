@@ -103,10 +103,7 @@ class Extremes(View):
         """Generate the numbers of nodes and of arcs, with the kind and the graph of each row."""
         if len(self.columns_):
             values = np.asarray(graphs.attributes)[:, self.columns_] - self.centers_["nodes"]
-            kinds = np.zeros(graphs.n_nodes, dtype=np.uint64)
-            if self.vocabulary_.by_label:
-                kinds = self.vocabulary_.node_keys(graphs)
-            yield "nodes", values, kinds, graphs.graph_of_node
+            yield "nodes", values, self.vocabulary_.node_kinds(graphs), graphs.graph_of_node
         if self.of_edges_:
             values = np.asarray(graphs.edge_attributes) - self.centers_["edges"]
             yield "edges", values, self.vocabulary_.edge_keys(graphs), graphs.graph_of_arc

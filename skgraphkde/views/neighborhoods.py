@@ -1,4 +1,4 @@
-"""Neighborhoods: graphs -> numbers of nodes with each neighborhood, as a sparse matrix.
+"""Neighborhoods: graphs -> numbers of nodes with each neighborhood; base class of views on them.
 
 The neighborhood of a node of radius h is its color after h rounds of refinement (Weisfeiler and
 Leman, 1968). The columns of the matrix are the neighborhoods of all radii.
@@ -6,16 +6,20 @@ Leman, 1968). The columns of the matrix are the neighborhoods of all radii.
 
 from __future__ import annotations
 
+from functools import cached_property
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval
 
 from skgraphkde.computing.blocks import blocks
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import factorize, refined
 from skgraphkde.graphs.relations import messages
 from skgraphkde.persistence import State, register
+from skgraphkde.views.base import View
 from skgraphkde.views.parts import Vocabulary
 
 
@@ -53,6 +57,11 @@ class Neighborhoods:
         found.colors, column = np.unique(colors, return_inverse=True)
         found.counts = _table(graph, column, (len(references), len(found.colors)))
         return found
+
+    @cached_property
+    def columns(self) -> sp.csc_array:
+        """The same counts, by column."""
+        return sp.csc_array(self.counts)
 
     def count(self, graphs: GraphBatch) -> sp.csr_array:
         """Count the neighborhoods of other graphs.
@@ -95,6 +104,41 @@ class Neighborhoods:
         state.check((found.colors[1:] > found.colors[:-1]).all(), "colors is not ascending")
         state.check(found.counts.shape[1] == len(found.colors), "counts does not fit the colors")
         return found
+
+
+class NeighborhoodView(View):
+    """Base class of views that compare a graph's neighborhoods with those of each reference.
+
+    Parameters
+    ----------
+    radius : int, default=5
+        Radius of the largest neighborhood, in [0, 100].
+    """
+
+    _parameter_constraints: dict = {"radius": [Interval(Integral, 0, 100, closed="both")]}
+
+    neighborhoods_: Neighborhoods
+
+    def __init__(self, radius: int = 5) -> None:
+        self.radius = radius
+
+    def fit(self, references: GraphBatch) -> Self:
+        """Count the neighborhoods of the references.
+
+        Parameters
+        ----------
+        references : GraphBatch
+
+        Returns
+        -------
+        self
+        """
+        self.neighborhoods_ = Neighborhoods.of(references, self.radius)
+        return self
+
+    def check_batch(self, graphs: GraphBatch) -> None:
+        """Raise a ValueError if graphs lack the labels of the training graphs."""
+        self.neighborhoods_.vocabulary.check_batch(graphs)
 
 
 def _table(graph: np.ndarray, column: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:

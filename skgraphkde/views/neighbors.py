@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.persistence import register
 from skgraphkde.specification import at_least
-from skgraphkde.views.base import Property, Reason, View
-from skgraphkde.views.neighborhoods import Neighborhoods, blocks_of_pairs, nearest
+from skgraphkde.views.base import Property, Reason
+from skgraphkde.views.neighborhoods import NeighborhoodView, blocks_of_pairs, nearest
 
 
 @register
-class Neighbors(View):
+class Neighbors(NeighborhoodView):
     """Distance to the nearest references: how many distinct neighborhoods differ.
 
     The distance of two graphs is the square root of the number of distinct neighborhoods, of any
@@ -47,39 +46,18 @@ class Neighbors(View):
     """
 
     _parameter_constraints: dict = {
+        **NeighborhoodView._parameter_constraints,
         "n_neighbors": [at_least(1, Integral)],
-        "radius": [Interval(Integral, 0, 100, closed="both")],
     }
 
-    neighborhoods_: Neighborhoods
-
     def __init__(self, n_neighbors: int = 5, radius: int = 5) -> None:
+        super().__init__(radius)
         self.n_neighbors = n_neighbors
-        self.radius = radius
 
     @property
     def name(self) -> str:
         """Name of the view."""
         return "neighborhoods that differ from the nearest graphs"
-
-    def fit(self, references: GraphBatch) -> Self:
-        """Count the neighborhoods of the references.
-
-        Parameters
-        ----------
-        references : GraphBatch
-
-        Returns
-        -------
-        self
-        """
-        self.neighborhoods_ = Neighborhoods.of(references, self.radius)
-        return self
-
-    def check_batch(self, graphs: GraphBatch) -> None:
-        """Raise a ValueError if graphs lack the labels of the training graphs."""
-        if self.neighborhoods_.vocabulary.by_label:
-            graphs.check_labels()
 
     def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
         """Score graphs by minus the mean distance to the nearest references.
@@ -98,12 +76,12 @@ class Neighbors(View):
 
     def _nearest(self, graphs: GraphBatch, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean distance to the nearest references, and the index of the nearest one."""
-        counts, known = self.neighborhoods_.count(graphs), self.neighborhoods_.counts.sign()
-        n_kinds, columns = known.sum(axis=1), known.T.tocsr()
+        counts, columns = self.neighborhoods_.count(graphs), self.neighborhoods_.columns.sign()
+        (n_references, n_known), n_kinds = columns.shape, columns.sum(axis=1)
         distances, index = np.empty(len(graphs)), np.empty(len(graphs), dtype=int)
-        for block in blocks_of_pairs(len(graphs), known.shape[0]):
+        for block in blocks_of_pairs(len(graphs), n_references):
             some = counts[block].sign()
-            shared = (some[:, : known.shape[1]] @ columns).toarray()
+            shared = (some[:, :n_known] @ columns.T).toarray()
             differing = some.sum(axis=1)[:, np.newaxis] + n_kinds - 2 * shared
             found = nearest(np.sqrt(differing), own[block], self.n_neighbors)
             distances[block], index[block] = found

@@ -152,8 +152,7 @@ class Novelty(View):
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels that are the initial colors."""
-        if self.parts_.vocabulary.by_label:
-            graphs.check_labels()
+        self.parts_.vocabulary.check_batch(graphs)
 
     def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
         """Score graphs by minus their share of new nodes and parts.

@@ -119,8 +119,7 @@ class Numbers(View):
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the training graphs."""
-        if self.vocabulary_.by_label:
-            graphs.check_labels()
+        self.vocabulary_.check_batch(graphs)
 
     def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
         """Score graphs by minus the largest distance of a node or edge.
@@ -147,13 +146,8 @@ class Numbers(View):
 
     def _rows(self, graphs: GraphBatch) -> Iterator[_Rows]:
         if len(self.columns_):
-            kinds = np.zeros(graphs.n_nodes, dtype=np.uint64)
-            if self.vocabulary_.by_label:
-                kinds = self.vocabulary_.node_keys(graphs)
-            values, index = (
-                np.asarray(graphs.attributes)[:, self.columns_],
-                np.arange(graphs.n_nodes),
-            )
+            values, kinds = np.asarray(graphs.attributes), self.vocabulary_.node_kinds(graphs)
+            values, index = values[:, self.columns_], np.arange(graphs.n_nodes)
             yield _Rows("nodes", values, kinds, graphs.graph_of_node, index)
         if self.of_edges_:
             index = np.arange(graphs.adjacency.nnz)

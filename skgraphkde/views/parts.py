@@ -186,12 +186,23 @@ class Vocabulary:
             state.check(are_tuples, "labels do not have a value of each category")
         return cls(by_label, names, labels, edge_labels)
 
+    def check_batch(self, graphs: GraphBatch) -> None:
+        """Raise a ValueError if graphs lack the labels of the references."""
+        if self.by_label:
+            graphs.check_labels()
+
     def node_keys(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each node by its label, or by its degree, shape (n_nodes,)."""
         codes = graphs.degrees
         if self.by_label:
             codes = graphs.label_codes(self._code_of, unknown=-1)  # no reference has this color
         return hash64(codes.astype(np.uint64))
+
+    def node_kinds(self, graphs: GraphBatch) -> np.ndarray:
+        """Color of each node by its label, shape (n_nodes,); 0 if labels are not used."""
+        if self.by_label:
+            return self.node_keys(graphs)
+        return np.zeros(graphs.n_nodes, dtype=np.uint64)
 
     def value_keys(self, graphs: GraphBatch, i: int) -> np.ndarray:
         """Color of each node by one of its categories.
@@ -213,18 +224,14 @@ class Vocabulary:
 
     def gap_keys(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each node by its label and its set of missing numbers, shape (n_nodes,)."""
-        keys = np.zeros(graphs.n_nodes, dtype=np.uint64)
-        if self.by_label:
-            keys = self.node_keys(graphs)
+        keys = self.node_kinds(graphs)
         for is_missing in np.isnan(np.asarray(graphs.attributes)).T:
             keys = hash64(keys + is_missing.astype(np.uint64))
         return keys
 
     def edge_keys(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each arc by its category and the labels at its ends, shape (n_arcs,)."""
-        ends = np.zeros(graphs.n_nodes, dtype=np.uint64)
-        if self.by_label:
-            ends = self.node_keys(graphs)
+        ends = self.node_kinds(graphs)
         source, target = ends[graphs.source_of_arc], ends[graphs.adjacency.indices]
         pair = hash64(source) + (
             hash64(target + np.uint64(1)) if graphs.directed else hash64(target)

@@ -97,8 +97,7 @@ class Rarity(View):
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the training graphs."""
-        if self.parts_.vocabulary.by_label:
-            graphs.check_labels()
+        self.parts_.vocabulary.check_batch(graphs)
 
     def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
         """Score graphs by the mean log frequency of their nodes and edges.

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval
 
 from skgraphkde.computing.compiled import compiled
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.persistence import register
-from skgraphkde.views.base import Property, Reason, View
-from skgraphkde.views.neighborhoods import Neighborhoods, blocks_of_pairs, nearest
+from skgraphkde.views.base import Property, Reason
+from skgraphkde.views.neighborhoods import NeighborhoodView, blocks_of_pairs, nearest
 
 
 @register
-class Tanimoto(View):
+class Tanimoto(NeighborhoodView):
     """Similarity to the most similar reference, as a share of the neighborhoods of both graphs.
 
     The similarity of two graphs (Tanimoto, 1958; for counts, Ralaivola et al., Neural Networks
@@ -43,36 +40,10 @@ class Tanimoto(View):
     ('density', Tanimoto(radius=3))
     """
 
-    _parameter_constraints: dict = {"radius": [Interval(Integral, 0, 100, closed="both")]}
-
-    neighborhoods_: Neighborhoods
-
-    def __init__(self, radius: int = 5) -> None:
-        self.radius = radius
-
     @property
     def name(self) -> str:
         """Name of the view."""
         return "Tanimoto similarity"
-
-    def fit(self, references: GraphBatch) -> Self:
-        """Count the neighborhoods of the references.
-
-        Parameters
-        ----------
-        references : GraphBatch
-
-        Returns
-        -------
-        self
-        """
-        self.neighborhoods_ = Neighborhoods.of(references, self.radius)
-        return self
-
-    def check_batch(self, graphs: GraphBatch) -> None:
-        """Raise a ValueError if graphs lack the labels of the training graphs."""
-        if self.neighborhoods_.vocabulary.by_label:
-            graphs.check_labels()
 
     def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
         """Score graphs by their similarity to the most similar reference.
@@ -93,7 +64,7 @@ class Tanimoto(View):
     def _most_similar(self, graphs: GraphBatch, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Similarity to the most similar reference, and its index."""
         known, counts = self.neighborhoods_.counts, self.neighborhoods_.count(graphs)
-        columns, totals = sp.csc_array(known), known.sum(axis=1)
+        columns, totals = self.neighborhoods_.columns, known.sum(axis=1)
         scores, index = np.empty(len(graphs)), np.empty(len(graphs), dtype=int)
         for block in blocks_of_pairs(len(graphs), known.shape[0]):
             some = counts[block]
