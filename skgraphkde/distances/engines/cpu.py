@@ -58,14 +58,35 @@ def kernel_means(
     -------
     ndarray of shape (n_gammas, W.shape[0], V.shape[0])
     """
+    tiling, is_swapped = tiling_of(x, W, y, V, gammas, memo)
+    means = tiling.means()
+    return means.swapaxes(1, 2) if is_swapped else means
+
+
+def tiling_of(
+    x: np.ndarray,
+    W: sp.csr_array,
+    y: np.ndarray | None,
+    V: sp.csr_array | None,
+    gammas: Sequence[float],
+    memo: dict[str, Any] | None = None,
+) -> tuple[Tiling, bool]:
+    """Plan the tiles of :func:`kernel_means`, which has the same parameters.
+
+    Returns
+    -------
+    tiling : Tiling
+    is_swapped : bool
+        Whether its rows are points of `y`, and its columns points of `x`.
+    """
     if y is None or V is None:
         support = Support(x, W)
-        return Tiling(support, support, gammas).means()
+        return Tiling(support, support, gammas), False
     y_support = Support.kept(y, V, {} if memo is None else memo)
     x_support = Support(x, W, y_support)
     if len(x) <= ROW_TILE < len(y):  # many row tiles, because the threads share them
-        return Tiling(y_support, x_support, gammas).means().swapaxes(1, 2)
-    return Tiling(x_support, y_support, gammas).means()
+        return Tiling(y_support, x_support, gammas), True
+    return Tiling(x_support, y_support, gammas), False
 
 
 def self_means(x: np.ndarray, W: sp.csr_array, gammas: Sequence[float]) -> np.ndarray:

@@ -11,7 +11,6 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from skgraphkde.distances.engines import cpu
-from skgraphkde.distances.engines.cpu_support import Support
 
 
 def kernel_means(
@@ -33,14 +32,12 @@ def kernel_means(
     -------
     Tensor of shape (n_gammas, W.shape[0], V.shape[0])
     """
-    if y is None or V is None:
-        support = Support(_points(x), W)
-        return _KernelMeans.apply(x, x, cpu.Tiling(support, support, gammas))
-    y_support = Support.kept(_points(y), V, {} if memo is None else memo)
-    x_support = Support(_points(x), W, y_support)
-    if len(x) <= cpu.ROW_TILE < len(y):  # many row tiles, because the threads share them
-        return _KernelMeans.apply(y, x, cpu.Tiling(y_support, x_support, gammas)).mT
-    return _KernelMeans.apply(x, y, cpu.Tiling(x_support, y_support, gammas))
+    known = None if y is None else _points(y)
+    tiling, is_swapped = cpu.tiling_of(_points(x), W, known, V, gammas, memo)
+    other = x if y is None or V is None else y
+    if is_swapped:
+        return _KernelMeans.apply(other, x, tiling).mT
+    return _KernelMeans.apply(x, other, tiling)
 
 
 def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:
