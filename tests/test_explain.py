@@ -11,12 +11,12 @@ from tests.conftest import random_graphs
 
 #: What the first reason is about: its kind, and a word in its name.
 CAUSES = {
-    "direction reversed": ("feature", "edges"),
+    "direction reversed": ("statistics", "incoming edges"),
     "motif rewired at equal degrees": ("feature", "directed_return"),
     "edge categories shuffled": ("new", "-r"),
     "same categories, joined the other way": ("new", " - "),
     "edge numbers 1.6 times as large": ("feature", "amount"),
-    "smooth number 1.3 times as large": ("feature", "temp"),
+    "smooth number 1.3 times as large": ("extreme", "temp"),
     "identifiers as labels, denser graph": ("size", "edges"),
     "one node in 25 of a category never seen": ("new", "kind=bomb"),
     "two categories that go together, apart": ("new", "owner="),
@@ -87,7 +87,12 @@ def test_numbers_are_in_their_own_units():
     detector.fit([network(500) for _ in range(30)])
     first = explain(detector, [network(900)]).iloc[0]
     assert first["what"] == "load"
-    own, known = first["reason"].split(" (known graphs: ")
+    own, known = first["reason"].split(" (known: ")
+    assert float(own.split()[1]) == pytest.approx(920, rel=0.03)
+    low, _, high = known.split(")")[0].split()
+    assert (float(low), float(high)) == pytest.approx((465, 535), rel=0.03)
+    mean = explain(detector, [network(900)])
+    own, known = mean[mean["kind"] == "feature"].iloc[0]["reason"].split(" (known graphs: ")
     assert float(own.split()[2]) == pytest.approx(900, rel=0.02)
     assert float(known.split(",")[0]) == pytest.approx(500, rel=0.02)
 
@@ -176,7 +181,7 @@ def test_nodes_are_called_by_their_ids():
     detector = GraphKDEDetector(schema=schema).fit([ring(n) for n in range(8, 30)])
     odd = ring(12, long=(3, 4))
     text = explain(detector, [odd])["reason"].str.cat(sep="; ")
-    assert "len 50 of edge 3-4" in text
+    assert "len 50 (known: 1 to 1.2) of edge 3-4" in text
     named = explain(detector, detector.read([odd]), node_names=[[f"atom {i}" for i in odd]])
     assert "of edge atom 3-atom 4" in named["reason"].str.cat(sep="; ")
     assert "of edge 2-3" in explain(detector, detector.read([odd]))["reason"].str.cat(sep="; ")
@@ -257,11 +262,11 @@ def test_missing_numbers_and_absent_categories_are_named():
     for node in (3, 7, 9):
         odd.nodes[node]["temp"] = None
     reasons = explain(detector, [odd])["reason"].str.cat(sep="; ")
-    assert "temp is missing at 3 of 20 nodes, and in no known graph" in reasons
+    assert "temp missing (in known graphs never) of node 3" in reasons
     assert "temp is missing at 15% of the nodes (known graphs: 0%" in reasons
     absent = explain(detector, [graph(99, n=19)])
-    assert absent["what"].tolist()[:2] == ["nodes", "region=r19"]
-    assert absent["reason"][1].startswith("0% of the nodes have region=r19 (known graphs: 5%")
+    absent = absent[absent["what"] == "region=r19"]
+    assert absent["reason"].iloc[0].startswith("0% of the nodes have region=r19 (known graphs: 5%")
 
 
 def test_the_mean_weight():

@@ -290,6 +290,6 @@ def test_everything_that_is_read_is_used_or_said(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         detector.fit(graphs)
-    assert ("extremes of numbers" in detector.model_.view_names) == (name == "temp")
+    assert (any(x.startswith("numbers") for x in detector.model_.view_names)) == (name == "temp")
     if name == "temp":
         assert detector.predict(hot.replace(attributes=values, schema=hot.schema)).tolist() == [-1]

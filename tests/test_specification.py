@@ -19,8 +19,10 @@ from skgraphkde import (
     Encoder,
     Extremes,
     GraphKDEDetector,
+    Neighbors,
     NodeFeatures,
     Novelty,
+    Numbers,
     Propagation,
     RandomEdges,
     Rarity,
@@ -28,6 +30,8 @@ from skgraphkde import (
     References,
     SpectralEdges,
     Split,
+    Statistics,
+    Tanimoto,
     Twins,
     View,
     paper_settings,
@@ -300,9 +304,10 @@ def test_specification_is_a_validated_copy():
     assert deep(detector.specification("encoder")) == deep(GCN(4))
     assert detector.specification("encoder") is not detector.encoder
     assert detector.specification("training") is None
-    defaults = Density(MMD(estimator="biased")), Density(MMD(gammas=(1.0,)))
+    biased = MMD(gammas=(10.0,), estimator="biased")
+    defaults = Density(biased), Density(MMD(gammas=(1.0,), estimator="unbiased"))
     assert deep(detector.specification("views")) == deep(
-        (*defaults, Novelty(), Rarity(), Extremes())
+        (*defaults, Novelty(), Tanimoto(), Neighbors(), Statistics(), Numbers())
     )
     assert deep(detector.set_params(views="density").specification("views")) == deep(Density())
     parts = Density(MMD(gammas=[1.0])), Novelty(2)

@@ -435,9 +435,9 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         >>> normal, odd = molecules[y == 1], molecules[y == -1]
         >>> detector = GraphKDEDetector().fit(normal[:100])
         >>> detector.p_values(odd[:4]).round(2).tolist()
-        [0.11, 0.1, 0.01, 0.11]
-        >>> int(detector.select(odd, alpha=0.1).sum())
-        26
+        [0.08, 0.08, 0.01, 0.12]
+        >>> int(detector.select(odd, alpha=0.2).sum())
+        49
         """
         fitted = self._snapshot()
         check_is_fitted(fitted)

@@ -304,12 +304,15 @@ class GraphModel:
         batch = graphs.graphs if isinstance(graphs, EmbeddedGraphs) else graphs
         if own is None:
             own = np.full(len(batch), -1)
-        of_densities = iter(log_densities)
+        others = [view for view in self.views if not isinstance(view, Density)]
+        scores = np.empty((len(others), len(batch)))
+        costs = 8.0 * (20 * batch.n_nodes_per_graph + 4 * batch.n_arcs_per_graph)
+        for block in blocks(costs) if others else ():
+            graphs = batch[block]  # one object, of which views share what they compute
+            scores[:, block] = [_scores(view, graphs, own[block].copy()) for view in others]
+        of_densities, of_others = iter(log_densities), iter(scores)
         return np.array(
-            [
-                next(of_densities) if isinstance(view, Density) else _scores(view, batch, own)
-                for view in self.views
-            ]
+            [next(of_densities if isinstance(x, Density) else of_others) for x in self.views]
         )
 
     def log_densities(
@@ -462,15 +465,12 @@ class GraphModel:
 
 
 def _scores(view: View, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
-    """Scores of one view, in blocks whose arrays fit into working_memory."""
-    costs = 8.0 * (10 * graphs.n_nodes_per_graph + 4 * graphs.n_arcs_per_graph)
-    scores = np.concatenate(
-        [view.scores(graphs[block], own[block].copy()) for block in blocks(costs)]
-    )
-    if scores.shape != (len(graphs),):
+    """Scores of one view, checked."""
+    scores = view.scores(graphs, own)
+    if np.shape(scores) != (len(graphs),):
         raise ValueError(
             f"{type(view).__name__}.scores must return one score for each of {len(graphs)} graphs, "
-            f"and returned an array of shape {scores.shape}"
+            f"and returned an array of shape {np.shape(scores)}"
         )
     if not np.isfinite(scores).all():
         wrong = scores[~np.isfinite(scores)][0]

@@ -120,7 +120,7 @@ class DriftMonitor:
     []
     >>> table = monitor.update(graphs[200:])  # the share of rewired edges changes
     >>> monitor.alarms_[0]
-    Alarm(test='martingale', at=102, since=100)
+    Alarm(test='martingale', at=103, since=100)
     """
 
     def __init__(

@@ -1,70 +1,102 @@
-"""Neighborhoods: graphs -> numbers of nodes with each neighborhood; base class of views on them.
+"""Neighborhoods: graphs -> the neighborhood of each node, by radius; base class of views on them.
 
 The neighborhood of a node of radius h is its color after h rounds of refinement (Weisfeiler and
-Leman, 1968). The columns of the matrix are the neighborhoods of all radii.
+Leman, 1968). Those of all radii have one numbering, that of the references.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from numbers import Integral
-from typing import Any, Self
+from typing import NamedTuple, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval
 
 from skgraphkde.computing.blocks import blocks
+from skgraphkde.computing.compiled import compiled
+from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import factorize, refined
 from skgraphkde.graphs.relations import messages
-from skgraphkde.persistence import State, register
 from skgraphkde.views.base import View
 from skgraphkde.views.parts import Vocabulary
 
 
-@register
+class Counts(NamedTuple):
+    """Numbers of nodes of graphs with each neighborhood, as a sparse matrix."""
+
+    indptr: np.ndarray  # (n_rows + 1,)
+    indices: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, rows: np.ndarray, columns: np.ndarray, n_rows: int, n_columns: int) -> Counts:
+        """Count how often each pair of a row and a column occurs."""
+        pairs, values = np.unique(rows * n_columns + columns, return_counts=True)
+        row, column = np.divmod(pairs, n_columns)
+        return cls(offsets(np.bincount(row, minlength=n_rows)), column, values)
+
+    def rows(self, rows: slice) -> Counts:
+        """Some consecutive rows."""
+        indptr = self.indptr[rows.start : rows.stop + 1]
+        some = slice(indptr[0], indptr[-1])
+        return Counts(indptr - indptr[0], self.indices[some], self.values[some])
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Sums of rows, shape (n_rows,)."""
+        return np.add.reduceat(self.values, self.indptr[:-1])
+
+    @property
+    def as_sets(self) -> Counts:
+        """The same with 1 for all numbers: which neighborhoods there are."""
+        return self._replace(values=np.ones_like(self.values))
+
+
 class Neighborhoods:
-    """Numbers of nodes of reference graphs with each neighborhood of radius 0 to `radius`.
+    """The neighborhoods of reference graphs of radius 0 to `radius`, and where else they occur.
 
     Parameters
     ----------
-    vocabulary : Vocabulary
-        Initial colors of nodes: the labels, or the degrees if the references have no labels.
-        Directions and categories of edges are part of a neighborhood.
+    references : GraphBatch
     radius : int
         Rounds of refinement.
+    by_label : bool
+        Whether the initial colors are the labels of the nodes, and not their degrees. Directions
+        and categories of edges are part of a neighborhood.
 
     Attributes
     ----------
     colors : ndarray of shape (n_colors,), uint64
-        Neighborhoods of the references, ascending.
-    counts : csr_array of shape (n_references, n_colors)
+        Distinct colors of the references, ascending.
+    owners : ndarray of shape (n_colors,), int
+        The only reference that has a color; -2 if several have it.
+    counts, columns : Counts
+        Numbers of nodes with each color, by reference and by color.
     """
 
-    colors: np.ndarray
-    counts: sp.csr_array
+    def __init__(self, references: GraphBatch, radius: int, by_label: bool) -> None:
+        self.vocabulary = Vocabulary.of(references, by_label=by_label)
+        self.radius, self.n_references = radius, len(references)
+        colors = self._colors(references)
+        self.colors, number = np.unique(colors, return_inverse=True)
+        graph, n = np.tile(references.graph_of_node, radius + 1), len(self.colors)
+        self.counts = Counts.of(graph, number.ravel(), len(references), n)
+        self.columns = Counts.of(number.ravel(), graph, n, len(references))
+        first, last = self.columns.indptr[:-1], self.columns.indptr[1:] - 1
+        is_owned = first == last
+        self.owners = np.where(is_owned, self.columns.indices[first], -2)
 
-    def __init__(self, vocabulary: Vocabulary, radius: int) -> None:
-        self.vocabulary, self.radius = vocabulary, radius
+    def _colors(self, graphs: GraphBatch) -> np.ndarray:
+        """Color of each node for each radius, shape (radius + 1, n_nodes)."""
+        passed = messages(graphs, self.vocabulary.edge_codes(graphs), weighted=False)
+        return np.array(list(refined(self.vocabulary.node_keys(graphs), passed, self.radius)))
 
-    @classmethod
-    def of(cls, references: GraphBatch, radius: int) -> Self:
-        """Count the neighborhoods of reference graphs."""
-        by_label = references.labels is not None
-        found = cls(Vocabulary.of(references, by_label=by_label), radius)
-        colors, graph = found._colors(references)
-        found.colors, column = np.unique(colors, return_inverse=True)
-        found.counts = _table(graph, column, (len(references), len(found.colors)))
-        return found
-
-    @cached_property
-    def columns(self) -> sp.csc_array:
-        """The same counts, by column."""
-        return sp.csc_array(self.counts)
-
-    def count(self, graphs: GraphBatch) -> sp.csr_array:
-        """Count the neighborhoods of other graphs.
+    def numbers(self, graphs: GraphBatch) -> np.ndarray:
+        """Number of the neighborhood of each node for each radius.
 
         Parameters
         ----------
@@ -72,42 +104,101 @@ class Neighborhoods:
 
         Returns
         -------
-        csr_array of shape (n_graphs, n_colors + n_new)
-            The columns of `counts`, then a column for each neighborhood that no reference has.
+        ndarray of shape (radius + 1, n_nodes), int
+            Index in `colors`; neighborhoods that no reference has follow.
         """
-        colors, graph = self._colors(graphs)
-        first, code = factorize(colors)
-        distinct, n_known = colors[first], len(self.colors)
-        column = np.minimum(np.searchsorted(self.colors, distinct), n_known - 1)
-        is_new = self.colors[column] != distinct
-        column[is_new] = n_known + np.arange(is_new.sum())
-        return _table(graph, column[code], (len(graphs), n_known + int(is_new.sum())))
+        of_graphs = _NUMBERS.setdefault(graphs, WeakKeyDictionary())
+        if self not in of_graphs:
+            colors = self._colors(graphs)
+            first, code = factorize(colors.ravel())
+            distinct, n = colors.ravel()[first], len(self.colors)
+            number = np.minimum(np.searchsorted(self.colors, distinct), n - 1)
+            is_new = self.colors[number] != distinct
+            number[is_new] = n + np.arange(is_new.sum())
+            of_graphs[self] = number[code].reshape(colors.shape)
+        return of_graphs[self]
 
-    def _colors(self, graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray]:
-        """Colors of all nodes for each radius, and the graph of each."""
-        passed = messages(graphs, self.vocabulary.edge_codes(graphs), weighted=False)
-        rounds = list(refined(self.vocabulary.node_keys(graphs), passed, self.radius))
-        return np.concatenate(rounds), np.tile(graphs.graph_of_node, self.radius + 1)
+    def count(self, graphs: GraphBatch) -> Counts:
+        """Count the nodes of graphs with each neighborhood.
 
-    def to_state(self) -> dict[str, Any]:
-        """State to save."""
-        names = ("vocabulary", "radius", "colors", "counts")
-        return {name: getattr(self, name) for name in names}
+        Parameters
+        ----------
+        graphs : GraphBatch
 
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the counts from their saved state."""
-        found = cls(state.take_instance("vocabulary", Vocabulary), state.take_count("radius"))
-        found.colors = state.take_array("colors", np.uint64, (None,))
-        found.counts = state.take_instance("counts", sp.csr_array)
-        state.check(len(found.colors) > 0, "there are no neighborhoods")
-        state.check((found.colors[1:] > found.colors[:-1]).all(), "colors is not ascending")
-        state.check(found.counts.shape[1] == len(found.colors), "counts does not fit the colors")
-        return found
+        Returns
+        -------
+        Counts
+        """
+        numbers = self.numbers(graphs)
+        graph, n_columns = np.tile(graphs.graph_of_node, self.radius + 1), int(numbers.max()) + 1
+        return Counts.of(graph, numbers.ravel(), len(graphs), n_columns)
+
+    def is_new(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
+        """Mark neighborhoods that no reference has.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,), int
+            Index of the reference that equals each graph and is excluded; -1 excludes none.
+
+        Returns
+        -------
+        ndarray of shape (radius + 1, n_nodes), bool
+        """
+        owners = np.append(self.owners, -1)
+        numbers = np.minimum(self.numbers(graphs), len(self.colors))
+        of_node = own[graphs.graph_of_node]
+        return (numbers == len(self.colors)) | ((of_node >= 0) & (owners[numbers] == of_node))
+
+    def shared(self, counts: Counts, columns: Counts) -> np.ndarray:
+        """Sum over neighborhoods of the smaller count of a graph and of a reference.
+
+        Parameters
+        ----------
+        counts : Counts
+            Of graphs, see :meth:`count`.
+        columns : Counts
+            Of the references, see `columns`.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_references)
+        """
+        out = np.zeros((len(counts.indptr) - 1, self.n_references))
+        _add_minima(*counts, *columns, out)
+        return out
+
+
+# Views with the same references share their neighborhoods, and those of the graphs that they score.
+_OF: WeakKeyDictionary[GraphBatch, dict[tuple, Neighborhoods]] = WeakKeyDictionary()
+_NUMBERS: WeakKeyDictionary[GraphBatch, WeakKeyDictionary[Neighborhoods, np.ndarray]]
+_NUMBERS = WeakKeyDictionary()
+
+
+def neighborhoods_of(references: GraphBatch, radius: int, by_label: bool) -> Neighborhoods:
+    """The neighborhoods of reference graphs, counted once.
+
+    Parameters
+    ----------
+    references : GraphBatch
+    radius : int
+    by_label : bool
+        As for :class:`Neighborhoods`.
+
+    Returns
+    -------
+    Neighborhoods
+    """
+    of_references = _OF.setdefault(references, {})
+    key = radius, by_label
+    if key not in of_references:
+        of_references[key] = Neighborhoods(references, radius, by_label)
+    return of_references[key]
 
 
 class NeighborhoodView(View):
-    """Base class of views that compare a graph's neighborhoods with those of each reference.
+    """Base class of views of the neighborhoods of a graph.
 
     Parameters
     ----------
@@ -117,13 +208,13 @@ class NeighborhoodView(View):
 
     _parameter_constraints: dict = {"radius": [Interval(Integral, 0, 100, closed="both")]}
 
-    neighborhoods_: Neighborhoods
+    references_: GraphBatch
 
     def __init__(self, radius: int = 5) -> None:
         self.radius = radius
 
     def fit(self, references: GraphBatch) -> Self:
-        """Count the neighborhoods of the references.
+        """Learn the neighborhoods of the references.
 
         Parameters
         ----------
@@ -133,35 +224,44 @@ class NeighborhoodView(View):
         -------
         self
         """
-        self.neighborhoods_ = Neighborhoods.of(references, self.radius)
+        self.references_ = references
+        self.neighborhoods = neighborhoods_of(references, self.radius, self._by_label)
         return self
+
+    @property
+    def _by_label(self) -> bool:
+        return self.references_.labels is not None
+
+    @cached_property
+    def neighborhoods(self) -> Neighborhoods:
+        """The neighborhoods of the references; those of a file are counted at first use."""
+        return neighborhoods_of(self.references_, self.radius, self._by_label)
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the training graphs."""
-        self.neighborhoods_.vocabulary.check_batch(graphs)
+        if self._by_label:
+            graphs.check_labels()
+
+    def complete(self, references: GraphBatch) -> None:
+        """Set the references, of which all else follows."""
+        self.references_ = references
 
 
-def _table(graph: np.ndarray, column: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
-    """Number of times that each pair occurs."""
-    return sp.coo_array((np.ones(len(graph)), (graph, column)), shape=shape).tocsr()
-
-
-def blocks_of_pairs(n_graphs: int, n_references: int) -> list[slice]:
-    """Blocks of graphs whose distances to all references fit into working_memory."""
-    return blocks(np.full(n_graphs, 8.0 * 6 * n_references))
-
-
-def nearest(distances: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def nearest(
+    distances_of: Callable[[slice], np.ndarray], own: np.ndarray, n_references: int, k: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Find the nearest references of graphs, without the graphs themselves.
 
     Parameters
     ----------
-    distances : ndarray of shape (n_graphs, n_references)
-        Changed in place.
+    distances_of : callable
+        Function of a slice of the graphs that returns an array of their distances to all
+        references. The slices are such that it fits into working_memory.
     own : ndarray of shape (n_graphs,)
         Index of the reference that equals each graph and is excluded, or -1.
+    n_references : int
     k : int
-        Number of references; fewer if there are fewer others.
+        Number of nearest references, smaller than n_references if a graph is one of them.
 
     Returns
     -------
@@ -170,7 +270,22 @@ def nearest(distances: np.ndarray, own: np.ndarray, k: int) -> tuple[np.ndarray,
     first : ndarray of shape (n_graphs,), int
         Index of the nearest one.
     """
-    is_own = own >= 0
-    distances[np.flatnonzero(is_own), own[is_own]] = np.inf
-    k = max(1, min(k, distances.shape[1] - 1))
-    return np.partition(distances, k - 1, axis=1)[:, :k].mean(axis=1), distances.argmin(axis=1)
+    mean, first = np.empty(len(own)), np.empty(len(own), dtype=int)
+    for block in blocks(np.full(len(own), 8.0 * 4 * n_references)):
+        distances, of_block = distances_of(block), own[block]
+        is_own = of_block >= 0
+        distances[np.flatnonzero(is_own), of_block[is_own]] = np.inf
+        mean[block] = np.partition(distances, k - 1, axis=1)[:, :k].mean(axis=1)
+        first[block] = distances.argmin(axis=1)
+    return mean, first
+
+
+@compiled(nogil=True)
+def _add_minima(indptr, indices, values, first, references, known, out):
+    """out[i, j] += the sum over columns of the smaller value of graph i and of reference j."""
+    for i in range(len(out)):
+        for a in range(indptr[i], indptr[i + 1]):
+            column = indices[a]
+            if column < len(first) - 1:
+                for b in range(first[column], first[column + 1]):
+                    out[i, references[b]] += min(values[a], known[b])

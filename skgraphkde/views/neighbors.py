@@ -12,7 +12,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.persistence import register
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Property, Reason
-from skgraphkde.views.neighborhoods import NeighborhoodView, blocks_of_pairs, nearest
+from skgraphkde.views.neighborhoods import NeighborhoodView, nearest
 
 
 @register
@@ -32,11 +32,6 @@ class Neighbors(NeighborhoodView):
         Number of references whose distances are averaged.
     radius : int, default=5
         Radius of the largest neighborhood, in [0, 100], see :class:`Novelty`.
-
-    Attributes
-    ----------
-    neighborhoods_ : Neighborhoods
-        Neighborhoods of the references.
 
     Examples
     --------
@@ -76,16 +71,16 @@ class Neighbors(NeighborhoodView):
 
     def _nearest(self, graphs: GraphBatch, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean distance to the nearest references, and the index of the nearest one."""
-        counts, columns = self.neighborhoods_.count(graphs), self.neighborhoods_.columns.sign()
-        (n_references, n_known), n_kinds = columns.shape, columns.sum(axis=1)
-        distances, index = np.empty(len(graphs)), np.empty(len(graphs), dtype=int)
-        for block in blocks_of_pairs(len(graphs), n_references):
-            some = counts[block].sign()
-            shared = (some[:, :n_known] @ columns.T).toarray()
-            differing = some.sum(axis=1)[:, np.newaxis] + n_kinds - 2 * shared
-            found = nearest(np.sqrt(differing), own[block], self.n_neighbors)
-            distances[block], index[block] = found
-        return distances, index
+        known, counts = self.neighborhoods, self.neighborhoods.count(graphs).as_sets
+        columns = known.columns.as_sets
+        n_kinds, n_known = np.diff(counts.indptr), np.diff(known.counts.indptr)
+
+        def distances(block: slice) -> np.ndarray:
+            shared = known.shared(counts.rows(block), columns)
+            return np.sqrt(n_kinds[block, np.newaxis] + n_known - 2 * shared)
+
+        k = min(self.n_neighbors, known.n_references - 1)
+        return nearest(distances, own, known.n_references, k)
 
     def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
         """Mean distance to the nearest references.
@@ -112,11 +107,11 @@ class Neighbors(NeighborhoodView):
     ) -> Reason:
         """The nearest reference and what differs, see :meth:`View.reason`."""
         i = int(self._nearest(graph, np.array([-1]))[1][0])
-        own = self.neighborhoods_.count(graph).sign().toarray()[0] > 0
-        other = np.zeros(len(own), dtype=bool)
-        other[self.neighborhoods_.counts[[i]].indices] = True
+        counts = self.neighborhoods.counts
+        own = set(self.neighborhoods.count(graph).indices.tolist())
+        other = set(counts.indices[slice(*counts.indptr[i : i + 2])].tolist())
         text = (
-            f"{np.sum(own & ~other)} neighborhoods that known graph {i}, the nearest one, lacks, "
-            f"and {np.sum(other & ~own)} less (on average {np.mean(known**2):.0f} differ)"
+            f"{len(own - other)} neighborhoods that known graph {i}, the nearest one, lacks, "
+            f"and {len(other - own)} less (on average {np.mean(known**2):.0f} differ)"
         )
         return Reason(self.name, text)

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.refinement import refined
-from skgraphkde.graphs.relations import messages
 from skgraphkde.persistence import State, register
-from skgraphkde.views.base import Property, Reason, View
-from skgraphkde.views.parts import (
-    LISTED,
-    CategoryCounts,
-    ReferenceTable,
-    counts_edges,
-    means,
-)
+from skgraphkde.views.base import Property, Reason
+from skgraphkde.views.neighborhoods import NeighborhoodView
+from skgraphkde.views.parts import LISTED, CategoryCounts, counts_edges, means
 
 # Weight of a new part, relative to a node in a new neighborhood. From 3 to 100, results on the data
 # sets that chose the defaults agree within 0.2; with 1, one anomalous node of 25 is not visible if
@@ -34,7 +26,7 @@ MAX_CHANCE = 0.01
 
 
 @register
-class Novelty(View):
+class Novelty(NeighborhoodView):
     """Share of a graph's nodes in new neighborhoods, and of its nodes and edges of new categories.
 
     A neighborhood is new if no reference has it. The neighborhood of a node is its color after
@@ -69,8 +61,6 @@ class Novelty(View):
     ----------
     parts_ : CategoryCounts
         Nodes and edges of the references by their categories.
-    neighborhoods_ : ReferenceTable
-        Neighborhoods of the references.
 
     See Also
     --------
@@ -84,19 +74,17 @@ class Novelty(View):
     """
 
     _parameter_constraints: dict = {
-        "radius": [Interval(Integral, 0, 100, closed="both")],
+        **NeighborhoodView._parameter_constraints,
         "categories": [StrOptions({"auto", "label", "degree"})],
         "edges": [StrOptions({"auto"}), bool],
     }
 
     parts_: CategoryCounts
-    neighborhoods_: ReferenceTable
-    references_: GraphBatch
 
     def __init__(
         self, radius: int = 5, categories: str = "auto", edges: str | bool = "auto"
     ) -> None:
-        self.radius = radius
+        super().__init__(radius)
         self.categories = categories
         self.edges = edges
 
@@ -139,20 +127,17 @@ class Novelty(View):
         return self._fit(references, by_label, with_edges)
 
     def _fit(self, references: GraphBatch, by_label: bool, with_edges: bool) -> Self:
-        self.references_ = references
         self.parts_ = CategoryCounts.of(references, by_label=by_label, with_edges=with_edges)
-        colors = self._last_colors(references)
-        self.neighborhoods_ = ReferenceTable.of(colors, references.graph_of_node)
-        return self
+        vars(self).pop("known_shares", None)
+        return super().fit(references)
+
+    @property
+    def _by_label(self) -> bool:
+        return self.parts_.vocabulary.by_label
 
     def updated(self, references: GraphBatch) -> Novelty:
         """Copy of the view with other references and the same kinds of parts."""
-        by_label = self.parts_.vocabulary.by_label
-        return clone(self)._fit(references, by_label, self.parts_.with_edges)
-
-    def check_batch(self, graphs: GraphBatch) -> None:
-        """Raise a ValueError if graphs lack the labels that are the initial colors."""
-        self.parts_.vocabulary.check_batch(graphs)
+        return clone(self)._fit(references, self._by_label, self.parts_.with_edges)
 
     def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
         """Score graphs by minus their share of new nodes and parts.
@@ -176,9 +161,8 @@ class Novelty(View):
 
     def _new_shares(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
         """Share of nodes in new neighborhoods, shape (n_graphs,)."""
-        of_node = graphs.graph_of_node
-        is_new = self.neighborhoods_.is_new(self._last_colors(graphs), own[of_node])
-        return means(is_new, of_node, len(graphs))
+        is_new = self.neighborhoods.is_new(graphs, own)[-1]
+        return means(is_new, graphs.graph_of_node, len(graphs))
 
     @cached_property
     def known_shares(self) -> np.ndarray:
@@ -197,10 +181,8 @@ class Novelty(View):
         ndarray of shape (n_nodes,), int
             0 if the node's initial color is new; ``radius + 1`` if all its neighborhoods are known.
         """
-        known_rounds = np.zeros(graphs.n_nodes, dtype=int)
-        for colors, known in zip(self._rounds(graphs), self._by_radius, strict=True):
-            known_rounds += ~known.is_new(colors, -1)
-        return known_rounds
+        nobody = np.full(len(graphs), -1)
+        return (~self.neighborhoods.is_new(graphs, nobody)).sum(axis=0)
 
     # -- reasons -----------------------------------------------------------------------------------
 
@@ -238,33 +220,11 @@ class Novelty(View):
         return Reason(unusual.what, text, tuple(first.tolist()))
 
     def complete(self, references: GraphBatch) -> None:
-        """Set the references, and check the tables, see :meth:`View.complete`."""
+        """Check the tables, and set the references."""
         self.parts_.check_fits(references)
-        self.neighborhoods_.check_fits(references.graph_of_node)
         super().complete(references)
 
     def _take_fitted(self, state: State) -> None:
         self.parts_ = state.take_instance("parts_", CategoryCounts)
-        self.neighborhoods_ = state.take_instance("neighborhoods_", ReferenceTable)
         state.check("references_" in state, "references_ is missing")
         super()._take_fitted(state)
-
-    # -- colors ------------------------------------------------------------------------------------
-
-    @cached_property
-    def _by_radius(self) -> list[ReferenceTable]:
-        """Neighborhoods of the references at each radius, which only reasons need."""
-        graph = self.references_.graph_of_node
-        return [ReferenceTable.of(colors, graph) for colors in self._rounds(self.references_)]
-
-    def _last_colors(self, graphs: GraphBatch) -> np.ndarray:
-        """Colors after `radius` rounds, shape (n_nodes,)."""
-        for colors in self._rounds(graphs):
-            last = colors
-        return last
-
-    def _rounds(self, graphs: GraphBatch) -> Iterator[np.ndarray]:
-        """Generate the colors after 0, 1, ..., `radius` rounds, each of shape (n_nodes,)."""
-        vocabulary = self.parts_.vocabulary
-        passed = messages(graphs, vocabulary.edge_codes(graphs), weighted=False)
-        return refined(vocabulary.node_keys(graphs), passed, self.radius)

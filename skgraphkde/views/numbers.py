@@ -197,11 +197,22 @@ class Numbers(View):
             arrow = "->" if graph.directed else "-"
             names = list(schema.edge_columns)
             where = f"edge {arrow.join(str(called[end]) for end in ends)}"
-        pairs = zip(names, rows.values[row], strict=True)
-        listed = ", ".join(
-            f"{name} missing" if np.isnan(value) else f"{name} {value:.4g}" for name, value in pairs
-        )
-        text = f"{listed} of {where}: no known one of its kind is like it"
+        low, high = self.points_[what].ranges(rows.kinds[row])
+        numbers = list(zip(names, rows.values[row], low, high, strict=True))
+        said = [
+            f"{name} {x:.4g} (known: {a:.4g} to {b:.4g})"
+            if not np.isnan(x)
+            else f"{name} missing (in known graphs never)"
+            for name, x, a, b in numbers
+            if not a <= x <= b
+        ]
+        text = f"{', '.join(said)} of {where}"
+        if not said:
+            listed = ", ".join(f"{name} {x:.4g}" for name, x, *_ in numbers)
+            why = "known one by one, but not together"
+            if len(numbers) == 1:
+                why = "between known values, and near none"
+            text = f"{listed} of {where}: {why}"
         kind = "categories" if what == "nodes" else "edges"
         return Reason(", ".join(names), text, *places(graph, kind, np.array([place])))
 
@@ -226,7 +237,8 @@ class NumberPoints:
         "kinds" (n_kinds,): colors of the kinds that are told apart; "lacks" (n_numbers,): whether a
         number may be missing; "fill" (n_numbers,): what replaces it; "means" (n_kinds + 1,
         n_columns), "scale" (n_columns,) and "whitening" (n_columns, n_columns); "points" (n_points,
-        n_columns), "codes" and "graph" (n_points,): the kind and the graph of each point.
+        n_columns), "codes" and "graph" (n_points,): the kind and the graph of each point; "limits"
+        (2,): the distance that is due to rounding, and that of a missing number where none was.
     """
 
     def __init__(self, parts: dict[str, np.ndarray]) -> None:
@@ -268,7 +280,9 @@ class NumberPoints:
         centered = (table - means[codes]) / scale
         covariance = centered.T @ centered / len(table) + RIDGE * np.eye(table.shape[1])
         whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
-        points.parts |= {"means": means, "scale": scale, "whitening": whitening}
+        rounding = RELATIVE_ROUNDING * np.linalg.norm(largest / scale)
+        limits = np.array([rounding * np.linalg.norm(whitening, 2), np.sqrt(len(values))])
+        points.parts |= {"means": means, "scale": scale, "whitening": whitening, "limits": limits}
         placed = points._placed(values, codes)
         # By content, so that the sample depends neither on an order nor on a pattern in it.
         kept = np.sort(np.argsort(hash_rows(placed), kind="stable")[:n_points])
@@ -330,7 +344,19 @@ class NumberPoints:
                 nearest = distance[np.arange(len(todo)), first]
                 found[todo] = np.where(has_other, nearest, 0.0)
                 todo = todo[~has_other] if k < tree.n else todo[:0]
-        return found
+        rounding, of_missing = self.parts["limits"]
+        is_first = (np.isnan(values) & ~self.parts["lacks"]).any(axis=1)
+        return np.where(is_first, of_missing, np.maximum(found - rounding, 0.0))
+
+    def ranges(self, kind: np.uint64) -> tuple[np.ndarray, np.ndarray]:
+        """Smallest and largest numbers of one kind, shape (n_numbers,) each."""
+        code, n_numbers = self._codes(np.array([kind]))[0], len(self.parts["lacks"])
+        points = self.parts["points"][self.parts["codes"] == code]
+        centered = points @ np.linalg.inv(self.parts["whitening"]) * self.parts["scale"]
+        values = (centered + self.parts["means"][code])[:, :n_numbers]
+        rounding = 1e-6 * np.abs(values).max(axis=0, initial=0.0)
+        low, high = values.min(axis=0, initial=np.inf), values.max(axis=0, initial=-np.inf)
+        return low - rounding, high + rounding
 
     def to_state(self) -> dict[str, Any]:
         """State to save."""
@@ -344,7 +370,7 @@ class NumberPoints:
         n = len(lacks) + int(lacks.sum())
         shapes = {
             "fill": (len(lacks),), "means": (len(kinds) + 1, n), "scale": (n,),
-            "whitening": (n, n), "points": (None, n),
+            "whitening": (n, n), "points": (None, n), "limits": (2,),
         }  # fmt: skip
         parts = {name: state.take_array(name, float, shape) for name, shape in shapes.items()}
         n_points = len(parts["points"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -15,18 +16,27 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Property, Reason, View
-from skgraphkde.views.neighborhoods import blocks_of_pairs, nearest
+from skgraphkde.views.neighborhoods import nearest
 
 # Categories that have a share of their own; the others are one.
 MOST_CATEGORIES = 200
-# Statistics of which there are reasons.
-REASONS = (
-    *("log largest degree", "deviation of degrees", "clustering", "log components", "log cycles"),
-    *("share of degree 0", "share of sources", "share of sinks"),
-)
+# Words for the statistics of which there are reasons.
+REASONS = {
+    "log largest degree": "most neighbors of a node",
+    "deviation of degrees": "standard deviation of the numbers of neighbors",
+    "clustering": "clustering coefficient",
+    "log components": "number of pieces",
+    "log cycles": "number of independent cycles",
+    "share of degree 0": "share of nodes without edges",
+    "share of sources": "share of nodes without incoming edges",
+    "share of sinks": "share of nodes without outgoing edges",
+}
 # Variance that whitening adds, in units of the variance of a statistic, beside the number of
 # statistics per reference.
 RIDGE = 0.1
+# Of so few references, each is scored by what is learned of the others alone. Of more, its share in
+# the means and covariances hardly counts.
+MOST_LEFT_OUT = 200
 
 
 class Statistic(NamedTuple):
@@ -35,6 +45,40 @@ class Statistic(NamedTuple):
     name: str
     values: np.ndarray  # (n_graphs,); NaN where a graph has none
     step: float
+
+
+class Metric:
+    """Euclidean distance between standardized and whitened rows.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_rows, n_columns)
+        Rows from which means and covariances are learned; NaN counts as the mean.
+    steps : ndarray of shape (n_columns,)
+        The column would have this deviation, divided by the root of n_rows, if it did not vary.
+    """
+
+    def __init__(self, table: np.ndarray, steps: np.ndarray) -> None:
+        n, n_columns = table.shape
+        self.means = np.nansum(table, axis=0) / np.maximum((~np.isnan(table)).sum(axis=0), 1)
+        filled = np.where(np.isnan(table), self.means, table)
+        scales = np.sqrt(filled.var(axis=0) + steps**2 / n)
+        # Differences of rounding are none.
+        self.scales = np.maximum(scales, 1e-6 * np.maximum(np.abs(self.means), 1e-6))
+        standardized = (filled - self.means) / self.scales
+        # Of few rows, each has a large share in the directions of many columns.
+        ridge = RIDGE + n_columns / n
+        covariance = standardized.T @ standardized / n + ridge * np.eye(n_columns)
+        self.whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
+        self.points = standardized @ self.whitening
+
+    def distances(self, table: np.ndarray, own: np.ndarray, k: int) -> np.ndarray:
+        """Mean distance of rows to their k nearest rows, without row `own` of each if it is >= 0.
+
+        Distances are those of differences, so that copies are at distance 0.
+        """
+        points = np.nan_to_num((table - self.means) / self.scales) @ self.whitening
+        return nearest(lambda rows: cdist(points[rows], self.points), own, len(self.points), k)[0]
 
 
 @register
@@ -64,8 +108,8 @@ class Statistics(View):
         Names of the statistics.
     table_ : ndarray of shape (n_references, n_statistics)
         Statistics of the references; NaN where nothing has a number.
-    means_, scales_ : ndarray of shape (n_statistics,)
-    whitening_ : ndarray of shape (n_statistics, n_statistics)
+    steps_ : ndarray of shape (n_statistics,)
+        Change of each statistic if a reference differs by one node or edge.
 
     Examples
     --------
@@ -103,18 +147,8 @@ class Statistics(View):
         found = self._statistics(references)
         self.names_ = tuple(statistic.name for statistic in found)
         self.table_ = np.column_stack([statistic.values for statistic in found])
-        steps = np.array([statistic.step for statistic in found])
-        n_given = np.maximum((~np.isnan(self.table_)).sum(axis=0), 1)
-        self.means_ = np.nansum(self.table_, axis=0) / n_given
-        filled = np.where(np.isnan(self.table_), self.means_, self.table_)
-        scales = np.sqrt(filled.var(axis=0) + steps**2 / len(filled))
-        # Differences of rounding are none.
-        self.scales_ = np.maximum(scales, 1e-6 * np.maximum(np.abs(self.means_), 1e-6))
-        table = self._standardized(self.table_)
-        # Of few graphs, each has a large share in the directions of many statistics.
-        ridge = RIDGE + len(found) / len(table)
-        covariance = table.T @ table / len(table) + ridge * np.eye(len(found))
-        self.whitening_ = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
+        self.steps_ = np.array([statistic.step for statistic in found])
+        self._metric = Metric(self.table_, self.steps_)
         return self
 
     def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
@@ -136,18 +170,19 @@ class Statistics(View):
         """Statistics of graphs, shape (n_graphs, n_statistics); NaN where nothing has a number."""
         return np.column_stack([statistic.values for statistic in self._statistics(graphs)])
 
-    def _standardized(self, table: np.ndarray) -> np.ndarray:
-        return np.nan_to_num((table - self.means_) / self.scales_)
-
     def _distances(self, table: np.ndarray, own: np.ndarray) -> np.ndarray:
         """Mean distance to the nearest references."""
-        points = self._standardized(table) @ self.whitening_
-        known = self._standardized(self.table_) @ self.whitening_
-        distances = np.empty(len(points))
-        for block in blocks_of_pairs(len(points), len(known)):
-            D = cdist(points[block], known)  # of differences, so that copies are at distance 0
-            distances[block] = nearest(D, own[block], self.n_neighbors)[0]
+        k = min(self.n_neighbors, len(self.table_) - 1)
+        distances = self._metric.distances(table, own, k)
+        if len(self.table_) <= MOST_LEFT_OUT:
+            for i in np.flatnonzero(own >= 0).tolist():
+                metric = Metric(np.delete(self.table_, own[i], axis=0), self.steps_)
+                distances[i] = metric.distances(table[i : i + 1], np.full(1, -1), k)[0]
         return distances
+
+    @cached_property
+    def _metric(self) -> Metric:
+        return Metric(self.table_, self.steps_)
 
     def _statistics(self, graphs: GraphBatch) -> list[Statistic]:
         return [*_structure(graphs), *self._shares(graphs), *self._numbers(graphs)]
@@ -218,18 +253,17 @@ class Statistics(View):
         values = np.append(known, unusual.values)
         if unusual.what.startswith("log "):
             values = np.exp(values) - (unusual.what != "log components")
-        name, own = unusual.what.removeprefix("log "), values[-1]
         low, high = values[:-1].min(), values[:-1].max()
-        return Reason(name, f"{name} {own:.3g} (known graphs: {low:.3g} to {high:.3g})")
+        known = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+        words = REASONS[unusual.what]
+        return Reason(words, f"{words} {values[-1]:.3g} (known graphs: {known})")
 
     def _take_fitted(self, state: State) -> None:
         self.columns_ = state.take_array("columns_", np.int64, (None,), low=0)
         self.names_ = state.take("names_", tuple)
         n = len(self.names_)
         self.table_ = state.take_array("table_", float, (None, n), finite=False)
-        self.means_ = state.take_array("means_", float, (n,))
-        self.scales_ = state.take_array("scales_", float, (n,), low=np.finfo(float).tiny)
-        self.whitening_ = state.take_array("whitening_", float, (n, n))
+        self.steps_ = state.take_array("steps_", float, (n,), low=0)
         self.categories_ = state.take("categories_", dict)
         are_tuples = all(type(values) is tuple for values in self.categories_.values())
         state.check(are_tuples, "categories_ is not tuples by name")

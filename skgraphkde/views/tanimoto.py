@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.computing.compiled import compiled
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.persistence import register
 from skgraphkde.views.base import Property, Reason
-from skgraphkde.views.neighborhoods import NeighborhoodView, blocks_of_pairs, nearest
+from skgraphkde.views.neighborhoods import NeighborhoodView, nearest
 
 
 @register
@@ -27,11 +26,6 @@ class Tanimoto(NeighborhoodView):
     ----------
     radius : int, default=5
         Radius of the largest neighborhood, in [0, 100].
-
-    Attributes
-    ----------
-    neighborhoods_ : Neighborhoods
-        Neighborhoods of the references.
 
     Examples
     --------
@@ -63,18 +57,15 @@ class Tanimoto(NeighborhoodView):
 
     def _most_similar(self, graphs: GraphBatch, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Similarity to the most similar reference, and its index."""
-        known, counts = self.neighborhoods_.counts, self.neighborhoods_.count(graphs)
-        columns, totals = self.neighborhoods_.columns, known.sum(axis=1)
-        scores, index = np.empty(len(graphs)), np.empty(len(graphs), dtype=int)
-        for block in blocks_of_pairs(len(graphs), known.shape[0]):
-            some = counts[block]
-            shared = np.zeros((some.shape[0], known.shape[0]))
-            rows = some.indptr, some.indices, some.data
-            _add_minima(*rows, columns.indptr, columns.indices, columns.data, shared)
-            of_both = some.sum(axis=1)[:, np.newaxis] + totals - shared
-            distances, index[block] = nearest(-shared / of_both, own[block], 1)
-            scores[block] = -distances
-        return scores, index
+        known, counts = self.neighborhoods, self.neighborhoods.count(graphs)
+        totals, known_totals = counts.totals, known.counts.totals
+
+        def dissimilarity(block: slice) -> np.ndarray:
+            shared = known.shared(counts.rows(block), known.columns)
+            return 1 - shared / (totals[block, np.newaxis] + known_totals - shared)
+
+        distances, index = nearest(dissimilarity, own, known.n_references, 1)
+        return 1 - distances, index
 
     def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
         """Dissimilarity to the most similar reference.
@@ -106,14 +97,3 @@ class Tanimoto(NeighborhoodView):
             f"neighborhoods of both (on average {1 - known.mean():.0%})"
         )
         return Reason(self.name, text)
-
-
-@compiled(nogil=True)
-def _add_minima(indptr, indices, data, first, rows, values, out):
-    """out[i, j] += the sum over columns of the smaller count of graph i and of reference j."""
-    for i in range(len(out)):
-        for a in range(indptr[i], indptr[i + 1]):
-            column = indices[a]
-            if column < len(first) - 1:
-                for b in range(first[column], first[column + 1]):
-                    out[i, rows[b]] += min(data[a], values[b])

@@ -58,7 +58,7 @@ KINDS = {
     },
     "typed": {
         "schema": GraphSchema(node_numbers="x", edge_categories="kind", edge_numbers="flow"),
-        "views": ("density", Novelty(1), "rarity", "extremes"),
+        "views": ("density", Novelty(1), "rarity", "extremes", "statistics", "numbers"),
     },
 }
 
@@ -191,7 +191,7 @@ def forged_arrays(tree, arrays):
             values += [array + 1, array - 1]
         else:
             values += [np.full_like(array, x) for x in (np.nan, np.inf, -np.inf, 0, 1e30, 1e-30)]
-            values += [-array, changed(array, 0, np.nan)]
+            values += [-1 * array, changed(array, 0, np.nan)]
         for kind, wrong in kinds:
             for other in wrong:
                 yield f"array of wrong {kind}", partial(forged, tree, {**others, name: other})
@@ -280,7 +280,7 @@ def contradictions(arrays):
         ("densities.0.kde.multiples", np.ones(2), r"logits is float32 \(3,\), expected"),
         ("training_scores", a["training_scores"][:, :1], "training_scores has too few columns"),
         ("training_scores", a["training_scores"][:2], r"is float64 \(2, 12\), expected"),
-        ("training_scores", np.full((3, 12), np.nan), "training_scores is not finite"),
+        ("training_scores", np.full((6, 12), np.nan), "training_scores is not finite"),
         (f"{size_kernel}.scale", np.ones(1), r"scale is float64 \(1,\), expected float64 \(2,\)"),
         (f"{size_kernel}.scale", -np.ones(2), "SizeKernel: the array scale is out of range"),
         (f"{size_kernel}.center", np.array([0, np.nan]), "the array center is not finite"),
@@ -300,7 +300,7 @@ def damaged_tables(arrays):
     start = "detector.fitted.model_.views."
     a = {name.removeprefix(start): array for name, array in arrays.items()}
     tables = [name.removesuffix(".colors") for name in a if name.endswith(".colors")]
-    assert len(tables) == 5  # neighborhoods, and categories and edges, of novelty and of rarity
+    assert len(tables) == 4  # categories and edges, of novelty and of rarity
     for name in tables:
         colors, owners, counts = (a[f"{name}.{x}"] for x in ("colors", "owners", "counts"))
         shorter = {x: a[f"{name}.{x}"][:-1] for x in ("colors", "owners", "counts")}
@@ -392,7 +392,7 @@ THRESHOLDS = ("parameters", "training", "twins", "edges", "energy_thresholds")
             "defaults",
             ("model_", "views"),
             encoded((Density(), Density("mean")))[0],
-            r"training_scores is float64 \(3, 12\), expected",
+            r"training_scores is float64 \(6, 12\), expected",
         ),
         ("defaults", ("model_", "views"), {"tuple": []}, "views is not a tuple of View objects"),
         ("defaults", ("model_", "views"), encoded((MMD(),))[0], "not a tuple of View objects"),
@@ -409,7 +409,6 @@ THRESHOLDS = ("parameters", "training", "twins", "edges", "energy_thresholds")
         ("typed", ("model_", "views", 2, "parameters", "edges"), 3, "'edges' parameter of Rarity"),
         ("typed", (*TABLES, 1, "fitted", "parts_"), None, "parts_ is missing or of another type"),
         ("typed", RARE, None, "parts_ is missing or of another type"),
-        ("typed", (*TABLES, 1, "fitted", "neighborhoods_"), None, "neighborhoods_ is missing or"),
         ("typed", (*TABLES, 3, "fitted", "vocabulary_"), None, "vocabulary_ is missing or of"),
         ("typed", (*TABLES, 3, "fitted", "of_edges_"), False, "'edges' does not belong there"),
         ("typed", (*TABLES, 3, "fitted", "scales_"), {"dict": {}}, "scales_|nodes is missing"),

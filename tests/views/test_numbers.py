@@ -53,7 +53,8 @@ def test_scores_equal_the_definition(seed):
             D[owner == own[rows.graph][:, None]] = np.inf
             D[points._codes(rows.kinds)[:, None] != points.parts["codes"]] = np.inf
             nearest = D.min(axis=1)
-            np.maximum.at(expected, rows.graph, np.where(np.isfinite(nearest), nearest, 0))
+            nearest = np.where(np.isfinite(nearest), nearest - points.parts["limits"][0], 0)
+            np.maximum.at(expected, rows.graph, nearest)
         scores = view.scores(graphs, own)
         np.testing.assert_allclose(scores, -expected, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(view.scores(permuted(graphs, seed), own), scores, rtol=1e-9)

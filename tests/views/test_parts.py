@@ -168,7 +168,8 @@ def test_known_categories_that_do_not_belong_together():
 
     rng = np.random.RandomState(0)
     schema = GraphSchema(node_categories=("kind", "owner"))
-    detector = GraphKDEDetector(schema=schema).fit([plant(rng) for _ in range(60)])
+    detector = GraphKDEDetector(schema=schema, views=("density", "rarity"))
+    detector.fit([plant(rng) for _ in range(60)])
     normal = detector.score_samples([plant(rng) for _ in range(20)])
     odd = detector.score_samples([plant(rng, odd=True) for _ in range(20)])
     assert np.mean(normal[:, None] > odd) > 0.9
@@ -245,5 +246,5 @@ def test_a_gap_at_a_kind_that_has_none():
         new = [chain(2000 + seed, odd) for seed in range(30)]
         scores = detector.score_samples([*fresh, *new])
         assert roc_auc_score(np.repeat([1, 0], 30), scores) > 0.9
-        first = explain(detector, new, n_reasons=1)["what"]
-        assert (first == text).mean() > 0.9
+        said = explain(detector, new, n_reasons=2).groupby("graph")["what"].agg(list)
+        assert np.mean([text in x for x in said]) > 0.9
