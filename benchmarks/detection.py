@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks import protocol
 from benchmarks.methods import DEEP, METHODS, PAPER_NAMES
-from benchmarks.protocol import DATASETS, METRICS, SMALL, evaluate, load
+from benchmarks.protocol import BOTH, DATASETS, METRICS, OTHER, SMALL, evaluate, load
 from benchmarks.render import against_paper, markdown, mean_std, read_paper
 
 TITLE = "Detection"
@@ -29,6 +29,11 @@ AUROC of the epoch with the lowest held-out loss, which is what the tables above
 that is best on the test fold, which needs its labels and is **no result**, only what choosing
 epochs that way would have shown; and, in italics, the paper's figure for the method.
 """
+ABOUT_ORIENTATIONS = """\
+AUROC on sets of two classes, with either for the anomaly. The paper's anomaly is the smaller class,
+as in the tables above. A method that is good in one orientation and bad in the other follows size,
+or something else that one class has more of.
+"""
 # The paper does not say which class its AUPRC takes for positive: its figures stand below both.
 PAPER_TABLE = {
     "auroc": "auroc",
@@ -46,10 +51,11 @@ CAPTIONS = {
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     """Every method on every fold, the first fold of all first, the cheap data sets first."""
+    names = datasets or SMALL
     return [
         {"dataset": dataset, "method": method, "fold": fold}
         for fold in range(n_folds)
-        for dataset in datasets or SMALL
+        for dataset in (*names, *(name + OTHER for name in names if name in BOTH))
         for method in METHODS
     ]
 
@@ -76,13 +82,33 @@ def report(rows: pd.DataFrame) -> str:
         paper = read_paper(PAPER_TABLE[metric])
         table = against_paper(rows, metric, DATASETS, list(METHODS), paper, PAPER_NAMES, DEEP)
         parts += [f"### {CAPTIONS[metric]}", table]
+    parts += ["### Both orientations", _of_orientations(rows)]
     parts += ["### Deep detectors, and the epoch that labels would choose", _of_epochs(rows)]
     parts += ["### All methods on the folds that all have", _on_common_folds(rows)]
     return "\n\n".join(parts)
 
 
+def _of_orientations(rows: pd.DataFrame) -> str:
+    """AUROC with either class of a set for the anomaly, and the mean of both."""
+    lines = []
+    for method in METHODS:
+        auroc = rows[rows["method"] == method].groupby("dataset")["auroc"].mean()
+        main, other = auroc.reindex(BOTH), auroc.reindex([name + OTHER for name in BOTH])
+        other.index = main.index
+        if other.notna().any():
+            for title, of_sets in (("", main), (OTHER, other), (", mean", (main + other) / 2)):
+                mean = of_sets.mean() if other.notna().all() else np.nan
+                cells = of_sets.to_dict() | {"mean": mean}
+                lines.append({"method": method + title, **cells})
+    table = pd.DataFrame(lines)
+    figures = table.columns[1:]
+    table[figures] = table[figures].map(lambda x: "" if np.isnan(x) else f"{x:.1f}")
+    return f"{ABOUT_ORIENTATIONS}\n\n{markdown(table, index=False)}"
+
+
 def _on_common_folds(rows: pd.DataFrame) -> str:
     """Mean AUROC and mean rank of all methods, deep ones included, on the folds that all have."""
+    rows = rows[rows["dataset"].isin(DATASETS)]
     auroc = rows.pivot_table(index=["dataset", "fold"], columns="method", values="auroc")
     auroc = auroc.reindex(columns=[x for x in METHODS if x in auroc]).dropna()
     of_dataset = auroc.groupby(level="dataset").mean()

@@ -22,16 +22,13 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import Bunch
 
-from benchmarks.protocol import DATASETS
+from benchmarks.protocol import BOTH, DATASETS, OTHER, load
 from skgraphkde import GraphSchema, read_graphs
-from skgraphkde.datasets import fetch_tu_dataset
 from skgraphkde.evaluation import OneClassKFold
 from skgraphkde.graphs.batch import GraphBatch
 
 MAIN = tuple(DATASETS)
-OTHER = ("MUTAG", "BZR", "COX2", "DHFR", "PROTEINS", "AIDS", "IMDB-BINARY", "NCI1")
 PAIRS = ("BZR-COX2", "PTC_MR-MUTAG", "AIDS-DHFR", "ENZYMES-PROTEINS", "IMDB-MULTI-IMDB-BINARY")
 _MOLECULE = GraphSchema(
     node_categories=("label", "charge", "hs", "aromatic"), edge_categories="label"
@@ -68,7 +65,7 @@ PEOPLE = {
 }
 CASES = (
     *(f"T/{x}" for x in MAIN),
-    *(f"O/{x}" for x in OTHER),
+    *(f"O/{x}" for x in BOTH),
     *(f"R/{x}" for x in PEOPLE),
     *(f"P/{x}" for x in PAIRS),
 )
@@ -76,7 +73,7 @@ CASES = (
 #: and of P.
 CHOOSING = (
     *(f"T/{x}" for x in MAIN[::2]),
-    *(f"O/{x}" for x in OTHER if x in MAIN[::2]),
+    *(f"O/{x}" for x in BOTH if x in MAIN[::2]),
     *(f"R/{x}" for x in tuple(PEOPLE)[::2]),
     *(f"P/{x}" for x in PAIRS[::2]),
 )
@@ -113,19 +110,11 @@ def n_folds(case: str) -> int:
     return N_PAIR_SPLITS if suite == "P" else N_FOLDS.get(name, 5) if suite in "TO" else N_SPLITS
 
 
-@functools.lru_cache(maxsize=2)
-def _tu(name: str, anomaly_class: int | None) -> Bunch:
-    return fetch_tu_dataset(name, anomaly_class=anomaly_class)
-
-
 def _of_classes(name: str, *, other: bool) -> Iterator[Fold]:
-    data = _tu(name, None)
-    anomaly, classes = data.anomaly_class, data.classes
-    if other:
-        (anomaly,) = set(np.unique(classes).tolist()) - {anomaly}
-    target = np.where(classes == anomaly, -1, 1)
-    splitter = OneClassKFold(5, shuffle=True, random_state=0, anomaly_class=anomaly)
-    for i, (train, test) in enumerate(splitter.split(data.graphs, classes)):
+    data = load(name + OTHER * other)
+    target = data.target
+    splitter = OneClassKFold(5, shuffle=True, random_state=0, anomaly_class=data.anomaly_class)
+    for i, (train, test) in enumerate(splitter.split(data.graphs, data.classes)):
         if i == N_FOLDS.get(name, 5):
             break
         rng = np.random.RandomState(i)
@@ -149,8 +138,8 @@ def _of_people(name: str) -> Iterator[Fold]:
 
 def _of_pair(name: str) -> Iterator[Fold]:
     first = next(x for x in ("IMDB-MULTI", name.split("-")[0]) if name.startswith(x))
-    graphs = _structure(_tu(first, None).graphs)
-    other = _structure(_tu(name[len(first) + 1 :], None).graphs)
+    graphs = _structure(load(first).graphs)
+    other = _structure(load(name[len(first) + 1 :]).graphs)
     for i in range(N_PAIR_SPLITS):
         order = np.random.RandomState(i).permutation(len(graphs))
         n = min(round(0.1 * len(graphs)), MAX_TEST, len(other))

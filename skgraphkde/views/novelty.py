@@ -128,7 +128,7 @@ class Novelty(NeighborhoodView):
 
     def _fit(self, references: GraphBatch, by_label: bool, with_edges: bool) -> Self:
         self.parts_ = CategoryCounts.of(references, by_label=by_label, with_edges=with_edges)
-        vars(self).pop("known_shares", None)
+        self.__dict__.pop("known_shares", None)
         return super().fit(references)
 
     @property

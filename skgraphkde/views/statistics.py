@@ -254,9 +254,9 @@ class Statistics(View):
         if unusual.what.startswith("log "):
             values = np.exp(values) - (unusual.what != "log components")
         low, high = values[:-1].min(), values[:-1].max()
-        known = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+        usual = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
         words = REASONS[unusual.what]
-        return Reason(words, f"{words} {values[-1]:.3g} (known graphs: {known})")
+        return Reason(words, f"{words} {values[-1]:.3g} (known graphs: {usual})")
 
     def _take_fitted(self, state: State) -> None:
         self.columns_ = state.take_array("columns_", np.int64, (None,), low=0)
