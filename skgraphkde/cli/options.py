@@ -172,6 +172,8 @@ _ATTRIBUTES = {
     "node_numbers": ("--node-number", "Node attribute that is a number or a list of them", "x"),
     "edge_categories": ("--edge-category", "Edge attribute that is a category", "label, edge_type"),
     "edge_numbers": ("--edge-number", "Edge attribute that is a number or a list", "x, edge_attr"),
+    "graph_categories": ("--graph-category", "Attribute of a graph that is a category", ""),
+    "graph_numbers": ("--graph-number", "Attribute of a graph that is a number or a list", ""),
 }
 
 
@@ -184,7 +186,7 @@ def schema_options(command: Callable) -> Callable:
             metavar="NAME",
             multiple=True,
             help=f'{what}; give the option again for more, or "" for none.  '
-            f"[default: {default}, if graphs have them]",
+            f"[default: {default + ', if graphs have them' if default else 'none'}]",
         )
         for kind, (name, what, default) in _ATTRIBUTES.items()
     ]

@@ -32,6 +32,7 @@ from skgraphkde.graphs.problems import GraphError, Ignored
 from skgraphkde.graphs.schema import (
     CONVENTIONS,
     KINDS,
+    PARTS,
     FittedSchema,
     GraphSchema,
     Widths,
@@ -72,6 +73,7 @@ def assemble(
     weights, adds_up = _weights(edges, schema.edge_weight)
     node_data = _read(nodes, names, known)
     edge_data = _read(edges, names, known) if len(edges) else Data(None, (), None, ())
+    graph_data = _read(Elements(graphs, "graph", schema.missing, labels), names, known)
     arcs = build_arcs(
         edges, ends[kept], int(nodes.ptr[-1]), schema.directed, weights, adds_up, edge_data
     )
@@ -92,6 +94,8 @@ def assemble(
         node_numbers=node_data.widths,
         edge_categories=names["edge_categories"] if len(edges) else (),
         edge_numbers=edge_data.widths,
+        graph_categories=names["graph_categories"],
+        graph_numbers=graph_data.widths,
         edge_weight=edge_weight,
         directed=is_directed,
         missing=schema.missing,
@@ -111,7 +115,10 @@ def assemble(
         edge_codes,
         edge_data.names,
         edge_numbers,
-        fitted,
+        graph_data.codes,
+        graph_data.names,
+        graph_data.numbers,
+        schema=fitted,
     )
 
 
@@ -192,7 +199,7 @@ def resolve_schema(
     names: dict[str, tuple[str, ...]] = {}
     ignored: list[Ignored] = []
     unnamable: list[Ignored] = []
-    for part in ("node", "edge"):
+    for part in PARTS:
         every = dict.fromkeys(name for graph in graphs for name in graph.columns(part).names)
         found = [name for name in every if isinstance(name, str)]
         others = [repr(name) for name in every if not isinstance(name, str)]
@@ -208,7 +215,7 @@ def resolve_schema(
         weight = schema.edge_weight if part == "edge" else None
         read = {name for kind, x in names.items() if kind.startswith(part) for name in x} | {weight}
         ignored += [Ignored(part, name) for name in found if name not in read]
-        is_there = part == "node" or any(len(graph.pairs) for graph in graphs)
+        is_there = part != "edge" or any(len(graph.pairs) for graph in graphs)
         for name in in_schema if is_there else ():
             if name in found:
                 continue
@@ -220,12 +227,12 @@ def resolve_schema(
 
 
 def names_in_schema(schema: GraphSchema, part: str) -> list[str]:
-    """The names of data of nodes, or of edges, that the user wrote.
+    """The names of data of nodes, of edges, or of graphs, that the user wrote.
 
     Parameters
     ----------
     schema : GraphSchema
-    part : {"node", "edge"}
+    part : {"node", "edge", "graph"}
     """
     names = [name for kind in KINDS if kind.startswith(part) for name in schema.named(kind)]
     if part == "edge" and schema.edge_weight is not None:
@@ -277,7 +284,7 @@ def is_number(value: Any) -> bool:
 
 
 class Data(NamedTuple):
-    """Categories and numbers of all nodes, or edges."""
+    """Categories and numbers of all nodes, edges, or graphs."""
 
     codes: np.ndarray | None
     names: tuple[Hashable, ...]  # tuples, if there are several categories

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import networkx as nx
@@ -25,23 +26,14 @@ from skgraphkde.graphs.arrays import (
     offsets,
     ranges,
 )
-from skgraphkde.graphs.schema import FittedSchema
+from skgraphkde.graphs.schema import PARTS, FittedSchema
 from skgraphkde.persistence import State, check_distinct, register
 
 __all__ = ["GraphBatch"]
 
-# The parts of a batch, in the order of the constructor.
-PARTS = (
-    "node_ptr",
-    "adjacency",
-    "labels",
-    "label_names",
-    "attributes",
-    "edge_labels",
-    "edge_label_names",
-    "edge_attributes",
-    "schema",
-)
+# The arguments of a batch, in the order of the constructor.
+DATA = tuple(f"{x}{y}" for x in PARTS.values() for y in ("labels", "label_names", "attributes"))
+ARGUMENTS = ("node_ptr", "adjacency", *DATA, "schema")
 
 
 @register
@@ -67,6 +59,8 @@ class GraphBatch:
         The numbers of each node. NaN is a missing one, if ``schema.missing`` is "indicate".
     edge_labels, edge_label_names, edge_attributes : default=None, (), None
         Categories and numbers of the arcs, in the order of the entries of `adjacency`.
+    graph_labels, graph_label_names, graph_attributes : default=None, (), None
+        Categories and numbers of the graphs themselves.
     schema : FittedSchema, default=None
         Attribute names and types, and whether graphs are directed. None: undirected, with the
         category "label" and the numbers "x".
@@ -94,6 +88,9 @@ class GraphBatch:
         edge_labels: np.ndarray | None = None,
         edge_label_names: Sequence[Hashable] = (),
         edge_attributes: np.ndarray | None = None,
+        graph_labels: np.ndarray | None = None,
+        graph_label_names: Sequence[Hashable] = (),
+        graph_attributes: np.ndarray | None = None,
         schema: FittedSchema | None = None,
     ) -> None:
         self.node_ptr = frozen(np.asarray(node_ptr, dtype=np.int64))
@@ -107,6 +104,9 @@ class GraphBatch:
         self.edge_labels = _array(edge_labels, np.int64)
         self.edge_label_names = tuple(edge_label_names)
         self.edge_attributes = _array(edge_attributes, np.float64)
+        self.graph_labels = _array(graph_labels, np.int64)
+        self.graph_label_names = tuple(graph_label_names)
+        self.graph_attributes = _array(graph_attributes, np.float64)
         self.schema = self._default_schema() if schema is None else schema
 
     def _default_schema(self) -> FittedSchema:
@@ -220,17 +220,19 @@ class GraphBatch:
         """Memory that the arrays take, in bytes."""
         csr = self.adjacency
         arrays = [self.node_ptr, csr.data, csr.indices, csr.indptr, self.labels, self.attributes]
-        arrays += [self.edge_labels, self.edge_attributes]
+        arrays += [self.edge_labels, self.edge_attributes, self.graph_labels]
+        arrays.append(self.graph_attributes)
         return sum(array.nbytes for array in arrays if array is not None)
 
     def __reduce__(self) -> tuple:
-        return GraphBatch, tuple(getattr(self, name) for name in PARTS)
+        return GraphBatch, tuple(getattr(self, name) for name in ARGUMENTS)
 
     def __len__(self) -> int:
         return self.n_graphs
 
     def __repr__(self) -> str:
         attributes, edge_attributes = self.attributes, self.edge_attributes
+        of_graphs = self.graph_attributes
         sizes = {
             "n_graphs": self.n_graphs,
             "n_nodes": self.n_nodes,
@@ -239,6 +241,7 @@ class GraphBatch:
             "n_attributes": None if attributes is None else attributes.shape[1],
             "n_edge_labels": None if self.edge_labels is None else len(self.edge_label_names),
             "n_edge_attributes": None if edge_attributes is None else edge_attributes.shape[1],
+            "n_graph_attributes": None if of_graphs is None else of_graphs.shape[1],
         }
         parts = [f"{name}={size}" for name, size in sizes.items() if size is not None]
         return f"GraphBatch({', '.join(parts)})"
@@ -247,7 +250,7 @@ class GraphBatch:
 
     def to_state(self) -> dict[str, Any]:
         """The arrays and names, for a file."""
-        return {name: getattr(self, name) for name in PARTS}
+        return {name: getattr(self, name) for name in ARGUMENTS}
 
     @classmethod
     def from_state(cls, state: State) -> GraphBatch:
@@ -256,10 +259,9 @@ class GraphBatch:
         node_ptr = state.take_array("node_ptr", np.int64, (None,))
         adjacency = state.take("adjacency", sp.csr_array)
         _check_structure(state, schema, node_ptr, adjacency)
-        nodes = _take_data(state, "", adjacency.shape[0], schema)
-        edges = _take_data(state, "edge_", adjacency.nnz, schema)
-        parts = dict(zip(PARTS, (node_ptr, adjacency, *nodes, *edges, schema), strict=True))
-        return cls(**parts)
+        n_rows = (adjacency.shape[0], adjacency.nnz, len(node_ptr) - 1)
+        data = [_take_data(state, x, n, schema) for x, n in zip(PARTS, n_rows, strict=True)]
+        return cls(node_ptr, adjacency, **dict(zip(DATA, chain(*data), strict=True)), schema=schema)
 
     # -- slicing and joining -------------------------------------------------------------------
 
@@ -299,6 +301,9 @@ class GraphBatch:
             _taken(self.edge_labels, arcs),
             self.edge_label_names,
             _taken(self.edge_attributes, arcs),
+            _taken(self.graph_labels, index),
+            self.graph_label_names,
+            _taken(self.graph_attributes, index),
             self.schema,
         )
 
@@ -340,19 +345,18 @@ class GraphBatch:
             shape=(first_node[-1], first_node[-1]),
         )
         node_ptr = offsets(np.concatenate([batch.n_nodes_per_graph for batch in batches]))
-        of_nodes = _joined([(b.labels, b.label_names, b.attributes) for b in batches])
-        of_edges = _joined(
-            [(b.edge_labels, b.edge_label_names, b.edge_attributes) for b in batches]
-        )
+        names = (DATA[i : i + 3] for i in range(0, len(DATA), 3))
+        data = [_joined([tuple(getattr(b, x) for x in of) for b in batches]) for of in names]
         schema = first.joined(batch.schema for batch in batches[1:])
-        return GraphBatch(node_ptr, adjacency, *of_nodes, *of_edges, schema=schema)
+        of_parts = dict(zip(DATA, chain(*data), strict=True))
+        return GraphBatch(node_ptr, adjacency, **of_parts, schema=schema)
 
     def replace(self, **changes: Any) -> GraphBatch:
         """A copy with other arrays, which are named as in the constructor.
 
         Other `attributes` are those that something computed, and have no names.
         """
-        parts = {name: getattr(self, name) for name in PARTS} | changes
+        parts = {name: getattr(self, name) for name in ARGUMENTS} | changes
         if "attributes" in changes and "schema" not in changes:
             attributes = changes["attributes"]
             numbers = () if attributes is None else (("x", attributes.shape[1]),)
@@ -385,11 +389,14 @@ class GraphBatch:
         if (self.adjacency.data != 1).any():
             of_arcs[self.schema.edge_weight or "weight"] = adjacency.data[arcs].tolist()
         of_nodes = _values_by_name(self, "node", np.arange(self.n_nodes))
+        of_graphs = _values_by_name(self, "graph", np.arange(len(self)))
+        data = _records(of_graphs, len(self))
         records = _records(of_arcs, len(arcs)), _records(of_nodes, self.n_nodes)
         arc_ptr = np.searchsorted(row[arcs], self.node_ptr)
         graphs = []
         for i, (start, stop) in enumerate(zip(self.node_ptr[:-1], self.node_ptr[1:], strict=True)):
             graph = nx.empty_graph(0, create_using=kind)
+            graph.graph.update(data[i])
             own = slice(arc_ptr[i], arc_ptr[i + 1])
             graph.add_nodes_from(enumerate(records[1][start:stop]))
             ends = (x[arcs[own]] - start for x in (row, column))
@@ -461,9 +468,9 @@ def _check_structure(
     state.check(is_symmetric, "adjacency is not that of undirected graphs")
 
 
-def _take_data(state: State, prefix: str, n_rows: int, schema: FittedSchema) -> tuple:
-    """Labels, their names, and numbers, of nodes or of arcs, as the schema has them."""
-    part = "edge" if prefix else "node"
+def _take_data(state: State, part: str, n_rows: int, schema: FittedSchema) -> tuple:
+    """Labels, their names, and numbers, of nodes, arcs or graphs, as the schema has them."""
+    prefix = PARTS[part]
     categories = schema.names(f"{part}_categories")
     width = sum(width for _, width in getattr(schema, f"{part}_numbers"))
     labels = state.take_optional(f"{prefix}labels", np.ndarray)
@@ -492,8 +499,8 @@ def _take_data(state: State, prefix: str, n_rows: int, schema: FittedSchema) -> 
 
 
 def _values_by_name(batch: GraphBatch, part: str, index: np.ndarray) -> dict[str, list]:
-    """The values of each attribute of some nodes or arcs: categories, numbers, or vectors."""
-    prefix = "" if part == "node" else "edge_"
+    """Values of each attribute of some nodes, arcs or graphs: categories, numbers, vectors."""
+    prefix = PARTS[part]
     names = batch.schema.names(f"{part}_categories")
     codes, vocabulary = getattr(batch, f"{prefix}labels"), getattr(batch, f"{prefix}label_names")
     values: dict[str, list] = {}

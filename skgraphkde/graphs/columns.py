@@ -1,4 +1,4 @@
-"""Columns: one attribute of the nodes, or of the edges, of many graphs -> categories or numbers.
+"""Columns: one attribute of the nodes, edges, or graphs of a list -> categories or numbers.
 
 :class:`Elements` lays the values of all graphs end to end and reads them at once. An error names
 the graph, the node or edge, and the cure.
@@ -36,12 +36,12 @@ CURE = "or say missing='indicate' in the GraphSchema"
 
 
 class Elements:
-    """The nodes, or the edges, of many graphs, laid end to end.
+    """The nodes, or the edges, of many graphs, laid end to end, or the graphs themselves.
 
     Parameters
     ----------
     graphs : list of Graph
-    part : {"node", "edge"}
+    part : {"node", "edge", "graph"}
     missing : {"error", "indicate"}
         As in a schema.
     labels : dict
@@ -64,7 +64,7 @@ class Elements:
     ) -> None:
         self.graphs, self.part, self.missing, self.labels = graphs, part, missing, labels
         self.directed = directed
-        self.ptr = offsets([len(x.names if part == "node" else x.pairs) for x in graphs])
+        self.ptr = offsets([len(graph.ids(part)) for graph in graphs])
         self.kept = np.arange(self.ptr[-1]) if kept is None else kept
 
     def __len__(self) -> int:
@@ -93,11 +93,13 @@ class Elements:
             Another element, which the message names at its end.
         """
         graph, name = self._find(k)
-        text = f", {self.part} {name!r}{text}"
+        is_graph = self.part == "graph"
+        text = text if is_graph else f", {self.part} {name!r}{text}"
         if other is None:
             return GraphError(graph.index, text)
         graph_of_other, name = self._find(other)
-        return GraphError(graph.index, text, graph_of_other.index, f", {self.part} {name!r}")
+        rest = "" if is_graph else f", {self.part} {name!r}"
+        return GraphError(graph.index, text, graph_of_other.index, rest)
 
     # -- values ------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ MOST_ROUNDS = 30
 FEW_ROUNDS = 3
 # Steps of the walks that tell apart what refinement cannot, such as regular graphs.
 WALK_STEPS = 16
+NUMBERS = ("attributes", "edge_attributes", "graph_attributes")
 # Numbers that differ by less, in standard deviations, are equal.
 GRID = 1e-3
 # Digits (binary) of the probabilities that are compared: sums in another order differ by less.
@@ -64,7 +65,7 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
 
 def _rounded(batch: GraphBatch) -> GraphBatch:
     """The graphs with rounded numbers."""
-    numbers = {x: getattr(batch, x) for x in ("attributes", "edge_attributes")}
+    numbers = {x: getattr(batch, x) for x in NUMBERS}
     rounded = {name: None if x is None else _to_grid(x) for name, x in numbers.items()}
     A = batch.adjacency
     if (A.data == A.data[:1]).all():
@@ -103,7 +104,7 @@ def _node_colors(batch: GraphBatch, n_rounds: int) -> np.ndarray:
 
 
 def _data_colors(n: int, labels: np.ndarray | None, numbers: np.ndarray | None) -> np.ndarray:
-    """Colors by the data of each node, or arc, shape (n,)."""
+    """Colors by the data of each node, arc, or graph, shape (n,)."""
     colors = hash64(np.zeros(n, dtype=np.uint64))
     if labels is not None:
         colors = hash64(colors + np.asarray(labels).astype(np.uint64))
@@ -115,7 +116,10 @@ def _data_colors(n: int, labels: np.ndarray | None, numbers: np.ndarray | None) 
 def _kinds(batch: GraphBatch, colors: np.ndarray) -> np.ndarray:
     """One color for each graph, by those of its nodes, in any order; shape (n_graphs,)."""
     of_graph = np.add.reduceat(hash64(colors), batch.node_ptr[:-1])  # modulo 2^64
-    return hash64(of_graph + batch.n_nodes_per_graph.astype(np.uint64))
+    of_graph = hash64(of_graph + batch.n_nodes_per_graph.astype(np.uint64))
+    if batch.graph_labels is None and batch.graph_attributes is None:
+        return of_graph
+    return hash64(of_graph + _data_colors(len(batch), batch.graph_labels, batch.graph_attributes))
 
 
 def has_excess_duplicates(n_copies: np.ndarray) -> bool:

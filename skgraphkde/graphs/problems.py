@@ -68,7 +68,7 @@ class Ignored:
 
     Parameters
     ----------
-    part : {"node", "edge"}
+    part : {"node", "edge", "graph"}
     name : str
         The attribute; ``repr(name)`` if `why` is "not text"; "self-loop".
     why : {"unread", "identifier", "not text", "self-loop"}

@@ -1,4 +1,4 @@
-"""GraphSchema: which names of node and edge data are read, and as what.
+"""GraphSchema: which names of data of nodes, edges and graphs are read, and as what.
 
 It takes the names that a user wrote, or the conventions. What was found is a
 :class:`FittedSchema`, which each :class:`~skgraphkde.graphs.batch.GraphBatch` carries.
@@ -27,17 +27,21 @@ CONVENTIONS = {
     "node_numbers": ("x",),
     "edge_categories": ("label", "edge_type"),
     "edge_numbers": ("x", "edge_attr"),
+    "graph_categories": (),
+    "graph_numbers": (),
 }
 KINDS = tuple(CONVENTIONS)
+#: What has data, and the prefix of its arrays in a batch.
+PARTS = {"node": "", "edge": "edge_", "graph": "graph_"}
 # Names of node numbers that say where a node is, or may say anything, unless the user wrote them.
 PLACES = {"x", "y", "z", "xyz", "pos", "position", "positions", "coords", "coordinates"}
 
 
 @register
 class GraphSchema(Specification):
-    """The attributes of nodes and edges that are read, and their kinds.
+    """The attributes of nodes, edges and graphs that are read, and their kinds.
 
-    Each of the first four parameters is a name or a tuple of names; "auto" for the conventions
+    Each of the first six parameters is a name or a tuple of names; "auto" for the conventions
     below, where graphs have them; "all" for everything that is of the kind; or None for nothing. A
     name that you write and no graph has is an error that lists the names that there are.
 
@@ -53,6 +57,11 @@ class GraphSchema(Specification):
         and "edge_type".
     edge_numbers : str, tuple of str or None, default="auto"
         Lengths, amounts, delays. "auto" is "x" and "edge_attr".
+    graph_categories : str, tuple of str or None, default="auto"
+        Attributes of a graph as a whole that hold a category: a channel, a country. "auto" is none.
+    graph_numbers : str, tuple of str or None, default="auto"
+        Attributes of a graph as a whole that hold a number or a vector of numbers: a total, a
+        duration, a molecular weight. "auto" is none.
     edge_weight : str or None, default=None
         A positive number that scales what passes along an edge, beside what a node keeps of its
         own, which weighs 1. Name it in `edge_numbers`, too, if its size matters edge by edge. None:
@@ -87,6 +96,8 @@ class GraphSchema(Specification):
         node_numbers: Any = "auto",
         edge_categories: Any = "auto",
         edge_numbers: Any = "auto",
+        graph_categories: Any = "auto",
+        graph_numbers: Any = "auto",
         edge_weight: str | None = None,
         directed: Any = "auto",
         missing: str = "error",
@@ -95,12 +106,14 @@ class GraphSchema(Specification):
         self.node_numbers = node_numbers
         self.edge_categories = edge_categories
         self.edge_numbers = edge_numbers
+        self.graph_categories = graph_categories
+        self.graph_numbers = graph_numbers
         self.edge_weight = edge_weight
         self.directed = directed
         self.missing = missing
 
     def _validate_values(self) -> None:
-        for part in ("node", "edge"):
+        for part in PARTS:
             named = [(x, k) for k in KINDS if k.startswith(part) for x in self.named(k)]
             is_category = self.edge_weight in self.named("edge_categories")
             if part == "edge" and is_category:  # a number may be a weight, too
@@ -120,11 +133,15 @@ class GraphSchema(Specification):
                     )
 
     @classmethod
-    def everything(cls) -> GraphSchema:
-        """The schema that "all" stands for."""
-        return cls(
-            node_categories="all", node_numbers="all", edge_categories="all", edge_numbers="all"
-        )
+    def everything(cls, **changes: Any) -> GraphSchema:
+        """The schema that "all" stands for.
+
+        Parameters
+        ----------
+        **changes : dict
+            Other parameters, such as ``missing="indicate"``.
+        """
+        return cls(**dict.fromkeys(KINDS, "all") | changes)
 
     def named(self, kind: str) -> tuple[str, ...]:
         """The names that the user wrote for a kind, such as "node_categories"."""
@@ -167,9 +184,9 @@ class FittedSchema:
 
     Attributes
     ----------
-    node_categories, edge_categories : tuple of str
+    node_categories, edge_categories, graph_categories : tuple of str
         Names of attributes.
-    node_numbers, edge_numbers : tuple of (str, int)
+    node_numbers, edge_numbers, graph_numbers : tuple of (str, int)
         Names, each with its number of columns.
     edge_weight : str or None
     directed : bool
@@ -188,6 +205,8 @@ class FittedSchema:
     node_numbers: Widths = ()
     edge_categories: tuple[str, ...] = ()
     edge_numbers: Widths = ()
+    graph_categories: tuple[str, ...] = ()
+    graph_numbers: Widths = ()
     edge_weight: str | None = None
     directed: bool = False
     missing: str = "error"
@@ -202,6 +221,8 @@ class FittedSchema:
             "node_numbers": tuple(map(_sized, self.node_numbers)),
             "edge_categories": self.edge_categories,
             "edge_numbers": tuple(map(_sized, self.edge_numbers)),
+            "graph_categories": self.graph_categories,
+            "graph_numbers": tuple(map(_sized, self.graph_numbers)),
             "edge_weight": self.edge_weight,
             "directed": self.directed,
             "missing": self.missing,
@@ -226,6 +247,11 @@ class FittedSchema:
         return column_names(self.edge_numbers)
 
     @property
+    def graph_columns(self) -> tuple[str, ...]:
+        """Names of the columns of the graph numbers."""
+        return column_names(self.graph_numbers)
+
+    @property
     def is_explicit_feature(self) -> np.ndarray:
         """Mask of the node number columns that the user named or whose names are not positions."""
         meant = [name in self.named or name.lower() not in PLACES for name, _ in self.node_numbers]
@@ -239,10 +265,7 @@ class FittedSchema:
     def to_schema(self) -> GraphSchema:
         """The schema that reads the same, by name, of other graphs."""
         return GraphSchema(
-            node_categories=self.node_categories,
-            node_numbers=tuple(name for name, _ in self.node_numbers),
-            edge_categories=self.edge_categories,
-            edge_numbers=tuple(name for name, _ in self.edge_numbers),
+            **{kind: self.names(kind) for kind in KINDS},
             edge_weight=self.edge_weight,
             directed=self.directed_policy,
             missing=self.missing,
@@ -283,14 +306,14 @@ class FittedSchema:
         has_edges : bool
             Whether any training graph has an edge.
         """
-        for kind in ("node_numbers", "edge_numbers"):
-            read = dict(getattr(self, kind))
-            for name in schema.named(kind):
-                if name not in read and (kind == "node_numbers" or has_edges):
+        for part in PARTS:
+            read = dict(getattr(self, f"{part}_numbers"))
+            for name in schema.named(f"{part}_numbers"):
+                if name not in read and (part != "edge" or has_edges):
                     raise ValueError(
-                        f"no training graph has a value of the {kind[:4]} attribute {name!r}, "
+                        f"no training graph has a value of the {part} attribute {name!r}, "
                         "which the schema names as a number: leave it out of the schema, or name "
-                        f"it in {kind[:4]}_categories"
+                        f"it in {part}_categories"
                     )
 
     def newly_ignored(self, known: FittedSchema) -> tuple[Ignored, ...]:
@@ -313,6 +336,8 @@ class FittedSchema:
             "named": str,
             "node_numbers": (str, int),
             "edge_numbers": (str, int),
+            "graph_categories": str,
+            "graph_numbers": (str, int),
             "ignored": (str, str, str, int),
             "labels": (str, tuple),
         }
@@ -336,14 +361,15 @@ def merged_ignored(parts: Iterable[Iterable[Ignored]]) -> tuple[Ignored, ...]:
     loops = [x for x in everything if not x.is_attribute]
     if loops:
         loops = [replace(loops[0], count=sum(x.count for x in loops))]
-    return (*sorted(attributes, key=lambda x: x.part != "node"), *loops)
+    return (*sorted(attributes, key=lambda x: list(PARTS).index(x.part)), *loops)
 
 
 def unmentioned(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[Ignored]:
     """Ignored data that the user's schema does not mention.
 
     A schema that says which categories and which numbers nodes have mentions all data of nodes, and
-    one that says which categories, or None, mentions the conventional ones; "all" mentions nothing.
+    so for edges and graphs. One that says which categories, or None, mentions the conventional
+    ones; "all" mentions nothing.
 
     Parameters
     ----------
@@ -353,7 +379,7 @@ def unmentioned(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[
     """
     schema, mentioned = schema or GraphSchema(), set()
     ignored = list(ignored)
-    for part in ("node", "edge"):
+    for part in PARTS:
         kinds = [kind for kind in KINDS if kind.startswith(part)]
         decided = [kind for kind in kinds if getattr(schema, kind) not in ("auto", "all")]
         mentioned |= {(part, name) for kind in decided for name in CONVENTIONS[kind]}

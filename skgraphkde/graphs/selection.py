@@ -18,7 +18,14 @@ from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.arrays import columns_by_name, group_rows, offsets, row_codes, sorted_labels
 from skgraphkde.graphs.batch import GraphBatch, with_edge_columns
 from skgraphkde.graphs.problems import GraphError, Ignored
-from skgraphkde.graphs.schema import KINDS, FittedSchema, GraphSchema, Widths, closest_names
+from skgraphkde.graphs.schema import (
+    KINDS,
+    PARTS,
+    FittedSchema,
+    GraphSchema,
+    Widths,
+    closest_names,
+)
 
 # An identifier has at least so many values, and less than this share of the nodes have one that
 # another graph has, too. Below the third number new graphs look odd, though it is none.
@@ -69,7 +76,7 @@ def _names_to_keep(
     if getattr(schema, kind) in ("auto", "all"):
         return known
     for name in schema.named(kind):
-        if name not in known and (has_arcs or kind.startswith("node")):
+        if name not in known and (has_arcs or not kind.startswith("edge")):
             part, _, what = kind.partition("_")
             raise ValueError(
                 f"these graphs have no {part} attribute {name!r} that was read as {what}: they "
@@ -83,7 +90,7 @@ def _keep(batch: GraphBatch, names: dict[str, tuple[str, ...]]) -> GraphBatch:
     has = batch.schema
     changes: dict[str, Any] = {}
     kinds: dict[str, Any] = {}
-    for prefix, part in (("", "node"), ("edge_", "edge")):
+    for part, prefix in PARTS.items():
         kind = f"{part}_categories"
         if names[kind] != has.names(kind):
             kinds[kind] = names[kind]
@@ -196,9 +203,9 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
         )
     if not batch.adjacency.nnz:
         batch = with_edge_columns(batch, fitted)
-    for kind in ("node_numbers", "edge_numbers"):
+    for part in PARTS:
+        kind = f"{part}_numbers"
         if getattr(batch.schema, kind) != getattr(fitted, kind):
-            part = kind[:4]
             raise ValueError(
                 f"fit saw the {part} numbers {_with_widths(getattr(fitted, kind))}; these graphs "
                 f"have {_with_widths(getattr(batch.schema, kind))}"
@@ -214,17 +221,16 @@ def _check_given(batch: GraphBatch) -> None:
     for part, numbers, columns, graph in (
         ("node", batch.attributes, schema.node_columns, batch.graph_of_node),
         ("edge", batch.edge_attributes, schema.edge_columns, batch.graph_of_arc),
+        ("graph", batch.graph_attributes, schema.graph_columns, np.arange(len(batch))),
     ):
         if numbers is None or not np.isnan(numbers).any():
             continue
         row, column = np.argwhere(np.isnan(numbers))[0].tolist()
         i = int(graph[row])
-        where = "an edge"
-        if part == "node":
-            where = f"node {row - batch.node_ptr[i]}"
+        where = {"node": f", node {row - batch.node_ptr[i]}", "edge": ", an edge", "graph": ""}
         raise GraphError(
             i,
-            f", {where}: the {part} attribute {columns[column]!r} is missing, and fit was "
+            f"{where[part]}: the {part} attribute {columns[column]!r} is missing, and fit was "
             "told of no missing values: fit with missing='indicate' in the GraphSchema, or impute "
             "or drop it",
         )
@@ -258,10 +264,8 @@ def drop_id_columns(
         is_counted = np.isin(np.arange(len(batch)), counted)
     names = {kind: batch.schema.names(kind) for kind in KINDS}
     ignored = []
-    for prefix, part, owner in (
-        ("", "node", batch.graph_of_node),
-        ("edge_", "edge", batch.graph_of_arc),
-    ):
+    owners = (batch.graph_of_node, batch.graph_of_arc, np.arange(len(batch)))
+    for (part, prefix), owner in zip(PARTS.items(), owners, strict=True):
         kind = f"{part}_categories"
         codes, vocabulary = (getattr(batch, f"{prefix}{x}") for x in ("labels", "label_names"))
         named = () if schema is None else schema.named(kind)

@@ -26,25 +26,26 @@ RELATIVE_ROUNDING = 2e-6
 
 
 class _Rows(NamedTuple):
-    """Numbers of nodes, or of edges, one row for each."""
+    """Numbers of nodes, of edges, or of graphs, one row for each."""
 
-    what: str  # "nodes" or "edges"
+    what: str  # "nodes", "edges" or "graphs"
     values: np.ndarray  # (n_rows, n_numbers); NaN for a missing number
     kinds: np.ndarray  # (n_rows,), colors by category
     graph: np.ndarray  # (n_rows,), the graph of each row
-    elements: np.ndarray  # (n_rows,), the nodes, or the arcs
+    elements: np.ndarray  # (n_rows,), the nodes, the arcs, or the graphs
 
 
 @register
 class Numbers(View):
-    """The node, or edge, whose numbers together are least like those of any reference.
+    """The node, edge or graph whose numbers together are least like those of any reference.
 
     The numbers of each node are a point, relative to the mean of the nodes of the same categories,
     and whitened, so that two numbers that always go together are known to do so. The score of a
     graph is minus the largest distance of one of its nodes, or edges, to the nearest one of the
-    same categories in a reference. It finds an impossible value, a value between those that occur,
-    and two usual values that contradict each other. As for :class:`Extremes`, numbers that look
-    like coordinates do not count unless a schema names them.
+    same categories in a reference, or of its own numbers to those of a reference. It finds an
+    impossible value, a value between those that occur, and two usual values that contradict each
+    other. As for :class:`Extremes`, numbers that look like coordinates do not count unless a schema
+    names them.
 
     Parameters
     ----------
@@ -57,10 +58,10 @@ class Numbers(View):
         Categories of the references' nodes and edges.
     columns_ : ndarray of int
         Indices of the node numbers.
-    of_edges_ : bool
-        Whether numbers of edges count.
+    of_edges_, of_graphs_ : bool
+        Whether numbers of edges, and of graphs, count.
     points_ : dict of str -> NumberPoints
-        Nodes and edges of the references, by "nodes" and "edges".
+        The references, by "nodes", "edges" and "graphs".
 
     Examples
     --------
@@ -83,12 +84,13 @@ class Numbers(View):
         return "numbers together"
 
     def applies_to(self, graphs: GraphBatch) -> bool:
-        """True if nodes or edges have numbers that are not coordinates."""
-        has_numbers = graphs.schema.is_explicit_feature.any()
-        return bool(has_numbers) or graphs.edge_attributes is not None
+        """True if nodes, edges or graphs have numbers that are not coordinates."""
+        others = graphs.edge_attributes, graphs.graph_attributes
+        has_others = any(numbers is not None for numbers in others)
+        return has_others or bool(graphs.schema.is_explicit_feature.any())
 
     def fit(self, references: GraphBatch) -> Self:
-        """Learn the numbers of the references' nodes and edges.
+        """Learn the numbers of the references, their nodes and their edges.
 
         Parameters
         ----------
@@ -101,16 +103,18 @@ class Numbers(View):
         Raises
         ------
         ValueError
-            If neither nodes nor edges have numbers.
+            If neither nodes nor edges nor graphs have numbers.
         """
         if not self.applies_to(references):
             raise ValueError(
-                "Numbers needs numbers of nodes or of edges that do not look like coordinates, as "
-                "'x' does: name them in GraphSchema(node_numbers=...), or omit the view"
+                "Numbers needs numbers of nodes, edges or graphs that do not look like "
+                "coordinates, as 'x' does: name them in GraphSchema(node_numbers=...), or omit the "
+                "view"
             )
         self.vocabulary_ = Vocabulary.of(references, by_label=references.labels is not None)
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
         self.of_edges_ = references.edge_attributes is not None
+        self.of_graphs_ = references.graph_attributes is not None
         self.points_ = {
             rows.what: NumberPoints.of(rows.values, rows.kinds, rows.graph, self.n_points)
             for rows in self._rows(references)
@@ -122,7 +126,7 @@ class Numbers(View):
         self.vocabulary_.check_batch(graphs)
 
     def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
-        """Score graphs by minus the largest distance of a node or edge.
+        """Score graphs by minus the largest distance of a node, of an edge, or of itself.
 
         Parameters
         ----------
@@ -137,7 +141,7 @@ class Numbers(View):
         return -np.max(list(self._largest(graphs, own).values()), axis=0)
 
     def _largest(self, graphs: GraphBatch, own: np.ndarray) -> dict[str, np.ndarray]:
-        """Largest distance of a node, and of an edge, of each graph."""
+        """Largest distance of a node, and of an edge, of each graph, and that of the graph."""
         found = {what: np.zeros(len(graphs)) for what in self.points_}
         for rows in self._rows(graphs):
             distances = self.points_[rows.what].distances(rows.values, rows.kinds, own[rows.graph])
@@ -155,11 +159,14 @@ class Numbers(View):
                 index = np.flatnonzero(graphs.source_of_arc < graphs.adjacency.indices)
             values, kinds = np.asarray(graphs.edge_attributes), self.vocabulary_.edge_keys(graphs)
             yield _Rows("edges", values[index], kinds[index], graphs.graph_of_arc[index], index)
+        if self.of_graphs_:
+            values, index = np.asarray(graphs.graph_attributes), np.arange(len(graphs))
+            yield _Rows("graphs", values, np.zeros(len(graphs), dtype=np.uint64), index, index)
 
     # -- reasons -----------------------------------------------------------------------------------
 
     def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
-        """Largest distance of a node, and of an edge.
+        """Largest distance of a node, and of an edge, and that of the graph itself.
 
         Parameters
         ----------
@@ -182,7 +189,7 @@ class Numbers(View):
         known: np.ndarray,
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
-        """The node or edge and its numbers, see :meth:`View.reason`."""
+        """The node, edge or graph and its numbers, see :meth:`View.reason`."""
         what, nobody = unusual.what, np.array([-1])
         rows = next(rows for rows in self._rows(graph) if rows.what == what)
         own = nobody[rows.graph]
@@ -190,7 +197,9 @@ class Numbers(View):
         called = range(graph.n_nodes) if node_names is None else node_names
         place = int(rows.elements[row])
         schema = graph.schema
-        if what == "nodes":
+        if what == "graphs":
+            names, where = list(schema.graph_columns), "the graph"
+        elif what == "nodes":
             names, where = [schema.node_columns[j] for j in self.columns_], f"node {called[place]}"
         else:
             ends = graph.source_of_arc[place], graph.adjacency.indices[place]
@@ -213,15 +222,20 @@ class Numbers(View):
             if len(numbers) == 1:
                 why = "between known values, and near none"
             text = f"{listed} of {where}: {why}"
+        listed = ", ".join(names)
+        if what == "graphs":
+            return Reason(listed, text)
         kind = "categories" if what == "nodes" else "edges"
-        return Reason(", ".join(names), text, *places(graph, kind, np.array([place])))
+        return Reason(listed, text, *places(graph, kind, np.array([place])))
 
     def _take_fitted(self, state: State) -> None:
         self.vocabulary_ = state.take_instance("vocabulary_", Vocabulary)
         self.columns_ = state.take_array("columns_", np.int64, (None,), low=0)
         self.of_edges_, self.points_ = state.take("of_edges_", bool), state.take("points_", dict)
+        self.of_graphs_ = state.take("of_graphs_", bool)
         expected = {"nodes"} if len(self.columns_) else set()
         expected |= {"edges"} if self.of_edges_ else set()
+        expected |= {"graphs"} if self.of_graphs_ else set()
         are_points = all(isinstance(x, NumberPoints) for x in self.points_.values())
         state.check(expected and expected == set(self.points_), "points_ is not that of the data")
         state.check(are_points, "points_ is not NumberPoints by name")

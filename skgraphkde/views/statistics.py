@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 
 from skgraphkde.computing.compiled import compiled
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.schema import PARTS
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Property, Reason, View
@@ -88,10 +89,11 @@ class Statistics(View):
     The statistics are the numbers of nodes and edges (logarithms), density, mean, deviation and
     maximum of the degrees, clustering, connected components, independent cycles, the shares of
     nodes with degree 0, 1 and 2, and in directed graphs of sources and sinks; the share of each
-    category of nodes and of edges, up to 200; and the mean and deviation of each number of nodes
-    and of edges. They are standardized and whitened with shrinkage, so that statistics that always
-    go together count once (Mahalanobis, 1936). A statistic that never varies in the references has
-    the deviation that it would have if one of them differed by one node or edge.
+    category of nodes and of edges, up to 200; the mean and deviation of each number of nodes and of
+    edges; and the categories and numbers of the graph itself. They are standardized and whitened
+    with shrinkage, so that statistics that always go together count once (Mahalanobis, 1936). A
+    statistic that never varies in the references has the deviation that it would have if one of
+    them differed by one node or edge.
 
     Parameters
     ----------
@@ -199,8 +201,11 @@ class Statistics(View):
                 yield Statistic(f"share of {name}={value}", share, 1 / max(totals.mean(), 1))
 
     def _numbers(self, graphs: GraphBatch) -> Iterator[Statistic]:
-        """Mean and deviation of the numbers of nodes and of edges."""
+        """Numbers of graphs, means and deviations of those of nodes and of edges."""
         schema, nodes, edges = graphs.schema, graphs.attributes, graphs.edge_attributes
+        if graphs.graph_attributes is not None:
+            for name, column in zip(schema.graph_columns, graphs.graph_attributes.T, strict=True):
+                yield Statistic(f"graph {name}", column, 0.0)
         parts = []
         if nodes is not None and len(self.columns_):
             columns = [
@@ -224,7 +229,9 @@ class Statistics(View):
     # -- reasons -----------------------------------------------------------------------------------
 
     def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
-        """Statistics of the structure; sizes, categories and numbers are reasons for any detector.
+        """Statistics of the structure, and the categories of the graph itself.
+
+        Sizes, and categories and numbers of nodes and edges, are reasons for any detector.
 
         Parameters
         ----------
@@ -236,11 +243,27 @@ class Statistics(View):
         -------
         list of Property
         """
-        return [
+        of_structure = [
             Property("statistics", x.name, x.values, np.full(len(graphs), x.step / 2), both=True)
             for x in _structure(graphs)
             if x.name in REASONS
         ]
+        return [*of_structure, *self._rare_categories(graphs, own)]
+
+    def _rare_categories(self, graphs: GraphBatch, own: np.ndarray) -> Iterator[Property]:
+        """Minus the logarithm of the number of references with a graph's category."""
+        for name, codes, values, *_ in _categories(graphs):
+            if name.startswith("graph "):
+                others = self._n_references(name, values)[codes] - (own >= 0)
+                least = np.full(len(graphs), 0.1)
+                yield Property("rare", name, -np.log(np.maximum(others, 0) + 1.0), least)
+
+    def _n_references(self, name: str, values: Sequence[Any]) -> np.ndarray:
+        """Number of references with each value of a category of graphs."""
+        column = {x: i for i, x in enumerate(self.names_)}
+        rest = column[f"share of {name}=others"]
+        places = [column.get(f"share of {name}={value}", rest) for value in values]
+        return self.table_[:, places].sum(axis=0)
 
     def reason(
         self,
@@ -250,6 +273,12 @@ class Statistics(View):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The statistic and those of the references, see :meth:`View.reason`."""
+        if unusual.kind == "rare":
+            value = next(x[2][x[1][0]] for x in _categories(graph) if x[0] == unusual.what)
+            name = f"{unusual.what.removeprefix('graph ')}={value}"
+            n_alike = int(self._n_references(unusual.what, [value])[0])
+            often = f"in {n_alike} of {len(self.table_)} known graphs" if n_alike else "never seen"
+            return Reason(name, f"{name}: {often}")
         values = np.append(known, unusual.values)
         if unusual.what.startswith("log "):
             values = np.exp(values) - (unusual.what != "log components")
@@ -309,17 +338,15 @@ def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
 
 
 def _categories(graphs: GraphBatch) -> Iterator[tuple]:
-    """Generate name, codes, values, graph of each node or arc, and numbers of these by graph."""
-    parts = (
-        ("node", graphs.labels, graphs.label_names, graphs.schema.node_categories),
-        ("edge", graphs.edge_labels, graphs.edge_label_names, graphs.schema.edge_categories),
-    )
-    for part, labels, vocabulary, names in parts:
+    """Generate name, codes, values, graph of each node, arc or graph, and numbers of these."""
+    everyone = np.arange(len(graphs))
+    owners = (graphs.graph_of_node, graphs.graph_of_arc, everyone)
+    numbers = (graphs.n_nodes_per_graph, graphs.n_arcs_per_graph, np.ones(len(graphs)))
+    for (part, prefix), graph, totals in zip(PARTS.items(), owners, numbers, strict=True):
+        labels, vocabulary = (getattr(graphs, f"{prefix}{x}") for x in ("labels", "label_names"))
         if labels is None:
             continue
-        is_node = part == "node"
-        graph = graphs.graph_of_node if is_node else graphs.graph_of_arc
-        totals = graphs.n_nodes_per_graph if is_node else graphs.n_arcs_per_graph
+        names = graphs.schema.names(f"{part}_categories")
         tuples: Any = vocabulary if len(names) > 1 else [(value,) for value in vocabulary]
         columns = [[values[i] for values in tuples] for i in range(len(names))]
         for name, values in zip(names, columns, strict=True):

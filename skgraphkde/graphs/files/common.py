@@ -117,12 +117,12 @@ def simplified(graph: nx.MultiGraph) -> nx.Graph:
 
 
 def names_read(schema: GraphSchema, part: str) -> list[str] | None:
-    """The names of data of nodes, or of edges, that may be read; None: all.
+    """The names of data of nodes, of edges, or of graphs, that may be read; None: all.
 
     Parameters
     ----------
     schema : GraphSchema
-    part : {"node", "edge"}
+    part : {"node", "edge", "graph"}
     """
     values = {kind: getattr(schema, kind) for kind in KINDS if kind.startswith(part)}
     if "all" in values.values():
@@ -134,18 +134,21 @@ def names_read(schema: GraphSchema, part: str) -> list[str] | None:
 def apply_defaults(
     graph: nx.Graph, part: str, defaults: dict[str, Any], schema: GraphSchema
 ) -> None:
-    """Complete the data of nodes, or of edges, by the defaults of attributes that may be read.
+    """Complete the data of nodes, edges or a graph by the defaults of what may be read.
 
     Parameters
     ----------
     graph : networkx.Graph
-    part : {"node", "edge"}
+    part : {"node", "edge", "graph"}
     defaults : dict
         From names of attributes to values.
     schema : GraphSchema
     """
     names = names_read(schema, part)
     defaults = {name: x for name, x in defaults.items() if names is None or name in names}
+    if part == "graph":
+        graph.graph.update(defaults | graph.graph)
+        return
     records = graph.nodes(data=True) if part == "node" else graph.edges(data=True)
     for *_, data in records if defaults else ():
         data.update(defaults | data)

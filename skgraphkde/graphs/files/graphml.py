@@ -22,7 +22,7 @@ from skgraphkde.graphs.files.common import (
     single_or_numbered,
 )
 from skgraphkde.graphs.files.xml import check_elements, choice, one_direction, parse_xml, required
-from skgraphkde.graphs.schema import GraphSchema
+from skgraphkde.graphs.schema import PARTS, GraphSchema
 
 NS = f"{{{GraphMLReader.NS_GRAPHML}}}"
 DIRECTIONS = ("directed", "undirected")
@@ -48,8 +48,7 @@ def read_graphml(path: Path, schema: GraphSchema) -> Graphs:
     for element in root.findall(f"{NS}graph"):
         _mend(element, keys)
         graph = simplified(reader.make_graph(element, keys, {}))
-        graph.graph.clear()
-        for part in ("node", "edge"):
+        for part in PARTS:
             own = (key for key in defaults if keys[key]["for"] in (part, "all", None))
             apply_defaults(graph, part, {keys[key]["name"]: defaults[key] for key in own}, schema)
         graphs.append(graph)
@@ -81,7 +80,7 @@ def _mend(graph: Element, keys: dict[str, Any]) -> None:
     for i, edge in enumerate(edges):  # networkx would merge parallel edges that share an id
         edge.attrib.pop("directed", None)
         edge.set("id", str(i))
-    graph[:] = [*nodes, *edges]
+    graph[:] = [*graph.findall(f"{NS}data"), *nodes, *edges]
     graph.set("edgedefault", DIRECTIONS[not is_directed])
 
 

@@ -25,7 +25,7 @@ TEXT = re.compile(
 
 
 class Columns(NamedTuple):
-    """Data of all nodes, or of all edges, of one graph."""
+    """Data of all nodes, or of all edges, of one graph, or of the graph itself."""
 
     names: Iterable[str]  # of the attributes that there are
     get: Callable[[str], Any]  # the values of one, in any form; None if there is no such
@@ -37,6 +37,23 @@ def columns_of(data: Mapping[str, Any]) -> Columns:
 
 
 NO_COLUMNS = columns_of({})
+
+
+def columns_of_graph(data: Mapping[str, Any], ignored: Iterable[str] = ()) -> Columns:
+    """Columns from a dict of name -> value of a graph.
+
+    Parameters
+    ----------
+    data : mapping
+    ignored : iterable of str
+        Names that are read only if a schema writes them.
+    """
+
+    def get(name: str) -> list | None:
+        value = data.get(name)
+        return None if value is None else [value]
+
+    return Columns([name for name in data if name not in ignored], get)
 
 
 @dataclass(frozen=True)
@@ -51,6 +68,7 @@ class Graph:
     kind: str
     nodes: Columns = NO_COLUMNS
     edges: Columns = NO_COLUMNS
+    whole: Columns = NO_COLUMNS  # of the graph itself: one value each, in a list
     # From the name of the weight, or None, to the weights; None: they are among `edges`.
     weights: Callable[[str | None], Any] | None = None
     is_simple: bool = False  # whether no two edges join the same nodes
@@ -60,13 +78,15 @@ class Graph:
             raise GraphError(self.index, " has no nodes: leave it out or give it a node")
 
     def columns(self, part: str) -> Columns:
-        """The data of the nodes, or of the edges; `part` is "node" or "edge"."""
-        return self.nodes if part == "node" else self.edges
+        """The data of the nodes, the edges, or the graph; `part` is "node", "edge" or "graph"."""
+        return {"node": self.nodes, "edge": self.edges, "graph": self.whole}[part]
 
     def ids(self, part: str) -> Sequence[Any]:
-        """The ids of the nodes, or the pairs of them that edges join."""
+        """The ids of the nodes, the pairs of them that edges join, or the position of the graph."""
         if part == "node":
             return self.names
+        if part == "graph":
+            return [self.index]
         return [(self.names[u], self.names[v]) for u, v in self.pairs.tolist()]
 
 

@@ -11,6 +11,7 @@ from skgraphkde.graphs.formats.common import (
     Columns,
     Graph,
     as_list,
+    columns_of_graph,
     ends_of,
     length,
     longest,
@@ -19,7 +20,7 @@ from skgraphkde.graphs.formats.common import (
 )
 from skgraphkde.graphs.problems import GraphError
 
-_RESERVED = ("edges", "nodes", "num_nodes", "directed", "edge_data")
+_RESERVED = ("edges", "nodes", "num_nodes", "directed", "edge_data", "graph")
 
 
 def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> Graph:
@@ -43,6 +44,9 @@ def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> G
     of_edges = graph.get("edge_data", {})
     if not isinstance(of_edges, Mapping):
         raise GraphError(index, ": 'edge_data' must be a dict of name -> values")
+    of_graph = graph.get("graph", {})
+    if not isinstance(of_graph, Mapping):
+        raise GraphError(index, ": 'graph' must be a dict of name -> value of the graph")
     listed = graph["edges"]
     listed = listed if isinstance(listed, Set) else as_list(index, listed, "edges")
     edges = [ends_of(index, edge) for edge in listed]
@@ -67,6 +71,7 @@ def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> G
         "arcs" if directed else "either",
         Columns([k for k, x in data.items() if k in node_names or _is_column(x)], data.get),
         Columns(list(of_edges), lambda name: in_order(name, of_edges.get(name))),
+        columns_of_graph(of_graph, ("name", "id")),
         weights=lambda name: in_order(name, of_edges.get(name, data.get(name))),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skgraphkde.graphs.formats.common import Columns, Graph, pair_array
+from skgraphkde.graphs.formats.common import Columns, Graph, columns_of_graph, pair_array
 
 
 def read_igraph(index: int, graph: Any, _: tuple[str, ...]) -> Graph:
@@ -22,7 +22,10 @@ def read_igraph(index: int, graph: Any, _: tuple[str, ...]) -> Graph:
     names = graph.vs["name"] if "name" in given else range(graph.vcount())
     pairs = pair_array(graph.get_edgelist())
     kind = "arcs" if graph.is_directed() else "edges"
-    return Graph(index, names, pairs, kind, _columns(graph.vs, ("name",)), _columns(graph.es))
+    of_nodes, of_edges = _columns(graph.vs, ("name",)), _columns(graph.es)
+    of_graph = {name: graph[name] for name in graph.attributes()}
+    whole = columns_of_graph(of_graph, ("name", "id"))
+    return Graph(index, names, pairs, kind, of_nodes, of_edges, whole)
 
 
 def _columns(sequence: Any, ignored: tuple[str, ...] = ()) -> Columns:

@@ -62,7 +62,7 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
     pairs = np.column_stack([row, column]).astype(np.int64)
     nodes = NO_COLUMNS if X is None else columns_of({"x": X})
     edges = Columns((), {"weight": weights}.get)  # also a number, for who names it
-    return Graph(index, range(n), pairs, "both", nodes, edges, lambda _: weights)
+    return Graph(index, range(n), pairs, "both", nodes, edges, weights=lambda _: weights)
 
 
 def _check_order(index: int, A: Any, X: Any) -> None:

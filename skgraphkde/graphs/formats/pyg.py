@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.graphs.formats.common import Columns, Graph, length, longest, pair_array, plain
+from skgraphkde.graphs.formats.common import (
+    Columns,
+    Graph,
+    columns_of_graph,
+    length,
+    longest,
+    pair_array,
+    plain,
+)
 from skgraphkde.graphs.formats.kinds import is_a
 from skgraphkde.graphs.formats.typed import join_types
 from skgraphkde.graphs.problems import GraphError
@@ -49,7 +57,21 @@ def read_pyg(index: int, graph: Any, node_names: tuple[str, ...]) -> Graph:
     names = range(int(graph.num_nodes) if n_nodes is None else n_nodes)
     nodes = _columns_of(of_nodes, len(names), is_edge=False, always=node_names)
     edges = _columns_of(of_nodes, len(pairs), is_edge=True, always=("edge_attr", "edge_type"))
-    return Graph(index, names, pairs, "both", nodes, edges)
+    known = {*nodes.names, *edges.names}
+    of_graph = {name: x for name, x in of_nodes.items() if name not in known}
+    return Graph(index, names, pairs, "both", nodes, edges, _columns_of_graph(of_graph))
+
+
+def _columns_of_graph(data: Mapping[str, Any]) -> Columns:
+    """Data of the graph: numbers, texts, and tensors of one row or none, except for "y"."""
+    found = {}
+    for name, values in data.items():
+        value, n = plain(values), length(plain(values))
+        if n is None or isinstance(value, str):
+            found[name] = value.item() if isinstance(value, np.ndarray) else value
+        elif n == 1:
+            found[name] = value[0]
+    return columns_of_graph(found, ("name", "id"))
 
 
 def _columns_of(
