@@ -88,6 +88,8 @@ CHANGES = {
     "GraphSchema.node_numbers": (TYPED, "schema__node_numbers", None),
     "GraphSchema.edge_categories": (TYPED, "schema__edge_categories", None),
     "GraphSchema.edge_numbers": (TYPED, "schema__edge_numbers", None),
+    "GraphSchema.graph_categories": (TYPED, "schema__graph_categories", "kind"),
+    "GraphSchema.graph_numbers": (TYPED, "schema__graph_numbers", "total"),
     "GraphSchema.edge_weight": (TYPED, "schema__edge_weight", "w"),
     "GraphSchema.directed": (TYPED, "schema__directed", False),
     "GraphSchema.missing": (
@@ -212,6 +214,7 @@ def typed_example(n_graphs, seed):
     for _ in range(n_graphs):
         graph = nx.gnp_random_graph(12, 0.2, seed=int(rng.randint(10**6)), directed=True)
         graph.add_edge(0, 1)
+        graph.graph.update(kind="pq"[int(graph.number_of_edges() % 2)], total=graph.size() ** 0.5)
         for node, data in graph.nodes.items():
             data.update(label="CNO"[rng.randint(3)], x=rng.standard_normal(2))
             if node % 5:

@@ -61,7 +61,8 @@ class GraphSchema(Specification):
         Attributes of a graph as a whole that hold a category: a channel, a country. "auto" is none.
     graph_numbers : str, tuple of str or None, default="auto"
         Attributes of a graph as a whole that hold a number or a vector of numbers: a total, a
-        duration, a molecular weight. "auto" is none.
+        duration, a molecular weight. "auto" is none. "all" leaves out what a graph is called, and
+        what may be predicted of it ("y", "label", "target", "class", "anomaly").
     edge_weight : str or None, default=None
         A positive number that scales what passes along an edge, beside what a node keeps of its
         own, which weighs 1. Name it in `edge_numbers`, too, if its size matters edge by edge. None:

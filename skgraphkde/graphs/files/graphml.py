@@ -48,6 +48,8 @@ def read_graphml(path: Path, schema: GraphSchema) -> Graphs:
     for element in root.findall(f"{NS}graph"):
         _mend(element, keys)
         graph = simplified(reader.make_graph(element, keys, {}))
+        for name in ("node_default", "edge_default"):  # which are empty here
+            graph.graph.pop(name, None)
         for part in PARTS:
             own = (key for key in defaults if keys[key]["for"] in (part, "all", None))
             apply_defaults(graph, part, {keys[key]["name"]: defaults[key] for key in own}, schema)

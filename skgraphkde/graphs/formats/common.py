@@ -39,21 +39,19 @@ def columns_of(data: Mapping[str, Any]) -> Columns:
 NO_COLUMNS = columns_of({})
 
 
-def columns_of_graph(data: Mapping[str, Any], ignored: Iterable[str] = ()) -> Columns:
-    """Columns from a dict of name -> value of a graph.
+# What graphs are called, what somebody wants to predict of them, and what networkx writes there.
+# These are read only if a schema writes them.
+NO_DATA = {"name", "id", "y", "label", "target", "class", "anomaly", "node_default", "edge_default"}
 
-    Parameters
-    ----------
-    data : mapping
-    ignored : iterable of str
-        Names that are read only if a schema writes them.
-    """
+
+def columns_of_graph(data: Mapping[str, Any]) -> Columns:
+    """Columns from a dict of name -> value of a graph."""
 
     def get(name: str) -> list | None:
         value = data.get(name)
         return None if value is None else [value]
 
-    return Columns([name for name in data if name not in ignored], get)
+    return Columns([name for name in data if name not in NO_DATA], get)
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> G
         "arcs" if directed else "either",
         Columns([k for k, x in data.items() if k in node_names or _is_column(x)], data.get),
         Columns(list(of_edges), lambda name: in_order(name, of_edges.get(name))),
-        columns_of_graph(of_graph, ("name", "id")),
+        columns_of_graph(of_graph),
         weights=lambda name: in_order(name, of_edges.get(name, data.get(name))),
     )
 

@@ -24,7 +24,7 @@ def read_igraph(index: int, graph: Any, _: tuple[str, ...]) -> Graph:
     kind = "arcs" if graph.is_directed() else "edges"
     of_nodes, of_edges = _columns(graph.vs, ("name",)), _columns(graph.es)
     of_graph = {name: graph[name] for name in graph.attributes()}
-    whole = columns_of_graph(of_graph, ("name", "id"))
+    whole = columns_of_graph(of_graph)
     return Graph(index, names, pairs, kind, of_nodes, of_edges, whole)
 
 

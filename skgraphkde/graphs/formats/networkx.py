@@ -13,9 +13,6 @@ import numpy as np
 from skgraphkde.graphs.formats.common import Columns, Graph, columns_of_graph
 from skgraphkde.graphs.problems import GraphError
 
-# Names of graphs, and what networkx itself writes there.
-NO_DATA = ("name", "id", "node_default", "edge_default")
-
 
 def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...] = ()) -> Graph:
     """Read a graph with any hashable node ids.
@@ -46,7 +43,7 @@ def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...] = ()) -> Graph
         "arcs" if graph.is_directed() else "edges",
         _columns([data for _, data in graph.nodes(data=True)]),
         _columns([data for *_, data in edges]),
-        columns_of_graph(graph.graph, NO_DATA),
+        columns_of_graph(graph.graph),
         is_simple=not graph.is_multigraph(),
     )
 

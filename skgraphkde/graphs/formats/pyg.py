@@ -63,7 +63,7 @@ def read_pyg(index: int, graph: Any, node_names: tuple[str, ...]) -> Graph:
 
 
 def _columns_of_graph(data: Mapping[str, Any]) -> Columns:
-    """Data of the graph: numbers, texts, and tensors of one row or none, except for "y"."""
+    """Data of the graph: numbers, texts, and tensors of one row or none."""
     found = {}
     for name, values in data.items():
         value, n = plain(values), length(plain(values))
@@ -71,7 +71,7 @@ def _columns_of_graph(data: Mapping[str, Any]) -> Columns:
             found[name] = value.item() if isinstance(value, np.ndarray) else value
         elif n == 1:
             found[name] = value[0]
-    return columns_of_graph(found, ("name", "id"))
+    return columns_of_graph(found)
 
 
 def _columns_of(

@@ -1,0 +1,163 @@
+"""Data of graphs as a whole: read from every format, used, and named in reasons."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
+from skgraphkde.graphs.copies import isomorphism_classes
+from skgraphkde.graphs.files import find_files, read_batch
+from skgraphkde.inspection import explain
+from tests.conftest import permuted
+
+SCHEMA = GraphSchema(graph_categories="channel", graph_numbers=("amount", "days"))
+
+
+def case(seed, **odd):
+    """Two numbers that go together, and a category."""
+    rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(15, 0.2, seed=seed)
+    days = rng.normal()
+    channel = "shop" if seed % 3 else "web"
+    graph.graph.update(amount=100 * days, days=days + 0.05 * rng.normal(), channel=channel)
+    graph.graph.update(odd)
+    return graph
+
+
+KNOWN = [case(seed) for seed in range(60)]
+
+
+def test_data_of_all_formats_are_the_same():
+    igraph = pytest.importorskip("igraph")
+    expected = read_graphs(KNOWN[:4], schema=SCHEMA)
+    assert expected.graph_attributes.shape == (4, 2)
+    assert [expected.graph_label_names[i] for i in expected.graph_labels] == [
+        x.graph["channel"] for x in KNOWN[:4]
+    ]
+    lists = [
+        {"edges": list(x.edges), "num_nodes": len(x), "graph": dict(x.graph)} for x in KNOWN[:4]
+    ]
+    of_igraph = []
+    for graph in KNOWN[:4]:
+        of_igraph.append(igraph.Graph(n=len(graph), edges=list(graph.edges)))
+        for name, value in graph.graph.items():
+            of_igraph[-1][name] = value
+    for graphs in (lists, of_igraph, expected.to_networkx()):
+        batch = read_graphs(graphs, schema=SCHEMA)
+        np.testing.assert_array_equal(batch.graph_attributes, expected.graph_attributes)
+        np.testing.assert_array_equal(batch.graph_labels, expected.graph_labels)
+        assert batch.schema.graph_numbers == expected.schema.graph_numbers
+
+
+def test_tensors_of_one_row():
+    torch = pytest.importorskip("torch")
+    data = pytest.importorskip("torch_geometric.data")
+    pair = torch.tensor([[0, 1], [1, 0]])
+    graphs = [
+        data.Data(edge_index=pair, num_nodes=2, amount=torch.tensor([a]), days=3.0, y=1)
+        for a in (1.0, 2.0)
+    ]
+    batch = read_graphs(graphs, schema="all")
+    assert batch.schema.graph_numbers == (("amount", 1), ("days", 1))  # and not the target
+    assert batch.graph_attributes.tolist() == [[1, 3], [2, 3]]
+
+
+@pytest.mark.parametrize("suffix", ["graphml", "gml", "json"])
+def test_data_of_files(suffix, tmp_path):
+    for i, graph in enumerate(KNOWN[:3]):
+        path = tmp_path / f"{i}.{suffix}"
+        if suffix == "json":
+            path.write_text(json.dumps(nx.node_link_data(graph, edges="edges")))
+        else:
+            {"graphml": nx.write_graphml, "gml": nx.write_gml}[suffix](graph, path)
+    batch = read_batch(find_files([tmp_path]), schema=SCHEMA)
+    expected = read_graphs(KNOWN[:3], schema=SCHEMA)
+    np.testing.assert_allclose(batch.graph_attributes, expected.graph_attributes)
+    assert batch.graph_label_names == expected.graph_label_names
+
+
+def test_batches_keep_data():
+    batch, other = (read_graphs(x, schema=SCHEMA) for x in (KNOWN[:5], KNOWN[5:9]))
+    joined = GraphBatch.concatenate([batch, other])
+    assert joined[[7, 2]].graph_attributes.tolist() == [
+        [x.graph["amount"], x.graph["days"]] for x in (KNOWN[7], KNOWN[2])
+    ]
+    only = read_graphs(joined, schema=GraphSchema(graph_numbers="days", graph_categories=None))
+    assert only.schema.graph_numbers == (("days", 1),)
+    assert only.graph_labels is None
+    assert only.graph_attributes[:, 0].tolist() == joined.graph_attributes[:, 1].tolist()
+    with pytest.raises(ValueError, match="batches differ in what was read"):
+        GraphBatch.concatenate([only, joined])
+
+
+def test_graphs_that_differ_in_their_data_are_no_copies():
+    graph, other = case(0), case(0, amount=1e6)
+    batch = read_graphs([graph, graph, other, case(0, channel="fax")], schema=SCHEMA)
+    assert isomorphism_classes(batch).tolist() == [0, 0, 2, 3]
+
+
+ODD = {
+    "amount": ({"amount": 1000.0}, r"amount 1000 \(known: .*\) of the graph"),
+    "contradiction": (
+        {"amount": 100.0, "days": -1.0},
+        "amount 100, days -1 of the graph: known one by one, but not together",
+    ),
+    "channel": ({"channel": "fax"}, "channel=fax: never seen"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_data_are_found_and_named(name, tmp_path):
+    changes, text = ODD[name]
+    detector = GraphKDEDetector(schema=SCHEMA).fit(KNOWN)
+    odd = [case(100 + seed, **changes) for seed in range(20)]
+    normal = [case(100 + seed) for seed in range(20)]
+    assert (detector.score_samples(odd) < detector.score_samples(normal)).all()
+    first = explain(detector, odd, n_reasons=1)["reason"]
+    assert first.str.fullmatch(text).mean() > 0.8, first.tolist()
+    detector.save(tmp_path / "model.skg")
+    scores = detector.score_samples(odd)
+    np.testing.assert_array_equal(load(tmp_path / "model.skg").score_samples(odd), scores)
+    batch = detector.read(odd)
+    np.testing.assert_allclose(detector.score_samples(permuted(batch, 0)), scores, rtol=1e-9)
+
+
+def test_what_is_missing_or_not_read_is_said():
+    with pytest.warns(UserWarning, match="not read: graph attribute 'amount', .*'channel'"):
+        GraphKDEDetector().fit(KNOWN[:10])
+    detector = GraphKDEDetector(schema=SCHEMA).fit(KNOWN[:20])
+    with pytest.raises(ValueError, match="graph 1: the graph attribute 'amount' is nan: impute"):
+        detector.predict([KNOWN[0], case(1, amount=np.nan)])
+    with pytest.raises(ValueError, match="graph 1 has no graph attribute 'days', and graph 0 has"):
+        detector.predict([KNOWN[0], case(1, days=None)])
+    with pytest.raises(ValueError, match="no graph attribute 'total', which the schema names"):
+        read_graphs(KNOWN[:1], schema=GraphSchema(graph_numbers="total"))
+    with pytest.raises(ValueError, match="'graph' must be a dict of name -> value"):
+        read_graphs([{"edges": [(0, 1)], "graph": 3}])
+    numbers = ("amount", "days")
+    gaps = GraphSchema(graph_numbers=numbers, graph_categories=None, missing="indicate")
+    detector = GraphKDEDetector(schema=gaps).fit([*KNOWN[:40], case(1, amount=None)])
+    assert np.isfinite(detector.score_samples([case(2, amount=None), case(3, days=np.nan)])).all()
+    everything = GraphSchema.everything(missing="indicate")
+    batch = read_graphs([*KNOWN[:3], case(1, amount=None)], schema=everything)
+    assert batch.schema.graph_categories == ("channel",)
+    assert np.isnan(batch.graph_attributes).sum() == 1
+
+
+def test_an_identifier_is_left_out():
+    graphs = [case(seed, order=f"A{seed}") for seed in range(20)]
+    with pytest.warns(UserWarning, match=r"graph attribute 'order' \(an identifier\)"):
+        detector = GraphKDEDetector(schema="all").fit(graphs)
+    assert detector.schema_.graph_categories == ("channel",)
+    assert "graph attribute 'order' (an identifier)" in map(str, detector.schema_.ignored)
+
+
+def test_names_of_graphs_are_no_data():
+    graph = nx.path_graph(3)
+    graph.graph["name"] = "case 7"
+    graph.graph["label"] = "odd"  # what somebody may want to predict
+    assert read_graphs([graph], schema="all").graph_labels is None
+    named = read_graphs([graph], schema=GraphSchema(graph_categories="name"))
+    assert named.graph_label_names == ("case 7",)
+    assert graph.graph == {"name": "case 7", "label": "odd"}
