@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import Bunch
 
 from benchmarks.protocol import BOTH, DATASETS, OTHER, load
 from skgraphkde import GraphSchema, read_graphs
@@ -124,16 +125,21 @@ def _of_classes(name: str, *, other: bool) -> Iterator[Fold]:
 
 
 def _of_people(name: str) -> Iterator[Fold]:
-    graphs, odd = people(name)
-    normal, odd = np.flatnonzero(~odd), np.flatnonzero(odd)
+    data = people(name)
     for i in range(N_SPLITS):
-        rng = np.random.RandomState(i)
-        order = rng.permutation(normal)
-        n = min(MAX_TEST, round(0.3 * len(normal)))
-        train, test = np.sort(order[n:][:500]), order[:n]
-        some = _some(odd, MAX_TEST, rng)
-        target = np.repeat([1, -1], [len(test), len(some)])
-        yield graphs[train], graphs[np.concatenate([test, some])], target
+        train, test, target = split(data, i)
+        yield data.graphs[train], data.graphs[test], target
+
+
+def split(data: Bunch, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Indices of the training and test graphs of a split of a real task, and the target."""
+    normal, odd = np.flatnonzero(data.target == 1), np.flatnonzero(data.target == -1)
+    rng = np.random.RandomState(index)
+    order = rng.permutation(normal)
+    n = min(MAX_TEST, round(0.3 * len(normal)))
+    train, test = np.sort(order[n:][:500]), order[:n]
+    test = np.concatenate([test, _some(odd, MAX_TEST, rng)])
+    return train, test, data.target[test]
 
 
 def _of_pair(name: str) -> Iterator[Fold]:
@@ -157,8 +163,8 @@ def _some(index: np.ndarray, n: int, rng: np.random.RandomState) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=1)
-def people(name: str) -> tuple[GraphBatch, np.ndarray]:
-    """The graphs of a real task, with its schema, and which are odd."""
+def people(name: str) -> Bunch:
+    """The graphs of a real task, with its schema, their target, and the table of graphs."""
     schema = PEOPLE[name]
     tables = {}
     with zipfile.ZipFile(Path(os.environ["PEOPLE_DATA"]) / f"{name}.zip") as file:
@@ -183,7 +189,9 @@ def people(name: str) -> tuple[GraphBatch, np.ndarray]:
             data = {x: arcs[x].tolist() for x in schema.named("edge_categories")}
             item["edge_data"] = data | {x: _numbers(arcs[x]) for x in schema.named("edge_numbers")}
         graphs.append(item)
-    return read_graphs(graphs, schema=schema), tables["graphs"]["odd"].to_numpy() == "1"
+    table = tables["graphs"]
+    target = np.where(table["odd"].to_numpy() == "1", -1, 1)
+    return Bunch(graphs=read_graphs(graphs, schema=schema), target=target, table=table)
 
 
 def _numbers(column: pd.Series) -> list[float]:

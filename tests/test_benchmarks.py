@@ -180,7 +180,7 @@ def test_other_defaults_are_other_settings(monkeypatch):
 
 
 def test_the_tables_are_there():
-    for package in ("grakel", "netlsd", "pyod"):
+    for package in ("grakel", "netlsd", "pyod", "rdkit"):
         pytest.importorskip(package, reason=f"{package} is not installed")
     for name in command_line.TABLES:
         table = command_line._table(name)

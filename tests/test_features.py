@@ -51,8 +51,9 @@ def test_sparse_powers_equal_the_dense_ones(monkeypatch, directed, n_steps):
             graphs[i] = nx.DiGraph(kept) if kept else nx.DiGraph(graph)
     batch = read_graphs(graphs)
     expected = random_walks.return_probabilities(batch, n_steps, directed=directed)
-    monkeypatch.setattr(random_walks, "EXACT_WALK_COST", 0)
-    monkeypatch.setattr(random_walks, "_signs", None)
+    monkeypatch.setattr(random_walks, "MOST_DENSE_NODES", 0)
+    for basis in ("_identity", "_signs"):
+        monkeypatch.setattr(random_walks, basis, None)
     actual = random_walks.return_probabilities(batch, n_steps, directed=directed)
     np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-12)
 

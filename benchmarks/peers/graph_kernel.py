@@ -33,8 +33,9 @@ class GraphKernelDetector(BaseGraphDetector):
     ----------
     kernel : {"weisfeiler_lehman", "propagation"}, default="weisfeiler_lehman"
         Normalized; five rounds of refinement, or GraKeL's default of five rounds of propagation.
-    detector : {"one_class_svm", "isolation_forest"}, default="one_class_svm"
-        ``OneClassSVM(nu=0.1)``, or 200 trees on half of the graphs each.
+    detector : {"one_class_svm", "isolation_forest", "neighbors"}, default="one_class_svm"
+        ``OneClassSVM(nu=0.1)``, 200 trees on half of the graphs each, or the mean of the five
+        largest similarities.
     calibration, contamination, n_jobs, random_state, verbose
         As for BaseGraphDetector; `random_state` is the seed of the propagation kernel's hashing and
         of the forest.
@@ -42,7 +43,7 @@ class GraphKernelDetector(BaseGraphDetector):
 
     _parameter_constraints: dict = {
         "kernel": [StrOptions({"weisfeiler_lehman", "propagation"})],
-        "detector": [StrOptions({"one_class_svm", "isolation_forest"})],
+        "detector": [StrOptions({"one_class_svm", "isolation_forest", "neighbors"})],
         **BaseGraphDetector._parameter_constraints,
     }
 
@@ -86,6 +87,8 @@ class GraphKernelDetector(BaseGraphDetector):
         if self.detector == "one_class_svm":
             self._detector = OneClassSVM(kernel="precomputed", nu=0.1)
             self._detector.random_state = self.seed_  # else it draws one from the global generator
+        elif self.detector == "neighbors":
+            self._detector = _Nearest()
         else:
             self._detector = IsolationForest(
                 n_estimators=200, max_samples=0.5, random_state=self.seed_
@@ -136,6 +139,17 @@ class GraphKernelDetector(BaseGraphDetector):
         self.graphs_ = state.take_instance("graphs_", GraphBatch)
         self.seed_ = state.take_count("seed_", 2**32 - 1)
         self._fit_detector()
+
+
+class _Nearest:
+    """Mean of the five largest similarities."""
+
+    def fit(self, similarities: np.ndarray) -> None:
+        """Nothing to learn."""
+
+    def score_samples(self, similarities: np.ndarray) -> np.ndarray:
+        """Higher for graphs with similar training graphs."""
+        return np.sort(similarities, axis=1)[:, -5:].mean(axis=1)
 
 
 def _quiet(method: Callable, inputs: list[tuple]) -> np.ndarray:

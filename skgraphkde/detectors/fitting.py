@@ -10,6 +10,7 @@ import joblib
 import numpy as np
 from scipy.stats import spearmanr
 from sklearn.base import clone
+from tqdm.auto import tqdm
 
 from skgraphkde.calibration import finite
 from skgraphkde.density.kernel_density import KernelDensity
@@ -55,6 +56,11 @@ class ModelFitter:
     ) -> None:
         self.detector, self.graphs, self.rng = detector, graphs, rng
         self.options: dict[str, Any] = detector.get_params(deep=False)
+        self.views = _applicable(detector, graphs)
+        self.densities = [view for view in self.views if isinstance(view, Density)]
+        n_stages = 3 + len(self.views) - len(self.densities)
+        self.progress = tqdm(total=n_stages, disable=not self.options["verbose"])
+        self.progress.set_description("node features")
         self.features = detector.specification("features").fit(graphs)
         # Computed once, because random walks take time.
         self.featurized = self.features.transform_batch(graphs)
@@ -62,8 +68,6 @@ class ModelFitter:
         self.references = detector.specification("references")
         self.history: dict[str, list] = {}
         self.untrained_rank_correlation = 1.0
-        self.views = _applicable(detector, graphs)
-        self.densities = [view for view in self.views if isinstance(view, Density)]
         self.model: GraphModel
         self.device: Any = None
 
@@ -75,6 +79,17 @@ class ModelFitter:
         ndarray of shape (n_graphs,) or None
             Leave-one-out scores of the training graphs; None if the calibration does not use them.
         """
+        with self.progress:
+            scores = self._fit()
+            self.progress.update()
+        return scores
+
+    def _next(self, stage: str) -> None:
+        """Say in the progress bar what comes next."""
+        self.progress.update()
+        self.progress.set_description(stage)
+
+    def _fit(self) -> np.ndarray | None:
         density = self._build_density()
         self.device = device_of(self.options["device"], density.encoder)
         untrained = None
@@ -117,7 +132,9 @@ class ModelFitter:
             Leave-one-out scores of the graphs; None if nothing needs them.
         """
         graphs, n = self.graphs, len(self.graphs)
+        self._next("encoder")
         density.encoder.prepare(density.flows(self.featurized))
+        self._next("densities")
         chosen = np.arange(n)
         if self.references is not None and not self.references.keeps_all(n):
             log_density = np.zeros(n)
@@ -137,9 +154,12 @@ class ModelFitter:
             )
         if len(self.views) == 1:
             return own, finite(densities[0])
-        views = [
-            view if isinstance(view, Density) else view.fit(model.references) for view in self.views
-        ]
+        views = []
+        for view in self.views:
+            if not isinstance(view, Density):
+                self._next(view.name)
+                view = view.fit(model.references)
+            views.append(view)
         self.model = model.with_views(views, None)
         scores = self.model.view_scores(graphs, own=own, log_densities=densities)
         for view_scores in scores:

@@ -61,7 +61,8 @@ def check_angles(points: Any, gammas: Sequence[float], frequencies: np.ndarray) 
     ValueError
         If an angle may be too large or NaN.
     """
-    longest = np.linalg.norm(to_numpy(points), axis=1).max()
+    points = to_numpy(points)
+    longest = np.sqrt(np.einsum("ij,ij->i", points, points).max())
     lengths = longest * np.linalg.norm(frequencies, axis=0).max()
     if not lengths * math.sqrt(2 * max(gammas)) <= LARGEST_ANGLE:
         raise ValueError(

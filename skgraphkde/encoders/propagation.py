@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from numbers import Integral
 
 import numpy as np
+import scipy.sparse as sp
 
 from skgraphkde.encoders.base import Encoder, FittedEncoder
 from skgraphkde.encoders.message_flow import MessageFlow
@@ -136,9 +137,13 @@ class FittedPropagation(FittedEncoder):
         averages = flow.relation_means[layer - 1]
         if self.n_relations * X.shape[1] <= _MOST_COLUMNS:
             return [average @ X for average in averages]
-        projections = _signs(self.n_relations, X.shape[1])
-        pairs = zip(averages, projections, strict=True)
-        return [sum(average @ (X @ P) for average, P in pairs)]
+        total = np.zeros((averages[0].shape[0], _MOST_COLUMNS))
+        for average, P in zip(averages, _signs(self.n_relations, X.shape[1]), strict=True):
+            rows = np.flatnonzero(np.diff(average.indptr))  # few nodes have edges in all relations
+            indptr = np.append(average.indptr[rows], average.indptr[-1])
+            some = (average.data, average.indices, indptr)
+            total[rows] += sp.csr_array(some, shape=(len(rows), len(X))) @ X @ P
+        return [total]
 
     def standardize(self, flows: Sequence[MessageFlow]) -> None:
         """Set means and scales to those of all nodes, layer by layer; constants are not scaled."""

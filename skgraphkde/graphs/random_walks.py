@@ -12,13 +12,15 @@ from skgraphkde.graphs.arrays import ranges, scaled
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.schema import FittedSchema
 
-# Exact while nodes x (matrix entries, or nodes) of a graph stay below this: a second on one core.
-# Larger graphs are exact where few nodes can be reached in n_steps / 2 steps, as in grids, chains
-# and molecules: where sparse powers of S take at most so many products for each node. Others are
-# probed with so many random vectors, at a cost linear in the number of edges (standard error at
-# most sqrt(2 / 512) = 0.06 for a probability near 1, less below).
-EXACT_WALK_COST = 5e8
+# Graphs of more nodes are exact by sparse powers of S where few nodes can be reached in n_steps / 2
+# steps, as in grids, chains, trees and molecules: where the powers take at most so many products
+# for each node. Others are exact by dense powers while nodes x (matrix entries, or nodes) stay
+# below the cost, a second on one core. The rest are probed with so many random vectors, at a cost
+# linear in the number of edges (standard error at most sqrt(2 / 512) = 0.06 for a probability near
+# 1, less below).
+MOST_DENSE_NODES = 256
 PRODUCTS_PER_NODE = 1_000
+EXACT_WALK_COST = 5e8
 N_PROBES = 512
 # Numbers that a matrix of some columns may have: 8 MiB, a cache full.
 NUMBERS = 2**20
@@ -29,9 +31,9 @@ def return_probabilities(batch: GraphBatch, n_steps: int, *, directed: bool = Fa
 
     With S = D^-1/2 A D^-1/2, which has the diagonal of (D^-1 A)^k for every power k, and any Q with
     Q Q' = I, the diagonal of S^(a+b) is the row sum of (S^a Q) * (S'^b Q). Q is the identity for
-    graphs of moderate size, laid over each other in the columns because S is block-diagonal; for
-    large graphs it is a sparse identity, if powers of S stay sparse, or else a matrix of random
-    signs, right in expectation.
+    small graphs, laid over each other in the columns because S is block-diagonal; for larger graphs
+    it is a sparse identity, if powers of S stay sparse; for the largest others, it is a matrix of
+    random signs, right in expectation.
 
     Parameters
     ----------
@@ -49,14 +51,20 @@ def return_probabilities(batch: GraphBatch, n_steps: int, *, directed: bool = Fa
     batch = _prepared(batch, directed)
     sizes = batch.n_nodes_per_graph
     entries = np.diff(batch.adjacency.indptr[batch.node_ptr])
-    exact = sizes * np.maximum(entries, sizes) <= EXACT_WALK_COST
+    is_sparse = np.zeros(len(batch), dtype=bool)
+    for i in np.flatnonzero(sizes > MOST_DENSE_NODES):
+        is_sparse[i] = _stays_sparse(batch[i], n_steps)
+    is_exact = sizes * np.maximum(entries, sizes) <= EXACT_WALK_COST
+    # One by one: probes must not depend on other graphs, and sparse powers take memory.
+    parts = [
+        *((x, _identity) for x in _chunks(sizes, np.flatnonzero(is_exact & ~is_sparse))),
+        *((np.array([i]), _sparse_identity) for i in np.flatnonzero(is_sparse)),
+        *((np.array([i]), _signs) for i in np.flatnonzero(~is_exact & ~is_sparse)),
+    ]
     result = np.empty((batch.n_nodes, n_steps - 1))
-    for index in _chunks(sizes, np.flatnonzero(exact)):
+    for index, basis in parts:
         nodes = ranges(batch.node_ptr[index], batch.node_ptr[index + 1])
-        result[nodes] = _walk(batch[index], n_steps, _identity)
-    for i in np.flatnonzero(~exact):  # one by one: probes must not depend on other graphs
-        basis = _sparse_identity if _stays_sparse(batch[i], n_steps) else _signs
-        result[batch.node_ptr[i] : batch.node_ptr[i + 1]] = _walk(batch[i], n_steps, basis)
+        result[nodes] = _walk(batch[index], n_steps, basis)
     return np.clip(result, 0.0, 1.0)
 
 

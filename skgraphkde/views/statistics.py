@@ -8,10 +8,12 @@ from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from skgraphkde.computing.compiled import compiled
+from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.persistence import State, register
@@ -316,7 +318,7 @@ def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
     largest = np.zeros(n)
     np.maximum.at(largest, graph, degrees)
     n_wedges = np.bincount(graph, degrees * (degrees - 1), n)
-    n_closed = 6 * np.bincount(graph, _triangles(U.indptr, U.indices), n)
+    n_closed = 6 * np.bincount(graph, triangles(U), n)
     variance = mean(degrees**2) - mean(degrees) ** 2
     yield Statistic("log nodes", np.log(n_nodes), node)
     yield Statistic("log edges", np.log1p(n_edges), 1 / (1 + n_edges.mean()))
@@ -362,9 +364,24 @@ def _most_frequent(codes: np.ndarray, values: Sequence[Any]) -> tuple:
     return tuple(present[:MOST_CATEGORIES])
 
 
+def triangles(graphs: sp.csr_array) -> np.ndarray:
+    """Numbers of triangles of a simple undirected graph, each counted at one node, (n_nodes,).
+
+    Edges are followed from the end of lower degree, so that a hub is met once for each of its edges
+    (Chiba and Nishizeki, 1985): the time grows with the number of edges to the power of 1.5.
+    """
+    degrees, n = np.diff(graphs.indptr), graphs.shape[0]
+    rank = np.empty(n, dtype=np.int64)
+    rank[np.argsort(degrees, kind="stable")] = np.arange(n)
+    source = np.repeat(np.arange(n), degrees)
+    kept = rank[source] < rank[graphs.indices]
+    indptr = offsets(np.bincount(source[kept], minlength=n))
+    return _closed(indptr, graphs.indices[kept])
+
+
 @compiled(nogil=True)
-def _triangles(indptr, indices):
-    """Triangles of a simple undirected graph, counted at their first node; columns are sorted."""
+def _closed(indptr, indices):
+    """Number of pairs of arcs u -> v -> w, for each u, with an arc u -> w."""
     n = len(indptr) - 1
     out, mark = np.zeros(n), np.full(n, -1)
     for u in range(n):
@@ -372,9 +389,6 @@ def _triangles(indptr, indices):
             mark[indices[a]] = u
         for a in range(indptr[u], indptr[u + 1]):
             v = indices[a]
-            if v > u:
-                b = indptr[v + 1] - 1
-                while b >= indptr[v] and indices[b] > v:
-                    out[u] += mark[indices[b]] == u
-                    b -= 1
+            for b in range(indptr[v], indptr[v + 1]):
+                out[u] += mark[indices[b]] == u
     return out
