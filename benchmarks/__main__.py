@@ -17,7 +17,6 @@ from benchmarks.protocol import DATASETS, N_FOLDS
 
 TABLES = (
     "detection",
-    "views",
     "unchosen",
     "elsewhere",
     "typed",

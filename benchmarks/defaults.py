@@ -22,7 +22,7 @@ TITLE = "What each part of one view adds"
 ABOUT = """\
 AUROC in percent of one view, the density under the MMD of which a share of the bias is removed,
 with what the row names changed; twelve data sets, all by random features, so that rows differ in
-nothing else. How views are joined is [another table](views.md). Labels of these data sets were used
+nothing else. The views are in [another table](elsewhere.md). Labels of these data sets were used
 to choose the defaults, so the means are optimistic. Five folds; a figure of fewer folds has their
 number, the first ones, in parentheses. *Mean* is over the data sets that all rows have,
 *difference* is from the first row over the data sets that both have. *Six bandwidths* are 0.075 to

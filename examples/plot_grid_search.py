@@ -8,8 +8,8 @@ search needs nothing else.
 """
 
 # %%
-# Sixteen settings are compared on the 125 mutagenic molecules of MUTAG alone. By default there are
-# two distances, one view for each; here they compete with one of them alone.
+# Sixteen settings are compared on the 125 mutagenic molecules of MUTAG alone. The six
+# views of the default compete with two: one distance, and novelty.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -55,9 +55,9 @@ print(f"rank correlation over the settings {spearmanr(contrast, auroc).statistic
 # The contrast tells good settings from bad ones: all settings that use every node feature and look
 # at neighbors are at the right, and none of them is bad. Among these it says little, and so do five
 # folds of this size: they differ by two or three points. Elsewhere it is wrong. Without neighbors,
-# detection is as good as with them, if every feature is used, or the biased distance alone; the
-# contrast is far lower. Twins are one kind of anomaly, not all of them. And the contrast is one of
-# densities, in which novelty has no part.
+# detection is nearly as good as with them, if every feature is used; the contrast is far lower.
+# Twins are one kind of anomaly, not all of them. And the contrast is one of densities, in which the
+# other views have no part.
 settings = search.cv_results_["params"]
 figure, ax = plt.subplots(figsize=(7.5, 5), layout="constrained")
 shades = plt.get_cmap("viridis")(np.linspace(0, 0.85, 4))

@@ -30,7 +30,7 @@ print(f"same label as the nearest molecule: {np.mean(y[nearest] == y):.2f}")
 print(f"always predicting mutagenic:        {np.mean(y == 1):.2f}")
 
 # %%
-# Left: the map with the labels. Right: the map with the scores, which come from all three views.
+# Left: the map with the labels. Right: the map with the scores, which come from all views.
 # The numbers refer to the molecules below, the three with the lowest scores and two with high ones.
 # t-SNE preserves neighbors, not distances: how far apart two groups are on the map means little.
 figure = plt.figure(figsize=(12, 7.6), layout="constrained")

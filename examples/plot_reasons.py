@@ -36,12 +36,11 @@ print("p-values of the four:", p_values[odd].round(3))
 print("the most typical known molecule:", mean_distances(detector).argmin())
 
 # %%
-# Three views have judged them. A view's surprise is minus the logarithm of a p-value: 0 is as
-# normal as can be, and what is more surprising than all 125 known molecules is above log(126),
-# which is 4.8. The surprises of a molecule add up to minus its score. The first two molecules are
-# that odd in both distances, the other two only in the corrected one. Novelty is less surprised:
-# all of their atoms are in neighborhoods that no known molecule has, but two of the known molecules
-# are as unlike all others.
+# Six views have judged them. A view's surprise is minus the logarithm of a p-value: 0 is as normal
+# as can be, and what is more surprising than all 125 known molecules is above log(126), which is
+# 4.8. The surprises of a molecule add up to minus its score. The first molecule is that odd in the
+# biased distance, and shares less with its most similar known molecule than any two of these share.
+# The next two, with many rings, are odd in the unbiased distance. No view is surprised alone.
 surprises = view_surprises(detector, others[odd])
 for name, of_view in surprises.items():
     print(f"{name:42s}", of_view.to_numpy().round(1))
@@ -51,9 +50,10 @@ for name, of_view in surprises.items():
 # Second row: each atom's share of the squared distance in the first view. Atoms with a large share
 # are unlike those of the nearest known molecules, in themselves or in their position; atoms with a
 # negative share make the molecule look more like them. Third row: the smallest radius at which the
-# neighborhood of an atom is new. No element is new. In the third molecule a third of the atoms are
-# new together with their neighbors; in the others it takes two steps or more. Last row: the known
+# neighborhood of an atom is new. No element is new. In the first molecule some atoms are new
+# together with their neighbors; in the others it takes two steps or more. Last row: the known
 # molecule that is nearest.
+SHORT = ["biased", "unbiased", "novelty", "Tanimoto", "neighbors", "statistics"]
 shares = node_contributions(detector, others[odd])
 _, nearest = nearest_references(detector, others[odd], k=1)
 limit = max(np.abs(of_molecule).max() for of_molecule in shares)
@@ -63,7 +63,7 @@ figure, axes = plt.subplots(
 )
 draw = partial(NodeContributionsDisplay.from_predictions, vmax=limit, colorbar=False)
 for column, (i, (bars, by_share, by_radius, below)) in enumerate(zip(odd, axes.T, strict=True)):
-    bars.barh(["biased", "corrected", "novelty"], surprises.iloc[column], color="#777777")
+    bars.barh(SHORT, surprises.iloc[column], color="#777777")
     bars.axvline(np.log(len(known) + 1), color="black", linestyle=":")
     bars.set(xlim=(0, 1.05 * surprises.to_numpy().max()), xlabel="surprise")
     bars.invert_yaxis()
