@@ -9,7 +9,7 @@ import pandas as pd
 
 from benchmarks.protocol import load
 from benchmarks.render import markdown
-from skgraphkde import MMD, Density, GraphKDEDetector, Split
+from skgraphkde import GraphKDEDetector, Split
 
 TITLE = "False alarms on fresh normal graphs"
 ABOUT = """\
@@ -32,13 +32,8 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
 
 
 def estimator(dataset: str, calibration: str) -> GraphKDEDetector:
-    """The defaults by random features; "split" sets enough graphs aside for every contamination."""
+    """The defaults; "split" sets enough graphs aside for every contamination."""
     return GraphKDEDetector(
-        views=(
-            Density(MMD(estimator="biased", method="random_features")),
-            Density(MMD(gammas=(1.0,), method="random_features")),
-            "novelty",
-        ),
         calibration=Split(fraction=1 / 3) if calibration == "split" else calibration,
         random_state=0,
     )
