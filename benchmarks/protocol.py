@@ -42,13 +42,13 @@ N_FOLDS = 5
 
 
 @functools.lru_cache(maxsize=2)
-def load(dataset: str) -> Bunch:
+def load(dataset: str, anomaly_class: int | None = None) -> Bunch:
     """A data set of the TU collection; it stays in memory for the next cell.
 
     With ", other class" after its name, the anomaly is the class that else is normal.
     """
     name = dataset.removesuffix(OTHER)
-    data = fetch_tu_dataset(name)
+    data = fetch_tu_dataset(name, anomaly_class=anomaly_class)
     if name == dataset:
         return data
     (other,) = {*data.classes.tolist()} - {data.anomaly_class}
