@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from skgraphkde.reporting import report
     from skgraphkde.views import (
         Density,
-        Extremes,
         Neighbors,
         Novelty,
         Numbers,
@@ -54,7 +53,6 @@ __all__ = [
     "Distance",
     "Encoder",
     "EncoderModule",
-    "Extremes",
     "FittedDistance",
     "FittedEncoder",
     "FittedSchema",

@@ -281,7 +281,7 @@ def test_the_mean_weight():
     assert reason.reason.startswith("edges weigh ")
 
 
-def test_units_do_not_matter_to_extremes():
+def test_units_do_not_matter_to_numbers():
     def graph(seed, unit, odd=False):
         graph = random_graph(seed, {"q": lambda rng: unit * rng.normal()}, n=80)
         graph.nodes[3]["q"] += 12 * unit * odd

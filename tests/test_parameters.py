@@ -70,7 +70,6 @@ CHANGES = {
     "GraphKDEDetector.views, a tuple of one": ({}, "views", (Density(),)),
     "GraphKDEDetector.views, no novelty": (NOVELTY, "views", "density"),
     "GraphKDEDetector.views, rarity": (NOVELTY, "views", ("density", Novelty(1), "rarity")),
-    "GraphKDEDetector.views, extremes": (NUMBERS, "views", ("density", "extremes")),
     "GraphKDEDetector.views, other kernels": (
         {"views": densities()},
         "views",

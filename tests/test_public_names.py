@@ -17,7 +17,6 @@ NAMES = [
     "Distance",
     "Encoder",
     "EncoderModule",
-    "Extremes",
     "FittedDistance",
     "FittedEncoder",
     "FittedSchema",

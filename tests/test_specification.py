@@ -17,7 +17,6 @@ from skgraphkde import (
     Density,
     Distance,
     Encoder,
-    Extremes,
     GraphKDEDetector,
     Neighbors,
     NodeFeatures,
@@ -311,8 +310,8 @@ def test_specification_is_a_validated_copy():
     )
     assert deep(detector.set_params(views="density").specification("views")) == deep(Density())
     parts = Density(MMD(gammas=[1.0])), Novelty(2)
-    copies = detector.set_params(views=(*parts, "extremes")).specification("views")
-    assert deep(copies) == deep((*parts, Extremes()))
+    copies = detector.set_params(views=(*parts, "rarity")).specification("views")
+    assert deep(copies) == deep((*parts, Rarity()))
     assert copies[0] is not parts[0]
     assert copies[0].distance.gammas is not parts[0].distance.gammas
     with pytest.raises(ValueError, match="'hidden_dim' parameter of GCN"):

@@ -31,7 +31,6 @@ from skgraphkde.persistence import State, register
 from skgraphkde.specification import shorthand_options
 from skgraphkde.views import (
     Density,
-    Extremes,
     Neighbors,
     Novelty,
     Numbers,
@@ -91,7 +90,7 @@ class GraphKDEDetector(
         Node encoder: :class:`Propagation`, which has no weights, :class:`GCN`, or your own.
     views : "auto", a View, its name, or a tuple of these, default="auto"
         Views that score a graph: :class:`Density` ("density"), :class:`Novelty` ("novelty"),
-        :class:`Rarity` ("rarity"), :class:`Extremes` ("extremes"), :class:`Tanimoto` ("tanimoto"),
+        :class:`Rarity` ("rarity"), :class:`Tanimoto` ("tanimoto"),
         :class:`Neighbors` ("neighbors"), :class:`Statistics` ("statistics"), :class:`Numbers`
         ("numbers"), or your own :class:`View`; at least one is a density. "auto" is
         ``(Density(MMD(gammas=(10.0,), estimator="biased")), Density(MMD(gammas=(1.0,),
@@ -197,7 +196,6 @@ class GraphKDEDetector(
             "density": Density,
             "novelty": Novelty,
             "rarity": Rarity,
-            "extremes": Extremes,
             "tanimoto": Tanimoto,
             "neighbors": Neighbors,
             "statistics": Statistics,

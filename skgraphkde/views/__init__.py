@@ -2,7 +2,6 @@
 
 from skgraphkde.views.base import Property, Reason, View
 from skgraphkde.views.density import Density
-from skgraphkde.views.extremes import Extremes
 from skgraphkde.views.neighbors import Neighbors
 from skgraphkde.views.novelty import Novelty
 from skgraphkde.views.numbers import Numbers
@@ -12,7 +11,6 @@ from skgraphkde.views.tanimoto import Tanimoto
 
 __all__ = [
     "Density",
-    "Extremes",
     "Neighbors",
     "Novelty",
     "Numbers",

@@ -21,7 +21,8 @@ from skgraphkde.views.parts import Vocabulary, places
 MIN_GRAPHS_PER_KIND = 5
 # Variance that whitening adds, as a share of that of a number: rounding is no evidence.
 RIDGE = 1e-3
-# Differences due to rounding, in units of the largest number of a column.
+# Differences due to rounding, as in single precision or six digits, in units of the largest
+# deviation from the mean of the column.
 RELATIVE_ROUNDING = 2e-6
 
 
@@ -44,8 +45,7 @@ class Numbers(View):
     graph is minus the largest distance of one of its nodes, or edges, to the nearest one of the
     same categories in a reference, or of its own numbers to those of a reference. It finds an
     impossible value, a value between those that occur, and two usual values that contradict each
-    other. As for :class:`Extremes`, numbers that look like coordinates do not count unless a schema
-    names them.
+    other. Numbers that look like coordinates do not count unless a schema names them.
 
     Parameters
     ----------
@@ -285,8 +285,10 @@ class NumberPoints:
             "fill": fill,
         })  # fmt: skip
         codes, table = points._codes(kinds), points._filled(values)
-        largest = np.abs(table).max(axis=0, initial=0.0)
-        scale = np.maximum(table.std(axis=0), RELATIVE_ROUNDING * largest)
+        mean = table.mean(axis=0)
+        largest = np.abs(table - mean).max(axis=0, initial=0.0)
+        least = RELATIVE_ROUNDING * largest + 1e-14 * np.abs(mean)
+        scale = np.maximum(table.std(axis=0), least)
         scale = np.where(scale > 0, scale, 1.0)
         n = len(points.parts["kinds"]) + 1
         counts = np.maximum(np.bincount(codes, minlength=n), 1)
@@ -294,7 +296,7 @@ class NumberPoints:
         centered = (table - means[codes]) / scale
         covariance = centered.T @ centered / len(table) + RIDGE * np.eye(table.shape[1])
         whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
-        rounding = RELATIVE_ROUNDING * np.linalg.norm(largest / scale)
+        rounding = np.linalg.norm(least / scale)
         limits = np.array([rounding * np.linalg.norm(whitening, 2), np.sqrt(len(values))])
         points.parts |= {"means": means, "scale": scale, "whitening": whitening, "limits": limits}
         placed = points._placed(values, codes)

@@ -107,7 +107,7 @@ class Statistics(View):
     categories_ : dict of str -> tuple
         Categories of nodes and edges that have a share of their own.
     columns_ : ndarray of int
-        Indices of the node numbers that count, as for :class:`Extremes`.
+        Indices of the node numbers that count, as for :class:`Numbers`.
     names_ : tuple of str
         Names of the statistics.
     table_ : ndarray of shape (n_references, n_statistics)

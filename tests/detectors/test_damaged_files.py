@@ -16,12 +16,12 @@ from skgraphkde import (
     MMD,
     Contrastive,
     Density,
-    Extremes,
     GraphKDEDetector,
     GraphSchema,
     InvalidFileError,
     NodeFeatures,
     Novelty,
+    Numbers,
     Rarity,
     References,
     SpectralEdges,
@@ -58,7 +58,7 @@ KINDS = {
     },
     "typed": {
         "schema": GraphSchema(node_numbers="x", edge_categories="kind", edge_numbers="flow"),
-        "views": ("density", Novelty(1), "rarity", "extremes", "statistics", "numbers"),
+        "views": ("density", Novelty(1), "rarity", "statistics", "numbers"),
     },
 }
 
@@ -296,7 +296,7 @@ def test_arrays_that_contradict_each_other(folder, path):
 
 
 def damaged_tables(arrays):
-    """Tables of novelty, rarity and extremes that fit to find nothing, and what is said of them."""
+    """Tables of novelty, rarity and numbers that fit to find nothing, and what is said of them."""
     start = "detector.fitted.model_.views."
     a = {name.removeprefix(start): array for name, array in arrays.items()}
     tables = [name.removesuffix(".colors") for name in a if name.endswith(".colors")]
@@ -320,30 +320,23 @@ def damaged_tables(arrays):
         ):
             yield {f"{start}{name}.{x}": array for x, array in changes.items()}, message
     for what in ("nodes", "edges"):
-        kinds, sums = a[f"3.fitted.kinds_.{what}"], a[f"3.fitted.sums_.{what}"]
-        missing, scales = a[f"3.fitted.missing_.{what}"], a[f"3.fitted.scales_.{what}"]
+        start_of = f"{start}4.fitted.points_.{what}"
+        parts = {x: a[f"4.fitted.points_.{what}.{x}"] for x in ("codes", "graph", "kinds", "lacks")}
+        points, means = (a[f"4.fitted.points_.{what}.{x}"] for x in ("points", "means"))
         for name, array, message in (
-            ("kinds_", kinds.astype(float), "is float64 .*, expected uint64"),
-            ("kinds_", kinds[::-1], "kinds_ is not ascending"),
-            ("kinds_", kinds[:-1], "is float64 .*, expected"),
-            ("sums_", sums[:, :-1], "is float64 .*, expected"),
-            ("sums_", sums[:2], "is float64 .*, expected"),
-            ("sums_", sums + 1, "counts are not of the references"),
-            ("sums_", -sums, "sums_ is out of range"),
-            ("sums_", np.full_like(sums, np.nan), "sums_ is out of range"),
-            ("missing_", missing + 1, "counts are not of the references"),
-            ("missing_", -1 - missing, "is out of range"),
-            ("scales_", 0 * scales, "is out of range"),
-            ("scales_", np.append(scales, 1.0), "is float64 .*, expected"),
-            ("centers_", np.full_like(scales, np.nan), "is not finite"),
-            ("centers_", np.append(scales, 1.0), "expected|do not fit"),
+            ("points", points[:, :-1], "is float64 .*, expected"),
+            ("points", np.full_like(points, np.nan), "points is not finite"),
+            ("means", means[:-1], "is float64 .*, expected"),
+            ("codes", parts["codes"][:-1], "is int64 .*, expected"),
+            ("codes", parts["codes"] + len(parts["kinds"]) + 1, "codes is out of range"),
+            ("graph", parts["graph"] - 1 - parts["graph"].max(), "graph is out of range"),
+            ("lacks", np.append(parts["lacks"], False), "is float64 .*, expected"),
         ):
-            yield {f"{start}3.fitted.{name}.{what}": array}, message
-    columns = a["3.fitted.columns_"]
-    yield {f"{start}3.fitted.columns_": columns + 1}, "out of bounds"
-    yield {f"{start}3.fitted.columns_": columns - 1}, "columns_ is out of range"
-    yield {f"{start}3.fitted.columns_": columns.astype(float)}, "is float64 .* expected int64"
-    yield {f"{start}3.fitted.columns_": columns[:1]}, "is float64 .*, expected"
+            yield {f"{start_of}.{name}": array}, message
+    columns = a["4.fitted.columns_"]
+    yield {f"{start}4.fitted.columns_": columns + 1}, "out of bounds"
+    yield {f"{start}4.fitted.columns_": columns - 1}, "columns_ is out of range"
+    yield {f"{start}4.fitted.columns_": columns.astype(float)}, "is float64 .* expected int64"
 
 
 def test_tables_that_are_damaged(folder, path):
@@ -404,14 +397,19 @@ THRESHOLDS = ("parameters", "training", "twins", "edges", "energy_thresholds")
         ),
         ("defaults", ("model_", "views", 2), encoded(Novelty())[0], "no attribute 'parts_'"),
         ("typed", ("model_", "views", 2), encoded(Rarity())[0], "no attribute 'parts_'"),
-        ("typed", ("model_", "views", 3), encoded(Extremes())[0], "no attribute 'columns_'"),
+        ("typed", ("model_", "views", 4), encoded(Numbers())[0], "no attribute 'vocabulary_'"),
         ("defaults", ("model_", "views", 2, "parameters", "radius"), -1, "'radius' parameter of"),
         ("typed", ("model_", "views", 2, "parameters", "edges"), 3, "'edges' parameter of Rarity"),
         ("typed", (*TABLES, 1, "fitted", "parts_"), None, "parts_ is missing or of another type"),
         ("typed", RARE, None, "parts_ is missing or of another type"),
-        ("typed", (*TABLES, 3, "fitted", "vocabulary_"), None, "vocabulary_ is missing or of"),
-        ("typed", (*TABLES, 3, "fitted", "of_edges_"), False, "'edges' does not belong there"),
-        ("typed", (*TABLES, 3, "fitted", "scales_"), {"dict": {}}, "scales_|nodes is missing"),
+        ("typed", (*TABLES, 4, "fitted", "vocabulary_"), None, "vocabulary_ is missing or of"),
+        ("typed", (*TABLES, 4, "fitted", "of_edges_"), False, "points_ is not that of the data"),
+        (
+            "typed",
+            (*TABLES, 4, "fitted", "points_"),
+            {"dict": {}},
+            "points_ is not that of the data",
+        ),
         ("typed", (*RARE, "known"), {"dict": {}}, "known has other tables"),
         ("typed", (*RARE, "known", "edges"), 1, "known has other tables"),
         ("typed", (*RARE, "with_gaps"), True, "known has other tables"),

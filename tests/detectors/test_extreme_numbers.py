@@ -48,7 +48,7 @@ def graph(seed, temp=None, amount=None, unit=1.0):
 
 
 def fitted(*distances, unit=1.0):
-    views = (*densities(*distances), "novelty", "extremes")
+    views = (*densities(*distances), "novelty", "numbers")
     detector = GraphKDEDetector(schema=SCHEMA, views=views, random_state=0)
     return detector.fit([graph(seed, unit=unit) for seed in range(12)])
 
@@ -90,7 +90,7 @@ def test_what_overflows_in_standard_deviations_is_refused(distances):
 def test_an_outlier_in_training_is_in_range():
     graphs = [graph(0, temp=1e99), *(graph(seed) for seed in range(1, 12))]
     for distance in (RANDOM, "mmd", "sum"):
-        views = Density(distance), "novelty", "extremes"
+        views = Density(distance), "novelty", "numbers"
         detector = GraphKDEDetector(schema=SCHEMA, views=views, random_state=0).fit(graphs)
         assert np.isfinite(detector.calibration_scores_).all()
         assert np.isfinite(detector.pairwise_distances(graphs)).all()

@@ -223,7 +223,7 @@ def one_view(**parameters):
         ({"views": ("density", Novelty(-1))}, "'radius' parameter of Novelty"),
         ({"views": ("density", Novelty(2, "element"))}, "'categories' parameter of Novelty"),
         ({"views": ("density", Rarity("some"))}, "'edges' parameter of Rarity"),
-        ({"views": ("density", "extremes")}, "Extremes needs numbers of nodes or of edges"),
+        ({"views": ("density", "numbers")}, "Numbers needs numbers of nodes, edges or graphs"),
         (edges(("low", "high")), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
         (edges((0.8, 0.5)), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
         (edges((0.8,)), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 import skgraphkde
-from skgraphkde import Extremes, GraphKDEDetector, GraphSchema, Novelty, Rarity, References, View
+from skgraphkde import GraphKDEDetector, GraphSchema, Novelty, Rarity, References, View
 from skgraphkde.calibration import finite
 from skgraphkde.inspection import explain, view_surprises
 from skgraphkde.persistence.registry import _classes
@@ -169,9 +169,7 @@ def test_it_is_in_the_shell(detector, tmp_path, monkeypatch):
 # -- those of the library --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "view", [Novelty(2), Rarity(edges=True), Extremes(), DegreeEntropy()], ids=str
-)
+@pytest.mark.parametrize("view", [Novelty(2), Rarity(edges=True), DegreeEntropy()], ids=str)
 def test_fitted_views_are_saved_and_not_fitted_again(view, tmp_path, monkeypatch):
     schema = GraphSchema(edge_weight=None, edge_numbers=("x", "w"))
     graphs, new = typed_graphs(12), typed_graphs(4, 1)

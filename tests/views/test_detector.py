@@ -210,7 +210,7 @@ def test_a_sum_is_no_sum_over_nodes():
 @pytest.mark.parametrize(
     ("views", "message"),
     [
-        ((), "must be one view or a tuple of views, .*'density', 'extremes'.* Got an empty tuple"),
+        ((), "must be one view or a tuple of views, .*'density', 'neighbors'.* Got an empty tuple"),
         (("density", None), r"a View object or one of .* Got None in \('density', None\)"),
         (("density", "auto"), "'auto' stands for several views, write them out"),
         (("mmd",), r"Got 'mmd' in \('mmd',\)"),

@@ -139,3 +139,57 @@ def test_the_sample_of_nodes_has_all_kinds():
     counts = np.bincount(points.parts["codes"])
     assert len(points.parts["points"]) == 200
     assert counts[counts > 0].min() > 50
+
+
+def test_rounding_is_nothing_unusual():
+    """Numbers that are the same in all known graphs, in single precision or in six digits."""
+    rate = {"primary": 2 / 3, "residential": 1 / 3, "service": 0.1}
+
+    def road(seed, write=float):
+        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(12, 0.3, seed=seed)
+        for data in graph.edges.values():
+            data["kind"] = list(rate)[rng.integers(3)]
+            data["rate"] = write(rate[data["kind"]])
+        return graph
+
+    schema = GraphSchema(edge_categories="kind", edge_numbers="rate")
+    detector = GraphKDEDetector(schema=schema).fit([road(seed) for seed in range(60)])
+    exact = detector.score_samples([road(seed) for seed in range(100, 120)])
+    for write in (np.float32, lambda x: round(x, 6)):
+        rounded = detector.score_samples([road(seed, write) for seed in range(100, 120)])
+        np.testing.assert_allclose(rounded, exact, atol=1e-3)
+    odd = road(100)
+    next(iter(odd.edges.values()))["rate"] = 0.2
+    assert detector.predict([odd]) == [-1]
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e6, 1.7e9])
+def test_a_constant_makes_no_difference(shift):
+    """Differences of large numbers, such as Unix times, are no rounding."""
+
+    def machine(seed, odd=0.0):
+        rng, graph = np.random.default_rng(seed), nx.path_graph(10)
+        times = shift + rng.normal(0, 10, 10)
+        times[3] += odd
+        nx.set_node_attributes(graph, dict(enumerate(times)), "time")
+        return graph
+
+    batch = read_graphs(
+        [*(machine(seed) for seed in range(30)), machine(99, odd=100.0)],
+        schema=GraphSchema(node_numbers="time"),
+    )
+    [score] = Numbers().fit(batch[:30]).scores(batch[30:], np.array([-1]))
+    assert -10 < score < -5
+
+
+def test_a_missing_number_where_none_was_missing():
+    detector = GraphKDEDetector(schema=SCHEMA).fit([plant(seed) for seed in range(60)])
+    odd = [plant(100 + seed, "missing") for seed in range(20)]
+    assert (detector.predict(odd) == -1).mean() > 0.9
+
+
+def test_conventional_numbers_of_nodes_do_not_count():
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, {0: 1.0, 1: 2.0, 2: 3.0}, "x")
+    assert not Numbers().applies_to(read_graphs([graph] * 3))
+    assert Numbers().applies_to(read_graphs([graph] * 3, schema=GraphSchema(node_numbers="x")))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
-from skgraphkde import Extremes, GraphKDEDetector, GraphSchema, Novelty, Rarity, load, read_graphs
+from skgraphkde import GraphKDEDetector, GraphSchema, Novelty, Rarity, load, read_graphs
 from skgraphkde.inspection import explain
 from tests.conftest import densities, permuted
 from tests.graphs.test_relations import typed_graphs
@@ -84,7 +84,7 @@ def shares_of_new_nodes(graphs, references, own):
     return np.array(shares)
 
 
-@pytest.mark.parametrize("view", [Novelty(2), Rarity(), Extremes()], ids=str)
+@pytest.mark.parametrize("view", [Novelty(2), Rarity()], ids=str)
 @given(st.integers(0, 10**6))
 def test_neither_company_nor_the_order_of_nodes_matters(view, seed):
     fitted, nobody = clone(view).fit(read_graphs(typed_graphs(8, seed))), np.full(5, -1)
