@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from skgraphkde.distances import MMD, Distance, FittedDistance, Readout
     from skgraphkde.encoders import Encoder, FittedEncoder, Propagation
     from skgraphkde.features import NodeFeatures
-    from skgraphkde.graphs import FittedSchema, GraphBatch, GraphSchema, read_graphs
+    from skgraphkde.graphs import FittedSchema, GraphBatch, GraphSchema, read_graphs, read_tables
     from skgraphkde.learned import (
         GCN,
         Contrastive,
@@ -83,6 +83,7 @@ __all__ = [
     "load",
     "paper_settings",
     "read_graphs",
+    "read_tables",
     "register",
     "report",
 ]

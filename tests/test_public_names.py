@@ -47,6 +47,7 @@ NAMES = [
     "load",
     "paper_settings",
     "read_graphs",
+    "read_tables",
     "register",
     "report",
 ]

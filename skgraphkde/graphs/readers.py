@@ -147,6 +147,11 @@ def _check_sequence(graphs: Any) -> Any:
             "np.array(list_of_networkx_graphs) keeps node ids and loses every edge when the graphs "
             "have equal size: pass the list itself. Pass a single adjacency matrix as [(A, None)]"
         )
+    if hasattr(graphs, "__dataframe__"):
+        raise TypeError(
+            "expected a list of graphs, got a table: write read_tables(edges, nodes, graphs), which "
+            "makes graphs of tables"
+        )
     if isinstance(graphs, (str, bytes, dict)) or not hasattr(graphs, "__len__"):
         raise TypeError(f"expected a list of graphs, got a {type(graphs).__name__}")
     if isinstance(graphs, np.ndarray) and graphs.ndim != 1:

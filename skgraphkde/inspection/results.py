@@ -15,7 +15,7 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.inspection.reasons import Profiles, Reason
 from skgraphkde.inspection.views import surprises_of
-from skgraphkde.inspection.wording import checked_names, node_ids
+from skgraphkde.inspection.wording import checked_names, graph_names, node_ids
 
 __all__ = ["explain", "results"]
 
@@ -188,7 +188,8 @@ def results(
     graphs : sequence of graphs, or GraphBatch
         Not those of `fit`.
     names : sequence, default=None
-        One name for each graph. None: their positions.
+        One name for each graph. None: the names of networkx graphs, if all have one, as those of
+        :func:`~skgraphkde.read_tables` do; else their positions.
     alpha : float, default=0.1
         Bound on the expected share of normal graphs among those selected, in (0, 1].
 
@@ -237,6 +238,7 @@ def results(
     batch = detector.read(graphs)
     judged = judge(detector, batch, n_reasons=1, node_names=node_ids(graphs))
     frame = pd.DataFrame({"name": np.arange(len(batch))})
+    names = graph_names(graphs) if names is None else names
     if names is not None:  # Arrow does not hold every name of a file
         frame["name"] = pd.Series(checked_names(names, len(batch)), dtype=object)
     frame["score"], frame["decision"] = judged.scores, judged.decisions

@@ -19,6 +19,14 @@ def node_ids(graphs: Any) -> list[list] | None:
     return [list(graph) for graph in graphs]
 
 
+def graph_names(graphs: Any) -> list[str] | None:
+    """The names of networkx graphs, as in ``graph.graph["name"]``; None unless all have one."""
+    if isinstance(graphs, GraphBatch) or not all(isinstance(x, nx.Graph) for x in graphs):
+        return None
+    names = [graph.graph.get("name") for graph in graphs]
+    return [str(name) for name in names] if all(names) else None
+
+
 def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names") -> list:
     """The names in their order, one for each of n graphs, or an error that says what they are.
 

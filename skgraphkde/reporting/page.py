@@ -17,7 +17,7 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
-from skgraphkde.inspection.wording import checked_names, node_ids
+from skgraphkde.inspection.wording import checked_names, graph_names, node_ids
 from skgraphkde.persistence import atomic_file
 from skgraphkde.reporting.findings import Finding, findings
 from skgraphkde.reporting.rendering import LONGEST, Drawn, Row, render
@@ -88,6 +88,7 @@ def report(
         check_suffix(path)
     page = Page(detector, alpha, known_names)
     batch = page.detector.read(graphs)
+    names = graph_names(graphs) if names is None else names
     if names is None:
         names = [f"graph {i}" for i in range(len(batch))]
     names, ids = checked_names(names, len(batch)), node_ids(graphs)

@@ -1,0 +1,161 @@
+"""read_tables: tables of edges, nodes and graphs -> networkx graphs with names."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import networkx as nx
+import pandas as pd
+
+from skgraphkde.graphs.files.common import simplified
+from skgraphkde.graphs.problems import GraphError
+from skgraphkde.graphs.schema import closest_names
+
+__all__ = ["read_tables"]
+
+
+def read_tables(
+    edges: Any,
+    nodes: Any = None,
+    graphs: Any = None,
+    *,
+    graph: str = "graph",
+    source: str = "source",
+    target: str = "target",
+    node: str = "node",
+    directed: bool = False,
+) -> list[nx.Graph]:
+    """Read tables with one row per edge, per node and per graph.
+
+    Parameters
+    ----------
+    edges : DataFrame
+        One row per edge, with the columns `graph`, `source` and `target`; all other columns are
+        data of edges. A table of pandas, or of any package that has the DataFrame interchange
+        protocol, such as polars or pyarrow.
+    nodes : DataFrame, default=None
+        One row per node, with the columns `graph` and `node`; all others are data of nodes. None:
+        the nodes are the ends of edges.
+    graphs : DataFrame, default=None
+        One row per graph, with the column `graph`; all others are data of graphs. It determines
+        which graphs there are, and their order. None: the graphs of `nodes`, or else of `edges`.
+    graph, source, target, node : str
+        Names of the columns.
+    directed : bool, default=False
+        Whether edges have a direction.
+
+    Returns
+    -------
+    list of networkx.Graph
+        Or of DiGraph, MultiGraph or MultiDiGraph, in which repeated edges are parallel. The name of
+        each is in ``graph.graph["name"]``, and its nodes have the ids of the tables. Empty cells
+        (None, NaN) are missing. A :class:`GraphSchema` says which columns are used, and as what.
+
+    Raises
+    ------
+    TypeError
+        If something is no table.
+    ValueError
+        If a column is not there, an id is missing, a node or a graph is listed twice, an edge ends
+        at a node that is not listed, or a row belongs to a graph that is not listed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skgraphkde import GraphSchema, read_graphs, read_tables
+    >>> edges = pd.DataFrame({
+    ...     "case": ["a", "a", "b"], "from": [1, 2, 1], "to": [2, 3, 2], "hours": [2.0, 8.0, 1.0],
+    ... })
+    >>> nodes = pd.DataFrame({"case": list("aaabb"), "step": [1, 2, 3, 1, 2], "who": list("xyxzx")})
+    >>> columns = {"graph": "case", "source": "from", "target": "to", "node": "step"}
+    >>> cases = read_tables(edges, nodes, **columns, directed=True)
+    >>> [case.graph["name"] for case in cases]
+    ['a', 'b']
+    >>> schema = GraphSchema(node_categories="who", edge_numbers="hours")
+    >>> read_graphs(cases, schema=schema)
+    GraphBatch(n_graphs=2, n_nodes=5, n_arcs=3, n_labels=3, n_edge_attributes=1)
+    """
+    edges = _table(edges, "edges", (graph, source, target))
+    nodes = None if nodes is None else _table(nodes, "nodes", (graph, node))
+    graphs = None if graphs is None else _table(graphs, "graphs", (graph,))
+    kind = nx.MultiDiGraph if directed else nx.MultiGraph
+    found: dict[Hashable, nx.Graph] = {}
+    listed = next(x for x in (graphs, nodes, edges) if x is not None)
+    for (case,), data in _rows(listed, (graph,)):
+        if graphs is not None and case in found:
+            raise GraphError(_shown(case), " has two rows in the table of graphs: give it one")
+        if case not in found:
+            found[case] = kind(name=str(case))
+        if graphs is not None:
+            found[case].graph.update(data)
+    if nodes is not None:
+        for (case, own), data in _rows(nodes, (graph, node)):
+            members = _graph_of(found, case, "nodes")
+            if own in members:
+                raise GraphError(_shown(case), f" lists the node {own!r} twice: list it once")
+            members.add_node(own, **data)
+    for (case, u, v), data in _rows(edges, (graph, source, target)):
+        members = _graph_of(found, case, "edges")
+        for end in (u, v) if nodes is not None else ():
+            if end not in members:
+                raise GraphError(
+                    _shown(case),
+                    f", edge {(u, v)!r}: {end!r} is not among its nodes: add it to the table of "
+                    "nodes, or leave the edge out",
+                )
+        members.add_edge(u, v, **data)
+    return [simplified(x) for x in found.values()]
+
+
+def _table(table: Any, what: str, columns: tuple[str, ...]) -> pd.DataFrame:
+    """A pandas DataFrame with certain columns."""
+    if not isinstance(table, pd.DataFrame):
+        if not hasattr(table, "__dataframe__"):
+            raise TypeError(
+                f"the table of {what} is a {type(table).__name__}: give a DataFrame, of pandas or "
+                "of another package"
+            )
+        table = pd.api.interchange.from_dataframe(table)
+    for column in columns:
+        if column not in table.columns:
+            raise ValueError(
+                f"the table of {what} has no column {column!r}: it has "
+                f"{closest_names(column, map(str, table.columns))}; name it, as in "
+                "read_tables(graph='case')"
+            )
+        is_missing = table[column].isna()
+        if is_missing.any():
+            row = table.index[is_missing.to_numpy().argmax()]
+            raise ValueError(
+                f"the table of {what}, row {row!r}: {column!r} is empty: fill it or leave it out"
+            )
+    return table
+
+
+def _rows(table: pd.DataFrame, ids: tuple[str, ...]) -> Any:
+    """Generate the ids of each row, and its other cells by name, without missing ones."""
+    others = [name for name in table.columns if name not in ids]
+    keys = zip(*(table[name].tolist() for name in ids), strict=True)
+    if not others:
+        yield from ((key, {}) for key in keys)
+        return
+    cells = zip(*(table[name].tolist() for name in others), strict=True)
+    are_given = table[others].notna().to_numpy()
+    names = list(map(str, others))
+    for key, row, given in zip(keys, cells, are_given, strict=True):
+        yield key, {name: x for name, x, ok in zip(names, row, given, strict=True) if ok}
+
+
+def _graph_of(found: dict[Hashable, nx.Graph], case: Hashable, what: str) -> nx.Graph:
+    if case not in found:
+        raise GraphError(
+            _shown(case),
+            f" is in the table of {what}, and not among the graphs: add it there, or leave its "
+            "rows out",
+        )
+    return found[case]
+
+
+def _shown(case: Hashable) -> str:
+    return f"graph {case!r}"

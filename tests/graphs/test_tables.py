@@ -1,0 +1,116 @@
+"""Tables of edges, nodes and graphs, against graphs built by hand."""
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs, read_tables
+from skgraphkde.inspection import results
+from skgraphkde.reporting import report
+
+COLUMNS = {"graph": "case", "source": "from", "target": "to", "node": "step"}
+
+
+def tables(n_cases=3, seed=0):
+    """Tables in no order, and the graphs that they are."""
+    rng, graphs, rows = np.random.default_rng(seed), [], ([], [], [])
+    for i in range(n_cases):
+        name = f"case{i}"
+        graph = nx.DiGraph(name=name, amount=float(rng.normal()))
+        rows[2].append({"case": name, "amount": graph.graph["amount"]})
+        for v in range(6):
+            who = None if v == 3 else "xyz"[rng.integers(3)]
+            graph.add_node(f"s{v}", **({} if who is None else {"who": who}))
+            rows[1].append({"case": name, "step": f"s{v}", "who": who})
+        for u, v in nx.gnp_random_graph(6, 0.4, seed=i, directed=True).edges:
+            hours = float(rng.gamma(2))
+            graph.add_edge(f"s{u}", f"s{v}", hours=hours)
+            rows[0].append({"case": name, "from": f"s{u}", "to": f"s{v}", "hours": hours})
+        graphs.append(graph)
+    edges, nodes, cases = (pd.DataFrame(x) for x in rows)
+    return edges.sample(frac=1, random_state=seed), nodes, cases, graphs
+
+
+def test_tables_are_the_graphs_built_by_hand():
+    *given, graphs = tables()
+    found = read_tables(*given, **COLUMNS, directed=True)
+    for graph, expected in zip(found, graphs, strict=True):
+        assert type(graph) is nx.DiGraph
+        assert graph.graph == expected.graph
+        assert dict(graph.nodes(data=True)) == dict(expected.nodes(data=True))
+        assert set(graph.edges) == set(expected.edges)
+        assert all(graph.edges[e]["hours"] == expected.edges[e]["hours"] for e in graph.edges)
+    alone = read_tables(given[0], **COLUMNS)  # the ends of edges are the nodes
+    assert sorted(x.graph["name"] for x in alone) == [x.graph["name"] for x in graphs]
+    assert all(type(x) in (nx.Graph, nx.MultiGraph) for x in alone)
+
+
+def test_tables_of_other_packages():
+    arrow = pytest.importorskip("pyarrow")
+    *given, _ = tables()
+    expected = read_tables(*given, **COLUMNS, directed=True)
+    others = [arrow.Table.from_pandas(x, preserve_index=False) for x in given]
+    found = read_tables(*others, **COLUMNS, directed=True)
+    assert [dict(x.nodes(data=True)) for x in found] == [dict(x.nodes(data=True)) for x in expected]
+
+
+def test_parallel_edges_and_unnamed_columns():
+    edges = pd.DataFrame({"graph": [1, 1], "source": ["a", "a"], "target": ["b", "b"], 7: [0.5, 2]})
+    (graph,) = read_tables(edges)
+    assert type(graph) is nx.MultiGraph
+    assert sorted(x["7"] for *_, x in graph.edges(data=True)) == [0.5, 2.0]
+    assert graph.graph == {"name": "1"}
+
+
+def test_names_are_those_of_results_and_pages():
+    *given, _ = tables(40)
+    cases = read_tables(*given, **COLUMNS, directed=True)
+    schema = GraphSchema(
+        node_categories="who", edge_numbers="hours", graph_numbers="amount", missing="indicate"
+    )
+    detector = GraphKDEDetector(schema=schema).fit(cases[:30])
+    frame = results(detector, cases[30:])
+    assert frame["name"].tolist() == [f"case{i}" for i in range(30, 40)]
+    assert "case35" in report(detector, cases[30:])
+    assert results(detector, read_graphs(cases[30:], schema=schema))["name"].tolist() == [
+        *range(10)
+    ]
+
+
+def broken(which):
+    edges, nodes, cases, _ = tables()
+    if which == "no column":
+        return (edges.rename(columns={"to": "til"}),), "edges has no column 'to': it has 'til'"
+    if which == "empty":
+        edges = edges.reset_index(drop=True)
+        edges.loc[2, "case"] = None
+        return (edges,), "the table of edges, row 2: 'case' is empty"
+    if which == "node twice":
+        return (edges, pd.concat([nodes, nodes[:1]])), "graph 'case0' lists the node 's0' twice"
+    if which == "unknown end":
+        return (edges, nodes[nodes["step"] != "s1"]), "'s1' is not among its nodes: add it"
+    if which == "unknown graph":
+        return (edges, nodes, cases[:2]), "graph 'case2' is in the table of nodes, and not among"
+    if which == "graph twice":
+        return (edges, nodes, pd.concat([cases, cases])), "graph 'case0' has two rows in the table"
+    return ([("a", "b")],), "the table of edges is a list: give a DataFrame"
+
+
+@pytest.mark.parametrize(
+    "which",
+    [
+        *("no column", "empty", "node twice", "unknown end", "unknown graph", "graph twice"),
+        "no table",
+    ],
+)
+def test_what_is_wrong_with_tables_is_said(which):
+    given, message = broken(which)
+    with pytest.raises((ValueError, TypeError), match=message):
+        read_tables(*given, **COLUMNS)
+
+
+def test_a_table_in_place_of_graphs():
+    edges, *_ = tables()
+    with pytest.raises(TypeError, match=r"got a table: write read_tables\("):
+        GraphKDEDetector().fit(edges)
