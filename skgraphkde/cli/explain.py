@@ -22,6 +22,7 @@ from skgraphkde.cli.options import (
     model_argument,
     quiet_option,
     skip_errors_option,
+    table_options,
 )
 from skgraphkde.cli.runtime import Skipped, echo, judged, opened, progress
 from skgraphkde.cli.score import verdict
@@ -60,6 +61,7 @@ class _Explanation(NamedTuple):
 )
 @model_argument
 @graphs_argument
+@table_options
 @click.option("-o", "--output", type=OutputFile(to_stdout=True), help="A CSV file with all nodes.")
 @click.option(
     "--picture",
@@ -103,7 +105,7 @@ def explain(
     if not isinstance(fitted, GraphKDEDetector):
         raise click.ClickException(f"{type(fitted).__name__} has no reasons, only GraphKDEDetector")
     skipped = Skipped(skip_errors)
-    files = progress(skipped.find_files(graphs, output, picture), quiet)
+    files = progress(skipped.find_sources(graphs, output, picture), quiet)
     read = read_files(files, fitted.schema_.to_schema(), skipped.on_error)
     lowest: list[tuple[FileGraph, _Explanation]] = []
     with opened(output) if output else contextlib.nullcontext() as file:

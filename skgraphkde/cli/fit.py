@@ -20,6 +20,7 @@ from skgraphkde.cli.options import (
     schema_of,
     schema_options,
     skip_errors_option,
+    table_options,
 )
 from skgraphkde.cli.runtime import Skipped, echo, progress
 from skgraphkde.detectors.base import BaseGraphDetector
@@ -67,6 +68,7 @@ def _literal(text: str) -> Any:
     )
 )
 @graphs_argument
+@table_options
 @click.option("-o", "--output", required=True, type=OutputFile(), help="The model file.")
 @click.option("--contamination", type=float, help="Share of normal graphs below the threshold.")
 @click.option(
@@ -124,7 +126,7 @@ def fit(
         raise click.UsageError(str(error)) from error
     model.validate()  # before files are read
     skipped = Skipped(skip_errors)
-    files = progress(skipped.find_files(graphs, output), quiet)
+    files = progress(skipped.find_sources(graphs, output), quiet)
     batch = read_batch(files, model.specification("schema"), skipped.on_error)
     echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
     with warnings.catch_warnings():

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from skgraphkde.cli.runtime import echo
+from skgraphkde.cli.runtime import TABLES, echo
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.files import Contents, InvalidFileError, read
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
@@ -94,6 +94,45 @@ model_argument = click.argument("model", type=click.Path())
 graphs_argument = click.argument(
     "graphs", nargs=-1, required=True, type=click.Path(), callback=_with_listed
 )
+
+
+def _note_table(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    if value is not None:
+        ctx.meta.setdefault(TABLES, {})[parameter.name] = value
+
+
+def table_options(command: Callable) -> Callable:
+    """Add the options for tables of many graphs, which :meth:`Skipped.find_files` looks up."""
+    path = click.Path(exists=True, dir_okay=False, path_type=Path)
+    for name, kind, text in (
+        ("--nodes", path, "Table of nodes, with the columns of the graph and of the node."),
+        ("--graphs", path, "Table of graphs, one row each."),
+        ("--node-column", str, "Column of the node's id in --nodes.  [default: node]"),
+        ("--target-column", str, "Column of the node to which an edge goes.  [default: target]"),
+        ("--source-column", str, "Column of the node from which it comes.  [default: source]"),
+        (
+            "--graph-column",
+            str,
+            "GRAPHS is a table of edges (CSV, Parquet) of many graphs, and "
+            "this is the column that says to which graph each belongs.",
+        ),
+    ):
+        key = name.removeprefix("--").removesuffix("-column")
+        if name == "--graphs":
+            key = "graphs_table"
+        metavar = "FILE" if kind is path else "NAME"
+        command = click.option(
+            name,
+            key if name != "--graph-column" else "graph_column",
+            type=kind,
+            metavar=metavar,
+            help=text,
+            expose_value=False,
+            callback=_note_table,
+        )(command)
+    return command
+
+
 force_option = click.option(
     "--force",
     is_flag=True,

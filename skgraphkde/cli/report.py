@@ -14,6 +14,7 @@ from skgraphkde.cli.options import (
     model_argument,
     quiet_option,
     skip_errors_option,
+    table_options,
 )
 from skgraphkde.cli.runtime import Skipped, echo, judged, opened, progress
 from skgraphkde.detectors.base import BaseGraphDetector
@@ -29,6 +30,7 @@ from skgraphkde.reporting.page import SUFFIXES, Page
 )
 @model_argument
 @graphs_argument
+@table_options
 @click.option(
     "-o",
     "--output",
@@ -66,7 +68,7 @@ def report(
     contents = load_model(model, detector)
     skipped = Skipped(skip_errors)
     page = Page(contents.detector, alpha)
-    files = progress(skipped.find_files(graphs, output), quiet)
+    files = progress(skipped.find_sources(graphs, output), quiet)
     read = read_files(files, contents.detector.schema_.to_schema(), skipped.on_error)
     for graph, finding in judged(page.judge, read, skipped):
         page.add(graph.name, graph.batch, finding, graph.nodes)

@@ -17,12 +17,13 @@ from tqdm import tqdm
 
 from skgraphkde.cli.exit_codes import INTERRUPTED, SKIPPED
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import FileGraph, attempt, chunks, find_files
+from skgraphkde.graphs.files import FileGraph, Source, TableFiles, attempt, chunks, find_files
 from skgraphkde.graphs.naming import printable
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.persistence import atomic_file
 
 LONGEST_MESSAGE = 1_000  # characters
+TABLES = "skgraphkde.tables"  # what `table_options` notes in the context of a command
 
 #: A batch and the ids of the nodes of each graph -> a result for each graph.
 Judge = Callable[[GraphBatch, list], list]
@@ -95,7 +96,7 @@ def echo(line: str, *, err: bool = False) -> None:
     click.echo(printable(line), err=err)
 
 
-def progress(files: Sequence[Path], quiet: bool) -> tqdm:
+def progress(files: Sequence[Source], quiet: bool) -> tqdm:
     """The files, with a progress bar on stderr if that is a terminal and `quiet` is False."""
     return tqdm(files, unit="file", file=sys.stderr, disable=quiet or None)
 
@@ -172,6 +173,12 @@ class Skipped:
             cure = "; --skip-errors leaves out what cannot be used"
         raise click.ClickException(message_of(error) + cure) from error
 
+    def find_sources(self, paths: Sequence[str], *outputs: str | None) -> list[Source]:
+        """The graph files among paths, as :meth:`find_files`; or tables, if options name them."""
+        tables = click.get_current_context().meta.get(TABLES)
+        files = self.find_files(paths, *outputs) if tables is None else []
+        return [*files, *(() if tables is None else (_table_files(paths, tables),))]
+
     def find_files(self, paths: Sequence[str], *outputs: str | None) -> list[Path]:
         """The graph files among paths, without the outputs of the command.
 
@@ -194,6 +201,18 @@ class Skipped:
         """Exit with the code for skipped files, if there were any."""
         if self.count:
             raise click.exceptions.Exit(SKIPPED)
+
+
+def _table_files(paths: Sequence[str], given: dict[str, Any]) -> TableFiles:
+    """The tables that the options of a command name."""
+    given = dict(given)
+    column = given.pop("graph_column", None)
+    if column is None or len(paths) != 1:
+        what = "a table of nodes or graphs" if column is None else "--graph-column"
+        raise click.UsageError(
+            f"{what} needs one table of edges, and --graph-column, the column of its graphs"
+        )
+    return TableFiles(Path(paths[0]), graphs=given.pop("graphs_table", None), graph=column, **given)
 
 
 def judged(

@@ -24,13 +24,14 @@ from skgraphkde.cli.options import (
     model_argument,
     quiet_option,
     skip_errors_option,
+    table_options,
 )
 from skgraphkde.cli.runtime import Skipped, judged_chunk, only_writer, progress
 from skgraphkde.cli.table import FORMATS, Row, Table, table_format
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import chunks, read_files
+from skgraphkde.graphs.files import Source, TableFiles, chunks, read_files
 from skgraphkde.inspection import explain
 from skgraphkde.inspection.reasons import WEAKEST
 
@@ -59,6 +60,7 @@ NUMBERS = ("score", "decision", "p_value")  # columns that tell one model from a
 )
 @model_argument
 @graphs_argument
+@table_options
 @click.option(
     "-o",
     "--output",
@@ -132,7 +134,7 @@ def score(
     fitted = load_model(model, detector).detector
     _check_can(fitted, alpha, reasons)
     skipped = Skipped(skip_errors)
-    files = list(dict.fromkeys(skipped.find_files(graphs, output)))
+    files = list(dict.fromkeys(skipped.find_sources(graphs, output)))
     known = _resumed(table, files, fitted) if resume else set()
     try:
         _add_rows(table, fitted, files, known, reasons, skipped, progress(files, quiet))
@@ -163,7 +165,7 @@ def _check_can(detector: BaseGraphDetector, alpha: float | None, reasons: bool) 
         )
 
 
-def _resumed(table: Table, files: list[Path], detector: BaseGraphDetector) -> set[str]:
+def _resumed(table: Table, files: list[Source], detector: BaseGraphDetector) -> set[str]:
     """The names of graphs that have rows, as the table has them.
 
     Raises
@@ -177,10 +179,11 @@ def _resumed(table: Table, files: list[Path], detector: BaseGraphDetector) -> se
     return {row["graph"] for row in rows}
 
 
-def _check_model(row: Row, table: Table, files: list[Path], detector: BaseGraphDetector) -> None:
+def _check_model(row: Row, table: Table, files: list[Source], detector: BaseGraphDetector) -> None:
     name = row["graph"]
     places = {table.cell(str(path)): path for path in files}
-    path = places.get(name) or places.get(re.sub(r"#\d+$", "", name))
+    tables = next((x for x in files if isinstance(x, TableFiles)), None)
+    path = places.get(name) or places.get(re.sub(r"#\d+$", "", name)) or tables
     if path is None:
         raise ValueError(
             f"the last row of {table.place} is that of {name}, which is not among the graphs: "
@@ -202,7 +205,7 @@ def _check_model(row: Row, table: Table, files: list[Path], detector: BaseGraphD
 def _add_rows(
     table: Table,
     detector: BaseGraphDetector,
-    files: list[Path],
+    files: list[Source],
     known: set[str],
     with_reasons: bool,
     skipped: Skipped,
@@ -225,7 +228,7 @@ def _add_rows(
     bar.close()
 
 
-def _counted(files: Iterable[Path], bar: tqdm) -> Iterator[Path]:
+def _counted(files: Iterable[Source], bar: tqdm) -> Iterator[Source]:
     for path in files:
         yield path
         bar.update()

@@ -17,6 +17,7 @@ from skgraphkde.cli.options import (
     model_argument,
     quiet_option,
     skip_errors_option,
+    table_options,
 )
 from skgraphkde.cli.runtime import Skipped, echo, judged, only_writer, progress
 from skgraphkde.detectors.base import BaseGraphDetector
@@ -33,6 +34,7 @@ from skgraphkde.graphs.files import FileGraph, read_files
 )
 @model_argument
 @graphs_argument
+@table_options
 @click.option("-o", "--output", required=True, type=OutputFile(), help="The new model file.")
 @force_option
 @detector_option
@@ -68,7 +70,7 @@ def update(
     n_seen, n_references = fitted.n_graphs_seen_, len(fitted.model_.references)
     threshold = fitted.offset_
     skipped = Skipped(skip_errors)
-    files = progress(skipped.find_files(graphs), quiet)
+    files = progress(skipped.find_sources(graphs), quiet)
     read = list(read_files(files, fitted.schema_.to_schema(), skipped.on_error))
     n_read = _join(fitted, read, skipped)
     references = fitted.specification("references")

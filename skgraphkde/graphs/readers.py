@@ -149,8 +149,8 @@ def _check_sequence(graphs: Any) -> Any:
         )
     if hasattr(graphs, "__dataframe__"):
         raise TypeError(
-            "expected a list of graphs, got a table: write read_tables(edges, nodes, graphs), which "
-            "makes graphs of tables"
+            "expected a list of graphs, got a table: write read_tables(edges, nodes, graphs), "
+            "which makes graphs of tables"
         )
     if isinstance(graphs, (str, bytes, dict)) or not hasattr(graphs, "__len__"):
         raise TypeError(f"expected a list of graphs, got a {type(graphs).__name__}")

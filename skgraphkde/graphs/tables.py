@@ -6,9 +6,8 @@ from collections.abc import Hashable
 from typing import Any
 
 import networkx as nx
-import pandas as pd
 
-from skgraphkde.graphs.files.common import simplified
+from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import closest_names
 
@@ -108,8 +107,10 @@ def read_tables(
     return [simplified(x) for x in found.values()]
 
 
-def _table(table: Any, what: str, columns: tuple[str, ...]) -> pd.DataFrame:
+def _table(table: Any, what: str, columns: tuple[str, ...]) -> Any:
     """A pandas DataFrame with certain columns."""
+    import pandas as pd  # heavy
+
     if not isinstance(table, pd.DataFrame):
         if not hasattr(table, "__dataframe__"):
             raise TypeError(
@@ -133,7 +134,7 @@ def _table(table: Any, what: str, columns: tuple[str, ...]) -> pd.DataFrame:
     return table
 
 
-def _rows(table: pd.DataFrame, ids: tuple[str, ...]) -> Any:
+def _rows(table: Any, ids: tuple[str, ...]) -> Any:
     """Generate the ids of each row, and its other cells by name, without missing ones."""
     others = [name for name in table.columns if name not in ids]
     keys = zip(*(table[name].tolist() for name in ids), strict=True)

@@ -5,6 +5,7 @@ of the TU collection.
 """
 
 from skgraphkde.graphs.files.find import find_files
+from skgraphkde.graphs.files.tables import Source, TableFiles
 from skgraphkde.graphs.files.walk import (
     FileGraph,
     attempt,
@@ -17,6 +18,8 @@ from skgraphkde.graphs.files.walk import (
 
 __all__ = [
     "FileGraph",
+    "Source",
+    "TableFiles",
     "attempt",
     "chunks",
     "find_files",

@@ -109,13 +109,6 @@ def first_repeated(names: Iterable[Any]) -> Any:
     return None
 
 
-def simplified(graph: nx.MultiGraph) -> nx.Graph:
-    """The graph as a Graph or DiGraph if no edges are parallel, else as it is."""
-    if any(len(keys) > 1 for _, neighbors in graph.adjacency() for keys in neighbors.values()):
-        return graph
-    return nx.DiGraph(graph) if graph.is_directed() else nx.Graph(graph)
-
-
 def names_read(schema: GraphSchema, part: str) -> list[str] | None:
     """The names of data of nodes, of edges, or of graphs, that may be read; None: all.
 

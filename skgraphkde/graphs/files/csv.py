@@ -24,7 +24,8 @@ from typing import Any
 
 import networkx as nx
 
-from skgraphkde.graphs.files.common import Graphs, first_repeated, read_content, simplified
+from skgraphkde.graphs.files.common import Graphs, first_repeated, read_content
+from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
 
 ENDS = (("source", "target"), ("from", "to"))
@@ -67,7 +68,7 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
     schema : GraphSchema
         The names of what is read.
     """
-    edges = _table(path)
+    edges = cells_of(path)
     present = [ends for ends in ENDS if set(ends) <= set(map(str.lower, edges))]
     if len(present) != 1:
         both = "both" if present else "no"
@@ -89,7 +90,7 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
                         "there, or none"
                     )
     listed, count = [], Counter[tuple]()
-    records = _records(edges, len(sources), schema, "edge")
+    records = typed_records(edges, len(sources), schema, "edge")
     for u, v, data in zip(sources, targets, records, strict=True):
         if not is_directed and u != v:
             key = tuple(data.items())
@@ -102,7 +103,7 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
 
 
 def _add_nodes(graph: nx.Graph, path: Path, schema: GraphSchema) -> None:
-    table = _table(path)
+    table = cells_of(path)
     name = next((name for name in IDS if name in map(str.lower, table)), None)
     if name is None:
         raise ValueError(
@@ -111,7 +112,7 @@ def _add_nodes(graph: nx.Graph, path: Path, schema: GraphSchema) -> None:
     ids = _take_ids(path, table, name)
     if (twice := first_repeated(ids)) is not None:
         raise ValueError(f"{path}: the node {twice!r} is listed twice: list it once")
-    graph.add_nodes_from(zip(ids, _records(table, len(ids), schema, "node"), strict=True))
+    graph.add_nodes_from(zip(ids, typed_records(table, len(ids), schema, "node"), strict=True))
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -119,7 +120,7 @@ def _add_nodes(graph: nx.Graph, path: Path, schema: GraphSchema) -> None:
 Table = dict[str, list[str]]  # the cells of each column
 
 
-def _table(path: Path) -> Table:
+def cells_of(path: Path) -> Table:
     """The cells of a file, without the space around them."""
     import pandas as pd  # heavy
 
@@ -154,7 +155,9 @@ def _take_ids(path: Path, table: Table, name: str) -> list[str]:
     return ids
 
 
-def _records(table: Table, n_rows: int, schema: GraphSchema, part: str) -> list[dict[str, Any]]:
+def typed_records(
+    table: Table, n_rows: int, schema: GraphSchema, part: str
+) -> list[dict[str, Any]]:
     """The data in each row, without what is missing."""
     kind, numbers = f"{part}_categories", schema.named(f"{part}_numbers")
     categories = {*schema.named(kind), *(() if schema.named(kind) else CONVENTIONS[kind])}

@@ -20,7 +20,6 @@ from skgraphkde.graphs.files.common import (
     Graphs,
     apply_defaults,
     read_content,
-    simplified,
     single_or_numbered,
 )
 from skgraphkde.graphs.files.xml import (
@@ -30,6 +29,7 @@ from skgraphkde.graphs.files.xml import (
     one_direction,
     parse_xml,
 )
+from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.schema import GraphSchema
 
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}

@@ -18,10 +18,10 @@ from skgraphkde.graphs.files.common import (
     apply_defaults,
     first_repeated,
     read_content,
-    simplified,
     single_or_numbered,
 )
 from skgraphkde.graphs.files.xml import check_elements, choice, one_direction, parse_xml, required
+from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.schema import PARTS, GraphSchema
 
 NS = f"{{{GraphMLReader.NS_GRAPHML}}}"

@@ -14,8 +14,8 @@ from skgraphkde.graphs.files.common import (
     numbered,
     read_content,
     reason,
-    simplified,
 )
+from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.schema import GraphSchema
 
 

@@ -26,6 +26,7 @@ from skgraphkde.graphs.files.gexf import read_gexf
 from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.graphml import read_graphml
 from skgraphkde.graphs.files.json import parse_json, read_json
+from skgraphkde.graphs.files.tables import Source, TableFiles
 from skgraphkde.graphs.files.tu import read_tu
 from skgraphkde.graphs.formats.common import TEXT, Columns, Graph, is_missing
 from skgraphkde.graphs.formats.networkx import read_networkx
@@ -87,7 +88,7 @@ def suffix_of(path: Path) -> str | None:
 
 
 def iter_graphs(
-    files: Iterable[Path], schema: GraphSchema | str | None = None, on_error: OnError = None
+    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
 ) -> Iterator[tuple[str, nx.Graph]]:
     """Read files one by one.
 
@@ -131,7 +132,7 @@ def iter_graphs(
 
 
 def read_files(
-    files: Iterable[Path], schema: GraphSchema | str | None = None, on_error: OnError = None
+    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
 ) -> Iterator[FileGraph]:
     """Read files one by one, check each graph, and convert it to a batch of one.
 
@@ -175,7 +176,7 @@ def chunks(graphs: Iterable[FileGraph]) -> Iterator[list[FileGraph]]:
 
 
 def read_batch(
-    files: Iterable[Path], schema: GraphSchema | str | None = None, on_error: OnError = None
+    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
 ) -> GraphBatch:
     r"""Read all graphs of files into one batch.
 
@@ -325,13 +326,13 @@ def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
 # -- one file --------------------------------------------------------------------------------------
 
 
-def read_file(path: Path, schema: GraphSchema) -> Graphs:
+def read_file(path: Source, schema: GraphSchema) -> Graphs:
     """The graphs of a file; this call raises all errors, iterating over the result none.
 
     Parameters
     ----------
-    path : Path
-        With a suffix in :data:`FORMATS`.
+    path : Path or TableFiles
+        A path has a suffix in :data:`FORMATS`.
     schema : GraphSchema
         The names of what is read, which some formats need to know.
 
@@ -340,6 +341,8 @@ def read_file(path: Path, schema: GraphSchema) -> Graphs:
     ValueError
         If the file cannot be read.
     """
+    if isinstance(path, TableFiles):
+        return path.read(schema)
     if not path.is_file():  # opening a pipe would wait forever
         raise ValueError(f"{path} is not a regular file: leave it out")
     title, read, cure = FORMATS[suffix_of(path) or ""]

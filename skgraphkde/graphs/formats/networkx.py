@@ -56,3 +56,10 @@ def _columns(records: Sequence[Mapping[str, Any]]) -> Columns:
         return values if any(value is not None for value in values) else None
 
     return Columns(dict.fromkeys(chain.from_iterable(records)), get)
+
+
+def simplified(graph: nx.MultiGraph) -> nx.Graph:
+    """The graph as a Graph or DiGraph if no edges are parallel, else as it is."""
+    if any(len(keys) > 1 for _, neighbors in graph.adjacency() for keys in neighbors.values()):
+        return graph
+    return nx.DiGraph(graph) if graph.is_directed() else nx.Graph(graph)

@@ -1,0 +1,82 @@
+"""Tables in files, of edges, nodes and graphs -> networkx graphs, named by the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skgraphkde.graphs.files.common import Graphs
+from skgraphkde.graphs.files.csv import cells_of, typed_records
+from skgraphkde.graphs.problems import GraphError
+from skgraphkde.graphs.schema import GraphSchema
+from skgraphkde.graphs.tables import read_tables
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """Tables of many graphs, in place of one file for each.
+
+    Parameters
+    ----------
+    edges : Path
+        CSV, gzipped or not, or Parquet.
+    nodes, graphs : Path or None
+        Tables of nodes and of graphs.
+    graph, source, target, node : str
+        Names of the columns, see :func:`~skgraphkde.read_tables`.
+    """
+
+    edges: Path
+    nodes: Path | None = None
+    graphs: Path | None = None
+    graph: str = "graph"
+    source: str = "source"
+    target: str = "target"
+    node: str = "node"
+
+    def __str__(self) -> str:
+        return ""  # the graphs have names of their own
+
+    def read(self, schema: GraphSchema) -> Graphs:
+        """The graphs, with their names.
+
+        Parameters
+        ----------
+        schema : GraphSchema
+            What is read: cells of categories are text unless they are written like numbers.
+        """
+        edges = _frame(self.edges, schema, "edge", (self.graph, self.source, self.target))
+        nodes = _frame(self.nodes, schema, "node", (self.graph, self.node))
+        graphs = _frame(self.graphs, schema, "graph", (self.graph,))
+        columns = {x: getattr(self, x) for x in ("graph", "source", "target", "node")}
+        try:
+            found = read_tables(edges, nodes, graphs, directed=schema.directed is True, **columns)
+        except GraphError:
+            raise
+        except ValueError as error:
+            paths = ", ".join(str(x) for x in (self.edges, self.nodes, self.graphs) if x)
+            raise ValueError(f"{paths}: {error}") from error
+        return [(graph.graph["name"], graph) for graph in found]
+
+
+#: Where graphs come from: a file of one or many, or tables.
+Source = Path | TableFiles
+
+
+def _frame(path: Path | None, schema: GraphSchema, part: str, ids: tuple[str, ...]) -> Any:
+    """A table with cells that have types; ids are text."""
+    if path is None:
+        return None
+    import pandas as pd  # heavy
+
+    if path.suffix.lower() == ".parquet":
+        return pd.read_parquet(path)
+    table = cells_of(path)
+    n_rows = len(next(iter(table.values()), []))
+    records = typed_records({k: x for k, x in table.items() if k not in ids}, n_rows, schema, part)
+    frame = pd.DataFrame({name: [x or None for x in table[name]] for name in ids if name in table})
+    for name in table:
+        if name not in ids:
+            frame[name] = pd.Series([x.get(name) for x in records], dtype=object)
+    return frame

@@ -1,0 +1,87 @@
+"""Tables of many graphs in the shell, against the same tables in Python."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skgraphkde import GraphKDEDetector, GraphSchema, load, read_tables
+from tests.cli.conftest import run
+from tests.graphs.test_tables import COLUMNS, tables
+
+GIVEN = (
+    "--graph-column case --source-column from --target-column to --node-column step "
+    "--nodes nodes.csv --graphs cases.csv"
+)
+READ = "--node-category who --edge-number hours --graph-number amount --missing indicate --directed"
+SCHEMA = GraphSchema(
+    node_categories="who",
+    edge_numbers="hours",
+    graph_numbers="amount",
+    missing="indicate",
+    directed=True,
+)
+
+
+@pytest.fixture
+def given(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frames = tables(30)[:3]
+    for frame, name in zip(frames, ("edges", "nodes", "cases"), strict=True):
+        frame.to_csv(f"{name}.csv", index=False)
+    return frames
+
+
+def test_tables_in_files_are_those_in_python(given):
+    run(f"fit edges.csv -o shell.skg {GIVEN} {READ}")
+    cases = read_tables(*given, **COLUMNS, directed=True)
+    detector = GraphKDEDetector(schema=SCHEMA, random_state=0).fit(cases)
+    result = run(f"score shell.skg edges.csv {GIVEN}").stdout
+    rows = list(csv.DictReader(io.StringIO(result)))
+    assert [row["graph"] for row in rows] == [x.graph["name"] for x in cases]
+    expected = detector.score_samples(cases)
+    np.testing.assert_allclose([float(row["score"]) for row in rows], expected, rtol=1e-6)
+    np.testing.assert_allclose(load("shell.skg").score_samples(cases), expected, rtol=1e-6)
+    assert "case29" in run(f"explain shell.skg edges.csv {GIVEN}").stdout
+    run(f"report shell.skg edges.csv -o page.html {GIVEN}")
+    assert "case29" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_parquet(given):
+    pytest.importorskip("pyarrow")
+    for frame, name in zip(given, ("edges", "nodes", "cases"), strict=True):
+        frame.to_parquet(f"{name}.parquet")
+    run(f"fit edges.csv -o one.skg {GIVEN} {READ}")
+    columns = GIVEN.replace(".csv", ".parquet")
+    run(f"fit edges.parquet -o other.skg {columns} {READ}")
+    cases = read_tables(*given, **COLUMNS, directed=True)
+    one, other = (load(f"{name}.skg").score_samples(cases) for name in ("one", "other"))
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_categories_are_text_in_every_file(tmp_path, monkeypatch):
+    """A column whose cells look like numbers in one file and not in another."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for name, codes in (("known", ["1", "2", "A"]), ("new", ["1", "2"])):
+        rows = [(g, u, u + 1, codes[rng.integers(len(codes))]) for g in range(12) for u in range(6)]
+        frame = pd.DataFrame(rows, columns=["graph", "source", "target", "code"])
+        frame.to_csv(f"{name}.csv", index=False)
+    run("fit known.csv --graph-column graph --edge-category code -o model.skg")
+    result = run("score model.skg new.csv --graph-column graph")
+    assert "did not see" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "message"),
+    [
+        ("fit edges.csv -o x.skg --nodes nodes.csv", 2, "--graph-column, the column of its graphs"),
+        ("fit edges.csv edges.csv -o x.skg --graph-column case", 2, "needs one table of edges"),
+        ("fit edges.csv -o x.skg --graph-column kase", 1, "no column 'kase': it has 'case'"),
+    ],
+)
+def test_what_is_wrong_is_said(given, command, code, message):
+    assert message in run(command, exit_code=code).output
