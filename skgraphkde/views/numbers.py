@@ -12,15 +12,18 @@ from scipy.spatial import cKDTree
 from sklearn.utils._param_validation import Interval
 
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.refinement import hash_rows
+from skgraphkde.graphs.refinement import hash64, hash_rows
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
+from skgraphkde.views.folds import folds
 from skgraphkde.views.parts import Vocabulary, places
 
 # Kinds of nodes or edges that fewer references have are one kind.
 MIN_GRAPHS_PER_KIND = 5
 # Variance that whitening adds, as a share of that of a number: rounding is no evidence.
 RIDGE = 1e-3
+# Distances beyond are cut to this one.
+FARTHEST = 1e100
 # Differences due to rounding, as in single precision or six digits, in units of the largest
 # deviation from the mean of the column.
 RELATIVE_ROUNDING = 2e-6
@@ -73,6 +76,7 @@ class Numbers(View):
     _parameter_constraints: dict = {"n_points": [Interval(Integral, 2, None, closed="left")]}
 
     vocabulary_: Vocabulary
+    references_: GraphBatch
     points_: dict[str, NumberPoints]
 
     def __init__(self, n_points: int = 10_000) -> None:
@@ -115,11 +119,35 @@ class Numbers(View):
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
         self.of_edges_ = references.edge_attributes is not None
         self.of_graphs_ = references.graph_attributes is not None
+        self.references_ = references
         self.points_ = {
             rows.what: NumberPoints.of(rows.values, rows.kinds, rows.graph, self.n_points)
             for rows in self._rows(references)
         }
+        self.__dict__.pop("_folds", None)
         return self
+
+    @cached_property
+    def _folds(self) -> tuple[np.ndarray, list[dict[str, NumberPoints]]]:
+        """The fold of each reference, and for each fold the points of the other references.
+
+        Of up to 20 references, each is left out alone.
+        """
+        keys = np.zeros(len(self.references_), dtype=np.uint64)
+        parts = list(self._rows(self.references_))
+        for rows in parts:
+            values = hash_rows(np.nan_to_num(rows.values)) + rows.kinds
+            np.add.at(keys, rows.graph, hash64(values))
+        fold = folds(keys)
+        of_others: list[dict[str, NumberPoints]] = []
+        for i in range(int(fold.max()) + 1):
+            of_fold = {}
+            for rows in parts:
+                some = fold[rows.graph] != i
+                data = rows.values[some], rows.kinds[some], rows.graph[some]
+                of_fold[rows.what] = NumberPoints.of(*data, self.n_points)
+            of_others.append(of_fold)
+        return fold, of_others
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the training graphs."""
@@ -143,9 +171,14 @@ class Numbers(View):
     def _largest(self, graphs: GraphBatch, own: np.ndarray) -> dict[str, np.ndarray]:
         """Largest distance of a node, and of an edge, of each graph, and that of the graph."""
         found = {what: np.zeros(len(graphs)) for what in self.points_}
+        fold_of, of_others = self._folds if (own >= 0).any() else (np.zeros(1, int), [])
+        fold = np.where(own >= 0, fold_of[own], -1)
         for rows in self._rows(graphs):
-            distances = self.points_[rows.what].distances(rows.values, rows.kinds, own[rows.graph])
-            np.maximum.at(found[rows.what], rows.graph, distances)
+            of_row = fold[rows.graph]
+            for i in np.unique(of_row).tolist():
+                points, some = (self.points_ if i < 0 else of_others[i])[rows.what], of_row == i
+                distances = points.distances(rows.values[some], rows.kinds[some])
+                np.maximum.at(found[rows.what], rows.graph[some], distances)
         return found
 
     def _rows(self, graphs: GraphBatch) -> Iterator[_Rows]:
@@ -190,10 +223,9 @@ class Numbers(View):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The node, edge or graph and its numbers, see :meth:`View.reason`."""
-        what, nobody = unusual.what, np.array([-1])
+        what = unusual.what
         rows = next(rows for rows in self._rows(graph) if rows.what == what)
-        own = nobody[rows.graph]
-        row = int(self.points_[what].distances(rows.values, rows.kinds, own).argmax())
+        row = int(self.points_[what].distances(rows.values, rows.kinds).argmax())
         called = range(graph.n_nodes) if node_names is None else node_names
         place = int(rows.elements[row])
         schema = graph.schema
@@ -207,26 +239,34 @@ class Numbers(View):
             names = list(schema.edge_columns)
             where = f"edge {arrow.join(str(called[end]) for end in ends)}"
         low, high = self.points_[what].ranges(rows.kinds[row])
-        numbers = list(zip(names, rows.values[row], low, high, strict=True))
+        lacks = self.points_[what].parts["lacks"]
+        numbers = list(zip(names, rows.values[row], low, high, lacks, strict=True))
         said = [
-            f"{name} {x:.4g} (known: {a:.4g} to {b:.4g})"
-            if not np.isnan(x)
-            else f"{name} missing (in known graphs never)"
-            for name, x, a, b in numbers
-            if not a <= x <= b
+            f"{name} missing (in known graphs never)"
+            if np.isnan(x)
+            else f"{name} {x:.4g} (known: {_shown(a, b)})"
+            for name, x, a, b, lacking in numbers
+            if (not lacking if np.isnan(x) else not a <= x <= b)
         ]
-        text = f"{', '.join(said)} of {where}"
+        kind = "" if what == "graphs" else self._kind(graph, what, place)
+        text = f"{', '.join(said)} of {where}{kind}"
         if not said:
-            listed = ", ".join(f"{name} {x:.4g}" for name, x, *_ in numbers)
+            parts = (f"{n} missing" if np.isnan(x) else f"{n} {x:.4g}" for n, x, *_ in numbers)
             why = "known one by one, but not together"
             if len(numbers) == 1:
                 why = "between known values, and near none"
-            text = f"{listed} of {where}: {why}"
+            text = f"{', '.join(parts)} of {where}{kind}: {why}"
         listed = ", ".join(names)
         if what == "graphs":
             return Reason(listed, text)
         kind = "categories" if what == "nodes" else "edges"
         return Reason(listed, text, *places(graph, kind, np.array([place])))
+
+    def _kind(self, graph: GraphBatch, what: str, place: int) -> str:
+        """The category of a node, with whose numbers its numbers are compared."""
+        if what != "nodes" or graph.labels is None:
+            return ""
+        return f" ({graph.label_names[int(graph.labels[place])]})"
 
     def _take_fitted(self, state: State) -> None:
         self.vocabulary_ = state.take_instance("vocabulary_", Vocabulary)
@@ -239,6 +279,7 @@ class Numbers(View):
         are_points = all(isinstance(x, NumberPoints) for x in self.points_.values())
         state.check(expected and expected == set(self.points_), "points_ is not that of the data")
         state.check(are_points, "points_ is not NumberPoints by name")
+        super()._take_fitted(state)
 
 
 @register
@@ -251,8 +292,9 @@ class NumberPoints:
         "kinds" (n_kinds,): colors of the kinds that are told apart; "lacks" (n_numbers,): whether a
         number may be missing; "fill" (n_numbers,): what replaces it; "means" (n_kinds + 1,
         n_columns), "scale" (n_columns,) and "whitening" (n_columns, n_columns); "points" (n_points,
-        n_columns), "codes" and "graph" (n_points,): the kind and the graph of each point; "limits"
-        (2,): the distance that is due to rounding, and that of a missing number where none was.
+        n_columns), "codes" (n_points,): the kind of each point; "low" and "high" (n_kinds + 1,
+        n_numbers): the smallest and the largest number of each kind; "limits" (2,): the distance
+        that is due to rounding, and that of a missing number where none was.
     """
 
     def __init__(self, parts: dict[str, np.ndarray]) -> None:
@@ -285,16 +327,21 @@ class NumberPoints:
             "fill": fill,
         })  # fmt: skip
         codes, table = points._codes(kinds), points._filled(values)
-        mean = table.mean(axis=0)
+        mean = table.mean(axis=0) if len(table) else np.zeros(table.shape[1])
         largest = np.abs(table - mean).max(axis=0, initial=0.0)
-        least = RELATIVE_ROUNDING * largest + 1e-14 * np.abs(mean)
-        scale = np.maximum(table.std(axis=0), least)
-        scale = np.where(scale > 0, scale, 1.0)
+        size = np.abs(mean)
+        # Of a number that never varies, nothing else says what rounding is.
+        is_constant = largest <= 1e-9 * size
+        least = RELATIVE_ROUNDING * largest + 1e-14 * size
+        least = np.where(is_constant, 1e-6 * np.maximum(size, 1.0), least)
+        scale = np.where(is_constant, np.maximum(size, 1.0), table.std(axis=0, ddof=0))
+        scale = np.maximum(scale, least)
         n = len(points.parts["kinds"]) + 1
         counts = np.maximum(np.bincount(codes, minlength=n), 1)
         means = np.column_stack([np.bincount(codes, x, n) / counts for x in table.T])
         centered = (table - means[codes]) / scale
-        covariance = centered.T @ centered / len(table) + RIDGE * np.eye(table.shape[1])
+        ridge = RIDGE + table.shape[1] / max(len(table), 1)
+        covariance = centered.T @ centered / max(len(table), 1) + ridge * np.eye(table.shape[1])
         whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
         rounding = np.linalg.norm(least / scale)
         limits = np.array([rounding * np.linalg.norm(whitening, 2), np.sqrt(len(values))])
@@ -302,17 +349,15 @@ class NumberPoints:
         placed = points._placed(values, codes)
         # By content, so that the sample depends neither on an order nor on a pattern in it.
         kept = np.sort(np.argsort(hash_rows(placed), kind="stable")[:n_points])
-        points.parts |= {"points": placed[kept], "codes": codes[kept], "graph": graph[kept]}
+        low, high = _ranges(values, codes, n)
+        points.parts |= {"points": placed[kept], "codes": codes[kept], "low": low, "high": high}
         return points
 
     @cached_property
-    def _trees(self) -> dict[int, tuple[cKDTree, np.ndarray]]:
-        """For each kind a tree of its points, and their graphs."""
-        points, codes, graph = (self.parts[name] for name in ("points", "codes", "graph"))
-        return {
-            code: (cKDTree(points[codes == code]), graph[codes == code])
-            for code in np.unique(codes).tolist()
-        }
+    def _trees(self) -> dict[int, cKDTree]:
+        """For each kind a tree of its points."""
+        points, codes = self.parts["points"], self.parts["codes"]
+        return {code: cKDTree(points[codes == code]) for code in np.unique(codes).tolist()}
 
     def _codes(self, kinds: np.ndarray) -> np.ndarray:
         """Number of each kind; 0 for all rare ones."""
@@ -332,47 +377,35 @@ class NumberPoints:
         centered = (self._filled(values) - self.parts["means"][codes]) / self.parts["scale"]
         return centered @ self.parts["whitening"]
 
-    def distances(self, values: np.ndarray, kinds: np.ndarray, own: np.ndarray) -> np.ndarray:
-        """Distance of each row to the nearest one of the same kind in another graph.
+    def distances(self, values: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+        """Distance of each row to the nearest known one of the same kind.
 
         Parameters
         ----------
         values : ndarray of shape (n_rows, n_numbers)
         kinds : ndarray of shape (n_rows,), uint64
-        own : ndarray of shape (n_rows,), int
-            Reference that equals the row's graph and is excluded; -1 excludes none.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            0 if no other reference has a row of the kind: nothing is known of its numbers.
+            0 if no row of the kind is known: nothing is known of its numbers.
         """
         codes = self._codes(kinds)
         points, found = self._placed(values, codes), np.zeros(len(values))
-        for code, (tree, graph) in self._trees.items():
-            todo, k = np.flatnonzero(codes == code), 2
-            while len(todo):
-                k = min(4 * k, tree.n)
-                distance, index = tree.query(points[todo], k=k)
-                distance, index = distance.reshape(-1, k), index.reshape(-1, k)
-                is_other = graph[index] != own[todo, np.newaxis]
-                first, has_other = is_other.argmax(axis=1), is_other.any(axis=1)
-                nearest = distance[np.arange(len(todo)), first]
-                found[todo] = np.where(has_other, nearest, 0.0)
-                todo = todo[~has_other] if k < tree.n else todo[:0]
+        for code, tree in self._trees.items():
+            some = codes == code
+            found[some] = tree.query(points[some])[0] if some.any() else 0.0
         rounding, of_missing = self.parts["limits"]
         is_first = (np.isnan(values) & ~self.parts["lacks"]).any(axis=1)
-        return np.where(is_first, of_missing, np.maximum(found - rounding, 0.0))
+        found = np.minimum(
+            np.where(is_first, of_missing, np.maximum(found - rounding, 0.0)), FARTHEST
+        )
+        return found
 
     def ranges(self, kind: np.uint64) -> tuple[np.ndarray, np.ndarray]:
-        """Smallest and largest numbers of one kind, shape (n_numbers,) each."""
-        code, n_numbers = self._codes(np.array([kind]))[0], len(self.parts["lacks"])
-        points = self.parts["points"][self.parts["codes"] == code]
-        centered = points @ np.linalg.inv(self.parts["whitening"]) * self.parts["scale"]
-        values = (centered + self.parts["means"][code])[:, :n_numbers]
-        rounding = 1e-6 * np.abs(values).max(axis=0, initial=0.0)
-        low, high = values.min(axis=0, initial=np.inf), values.max(axis=0, initial=-np.inf)
-        return low - rounding, high + rounding
+        """Smallest and largest numbers of one kind, shape (n_numbers,) each; NaN of none."""
+        code = self._codes(np.array([kind]))[0]
+        return self.parts["low"][code], self.parts["high"][code]
 
     def to_state(self) -> dict[str, Any]:
         """State to save."""
@@ -389,7 +422,25 @@ class NumberPoints:
             "whitening": (n, n), "points": (None, n), "limits": (2,),
         }  # fmt: skip
         parts = {name: state.take_array(name, float, shape) for name, shape in shapes.items()}
+        for name in ("low", "high"):
+            shape = len(kinds) + 1, len(lacks)
+            parts[name] = state.take_array(name, float, shape, finite=False)
         n_points = len(parts["points"])
-        graph = state.take_array("graph", np.int64, (n_points,), low=0)
         codes = state.take_array("codes", np.int64, (n_points,), low=0, high=len(kinds))
-        return cls({"kinds": kinds, "lacks": lacks, "graph": graph, "codes": codes} | parts)
+        return cls({"kinds": kinds, "lacks": lacks, "codes": codes} | parts)
+
+
+def _ranges(values: np.ndarray, codes: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest numbers of each of n kinds, shape (n, n_numbers); NaN of none."""
+    low, high = (np.full((n, values.shape[1]), x) for x in (np.inf, -np.inf))
+    is_missing = np.isnan(values)
+    np.minimum.at(low, codes, np.where(is_missing, np.inf, values))
+    np.maximum.at(high, codes, np.where(is_missing, -np.inf, values))
+    return np.where(low > high, np.nan, low), np.where(low > high, np.nan, high)
+
+
+def _shown(low: float, high: float) -> str:
+    """A range in words."""
+    if np.isnan(low):
+        return "none"
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"

@@ -15,10 +15,12 @@ from scipy.spatial.distance import cdist
 from skgraphkde.computing.compiled import compiled
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.refinement import hash_rows
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Property, Reason, View
+from skgraphkde.views.folds import folds
 from skgraphkde.views.neighborhoods import nearest
 
 # Categories that have a share of their own; the others are one.
@@ -37,9 +39,8 @@ REASONS = {
 # Variance that whitening adds, in units of the variance of a statistic, beside the number of
 # statistics per reference.
 RIDGE = 0.1
-# Of so few references, each is scored by what is learned of the others alone. Of more, its share in
-# the means and covariances hardly counts.
-MOST_LEFT_OUT = 200
+# Categories that fewer references have are others, as are those that none has.
+MIN_GRAPHS_PER_CATEGORY = 3
 
 
 class Statistic(NamedTuple):
@@ -58,16 +59,19 @@ class Metric:
     table : ndarray of shape (n_rows, n_columns)
         Rows from which means and covariances are learned; NaN counts as the mean.
     steps : ndarray of shape (n_columns,)
-        The column would have this deviation, divided by the root of n_rows, if it did not vary.
+        The column would have this deviation, divided by the root of n_rows, if it did not vary; 0
+        for its mean, but at least 1.
     """
 
     def __init__(self, table: np.ndarray, steps: np.ndarray) -> None:
         n, n_columns = table.shape
         self.means = np.nansum(table, axis=0) / np.maximum((~np.isnan(table)).sum(axis=0), 1)
         filled = np.where(np.isnan(table), self.means, table)
-        scales = np.sqrt(filled.var(axis=0) + steps**2 / n)
+        size, deviations = np.abs(self.means), filled.std(axis=0)
+        is_constant = (steps == 0) & (deviations <= 1e-9 * size)
+        units = np.where(is_constant, np.maximum(size, 1.0), steps)
         # Differences of rounding are none.
-        self.scales = np.maximum(scales, 1e-6 * np.maximum(np.abs(self.means), 1e-6))
+        self.scales = np.maximum(np.sqrt(deviations**2 + units**2 / n), 1e-6 * size)
         standardized = (filled - self.means) / self.scales
         # Of few rows, each has a large share in the directions of many columns.
         ridge = RIDGE + n_columns / n
@@ -75,13 +79,14 @@ class Metric:
         self.whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
         self.points = standardized @ self.whitening
 
-    def distances(self, table: np.ndarray, own: np.ndarray, k: int) -> np.ndarray:
-        """Mean distance of rows to their k nearest rows, without row `own` of each if it is >= 0.
+    def distances(self, table: np.ndarray, k: int) -> np.ndarray:
+        """Mean distance of rows to their k nearest rows, or to all if there are fewer.
 
         Distances are those of differences, so that copies are at distance 0.
         """
         points = np.nan_to_num((table - self.means) / self.scales) @ self.whitening
-        return nearest(lambda rows: cdist(points[rows], self.points), own, len(self.points), k)[0]
+        nobody, n = np.full(len(points), -1), len(self.points)
+        return nearest(lambda rows: cdist(points[rows], self.points), nobody, n, min(k, n))[0]
 
 
 @register
@@ -144,15 +149,16 @@ class Statistics(View):
         self
         """
         self.categories_ = {
-            name: _most_frequent(codes, values)
-            for name, codes, values, *_ in _categories(references)
+            name: _most_frequent(codes, values, graph)
+            for name, codes, values, graph, _ in _categories(references)
         }
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
         found = self._statistics(references)
         self.names_ = tuple(statistic.name for statistic in found)
         self.table_ = np.column_stack([statistic.values for statistic in found])
         self.steps_ = np.array([statistic.step for statistic in found])
-        self._metric = Metric(self.table_, self.steps_)
+        for name in ("_metric", "_folds"):
+            self.__dict__.pop(name, None)
         return self
 
     def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
@@ -176,17 +182,27 @@ class Statistics(View):
 
     def _distances(self, table: np.ndarray, own: np.ndarray) -> np.ndarray:
         """Mean distance to the nearest references."""
-        k = min(self.n_neighbors, len(self.table_) - 1)
-        distances = self._metric.distances(table, own, k)
-        if len(self.table_) <= MOST_LEFT_OUT:
-            for i in np.flatnonzero(own >= 0).tolist():
-                metric = Metric(np.delete(self.table_, own[i], axis=0), self.steps_)
-                distances[i] = metric.distances(table[i : i + 1], np.full(1, -1), k)[0]
+        distances = np.empty(len(table))
+        fold_of, metrics = self._folds if (own >= 0).any() else (np.zeros(1, int), [])
+        fold = np.where(own >= 0, fold_of[own], -1)
+        for i in np.unique(fold).tolist():
+            metric = metrics[i] if i >= 0 else self._metric
+            distances[fold == i] = metric.distances(table[fold == i], self.n_neighbors)
         return distances
 
     @cached_property
     def _metric(self) -> Metric:
         return Metric(self.table_, self.steps_)
+
+    @cached_property
+    def _folds(self) -> tuple[np.ndarray, list[Metric]]:
+        """The fold of each reference, and for each fold a metric learned of the other references.
+
+        Of up to 20 references, each is left out alone.
+        """
+        fold = folds(hash_rows(np.nan_to_num(self.table_)))
+        parts = (self.table_[fold != i] for i in range(int(fold.max()) + 1))
+        return fold, [Metric(table, self.steps_) for table in parts]
 
     def _statistics(self, graphs: GraphBatch) -> list[Statistic]:
         return [*_structure(graphs), *self._shares(graphs), *self._numbers(graphs)]
@@ -355,13 +371,14 @@ def _categories(graphs: GraphBatch) -> Iterator[tuple]:
             yield f"{part} {name}", np.asarray(labels), values, graph, totals
 
 
-def _most_frequent(codes: np.ndarray, values: Sequence[Any]) -> tuple:
-    """The most frequent categories, by their numbers of nodes or edges."""
-    totals: dict[Any, int] = {}
-    for value, count in zip(values, np.bincount(codes, minlength=len(values)), strict=True):
-        totals[value] = totals.get(value, 0) + int(count)
-    present = sorted((x for x in totals if totals[x]), key=lambda x: -totals[x])
-    return tuple(present[:MOST_CATEGORIES])
+def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:
+    """The most frequent categories, by their numbers of graphs, that several graphs have."""
+    number = {value: i for i, value in enumerate(dict.fromkeys(values))}
+    distinct = np.array([number[value] for value in values], dtype=np.int64)[codes]
+    pairs = np.unique(graph * len(number) + distinct)
+    n_graphs = np.bincount(pairs % len(number), minlength=len(number))
+    found = [x for x in number if n_graphs[number[x]] >= MIN_GRAPHS_PER_CATEGORY]
+    return tuple(sorted(found, key=lambda x: -n_graphs[number[x]])[:MOST_CATEGORIES])
 
 
 def triangles(graphs: sp.csr_array) -> np.ndarray:
