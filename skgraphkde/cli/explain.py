@@ -106,7 +106,7 @@ def explain(
         raise click.ClickException(f"{type(fitted).__name__} has no reasons, only GraphKDEDetector")
     skipped = Skipped(skip_errors)
     files = progress(skipped.find_sources(graphs, output, picture), quiet)
-    read = read_files(files, fitted.schema_.to_schema(), skipped.on_error)
+    read = read_files(files, fitted.schema_, skipped.on_error)
     lowest: list[tuple[FileGraph, _Explanation]] = []
     with opened(output) if output else contextlib.nullcontext() as file:
         if file:

@@ -69,7 +69,7 @@ def report(
     skipped = Skipped(skip_errors)
     page = Page(contents.detector, alpha)
     files = progress(skipped.find_sources(graphs, output), quiet)
-    read = read_files(files, contents.detector.schema_.to_schema(), skipped.on_error)
+    read = read_files(files, contents.detector.schema_, skipped.on_error)
     for graph, finding in judged(page.judge, read, skipped):
         page.add(graph.name, graph.batch, finding, graph.nodes)
     if not page.listed:

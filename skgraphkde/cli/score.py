@@ -189,7 +189,7 @@ def _check_model(row: Row, table: Table, files: list[Source], detector: BaseGrap
             f"the last row of {table.place} is that of {name}, which is not among the graphs: "
             "give the same graphs again, another -o, or --force to replace the file"
         )
-    for graph in read_files([path], detector.schema_.to_schema()):
+    for graph in read_files([path], detector.schema_):
         if table.cell(graph.name) == name:
             (now,) = _judge(detector, False, graph.batch, [graph.nodes])
             numbers = [[_number(x.get(column)) for column in NUMBERS] for x in (row, now)]
@@ -212,7 +212,7 @@ def _add_rows(
     bar: tqdm,
 ) -> None:
     """Score the graphs that have no row, without reading blocks of files that have them all."""
-    schema = detector.schema_.to_schema()
+    schema = detector.schema_
     judge = partial(_judge, detector, with_reasons)
     for start in range(0, len(files), BLOCK_FILES):
         block = files[start : start + BLOCK_FILES]

@@ -71,7 +71,7 @@ def update(
     threshold = fitted.offset_
     skipped = Skipped(skip_errors)
     files = progress(skipped.find_sources(graphs), quiet)
-    read = list(read_files(files, fitted.schema_.to_schema(), skipped.on_error))
+    read = list(read_files(files, fitted.schema_, skipped.on_error))
     n_read = _join(fitted, read, skipped)
     references = fitted.specification("references")
     bound = "all are kept" if references is None else f"at most {references.most}"

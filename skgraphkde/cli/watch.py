@@ -95,7 +95,7 @@ def watch(
     skipped = Skipped(skip_errors)
     found = {os.path.abspath(path): path for path in reversed(skipped.find_files(graphs, output))}
     files = [path for place, path in reversed(found.items()) if place not in known]
-    read = read_files(progress(files, quiet), fitted.schema_.to_schema(), skipped.on_error)
+    read = read_files(progress(files, quiet), fitted.schema_, skipped.on_error)
     new = (graph for graph in read if os.path.abspath(graph.name) not in known)
 
     def judge(batch: GraphBatch, ids: list) -> list[tuple]:

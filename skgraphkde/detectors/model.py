@@ -20,7 +20,7 @@ from skgraphkde.distances.measures import DiscreteMeasures, pooled
 from skgraphkde.encoders.base import Encoder, FittedEncoder
 from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.features import NodeFeatures
-from skgraphkde.features.categories import warn_of_unseen_edges
+from skgraphkde.features.categories import warn_of_unseen_data
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.torch_encoder import check_torch
 from skgraphkde.persistence import State, register
@@ -158,7 +158,7 @@ class GraphModel:
             the node and the remedy.
         """
         self.features.check_batch(graphs, self.references)
-        warn_of_unseen_edges(graphs, self.references)
+        warn_of_unseen_data(graphs, self.references)
         for view in self.views:
             view.check_batch(graphs)
         check_range(graphs, self.features, [x.distance for x in self._density.densities])

@@ -40,6 +40,11 @@ def edge_values(batch: GraphBatch) -> Vocabularies:
     return _used(batch.edge_labels, batch.edge_label_names, len(batch.schema.edge_categories))
 
 
+def graph_values(batch: GraphBatch) -> Vocabularies:
+    """Distinct values of the categories of the graphs themselves."""
+    return _used(batch.graph_labels, batch.graph_label_names, len(batch.schema.graph_categories))
+
+
 def _used(codes: np.ndarray | None, names: Sequence[Hashable], n_categories: int) -> Vocabularies:
     used = () if codes is None else np.unique(np.asarray(codes)).tolist()
     return by_category([names[code] for code in used], max(n_categories, 1))
@@ -78,8 +83,8 @@ def warn_of_unseen(
         warn(f"{what} that fit did not see: {'; '.join(found)}")
 
 
-def warn_of_unseen_edges(graphs: GraphBatch, known: GraphBatch) -> None:
-    """Warn once about edge categories that no reference has.
+def warn_of_unseen_data(graphs: GraphBatch, known: GraphBatch) -> None:
+    """Warn once about categories of edges, and of graphs, that no reference has.
 
     Parameters
     ----------
@@ -92,6 +97,10 @@ def warn_of_unseen_edges(graphs: GraphBatch, known: GraphBatch) -> None:
     if categories and categories == known.schema.edge_categories:
         values = by_category(known.edge_label_names, len(categories))
         warn_of_unseen("edge categories", categories, edge_values(graphs), values)
+    categories = graphs.schema.graph_categories
+    if categories and categories == known.schema.graph_categories:
+        known_values = graph_values(known)
+        warn_of_unseen("categories of graphs", categories, graph_values(graphs), known_values)
 
 
 def warn_of_alike(what: str, categories: Sequence[str], vocabularies: Vocabularies) -> None:

@@ -26,6 +26,7 @@ from skgraphkde.features.blocks import (
 )
 from skgraphkde.features.categories import (
     edge_values,
+    graph_values,
     node_values,
     warn_of_alike,
     warn_of_unseen,
@@ -162,6 +163,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         self.kinds_, self.edge_groups_ = kinds, edge_groups
         warn_of_alike("node category", batch.schema.node_categories, node_values(batch))
         warn_of_alike("edge category", batch.schema.edge_categories, edge_values(batch))
+        warn_of_alike("graph category", batch.schema.graph_categories, graph_values(batch))
         return self
 
     def _block(

@@ -101,6 +101,11 @@ def part_names(graph: GraphBatch, kind: str) -> list[str]:
     """Names of the nodes, or of the arcs, by their categories; `kind` is that of Parts."""
     if kind == "gaps":
         return _gap_names(graph)
+    if kind.startswith("graph "):
+        name, names = kind.removeprefix("graph "), graph.schema.graph_categories
+        several, i = len(names) > 1, names.index(name)
+        values = (graph.graph_label_names[code] for code in np.asarray(graph.graph_labels))
+        return [_named((name,), value[i] if several else value) for value in values]
     return _edge_names(graph) if kind == "edges" else _node_names(graph, kind)
 
 

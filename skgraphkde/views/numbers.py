@@ -136,8 +136,9 @@ class Numbers(View):
         keys = np.zeros(len(self.references_), dtype=np.uint64)
         parts = list(self._rows(self.references_))
         for rows in parts:
-            values = hash_rows(np.nan_to_num(rows.values)) + rows.kinds
-            np.add.at(keys, rows.graph, hash64(values))
+            points = self.points_[rows.what]
+            placed = points._placed(rows.values, points._codes(rows.kinds))  # in any units
+            np.add.at(keys, rows.graph, hash64(hash_rows(placed) + rows.kinds))
         fold = folds(keys)
         of_others: list[dict[str, NumberPoints]] = []
         for i in range(int(fold.max()) + 1):
@@ -340,8 +341,7 @@ class NumberPoints:
         counts = np.maximum(np.bincount(codes, minlength=n), 1)
         means = np.column_stack([np.bincount(codes, x, n) / counts for x in table.T])
         centered = (table - means[codes]) / scale
-        ridge = RIDGE + table.shape[1] / max(len(table), 1)
-        covariance = centered.T @ centered / max(len(table), 1) + ridge * np.eye(table.shape[1])
+        covariance = centered.T @ centered / max(len(table), 1) + RIDGE * np.eye(table.shape[1])
         whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
         rounding = np.linalg.norm(least / scale)
         limits = np.array([rounding * np.linalg.norm(whitening, 2), np.sqrt(len(values))])

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from skgraphkde.features.categories import graph_values
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import hash64
 from skgraphkde.persistence import State, check, check_distinct, register
@@ -43,6 +44,8 @@ class ReferenceTable(NamedTuple):
         ReferenceTable
         """
         order = np.lexsort((graph, colors))
+        if not len(colors):
+            return cls(colors, graph, graph)
         colors, graph = colors[order], graph[order]
         first = np.flatnonzero(np.append(True, colors[1:] != colors[:-1]))[: len(colors)]
         last = np.append(first[1:], len(colors)) - 1
@@ -146,11 +149,15 @@ class Vocabulary:
         Labels of the references' nodes: a value, or a tuple with one of each category.
     edge_labels : tuple
         Categories of their edges.
+    of_graphs : dict of str -> tuple
+        Values of each category of the references themselves.
     """
 
-    def __init__(self, by_label: bool, names: tuple, labels: tuple, edge_labels: tuple) -> None:
+    def __init__(
+        self, by_label: bool, names: tuple, labels: tuple, edge_labels: tuple, of_graphs: dict
+    ) -> None:
         self.by_label, self.names, self.labels = by_label, names, labels
-        self.edge_labels = edge_labels
+        self.edge_labels, self.of_graphs = edge_labels, of_graphs
         self._code_of = {label: i for i, label in enumerate(labels)}
         self._codes_by_category = [
             {value: i for i, value in enumerate(dict.fromkeys(values))}
@@ -166,11 +173,13 @@ class Vocabulary:
         used = np.unique(np.asarray(references.labels)).tolist() if by_label else ()
         labels = tuple(references.label_names[code] for code in used)
         has_edge_labels = references.edge_labels is not None
-        return cls(by_label, names, labels, references.edge_label_names if has_edge_labels else ())
+        edge_labels = references.edge_label_names if has_edge_labels else ()
+        values = zip(references.schema.graph_categories, graph_values(references), strict=False)
+        return cls(by_label, names, labels, edge_labels, dict(values))
 
     def to_state(self) -> dict[str, Any]:
         """State to save."""
-        names = ("by_label", "names", "labels", "edge_labels")
+        names = ("by_label", "names", "labels", "edge_labels", "of_graphs")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
@@ -184,7 +193,10 @@ class Vocabulary:
         if len(names) > 1:
             are_tuples = all(type(x) is tuple and len(x) == len(names) for x in labels)
             state.check(are_tuples, "labels do not have a value of each category")
-        return cls(by_label, names, labels, edge_labels)
+        of_graphs = state.take("of_graphs", dict)
+        are_tuples = all(type(values) is tuple for values in of_graphs.values())
+        state.check(are_tuples, "of_graphs is not tuples by name")
+        return cls(by_label, names, labels, edge_labels, of_graphs)
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the references."""
@@ -222,6 +234,16 @@ class Vocabulary:
         codes = [code_of.get(value, -1) for value in values]
         return hash64(np.array(codes, dtype=np.int64)[np.asarray(graphs.labels)].astype(np.uint64))
 
+    def graph_keys(self, graphs: GraphBatch, name: str) -> np.ndarray:
+        """Color of each graph by one of its own categories, shape (n_graphs,)."""
+        i = graphs.schema.graph_categories.index(name)
+        code_of = {value: code for code, value in enumerate(self.of_graphs[name])}
+        several = len(graphs.schema.graph_categories) > 1
+        names: tuple[Any, ...] = graphs.graph_label_names
+        codes = [code_of.get(x[i] if several else x, -1) for x in names]
+        own = np.array(codes, dtype=np.int64)[np.asarray(graphs.graph_labels)]
+        return hash64(own.astype(np.uint64))
+
     def gap_keys(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each node by its label and its set of missing numbers, shape (n_nodes,)."""
         keys = self.node_kinds(graphs)
@@ -249,6 +271,8 @@ class Vocabulary:
             return None
         unknown = len(self._edge_code_of)
         codes = [self._edge_code_of.get(name, unknown) for name in graphs.edge_label_names]
+        if graphs.edge_labels is None:  # of graphs without edges
+            return np.full(graphs.adjacency.nnz, unknown)
         return np.array(codes, dtype=np.int64)[graphs.edge_labels]
 
 
@@ -315,6 +339,9 @@ class CategoryCounts:
             yield kind, self.vocabulary.value_keys(graphs, i), graphs.graph_of_node
         if self.with_gaps:
             yield "gaps", self.vocabulary.gap_keys(graphs), graphs.graph_of_node
+        for name in self.vocabulary.of_graphs:
+            kind, keys = f"graph {name}", self.vocabulary.graph_keys(graphs, name)
+            yield kind, keys, np.arange(len(graphs))
         if self.with_edges:
             yield "edges", self.vocabulary.edge_keys(graphs), graphs.graph_of_arc
 
@@ -336,6 +363,7 @@ class CategoryCounts:
         counts = cls(vocabulary, with_gaps=with_gaps, with_edges=with_edges)
         counts.known = state.take("known", dict)
         names = {*counts.by_category, *counts.kinds, *("gaps",) * with_gaps}
+        names |= {f"graph {name}" for name in vocabulary.of_graphs}
         are_tables = all(isinstance(x, ReferenceTable) for x in counts.known.values())
         state.check(are_tables and set(counts.known) == names, "known has other tables")
         return counts
@@ -378,7 +406,7 @@ def means(values: np.ndarray, graph: np.ndarray, n_graphs: int) -> np.ndarray:
 
 
 def places(graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tuple]:
-    """Positions of some parts of a graph, the first five of them.
+    """Positions of some parts of a graph, the first five of them; none of the graph itself.
 
     Parameters
     ----------
@@ -396,6 +424,8 @@ def places(graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tupl
     edges : tuple of (int, int)
         The edges; () for nodes.
     """
+    if kind.startswith("graph "):
+        return (), ()
     if kind != "edges":
         return tuple(index[:LISTED].tolist()), ()
     pairs = zip(graph.source_of_arc[index], graph.adjacency.indices[index], strict=True)

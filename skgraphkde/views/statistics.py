@@ -79,12 +79,16 @@ class Metric:
         self.whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
         self.points = standardized @ self.whitening
 
+    def standardized(self, table: np.ndarray) -> np.ndarray:
+        """Rows in deviations from the means; 0 where a number is missing."""
+        return np.nan_to_num((table - self.means) / self.scales)
+
     def distances(self, table: np.ndarray, k: int) -> np.ndarray:
         """Mean distance of rows to their k nearest rows, or to all if there are fewer.
 
         Distances are those of differences, so that copies are at distance 0.
         """
-        points = np.nan_to_num((table - self.means) / self.scales) @ self.whitening
+        points = self.standardized(table) @ self.whitening
         nobody, n = np.full(len(points), -1), len(self.points)
         return nearest(lambda rows: cdist(points[rows], self.points), nobody, n, min(k, n))[0]
 
@@ -200,7 +204,7 @@ class Statistics(View):
 
         Of up to 20 references, each is left out alone.
         """
-        fold = folds(hash_rows(np.nan_to_num(self.table_)))
+        fold = folds(hash_rows(self._metric.standardized(self.table_)))  # in any units
         parts = (self.table_[fold != i] for i in range(int(fold.max()) + 1))
         return fold, [Metric(table, self.steps_) for table in parts]
 
@@ -247,9 +251,7 @@ class Statistics(View):
     # -- reasons -----------------------------------------------------------------------------------
 
     def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
-        """Statistics of the structure, and the categories of the graph itself.
-
-        Sizes, and categories and numbers of nodes and edges, are reasons for any detector.
+        """Statistics of the structure; sizes, categories and numbers are reasons for any detector.
 
         Parameters
         ----------
@@ -261,27 +263,11 @@ class Statistics(View):
         -------
         list of Property
         """
-        of_structure = [
-            Property("statistics", x.name, x.values, np.full(len(graphs), x.step / 2), both=True)
-            for x in _structure(graphs)
+        return [
+            Property("statistics", x.name, x.values, np.full(len(graphs), step / 2), both=True)
+            for x, step in zip(_structure(graphs), self.steps_, strict=False)
             if x.name in REASONS
         ]
-        return [*of_structure, *self._rare_categories(graphs, own)]
-
-    def _rare_categories(self, graphs: GraphBatch, own: np.ndarray) -> Iterator[Property]:
-        """Minus the logarithm of the number of references with a graph's category."""
-        for name, codes, values, *_ in _categories(graphs):
-            if name.startswith("graph "):
-                others = self._n_references(name, values)[codes] - (own >= 0)
-                least = np.full(len(graphs), 0.1)
-                yield Property("rare", name, -np.log(np.maximum(others, 0) + 1.0), least)
-
-    def _n_references(self, name: str, values: Sequence[Any]) -> np.ndarray:
-        """Number of references with each value of a category of graphs."""
-        column = {x: i for i, x in enumerate(self.names_)}
-        rest = column[f"share of {name}=others"]
-        places = [column.get(f"share of {name}={value}", rest) for value in values]
-        return self.table_[:, places].sum(axis=0)
 
     def reason(
         self,
@@ -291,12 +277,6 @@ class Statistics(View):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The statistic and those of the references, see :meth:`View.reason`."""
-        if unusual.kind == "rare":
-            value = next(x[2][x[1][0]] for x in _categories(graph) if x[0] == unusual.what)
-            name = f"{unusual.what.removeprefix('graph ')}={value}"
-            n_alike = int(self._n_references(unusual.what, [value])[0])
-            often = f"in {n_alike} of {len(self.table_)} known graphs" if n_alike else "never seen"
-            return Reason(name, f"{name}: {often}")
         values = np.append(known, unusual.values)
         if unusual.what.startswith("log "):
             values = np.exp(values) - (unusual.what != "log components")

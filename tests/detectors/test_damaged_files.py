@@ -321,7 +321,7 @@ def damaged_tables(arrays):
             yield {f"{start}{name}.{x}": array for x, array in changes.items()}, message
     for what in ("nodes", "edges"):
         start_of = f"{start}4.fitted.points_.{what}"
-        parts = {x: a[f"4.fitted.points_.{what}.{x}"] for x in ("codes", "graph", "kinds", "lacks")}
+        parts = {x: a[f"4.fitted.points_.{what}.{x}"] for x in ("codes", "kinds", "lacks")}
         points, means = (a[f"4.fitted.points_.{what}.{x}"] for x in ("points", "means"))
         for name, array, message in (
             ("points", points[:, :-1], "is float64 .*, expected"),
@@ -329,7 +329,6 @@ def damaged_tables(arrays):
             ("means", means[:-1], "is float64 .*, expected"),
             ("codes", parts["codes"][:-1], "is int64 .*, expected"),
             ("codes", parts["codes"] + len(parts["kinds"]) + 1, "codes is out of range"),
-            ("graph", parts["graph"] - 1 - parts["graph"].max(), "graph is out of range"),
             ("lacks", np.append(parts["lacks"], False), "is float64 .*, expected"),
         ):
             yield {f"{start_of}.{name}": array}, message

@@ -107,6 +107,7 @@ ODD = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:categories of graphs that fit did not see")
 @pytest.mark.parametrize("name", ODD)
 def test_odd_data_are_found_and_named(name, tmp_path):
     changes, text = ODD[name]
@@ -143,6 +144,35 @@ def test_what_is_missing_or_not_read_is_said():
     batch = read_graphs([*KNOWN[:3], case(1, amount=None)], schema=everything)
     assert batch.schema.graph_categories == ("channel",)
     assert np.isnan(batch.graph_attributes).sum() == 1
+
+
+def test_new_and_mistyped_categories_are_said():
+    graphs = [case(seed, channel=seed % 3) for seed in range(30)]
+    detector = GraphKDEDetector(schema=SCHEMA).fit(graphs)
+    with pytest.warns(
+        UserWarning, match="categories of graphs that fit did not see: 1 of 'channel'"
+    ):
+        reasons = explain(detector, [case(99, channel="1")], n_reasons=1)
+    assert reasons["reason"][0] == "channel=1: never seen"
+    with pytest.warns(UserWarning, match="graph category 'channel': .*count as different values"):
+        GraphKDEDetector(schema=SCHEMA).fit([*graphs, case(98, channel="1")])
+
+
+@pytest.mark.parametrize("n_numbers", [10, 60])
+@pytest.mark.parametrize("n_graphs", [20, 60])
+def test_many_numbers_of_few_graphs_raise_no_false_alarms(n_numbers, n_graphs):
+    def draw(rng, n):
+        graphs = [nx.gnp_random_graph(rng.randint(8, 20), 0.25, seed=rng) for _ in range(n)]
+        for graph in graphs:
+            graph.graph["v"] = rng.standard_normal(n_numbers)
+        return graphs
+
+    schema, rates = GraphSchema(graph_numbers="v"), []
+    for seed in range(6):
+        rng = np.random.RandomState(seed)
+        detector = GraphKDEDetector(schema=schema).fit(draw(rng, n_graphs))
+        rates.append(np.mean(detector.predict(draw(rng, 60)) == -1))
+    assert np.mean(rates) < 0.25
 
 
 def test_an_identifier_is_left_out():

@@ -43,14 +43,16 @@ def read(graphs):
 def test_scores_equal_the_definition(seed):
     references, batch = (read([plant(seed + n + i) for i in range(n)]) for n in (8, 4))
     view = Numbers().fit(references)
-    for graphs, own in ((batch, np.full(4, -1)), (references, np.arange(8))):
+    cases = [(batch, np.full(4, -1), view)]
+    for i in range(8):  # each reference by what is learned of the others
+        others = references[np.delete(np.arange(8), i)]
+        cases.append((references[i], np.array([i]), Numbers().fit(others)))
+    for graphs, own, fitted in cases:
         expected = np.zeros(len(graphs))
-        for rows in view._rows(graphs):
-            points = view.points_[rows.what]
+        for rows in fitted._rows(graphs):
+            points = fitted.points_[rows.what]
             placed = points._placed(rows.values, points._codes(rows.kinds))
-            known, owner = points.parts["points"], points.parts["graph"]
-            D = np.linalg.norm(placed[:, None] - known, axis=2)
-            D[owner == own[rows.graph][:, None]] = np.inf
+            D = np.linalg.norm(placed[:, None] - points.parts["points"], axis=2)
             D[points._codes(rows.kinds)[:, None] != points.parts["codes"]] = np.inf
             nearest = D.min(axis=1)
             nearest = np.where(np.isfinite(nearest), nearest - points.parts["limits"][0], 0)

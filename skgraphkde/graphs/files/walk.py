@@ -32,7 +32,7 @@ from skgraphkde.graphs.formats.common import TEXT, Columns, Graph, is_missing
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
-from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema, validated
+from skgraphkde.graphs.schema import CONVENTIONS, FittedSchema, GraphSchema, validated
 
 __all__ = [
     "FileGraph",
@@ -132,7 +132,9 @@ def iter_graphs(
 
 
 def read_files(
-    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
+    files: Iterable[Source],
+    schema: GraphSchema | FittedSchema | str | None = None,
+    on_error: OnError = None,
 ) -> Iterator[FileGraph]:
     """Read files one by one, check each graph, and convert it to a batch of one.
 
@@ -141,21 +143,25 @@ def read_files(
     Parameters
     ----------
     files : iterable of Path
-    schema : GraphSchema, "all" or None, default=None
+    schema : GraphSchema, FittedSchema, "all" or None, default=None
+        A FittedSchema is that of a detector, whose graphs have the data that these may lack.
     on_error : callable, default=None
         As in :func:`iter_graphs`.
     """
-    schema = validated(schema)
-    for name, graph in iter_graphs(files, schema, on_error):
-        batch = attempt(on_error, _read_one, graph, name, schema)
+    known = schema if isinstance(schema, FittedSchema) else None
+    chosen = validated(schema) if known is None else known.to_schema()
+    for name, graph in iter_graphs(files, chosen, on_error):
+        batch = attempt(on_error, _read_one, graph, name, chosen, known)
         if batch is not None:
             yield FileGraph(name, list(graph), batch)
 
 
-def _read_one(graph: nx.Graph, name: str, schema: GraphSchema) -> GraphBatch:
+def _read_one(
+    graph: nx.Graph, name: str, schema: GraphSchema, known: FittedSchema | None
+) -> GraphBatch:
     """A batch of one graph, which may lack what others have."""
     try:
-        return assemble([read_networkx(0, graph)], schema, may_lack=True)
+        return assemble([read_networkx(0, graph)], schema, known, may_lack=True)
     except GraphError as error:
         error.set_names([name])
         raise

@@ -58,20 +58,26 @@ def read_pyg(index: int, graph: Any, node_names: tuple[str, ...]) -> Graph:
     nodes = _columns_of(of_nodes, len(names), is_edge=False, always=node_names)
     edges = _columns_of(of_nodes, len(pairs), is_edge=True, always=("edge_attr", "edge_type"))
     known = {*nodes.names, *edges.names}
-    of_graph = {name: x for name, x in of_nodes.items() if name not in known}
-    return Graph(index, names, pairs, "both", nodes, edges, _columns_of_graph(of_graph))
+    return Graph(index, names, pairs, "both", nodes, edges, _columns_of_graph(of_nodes, known))
 
 
-def _columns_of_graph(data: Mapping[str, Any]) -> Columns:
-    """Data of the graph: numbers, texts, and tensors of one row or none."""
-    found = {}
-    for name, values in data.items():
-        value, n = plain(values), length(plain(values))
+def _columns_of_graph(data: Mapping[str, Any], known: set[str]) -> Columns:
+    """Data of the graph: numbers, texts, and tensors of one row or none.
+
+    Whatever is asked for by name is given: in a graph of one node, data of nodes look the same.
+    """
+    values, unclear = {}, set(known)
+    for name, given in data.items():
+        value, n = plain(given), length(plain(given))
         if n is None or isinstance(value, str):
-            found[name] = value.item() if isinstance(value, np.ndarray) else value
+            value = value.item() if isinstance(value, np.ndarray) else value
         elif n == 1:
-            found[name] = value[0]
-    return columns_of_graph(found)
+            value = value[0]
+        else:
+            unclear.add(name)
+        values[name] = value
+    columns = columns_of_graph(values)
+    return Columns([name for name in columns.names if name not in unclear], columns.get)
 
 
 def _columns_of(
