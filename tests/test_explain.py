@@ -11,7 +11,7 @@ from tests.conftest import random_graphs
 
 #: What the first reason is about: its kind, and a word in its name.
 CAUSES = {
-    "direction reversed": ("statistics", "incoming edges"),
+    "direction reversed": ("statistics", "edges only"),
     "motif rewired at equal degrees": ("feature", "directed_return"),
     "edge categories shuffled": ("new", "-r"),
     "same categories, joined the other way": ("new", " - "),

@@ -181,6 +181,7 @@ def test_auto_and_given_look_at_the_training_graphs(labels, n_attributes, auto, 
     assert X.shape[1] == transformer.n_features_out_ == len(transformer.get_feature_names_out())
 
 
+@pytest.mark.filterwarnings("ignore:left out of the features")
 @given(st.integers(0, 10**6))
 def test_features_follow_the_nodes(seed):
     batch = read_graphs(random_graphs(6, seed, n_attributes=2))

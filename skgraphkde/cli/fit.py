@@ -108,7 +108,8 @@ def fit(
 ) -> None:
     """Learn what normal GRAPHS look like, and write it to a file.
 
-    The file remembers which data of nodes and edges were read; `score` and `explain` read the same.
+    The file remembers which data of nodes, edges and graphs were read; `score` and `explain` read
+    the same.
     """
     start = time.perf_counter()
     if paper and detector is not GraphKDEDetector:

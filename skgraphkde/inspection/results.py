@@ -126,8 +126,8 @@ def explain(
 
         - graph : the position in `graphs`;
         - rank : 1 for the strongest reason of a graph;
-        - kind : "new", "rare", "feature", "size", "extreme", "neighborhoods", or the name of your
-          own view;
+        - kind : "new", "rare", "feature", "size", "extreme", "neighborhoods", "statistics", or the
+          name of your own view;
         - what : the name of the category, the feature or the size;
         - reason : in words;
         - strength : see above;

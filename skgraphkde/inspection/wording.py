@@ -11,6 +11,9 @@ import numpy as np
 
 from skgraphkde.graphs.batch import GraphBatch
 
+# More deviations from the mean of the known graphs are not counted.
+MOST_DEVIATIONS = 1000
+
 
 def node_ids(graphs: Any) -> list[list] | None:
     """The ids of the nodes of networkx graphs; None for others."""
@@ -68,8 +71,10 @@ class FeatureWords:
 
     def __call__(self, kind: str, name: str, own: float, known: float, z: float) -> str:
         """A reason: a feature of a kind, its mean, that of the known graphs, and how far away."""
-        shares = f"(known graphs: {known:.0%}, {z:+.1f} standard deviations)"
-        numbers = f"(known graphs: {known:.3g}, {z:+.1f} standard deviations)"
+        # Where known graphs hardly differ, a number of their deviations says nothing.
+        far = f", {z:+.1f} standard deviations" if abs(z) < MOST_DEVIATIONS else ", all alike"
+        shares = f"(known graphs: {known:.0%}{far})"
+        numbers = f"(known graphs: {known:.3g}{far})"
         more = "more" if own > known else "less"
         if kind == "label":
             return f"{own:.0%} of the nodes have {name} {shares}"

@@ -151,6 +151,14 @@ class View(Specification):
         low, high, own = 0.0 - known.max(), 0.0 - known.min(), 0.0 - unusual.values[0]  # no -0
         return Reason(self.name, f"{self.name} {own:.3g} (known graphs: {low:.3g} to {high:.3g})")
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what is computed when it is first needed.
+        return {
+            name: x
+            for name, x in super().__getstate__().items()
+            if not name.startswith("_") or name == "_sklearn_version"
+        }
+
     # -- state -------------------------------------------------------------------------------------
 
     def to_state(self) -> dict[str, Any]:

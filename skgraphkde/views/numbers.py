@@ -353,6 +353,9 @@ class NumberPoints:
         points.parts |= {"points": placed[kept], "codes": codes[kept], "low": low, "high": high}
         return points
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"parts": self.parts}  # without trees
+
     @cached_property
     def _trees(self) -> dict[int, cKDTree]:
         """For each kind a tree of its points."""

@@ -33,8 +33,8 @@ REASONS = {
     "log components": "number of pieces",
     "log cycles": "number of independent cycles",
     "share of degree 0": "share of nodes without edges",
-    "share of sources": "share of nodes without incoming edges",
-    "share of sinks": "share of nodes without outgoing edges",
+    "share of sources": "share of nodes with outgoing edges only",
+    "share of sinks": "share of nodes with incoming edges only",
 }
 # Variance that whitening adds, in units of the variance of a statistic, beside the number of
 # statistics per reference.
