@@ -243,8 +243,8 @@ class Elements:
                 what = "label" if self.part == "node" else "category"
                 raise self.error(
                     k,
-                    f" has the {what} {value!r}: a {what} must be hashable and not missing "
-                    f"(numbers belong in {self.part}_numbers, such as 'x'); {CURE}",
+                    f" has the {what} {value!r} as {name!r}: a {what} must be hashable and not "
+                    f"missing (numbers belong in {self.part}_numbers, such as 'x'); {CURE}",
                 )
         return values
 

@@ -114,11 +114,11 @@ class Profiles:
             known_means = np.exp(self.known[np.isfinite(self.known[:, j]), j])
             return what, text + commonness(own_mean, known_means)
         if what == "nodes":
-            return what, f"{own} nodes: {commonness(own, known[:, 0])}"
+            return what, f"{own} node{'s' * (own != 1)}: {commonness(own, known[:, 0])}"
         # Beyond what follows from the number of nodes.
         of_node, of_known = max(n_edges, 0.5) / own, known[:, 1] / known[:, 0]
-        text = f"{n_edges} edges, {of_node:.3g} for each node: {commonness(of_node, of_known)}"
-        return what, text
+        common = commonness(of_node, of_known)
+        return what, f"{n_edges / own:.3g} edges for each node ({n_edges} in all): {common}"
 
     def _feature(self, i: int, j: int) -> tuple:
         place, name = self.columns[j].place, self.columns[j].what

@@ -53,7 +53,7 @@ def commonness(own: float, known: np.ndarray) -> str:
     share = float(np.mean(known <= own if is_little else known >= own))
     if not share:
         than = "less than in any known graph" if is_little else "more than in any known graph"
-        return f"{than} ({known.min():.3g} to {known.max():.3g})"
+        return f"{than} ({known.min():.4g} to {known.max():.4g})"
     return f"{share:.0%} of the known graphs have as {'little' if is_little else 'much'}"
 
 

@@ -288,6 +288,7 @@ def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> Non
     for part, codes, vocabulary, owner in (
         ("node", batch.labels, batch.label_names, batch.graph_of_node),
         ("edge", batch.edge_labels, batch.edge_label_names, batch.graph_of_arc),
+        ("graph", batch.graph_labels, batch.graph_label_names, np.arange(len(batch))),
     ):
         kind = f"{part}_categories"
         categories = batch.schema.names(kind)
