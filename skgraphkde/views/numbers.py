@@ -53,7 +53,7 @@ class Numbers(View):
     Parameters
     ----------
     n_points : int, default=10000
-        Largest number of nodes, and of edges, of the references that are kept.
+        Largest number of distinct nodes, and of edges, of the references that are kept.
 
     Attributes
     ----------
@@ -347,8 +347,9 @@ class NumberPoints:
         limits = np.array([rounding * np.linalg.norm(whitening, 2), np.sqrt(len(values))])
         points.parts |= {"means": means, "scale": scale, "whitening": whitening, "limits": limits}
         placed = points._placed(values, codes)
-        # By content, so that the sample depends neither on an order nor on a pattern in it.
-        kept = np.sort(np.argsort(hash_rows(placed), kind="stable")[:n_points])
+        # Each distinct row once, and of too many some by their content, whatever their order.
+        keys = hash64(hash_rows(placed) + codes.astype(np.uint64))
+        kept = np.sort(np.unique(keys, return_index=True)[1][:n_points])
         low, high = _ranges(values, codes, n)
         points.parts |= {"points": placed[kept], "codes": codes[kept], "low": low, "high": high}
         return points
