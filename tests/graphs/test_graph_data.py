@@ -158,6 +158,7 @@ def test_new_and_mistyped_categories_are_said():
         GraphKDEDetector(schema=SCHEMA).fit([*graphs, case(98, channel="1")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_numbers", [10, 60])
 @pytest.mark.parametrize("n_graphs", [20, 60])
 def test_many_numbers_of_few_graphs_raise_no_false_alarms(n_numbers, n_graphs):
