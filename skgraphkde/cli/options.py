@@ -96,36 +96,34 @@ graphs_argument = click.argument(
 )
 
 
+OF_TABLE = "table_"  # before the names of the fields of TableFiles, as `graphs` is an argument
+
+
 def _note_table(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
     if value is not None:
-        ctx.meta.setdefault(TABLES, {})[parameter.name] = value
+        ctx.meta.setdefault(TABLES, {})[str(parameter.name).removeprefix(OF_TABLE)] = value
 
 
 def table_options(command: Callable) -> Callable:
-    """Add the options for tables of many graphs, which :meth:`Skipped.find_files` looks up."""
+    """Add the options for tables of many graphs, which :meth:`Skipped.find_sources` looks up."""
     path = click.Path(exists=True, dir_okay=False, path_type=Path)
-    for name, kind, text in (
-        ("--nodes", path, "Table of nodes, with the columns of the graph and of the node."),
-        ("--graphs", path, "Table of graphs, one row each."),
-        ("--node-column", str, "Column of the node's id in --nodes.  [default: node]"),
-        ("--target-column", str, "Column of the node to which an edge goes.  [default: target]"),
-        ("--source-column", str, "Column of the node from which it comes.  [default: source]"),
-        (
-            "--graph-column",
-            str,
-            "GRAPHS is a table of edges (CSV, Parquet) of many graphs, and "
-            "this is the column that says to which graph each belongs.",
-        ),
+    of_graph = (
+        "GRAPHS is a table of edges (CSV, Parquet) of many graphs, and this is the column that "
+        "says to which graph each belongs."
+    )
+    for name, field, kind, text in (
+        ("--nodes", "nodes", path, "Table of nodes, with the columns of the graph and the node."),
+        ("--graphs", "graphs", path, "Table of graphs, one row each."),
+        ("--node-column", "node", str, "Column of the node's id in --nodes.  [default: node]"),
+        ("--target-column", "target", str, "Column of an edge's second end.  [default: target]"),
+        ("--source-column", "source", str, "Column of an edge's first end.  [default: source]"),
+        ("--graph-column", "graph", str, of_graph),
     ):
-        key = name.removeprefix("--").removesuffix("-column")
-        if name == "--graphs":
-            key = "graphs_table"
-        metavar = "FILE" if kind is path else "NAME"
         command = click.option(
             name,
-            key if name != "--graph-column" else "graph_column",
+            f"{OF_TABLE}{field}",
             type=kind,
-            metavar=metavar,
+            metavar="FILE" if kind is path else "NAME",
             help=text,
             expose_value=False,
             callback=_note_table,

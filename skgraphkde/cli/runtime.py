@@ -175,9 +175,12 @@ class Skipped:
 
     def find_sources(self, paths: Sequence[str], *outputs: str | None) -> list[Source]:
         """The graph files among paths, as :meth:`find_files`; or tables, if options name them."""
-        tables = click.get_current_context().meta.get(TABLES)
-        files = self.find_files(paths, *outputs) if tables is None else []
-        return [*files, *(() if tables is None else (_table_files(paths, tables),))]
+        given = click.get_current_context().meta.get(TABLES)
+        if given is None:
+            return [*self.find_files(paths, *outputs)]
+        tables = _table_files(paths, given)
+        _without_outputs([str(x) for x in tables.paths], outputs)
+        return [tables]
 
     def find_files(self, paths: Sequence[str], *outputs: str | None) -> list[Path]:
         """The graph files among paths, without the outputs of the command.
@@ -187,10 +190,7 @@ class Skipped:
         click.UsageError
             If a path is an output, which would replace a graph.
         """
-        own = {os.path.realpath(x) for x in outputs if x is not None and x != "-"}
-        for path in paths:
-            if os.path.realpath(path) in own:
-                raise click.UsageError(f"{path} is a graph and the output: give another output")
+        own = _without_outputs(paths, outputs)
         self._others_remain = len(paths) > 1
         found = find_files(paths, self.on_error)
         files = [path for path in found if os.path.realpath(path) not in own]
@@ -203,16 +203,23 @@ class Skipped:
             raise click.exceptions.Exit(SKIPPED)
 
 
+def _without_outputs(paths: Sequence[str], outputs: Sequence[str | None]) -> set[str]:
+    """The real paths of the outputs, none of which may be among the paths."""
+    own = {os.path.realpath(x) for x in outputs if x is not None and x != "-"}
+    for path in paths:
+        if os.path.realpath(path) in own:
+            raise click.UsageError(f"{path} is a graph and the output: give another output")
+    return own
+
+
 def _table_files(paths: Sequence[str], given: dict[str, Any]) -> TableFiles:
     """The tables that the options of a command name."""
-    given = dict(given)
-    column = given.pop("graph_column", None)
-    if column is None or len(paths) != 1:
-        what = "a table of nodes or graphs" if column is None else "--graph-column"
+    if "graph" not in given or len(paths) != 1:
+        what = "--graph-column" if "graph" in given else "a table of nodes or graphs"
         raise click.UsageError(
             f"{what} needs one table of edges, and --graph-column, the column of its graphs"
         )
-    return TableFiles(Path(paths[0]), graphs=given.pop("graphs_table", None), graph=column, **given)
+    return TableFiles(Path(paths[0]), **given)
 
 
 def judged(

@@ -210,6 +210,12 @@ class GraphBatch:
         """Index of the graph that owns each arc, shape (n_arcs,)."""
         return np.repeat(np.arange(self.n_graphs), self.n_arcs_per_graph)
 
+    def owner(self, part: str) -> np.ndarray:
+        """Index of the graph of each row of the data of a part, "node", "edge" or "graph"."""
+        if part == "graph":
+            return np.arange(self.n_graphs)
+        return self.graph_of_node if part == "node" else self.graph_of_arc
+
     @property
     def shape(self) -> tuple[int]:
         """``(n_graphs,)``, which scikit-learn checks before it indexes with an array."""

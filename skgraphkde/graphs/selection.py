@@ -218,15 +218,12 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
 def _check_given(batch: GraphBatch) -> None:
     """Raise if a number is missing, which a batch may have that was read by another schema."""
     schema = batch.schema
-    for part, numbers, columns, graph in (
-        ("node", batch.attributes, schema.node_columns, batch.graph_of_node),
-        ("edge", batch.edge_attributes, schema.edge_columns, batch.graph_of_arc),
-        ("graph", batch.graph_attributes, schema.graph_columns, np.arange(len(batch))),
-    ):
+    for part, prefix in PARTS.items():
+        numbers, columns = getattr(batch, f"{prefix}attributes"), getattr(schema, f"{part}_columns")
         if numbers is None or not np.isnan(numbers).any():
             continue
         row, column = np.argwhere(np.isnan(numbers))[0].tolist()
-        i = int(graph[row])
+        i = int(batch.owner(part)[row])
         where = {"node": f", node {row - batch.node_ptr[i]}", "edge": ", an edge", "graph": ""}
         raise GraphError(
             i,
@@ -264,9 +261,8 @@ def drop_id_columns(
         is_counted = np.isin(np.arange(len(batch)), counted)
     names = {kind: batch.schema.names(kind) for kind in KINDS}
     ignored = []
-    owners = (batch.graph_of_node, batch.graph_of_arc, np.arange(len(batch)))
-    for (part, prefix), owner in zip(PARTS.items(), owners, strict=True):
-        kind = f"{part}_categories"
+    for part, prefix in PARTS.items():
+        kind, owner = f"{part}_categories", batch.owner(part)
         codes, vocabulary = (getattr(batch, f"{prefix}{x}") for x in ("labels", "label_names"))
         named = () if schema is None else schema.named(kind)
         for name in names[kind] if codes is not None else ():

@@ -15,7 +15,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import hash64, hash_rows
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
-from skgraphkde.views.folds import folds
+from skgraphkde.views.folds import by_fold, folds
 from skgraphkde.views.parts import Vocabulary, places
 
 # Kinds of nodes or edges that fewer references have are one kind.
@@ -172,13 +172,10 @@ class Numbers(View):
     def _largest(self, graphs: GraphBatch, own: np.ndarray) -> dict[str, np.ndarray]:
         """Largest distance of a node, and of an edge, of each graph, and that of the graph."""
         found = {what: np.zeros(len(graphs)) for what in self.points_}
-        fold_of, of_others = self._folds if (own >= 0).any() else (np.zeros(1, int), [])
-        fold = np.where(own >= 0, fold_of[own], -1)
         for rows in self._rows(graphs):
-            of_row = fold[rows.graph]
-            for i in np.unique(of_row).tolist():
-                points, some = (self.points_ if i < 0 else of_others[i])[rows.what], of_row == i
-                distances = points.distances(rows.values[some], rows.kinds[some])
+            for i, some in by_fold(own[rows.graph], lambda: self._folds[0]):
+                points = self.points_ if i < 0 else self._folds[1][i]
+                distances = points[rows.what].distances(rows.values[some], rows.kinds[some])
                 np.maximum.at(found[rows.what], rows.graph[some], distances)
         return found
 
@@ -249,25 +246,20 @@ class Numbers(View):
             for name, x, a, b, lacking in numbers
             if (not lacking if np.isnan(x) else not a <= x <= b)
         ]
-        kind = "" if what == "graphs" else self._kind(graph, what, place)
-        text = f"{', '.join(said)} of {where}{kind}"
+        if what == "nodes" and graph.labels is not None:  # with which its numbers are compared
+            where += f" ({graph.label_names[int(graph.labels[place])]})"
+        text = f"{', '.join(said)} of {where}"
         if not said:
             parts = (f"{n} missing" if np.isnan(x) else f"{n} {x:.4g}" for n, x, *_ in numbers)
             why = "known one by one, but not together"
             if len(numbers) == 1:
                 why = "between known values, and near none"
-            text = f"{', '.join(parts)} of {where}{kind}: {why}"
+            text = f"{', '.join(parts)} of {where}: {why}"
         listed = ", ".join(names)
         if what == "graphs":
             return Reason(listed, text)
         kind = "categories" if what == "nodes" else "edges"
         return Reason(listed, text, *places(graph, kind, np.array([place])))
-
-    def _kind(self, graph: GraphBatch, what: str, place: int) -> str:
-        """The category of a node, with whose numbers its numbers are compared."""
-        if what != "nodes" or graph.labels is None:
-            return ""
-        return f" ({graph.label_names[int(graph.labels[place])]})"
 
     def _take_fitted(self, state: State) -> None:
         self.vocabulary_ = state.take_instance("vocabulary_", Vocabulary)
@@ -328,14 +320,16 @@ class NumberPoints:
             "fill": fill,
         })  # fmt: skip
         codes, table = points._codes(kinds), points._filled(values)
-        mean = table.mean(axis=0) if len(table) else np.zeros(table.shape[1])
+        mean, deviations = np.zeros(table.shape[1]), np.zeros(table.shape[1])
+        if len(table):  # all edges may be those of one reference, which is left out
+            mean, deviations = table.mean(axis=0), table.std(axis=0)
         largest = np.abs(table - mean).max(axis=0, initial=0.0)
         size = np.abs(mean)
         # Of a number that never varies, nothing else says what rounding is.
         is_constant = largest <= 1e-9 * size
         least = RELATIVE_ROUNDING * largest + 1e-14 * size
         least = np.where(is_constant, 1e-6 * np.maximum(size, 1.0), least)
-        scale = np.where(is_constant, np.maximum(size, 1.0), table.std(axis=0, ddof=0))
+        scale = np.where(is_constant, np.maximum(size, 1.0), deviations)
         scale = np.maximum(scale, least)
         n = len(points.parts["kinds"]) + 1
         counts = np.maximum(np.bincount(codes, minlength=n), 1)
@@ -401,10 +395,7 @@ class NumberPoints:
             found[some] = tree.query(points[some])[0] if some.any() else 0.0
         rounding, of_missing = self.parts["limits"]
         is_first = (np.isnan(values) & ~self.parts["lacks"]).any(axis=1)
-        found = np.minimum(
-            np.where(is_first, of_missing, np.maximum(found - rounding, 0.0)), FARTHEST
-        )
-        return found
+        return np.where(is_first, of_missing, np.clip(found - rounding, 0.0, FARTHEST))
 
     def ranges(self, kind: np.uint64) -> tuple[np.ndarray, np.ndarray]:
         """Smallest and largest numbers of one kind, shape (n_numbers,) each; NaN of none."""

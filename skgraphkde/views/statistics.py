@@ -20,7 +20,7 @@ from skgraphkde.graphs.schema import PARTS
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Property, Reason, View
-from skgraphkde.views.folds import folds
+from skgraphkde.views.folds import by_fold, folds
 from skgraphkde.views.neighborhoods import nearest
 
 # Categories that have a share of their own; the others are one.
@@ -187,11 +187,9 @@ class Statistics(View):
     def _distances(self, table: np.ndarray, own: np.ndarray) -> np.ndarray:
         """Mean distance to the nearest references."""
         distances = np.empty(len(table))
-        fold_of, metrics = self._folds if (own >= 0).any() else (np.zeros(1, int), [])
-        fold = np.where(own >= 0, fold_of[own], -1)
-        for i in np.unique(fold).tolist():
-            metric = metrics[i] if i >= 0 else self._metric
-            distances[fold == i] = metric.distances(table[fold == i], self.n_neighbors)
+        for i, rows in by_fold(own, lambda: self._folds[0]):
+            metric = self._metric if i < 0 else self._folds[1][i]
+            distances[rows] = metric.distances(table[rows], self.n_neighbors)
         return distances
 
     @cached_property
@@ -337,14 +335,12 @@ def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
 
 def _categories(graphs: GraphBatch) -> Iterator[tuple]:
     """Generate name, codes, values, graph of each node, arc or graph, and numbers of these."""
-    everyone = np.arange(len(graphs))
-    owners = (graphs.graph_of_node, graphs.graph_of_arc, everyone)
-    numbers = (graphs.n_nodes_per_graph, graphs.n_arcs_per_graph, np.ones(len(graphs)))
-    for (part, prefix), graph, totals in zip(PARTS.items(), owners, numbers, strict=True):
+    for part, prefix in PARTS.items():
         labels, vocabulary = (getattr(graphs, f"{prefix}{x}") for x in ("labels", "label_names"))
         if labels is None:
             continue
-        names = graphs.schema.names(f"{part}_categories")
+        graph, names = graphs.owner(part), graphs.schema.names(f"{part}_categories")
+        totals = np.bincount(graph, minlength=len(graphs))
         tuples: Any = vocabulary if len(names) > 1 else [(value,) for value in vocabulary]
         columns = [[values[i] for values in tuples] for i in range(len(names))]
         for name, values in zip(names, columns, strict=True):

@@ -80,6 +80,7 @@ def test_categories_are_text_in_every_file(tmp_path, monkeypatch):
     [
         ("fit edges.csv -o x.skg --nodes nodes.csv", 2, "--graph-column, the column of its graphs"),
         ("fit edges.csv edges.csv -o x.skg --graph-column case", 2, "needs one table of edges"),
+        (f"fit edges.csv -o nodes.csv --force {GIVEN}", 2, "nodes.csv is a graph and the output"),
         ("fit edges.csv -o x.skg --graph-column kase", 1, "no column 'kase': it has 'case'"),
     ],
 )

@@ -195,3 +195,13 @@ def test_conventional_numbers_of_nodes_do_not_count():
     nx.set_node_attributes(graph, {0: 1.0, 1: 2.0, 2: 3.0}, "x")
     assert not Numbers().applies_to(read_graphs([graph] * 3))
     assert Numbers().applies_to(read_graphs([graph] * 3, schema=GraphSchema(node_numbers="x")))
+
+
+def test_numbers_of_the_edges_of_one_reference():
+    """Left out, it leaves no numbers of edges to learn from."""
+    graphs = [nx.empty_graph(3) for _ in range(12)]
+    graphs[4].add_edge(0, 1, flow=2.0)
+    detector = GraphKDEDetector(
+        schema=GraphSchema(edge_numbers="flow"), views=("density", "numbers")
+    ).fit(graphs)
+    assert np.isfinite(detector.calibration_scores_).all()

@@ -35,6 +35,11 @@ class TableFiles:
     target: str = "target"
     node: str = "node"
 
+    @property
+    def paths(self) -> list[Path]:
+        """The files."""
+        return [path for path in (self.edges, self.nodes, self.graphs) if path is not None]
+
     def __str__(self) -> str:
         return ""  # the graphs have names of their own
 
@@ -55,7 +60,7 @@ class TableFiles:
         except GraphError:
             raise
         except ValueError as error:
-            paths = ", ".join(str(x) for x in (self.edges, self.nodes, self.graphs) if x)
+            paths = ", ".join(map(str, self.paths))
             raise ValueError(f"{paths}: {error}") from error
         return [(graph.graph["name"], graph) for graph in found]
 

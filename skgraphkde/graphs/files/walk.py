@@ -32,7 +32,7 @@ from skgraphkde.graphs.formats.common import TEXT, Columns, Graph, is_missing
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
-from skgraphkde.graphs.schema import CONVENTIONS, FittedSchema, GraphSchema, validated
+from skgraphkde.graphs.schema import CONVENTIONS, PARTS, FittedSchema, GraphSchema, validated
 
 __all__ = [
     "FileGraph",
@@ -285,12 +285,9 @@ def _assemble(
 
 def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> None:
     """Warn of attributes that "all" reads as categories only because of a few values."""
-    for part, codes, vocabulary, owner in (
-        ("node", batch.labels, batch.label_names, batch.graph_of_node),
-        ("edge", batch.edge_labels, batch.edge_label_names, batch.graph_of_arc),
-        ("graph", batch.graph_labels, batch.graph_label_names, np.arange(len(batch))),
-    ):
-        kind = f"{part}_categories"
+    for part, prefix in PARTS.items():
+        codes, vocabulary = (getattr(batch, f"{prefix}{x}") for x in ("labels", "label_names"))
+        kind, owner = f"{part}_categories", batch.owner(part)
         categories = batch.schema.names(kind)
         if codes is None or getattr(schema, kind) != "all":
             continue
