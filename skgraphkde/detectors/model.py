@@ -26,7 +26,7 @@ from skgraphkde.learned.torch_encoder import check_torch
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import View
 from skgraphkde.views.density import Density
-from skgraphkde.views.p_values import LogPValues
+from skgraphkde.views.p_values import LogPValues, view_weights
 
 AnyView = TypeVar("AnyView", bound=View)
 
@@ -68,6 +68,9 @@ class GraphModel:
         Fitted views.
     training_scores : ndarray of shape (n_views, n_training_graphs) or None
         Leave-one-out scores of the training graphs in each view. None with one view.
+    view_weights : ndarray of shape (n_views,)
+        Weights of the views' log p-values in the score, see
+        :func:`~skgraphkde.views.p_values.view_weights`.
     """
 
     def __init__(
@@ -89,6 +92,8 @@ class GraphModel:
         self.training_scores = training_scores
         scores = () if training_scores is None else training_scores
         self._log_p_values = [LogPValues(view_scores) for view_scores in scores]
+        leave_one_out = np.array([x.leave_one_out() for x in self._log_p_values])
+        self.view_weights = view_weights(leave_one_out) if len(scores) else np.ones(1)
         self._copies: dict[str, GraphModel] = {}
 
     @cached_property
@@ -197,7 +202,7 @@ class GraphModel:
         return EmbeddedGraphs(graphs, self._density.embed(featurized).measures)
 
     def log_p_values(self, graphs: GraphBatch | EmbeddedGraphs, *, verbose: int = 0) -> np.ndarray:
-        """Log p-values of graphs in each view.
+        """Log p-values of graphs in each view, times the weight of the view.
 
         Parameters
         ----------
@@ -213,11 +218,21 @@ class GraphModel:
         return self.as_log_p_values(self.view_scores(graphs, verbose=verbose))
 
     def as_log_p_values(self, scores: np.ndarray) -> np.ndarray:
-        """Convert the scores of several views to log p-values, shape (n_views, n_graphs)."""
+        """Convert the scores of several views to weighted log p-values.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_views, n_graphs)
+
+        Returns
+        -------
+        ndarray of shape (n_views, n_graphs)
+        """
         if len(scores) == 1:
             return scores
         pairs = zip(self._log_p_values, scores, strict=True)
-        return np.array([log_p_values(view_scores) for log_p_values, view_scores in pairs])
+        log_p_values = np.array([of_view(view_scores) for of_view, view_scores in pairs])
+        return self.view_weights[:, np.newaxis] * log_p_values
 
     def with_views(self, views: Sequence[View], training_scores: np.ndarray | None) -> GraphModel:
         """Copy of the model with other views and training scores.
@@ -272,7 +287,7 @@ class GraphModel:
 
     def leave_one_out(self) -> np.ndarray:
         """Leave-one-out scores of the training graphs, with several views."""
-        return np.sum([x.leave_one_out() for x in self._log_p_values], axis=0)
+        return self.view_weights @ np.array([x.leave_one_out() for x in self._log_p_values])
 
     def view_scores(
         self,

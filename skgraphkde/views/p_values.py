@@ -1,4 +1,4 @@
-"""P-values of a view: scores -> log p-values, which are summed over views."""
+"""P-values of views: scores -> log p-values, and the weights with which these are summed."""
 
 from __future__ import annotations
 
@@ -56,6 +56,35 @@ class LogPValues:
         """log(1 + (s_2 - s) / b) below s_2, and 0 elsewhere."""
         is_below = scores < self._second - rounding(self._second)
         return np.log1p(np.where(is_below, self._second - scores, 0.0) / self._scale)
+
+
+def view_weights(log_p_values: np.ndarray) -> np.ndarray:
+    """Weights of views, smaller for views that say the same as others.
+
+    w_v = c / sum_u |r_uv|, with r_uv the correlation of the log p-values of views u and v, and c
+    such that the mean weight is 1. Views that always agree share the weight of one.
+
+    Parameters
+    ----------
+    log_p_values : ndarray of shape (n_views, n)
+        Leave-one-out log p-values of the training graphs.
+
+    Returns
+    -------
+    ndarray of shape (n_views,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> view, other = np.log([[0.2, 0.4, 0.6, 0.8], [0.6, 0.2, 0.8, 0.4]])
+    >>> view_weights(np.array([view, view, other])).round(2)
+    array([0.76, 0.76, 1.49])
+    """
+    varies = np.ptp(log_p_values, axis=1) > rounding(0.0)
+    correlations = np.eye(len(log_p_values))  # a constant view says nothing that others say
+    correlations[np.ix_(varies, varies)] = np.abs(np.corrcoef(log_p_values[varies]))
+    weights = 1 / correlations.sum(axis=1)
+    return weights / weights.mean()
 
 
 def _mean_excess(surprises: np.ndarray) -> float:
