@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from skgraphkde.calibration import conformal_p_values
-from skgraphkde.views.p_values import LogPValues
+from skgraphkde.views.p_values import LogPValues, view_weights
 
 SCORES = st.lists(st.integers(-8, 8), min_size=2, max_size=30)  # with ties
 
@@ -111,3 +111,24 @@ def test_sums_over_views_are_judged_fairly():
 @pytest.mark.parametrize("score", [np.nan, np.inf, -np.inf])
 def test_a_score_that_is_not_finite_has_no_p_value(score):
     assert np.isnan(LogPValues(np.arange(5.0))(np.array([score, 1.0]))).tolist() == [True, False]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4))
+def test_views_that_say_the_same_share_a_weight(seed, n_copies):
+    """Against the formula, entry by entry; and copies of one view weigh what one view does."""
+    rng = np.random.default_rng(seed)
+    log_p = np.log(rng.random((3, 40)))
+    sums = [sum(abs(np.corrcoef(u, v)[0, 1]) for u in log_p) for v in log_p]
+    expected = 1 / np.array(sums) / np.mean(1 / np.array(sums))
+    np.testing.assert_allclose(view_weights(log_p), expected)
+    centered = rng.standard_normal((40, 2))
+    one, other = np.linalg.qr(centered - centered.mean(axis=0))[0].T
+    weights = view_weights(np.array([one] * n_copies + [other]))
+    assert weights[:n_copies].sum() == pytest.approx(weights[-1])
+
+
+def test_constant_views_have_weights():
+    log_p = np.log([[0.5, 0.5, 0.5], [0.2, 0.4, 0.6]])
+    assert view_weights(log_p).tolist() == [1, 1]
+    assert view_weights(log_p[:1]).tolist() == [1]
+    assert view_weights(log_p[[0, 0]]).tolist() == [1, 1]
