@@ -110,8 +110,9 @@ class Trainer:
         on_device = _TensorEncoder(model.encoder, device, self.generator)
         self.density = DensityModel(on_device, model.densities)
         learned = [parameter for parameter in self.weights.parameters() if parameter.requires_grad]
-        self.optimizer = torch.optim.Adam(learned, options.learning_rate)
-        n_steps = options.max_iter * len(_split(self.trained_on, options.batch_size))
+        # Numbers of Python, because torch loads no NumPy scalars from a checkpoint.
+        self.optimizer = torch.optim.Adam(learned, float(options.learning_rate))
+        n_steps = int(options.max_iter) * len(_split(self.trained_on, options.batch_size))
         self.schedule = torch.optim.lr_scheduler.LambdaLR(
             self.optimizer, lambda step: _learning_rate_factor(step / n_steps)
         )

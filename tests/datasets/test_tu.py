@@ -147,21 +147,14 @@ def test_loops_and_repetitions_are_no_edges(tmp_path):
     assert bunch.n_self_loops == 2
 
 
-def test_several_labels_a_node_are_one_tuple(tmp_path, files):
-    n = files["node_labels"].count("\n")
-    files["node_labels"] = "1, 7\n" + "0, 7\n" * (n - 1)
-    graphs = fetch(tmp_path, files).graphs
-    assert graphs.label_names == ((0, 7), (1, 7))
-    assert graphs.labels.tolist() == [1] + [0] * (n - 1)
-
-
 # -- edge data -------------------------------------------------------------------------------------
 
-# A triangle: a bond of each type, and a length of each bond.
+# A triangle: two labels of each node, a bond of each type, and a length of each bond.
 TRIANGLE = {
     "A": "1, 2\n2, 1\n2, 3\n3, 2\n3, 1\n1, 3\n",
     "graph_indicator": "1\n1\n1\n",
     "graph_labels": "0\n",
+    "node_labels": "1, 7\n0, 7\n0, 7\n",
     "edge_labels": "7\n7\n8\n8\n9\n9\n",
     "edge_attributes": "0.5, 1\n0.5, 1\n2, 3\n2, 3\n4, 5\n4, 5\n",
 }
@@ -203,7 +196,7 @@ def test_edge_data_there_and_back_in_any_order(tmp_path_factory, seed, directed,
 
 def sorted_arcs(batch):
     """Each arc with its data, sorted."""
-    row = np.repeat(np.arange(batch.n_nodes), np.diff(batch.adjacency.indptr))
+    row = batch.source_of_arc
     labels = batch.edge_labels.tolist()  # which tu_files writes in place of their names
     ends = zip(row.tolist(), batch.adjacency.indices.tolist(), strict=True)
     data = zip(labels, map(tuple, batch.edge_attributes.tolist()), strict=True)
@@ -227,8 +220,6 @@ def test_arcs_without_an_opposite_make_directed_graphs(tmp_path):
     files["A"] = "1, 2\n2, 3\n3, 1\n1, 3\n"
     graphs = fetch(tmp_path, files, edge_data=True).graphs
     assert sorted(graphs.to_networkx()[0].edges) == [(0, 1), (0, 2), (1, 2), (2, 0)]
-    with pytest.raises(ValueError, match=r"edge \(1, 2\) is listed, but .*: read .*edge_data=True"):
-        fetch(tmp_path, files)
 
 
 def test_parallel_edges_stay_apart_only_with_edge_data(tmp_path):
@@ -247,9 +238,11 @@ def test_parallel_edges_stay_apart_only_with_edge_data(tmp_path):
     assert fetch(tmp_path, files).graphs.adjacency.toarray().tolist() == [[0, 1], [1, 0]]
 
 
-def test_several_labels_an_edge_are_one_tuple(tmp_path):
+def test_several_labels_are_one_tuple(tmp_path):
     files = TRIANGLE | {"edge_labels": "0, 1\n0, 1\n0, 2\n0, 2\n0, 1\n0, 1\n"}
     graphs = fetch(tmp_path, files, edge_data=True).graphs
+    assert graphs.label_names == ((0, 7), (1, 7))
+    assert graphs.labels.tolist() == [1, 0, 0]
     assert graphs.edge_label_names == ((0, 1), (0, 2))
     assert graphs.schema.edge_categories == ("label",)
 
@@ -275,7 +268,7 @@ def test_edge_data_of_the_collection(name):
         (int(u) - 1, int(v) - 1): int(x[0]) for (u, v), x in zip(edges[:-1], labels, strict=False)
     }
     graphs = fetch_tu_dataset(name, data_home=SHARED, edge_data=True).graphs
-    row = np.repeat(np.arange(graphs.n_nodes), np.diff(graphs.adjacency.indptr))
+    row = graphs.source_of_arc
     names = [graphs.edge_label_names[code] for code in graphs.edge_labels]
     ends = zip(row.tolist(), graphs.adjacency.indices.tolist(), strict=True)
     assert dict(zip(ends, names, strict=True)) == label
@@ -342,7 +335,8 @@ def test_a_broken_file_is_named(tmp_path, files, kind):
 @pytest.mark.parametrize("edges", ["1, 2\n", "2, 1\n", "1, 2\n2, 3\n3, 4\n4, 1\n"])
 def test_edges_in_one_direction_only(tmp_path, files, edges):
     (u, v) = edges.split("\n")[0].split(", ")
-    with pytest.raises(ValueError, match=rf"A\.txt: edge \({u}, {v}\) .*\({v}, {u}\) is not"):
+    message = rf"A\.txt: edge \({u}, {v}\) .*\({v}, {u}\) is not: read .*edge_data=True"
+    with pytest.raises(ValueError, match=message):
         fetch(tmp_path, files | {"A": edges})
 
 

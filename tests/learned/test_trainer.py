@@ -48,7 +48,7 @@ def make_options(swap_ratio=0.3, **kwargs):
     return Contrastive(**{**defaults, **kwargs}, twins=Twins(swap_ratio))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def data():
     raw = read_graphs(random_graphs(30, max_nodes=12))
     features = NodeFeatures(("label", "degree")).fit(raw)
