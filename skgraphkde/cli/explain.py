@@ -17,21 +17,19 @@ from skgraphkde.cli.options import (
     detector_option,
     examples,
     force_option,
-    graphs_argument,
     load_model,
     model_argument,
-    quiet_option,
-    skip_errors_option,
+    reads_graphs,
     table_options,
 )
-from skgraphkde.cli.runtime import Skipped, echo, judged, opened, progress
+from skgraphkde.cli.runtime import GraphFiles, echo, opened
 from skgraphkde.cli.score import verdict
 from skgraphkde.cli.table import write_rows
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import FileGraph, read_files
+from skgraphkde.graphs.files import FileGraph
 from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection import novel_nodes
 from skgraphkde.inspection.reasons import Reason
@@ -60,7 +58,6 @@ class _Explanation(NamedTuple):
     )
 )
 @model_argument
-@graphs_argument
 @table_options
 @click.option("-o", "--output", type=OutputFile(to_stdout=True), help="A CSV file with all nodes.")
 @click.option(
@@ -74,18 +71,15 @@ class _Explanation(NamedTuple):
 )
 @force_option
 @detector_option
-@skip_errors_option
-@quiet_option
+@reads_graphs
 def explain(
     model: str,
-    graphs: tuple[str, ...],
+    files: GraphFiles,
     output: str | None,
     picture: str | None,
     k: int,
     force: bool,
     detector: type[BaseGraphDetector],
-    skip_errors: bool,
-    quiet: bool,
 ) -> None:
     """Say why GRAPHS have their scores: what is odd about them, which nodes and which references.
 
@@ -104,14 +98,12 @@ def explain(
     fitted = load_model(model, detector).detector
     if not isinstance(fitted, GraphKDEDetector):
         raise click.ClickException(f"{type(fitted).__name__} has no reasons, only GraphKDEDetector")
-    skipped = Skipped(skip_errors)
-    files = progress(skipped.find_sources(graphs, output, picture), quiet)
-    read = read_files(files, fitted.schema_, skipped.on_error)
+    read = files.read(fitted.schema_)
     lowest: list[tuple[FileGraph, _Explanation]] = []
     with opened(output) if output else contextlib.nullcontext() as file:
         if file:
             write_rows(file, [["graph", "node", "contribution", "rank", "view", "new_from"]])
-        for graph, found in judged(partial(_explained, fitted, k), read, skipped):
+        for graph, found in files.judged(partial(_explained, fitted, k), read):
             for line in _lines(graph, found, fitted.model_):
                 echo(line, err=output == "-")
             if file:
@@ -120,7 +112,7 @@ def explain(
             lowest = heapq.nsmallest(PICTURED, [*lowest, (graph, found)], key=lambda x: x[1][0])
     if picture and lowest:
         _draw(lowest, picture, fitted.model_.references)
-    skipped.exit_if_any()
+    files.exit_if_skipped()
 
 
 def _explained(
