@@ -60,13 +60,13 @@ def report(
     """
     contents = load_model(model, detector)
     page = Page(contents.detector, alpha)
-    for graph, finding in files.judged(page.judge, files.read(contents.detector.schema_)):
-        page.add(graph.name, graph.batch, finding, graph.nodes)
+    for graph, judged in files.judged(page.judge, files.read(contents.detector.schema_)):
+        page.add(graph.name, graph.batch, judged, graph.nodes)
     if not page.listed:
         raise click.ClickException("no graph could be read: there is nothing to show")
     html = page.html()
     with opened(output) as file:
         file.write(html)
-    n_anomalies = sum(entry.finding.is_anomaly for entry in page.listed)
+    n_anomalies = sum(row.judged.is_anomaly for row in page.listed)
     echo(f"{n_anomalies} of {len(page.listed)} graphs are anomalies: {output}", err=output == "-")
     files.exit_if_skipped()

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 import numpy as np
-import pandas as pd
 
 from skgraphkde.calibration import discoveries
 from skgraphkde.cli.options import (
@@ -28,8 +27,7 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import Source, TableFiles, read_files
-from skgraphkde.inspection import explain
-from skgraphkde.inspection.reasons import WEAKEST
+from skgraphkde.inspection.results import judge
 
 COLUMNS: dict[str, Any] = {
     "graph": "string",
@@ -197,18 +195,17 @@ def _judge(
     detector: BaseGraphDetector, with_reasons: bool, batch: GraphBatch, ids: list
 ) -> list[Row]:
     """The rows of graphs, without their names."""
-    scores = detector.score_samples(batch)
-    frame = pd.DataFrame({"score": scores, "decision": scores - detector.offset_})
-    frame["verdict"] = frame["decision"].map(verdict)
-    if detector.is_calibrated_:
-        frame["p_value"] = detector.calibration_.p_values(scores)
-    rows: list[Row] = frame.to_dict("records")
-    anomalies = np.flatnonzero(frame["decision"] < 0).tolist()
+    judged = judge(detector, batch, n_reasons=0)
+    rows: list[Row] = [
+        {"score": x.score, "decision": x.decision, "verdict": x.verdict, "p_value": x.p_value}
+        for x in judged
+    ]
+    anomalies = [i for i, x in enumerate(judged) if x.is_anomaly]
     if with_reasons and anomalies:
         names = [ids[i] for i in anomalies]
-        for x in explain(detector, batch[anomalies], n_reasons=1, node_names=names).itertuples():
-            if x.strength >= WEAKEST:
-                rows[anomalies[x.graph]]["reason"] = x.reason
+        explained = judge(detector, batch[anomalies], n_reasons=1, node_names=names)
+        for i, x in zip(anomalies, explained, strict=True):
+            rows[i]["reason"] = x.unusual[0].text if x.unusual else None
     return rows
 
 
@@ -219,8 +216,3 @@ def _selected(alpha: float, rows: list[Row]) -> list[bool]:
 
 def _number(value: Any) -> float:
     return float("nan") if value in ("", None) else float(value)
-
-
-def verdict(decision: float) -> str:
-    """The verdict that a decision means."""
-    return "anomaly" if decision < 0 else "normal"

@@ -21,7 +21,7 @@ from skgraphkde.display import (
 )
 from skgraphkde.display.graph_drawing import draw_graph
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.reporting.findings import Nodes
+from skgraphkde.reporting.nodes import Nodes
 
 # Known graphs on a map, at most: SMACOF costs the square of all.
 MAPPED = 300

@@ -18,7 +18,9 @@ from skgraphkde.inspection import (
     results,
     view_surprises,
 )
-from skgraphkde.reporting import findings, page, rendering
+from skgraphkde.inspection.results import judge
+from skgraphkde.reporting import nodes as page_nodes
+from skgraphkde.reporting import page, rendering
 from tests.conftest import densities, random_graphs
 from tests.reporting.conftest import NAMES, Parsed
 
@@ -260,10 +262,10 @@ def test_nodes_that_reasons_name_come_first_and_have_rings():
     schema = GraphSchema(node_numbers="temp", node_categories="kind")
     fitted = GraphKDEDetector(schema=schema).fit([plant(i) for i in range(40)])
     for odd in (plant(50, temp=80.0), plant(51, kind="new")):
-        (found,) = findings.findings(fitted, fitted.read([odd]), [list(odd)])
+        (found,) = judge(fitted, fitted.read([odd]), node_names=[list(odd)])
         assert found.nodes[0] == 2
-        nodes = findings.nodes(fitted, fitted.read([odd]), found)
-        assert findings.listed(nodes, found)[0] == 2
+        nodes = page_nodes.nodes_of(fitted, fitted.read([odd]), found)
+        assert page_nodes.listed(nodes, found)[0] == 2
         parsed = Parsed(skgraphkde.report(fitted, [odd]))
         cells = parsed.texts["td"]
         assert cells[cells.index("n2") - 1] == "1"
@@ -272,14 +274,14 @@ def test_nodes_that_reasons_name_come_first_and_have_rings():
 
 
 def test_colors_say_what_is_surprised(detector, new):
-    (found,) = findings.findings(detector, detector.read(new[5:6]))
+    (found,) = judge(detector, detector.read(new[5:6]))
     n = len(detector.model_.densities)
     for surprises, is_near in (([1.0] * n + [5.0], True), ([3.0] * n + [5.0], False)):
         changed = found._replace(surprises=np.array(surprises))
-        nodes = findings.nodes(detector, detector.read(new[5:6]), changed)
+        nodes = page_nodes.nodes_of(detector, detector.read(new[5:6]), changed)
         assert nodes.is_near == is_near
         order = nodes.new_from if is_near else -nodes.shares
-        assert order[findings.listed(nodes, changed)[-1]] >= order.min()
+        assert order[page_nodes.listed(nodes, changed)[-1]] >= order.min()
 
 
 def test_colors_are_full_where_shares_are_larger_than_in_known_graphs(detector, monkeypatch):
@@ -292,10 +294,10 @@ def test_colors_are_full_where_shares_are_larger_than_in_known_graphs(detector, 
     monkeypatch.setattr(page, "PICTURED", 9)
     monkeypatch.setattr(rendering.pictures, "graph_picture", drawn)
     skgraphkde.report(detector, random_graphs(4, seed=9))
-    of_views = [rendering.FULL * findings.usual_share(detector, view) for view in (0, 1)]
+    of_views = [rendering.FULL * page_nodes.usual_share(detector, view) for view in (0, 1)]
     assert {x for x in limits if x is not None} <= set(of_views)
     references, largest = detector.model_.references, []
-    for i in np.linspace(0, 29, findings.SAMPLE).astype(int):  # each by the others, slowly
+    for i in np.linspace(0, 29, page_nodes.SAMPLE).astype(int):  # each by the others, slowly
         graph, others = references[i], np.delete(np.arange(30), i)
         D = detector.model_.distances(graph)[0]
         nearest = others[np.argsort(D[others], kind="stable")[:5]]
