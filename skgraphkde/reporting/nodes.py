@@ -30,6 +30,13 @@ class Nodes(NamedTuple):
     radius: int  # the largest radius; beyond it all is known
     is_near: bool  # True if no distance is surprised, but another view is
 
+    @property
+    def colors(self) -> str:
+        """The numbers that colors show: "shares", "new" or "" if there are none."""
+        if self.new_from is not None and (self.is_near or self.shares is None):
+            return "new"
+        return "" if self.shares is None else "shares"
+
 
 def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) -> Nodes:
     """The nodes that make one graph unusual, in the distance with the largest surprise.
@@ -64,7 +71,7 @@ def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) 
 def listed(found: Nodes, judged: Judgement) -> list[int]:
     """The nodes that a page lists: those that reasons name, then those that its colors show."""
     order: list[int] = []
-    if found.shares is not None and (found.new_from is None or not found.is_near):
+    if found.shares is not None and found.colors == "shares":
         order = np.argsort(-found.shares, kind="stable").tolist()
     elif found.new_from is not None:
         new = np.flatnonzero(found.new_from <= found.radius)

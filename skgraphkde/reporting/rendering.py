@@ -217,11 +217,7 @@ class _Details:
         found = nodes_of(self.detector, drawn.graph, judged)
         numbered = listed(found, judged)
         ids = range(drawn.graph.n_nodes) if drawn.ids is None else drawn.ids
-        colors, vmax = "", None
-        if found.new_from is not None and (found.is_near or found.shares is None):
-            colors = "new"
-        elif found.shares is not None:
-            colors, vmax = "shares", self._full(judged.view)
+        vmax = self._full(judged.view) if found.colors == "shares" else None
         picture = pictures.graph_picture(
             drawn.graph, found, numbered, vmax=vmax, marked=judged.edges, outlined=judged.nodes,
             names=ids, edge_categories=self.categories,
@@ -230,7 +226,7 @@ class _Details:
             self._line(number, node, shown(ids[node]), found, judged)
             for number, node in enumerate(numbered, 1)
         ]
-        return Detail(picture, colors, found.is_near, lines)
+        return Detail(picture, found.colors, found.is_near, lines)
 
     def _full(self, view: int) -> float | None:
         if view not in self.usual:

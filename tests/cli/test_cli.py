@@ -156,11 +156,6 @@ def test_scores_on_stdout(here):
     assert {row["verdict"] for row in table(run("score model.skg normal").stdout)} == {"normal"}
 
 
-def test_no_p_values_where_the_library_gives_none(here):
-    run("fit normal -o train.skg --calibration train")
-    assert {row["p_value"] for row in table(run("score train.skg new").stdout)} == {""}
-
-
 def test_a_broken_file_ends_the_scoring(here):
     (here / "old.csv").write_text("kept")
     (here / "b.json").write_text("{")

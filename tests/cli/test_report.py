@@ -6,7 +6,6 @@ import pytest
 import skgraphkde
 from skgraphkde.reporting import page
 from tests.cli.conftest import NEW, run
-from tests.cli.test_own_detectors import own  # noqa: F401
 from tests.reporting.conftest import Parsed
 
 
@@ -56,7 +55,7 @@ def test_wrong_usage(here):
     assert "suffix .html" in run("report model.skg new -o page.pdf", exit_code=2).stderr
 
 
-def test_an_own_detector(here, own):  # noqa: F811
+def test_an_own_detector(here, own):
     run(f"fit normal -o own.skg --detector {own}:EdgeCount")
     run(f"report own.skg new -o page.html --detector {own}:EdgeCount")
     assert len(Parsed((here / "page.html").read_text(encoding="utf-8")).rows) == 7

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema, load, read_tables
+from skgraphkde.reporting import page
 from tests.cli.conftest import run
 from tests.graphs.test_tables import COLUMNS, tables
 
@@ -35,7 +36,8 @@ def given(tmp_path, monkeypatch):
     return frames
 
 
-def test_tables_in_files_are_those_in_python(given):
+def test_tables_in_files_are_those_in_python(given, monkeypatch):
+    monkeypatch.setattr(page, "PICTURED", 1)  # which takes most of the time
     run(f"fit edges.csv -o shell.skg {GIVEN} {READ}")
     cases = read_tables(*given, **COLUMNS, directed=True)
     detector = GraphKDEDetector(schema=SCHEMA, random_state=0).fit(cases)
