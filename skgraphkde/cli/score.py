@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -170,15 +169,14 @@ def _resumed(table: Table, files: list[Source], detector: BaseGraphDetector) -> 
 
 def _check_model(row: Row, table: Table, files: list[Source], detector: BaseGraphDetector) -> None:
     name = row["graph"]
-    places = {table.cell(str(path)): path for path in files}
-    tables = next((x for x in files if isinstance(x, TableFiles)), None)
-    path = places.get(name) or places.get(re.sub(r"#\d+$", "", name)) or tables
-    if path is None:
+    names = (name, name.rpartition("#")[0])  # of a file, or of one that holds many graphs
+    own = [x for x in files if isinstance(x, TableFiles) or table.cell(str(x)) in names]
+    if not own:
         raise ValueError(
             f"the last row of {table.place} is that of {name}, which is not among the graphs: "
             "give the same graphs again, another -o, or --force to replace the file"
         )
-    for graph in read_files([path], detector.schema_):
+    for graph in read_files(own, detector.schema_):
         if table.cell(graph.name) == name:
             (now,) = _judge(detector, False, graph.batch, [graph.nodes])
             numbers = [[_number(x.get(column)) for column in NUMBERS] for x in (row, now)]

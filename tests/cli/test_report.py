@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 
 import skgraphkde
-from skgraphkde.reporting import page
 from tests.cli.conftest import NEW, run
-from tests.reporting.conftest import Parsed
+from tests.reporting.conftest import Parsed, draw_little
 
 
 @pytest.fixture(autouse=True)
 def few_pictures(monkeypatch):
-    monkeypatch.setattr(page, "PICTURED", 2)
+    draw_little(monkeypatch)
 
 
 def test_it_says_what_score_says(here):

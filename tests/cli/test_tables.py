@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema, load, read_tables
-from skgraphkde.reporting import page
 from tests.cli.conftest import run
 from tests.graphs.test_tables import COLUMNS, tables
+from tests.reporting.conftest import draw_little
 
 GIVEN = (
     "--graph-column case --source-column from --target-column to --node-column step "
@@ -37,7 +37,7 @@ def given(tmp_path, monkeypatch):
 
 
 def test_tables_in_files_are_those_in_python(given, monkeypatch):
-    monkeypatch.setattr(page, "PICTURED", 1)  # which takes most of the time
+    draw_little(monkeypatch)
     run(f"fit edges.csv -o shell.skg {GIVEN} {READ}")
     cases = read_tables(*given, **COLUMNS, directed=True)
     detector = GraphKDEDetector(schema=SCHEMA, random_state=0).fit(cases)

@@ -22,7 +22,7 @@ from skgraphkde.inspection.results import judge
 from skgraphkde.reporting import nodes as page_nodes
 from skgraphkde.reporting import page, rendering
 from tests.conftest import densities, random_graphs
-from tests.reporting.conftest import NAMES, Parsed
+from tests.reporting.conftest import NAMES, Parsed, draw_little
 
 pytestmark = pytest.mark.filterwarnings("ignore:node labels that fit did not see")
 
@@ -38,10 +38,17 @@ class EdgeCount(BaseGraphDetector):
         return -abs(graphs.n_edges_per_graph - self.median_)
 
 
+@pytest.fixture
+def plots():
+    """The test looks at the histogram and the map, too."""
+
+
 @pytest.fixture(autouse=True)
-def few_pictures(monkeypatch):
-    """Where they do not matter: they take most of the time."""
-    monkeypatch.setattr(page, "PICTURED", 1)
+def few_pictures(monkeypatch, request):
+    if "plots" in request.fixturenames:
+        monkeypatch.setattr(page, "PICTURED", 1)
+    else:
+        draw_little(monkeypatch)
 
 
 def labeled(*graphs):
@@ -328,7 +335,7 @@ def test_an_update_meanwhile_changes_nothing(monkeypatch, new, function):
     assert found.equals(expected) if function is results else found == expected
 
 
-def test_known_graphs_on_the_map_have_scores_of_their_own(monkeypatch, new):
+def test_known_graphs_on_the_map_have_scores_of_their_own(monkeypatch, new, plots):
     """Those of a reservoir are not the graphs of the calibration scores."""
     fitted = GraphKDEDetector(references=References("reservoir", max_references=20), random_state=0)
     fitted.fit(random_graphs(20, seed=1)).partial_fit(random_graphs(40, seed=3))
@@ -364,7 +371,7 @@ def test_it_says_what_was_not_read():
     assert "Not read" not in skgraphkde.report(fitted, [plant(50, temp=200.0)])
 
 
-def test_a_detector_without_reasons():
+def test_a_detector_without_reasons(plots):
     detector = EdgeCount().fit(random_graphs(20, seed=1))
     graphs = labeled(nx.path_graph(3), nx.star_graph(100))
     parsed = Parsed(skgraphkde.report(detector, graphs))
@@ -388,7 +395,7 @@ def test_a_detector_without_reasons():
         pytest.param({"references": "uniform"}, marks=pytest.mark.slow),
     ],
 )
-def test_other_detectors(parameters):
+def test_other_detectors(parameters, plots):
     detector = GraphKDEDetector(random_state=0, **parameters).fit(random_graphs(30, seed=1))
     parsed = Parsed(skgraphkde.report(detector, labeled(nx.path_graph(3), nx.star_graph(20))))
     headings = parsed.texts["th"]
@@ -399,13 +406,13 @@ def test_other_detectors(parameters):
 
 
 @pytest.mark.parametrize("n_nodes", [1, pytest.param(1_000, marks=pytest.mark.slow)])
-def test_one_graph_of_one_node_or_many(detector, n_nodes):
+def test_one_graph_of_one_node_or_many(detector, n_nodes, plots):
     parsed = Parsed(skgraphkde.report(detector, labeled(nx.path_graph(n_nodes))))
     assert len(parsed.rows) == len(pictures(parsed)["The graph"]) == 1
     assert max(len(svg) for svgs in pictures(parsed).values() for svg in svgs) < 200_000
 
 
-def test_the_fitted_detector_stays_as_it_was(detector, new, tmp_path):
+def test_the_fitted_detector_stays_as_it_was(detector, new, tmp_path, plots):
     detector.save(tmp_path / "before")
     skgraphkde.report(detector, new[:2])
     detector.save(tmp_path / "after")
