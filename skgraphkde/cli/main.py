@@ -13,9 +13,7 @@ from typing import Any
 import click
 
 from skgraphkde._version import __version__
-
-# In addition to the exit codes of click.
-SKIPPED, ALARM, INTERRUPTED = 3, 4, 130
+from skgraphkde.cli.exit_codes import INTERRUPTED
 
 #: The commands in order, with what a list of them says, so that this imports nothing slow.
 COMMANDS = {

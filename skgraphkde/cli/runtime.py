@@ -17,7 +17,7 @@ import click
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from skgraphkde.cli.main import INTERRUPTED, SKIPPED
+from skgraphkde.cli.exit_codes import INTERRUPTED, SKIPPED
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import (
     FileGraph,

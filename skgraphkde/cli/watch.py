@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from skgraphkde.cli.main import ALARM
+from skgraphkde.cli.exit_codes import ALARM
 from skgraphkde.cli.options import (
     OutputFile,
     detector_option,
