@@ -19,14 +19,15 @@ import scipy.sparse as sp
 from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.arrays import (
     LARGEST,
+    codes_in,
     group_rows,
     offsets,
     opposites,
     row_codes,
     sorted_labels,
 )
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.columns import Elements, as_codes
+from skgraphkde.graphs.batch import Data, GraphBatch
+from skgraphkde.graphs.columns import Elements
 from skgraphkde.graphs.formats.common import Graph, is_missing, length, plain, unknown_node
 from skgraphkde.graphs.problems import GraphError, Ignored
 from skgraphkde.graphs.schema import (
@@ -71,9 +72,12 @@ def assemble(
     kept = np.flatnonzero(ends[:, 0] != ends[:, 1])
     edges = Elements(graphs, "edge", schema.missing, labels, kept, schema.directed is True)
     weights, adds_up = _weights(edges, schema.edge_weight)
-    node_data = _read(nodes, names, known)
-    edge_data = _read(edges, names, known) if len(edges) else Data(None, (), None, ())
-    graph_data = _read(Elements(graphs, "graph", schema.missing, labels), names, known)
+    node_data, node_numbers = _read(nodes, names, known)
+    if not len(edges):
+        names |= {"edge_categories": (), "edge_numbers": ()}
+    edge_data, edge_numbers = _read(edges, names, known)
+    graph_elements = Elements(graphs, "graph", schema.missing, labels)
+    graph_data, graph_numbers = _read(graph_elements, names, known)
     arcs = build_arcs(
         edges, ends[kept], int(nodes.ptr[-1]), schema.directed, weights, adds_up, edge_data
     )
@@ -91,11 +95,11 @@ def assemble(
         ignored.append(Ignored("edge", "self-loop", "self-loop", n_loops))
     fitted = FittedSchema(
         node_categories=names["node_categories"],
-        node_numbers=node_data.widths,
-        edge_categories=names["edge_categories"] if len(edges) else (),
-        edge_numbers=edge_data.widths,
+        node_numbers=node_numbers,
+        edge_categories=names["edge_categories"],
+        edge_numbers=edge_numbers,
         graph_categories=names["graph_categories"],
-        graph_numbers=graph_data.widths,
+        graph_numbers=graph_numbers,
         edge_weight=edge_weight,
         directed=is_directed,
         missing=schema.missing,
@@ -104,22 +108,8 @@ def assemble(
         directed_policy=schema.directed,
         labels=tuple(sorted(labels.items())),
     )
-    of_edges = (None if x is None else x[arcs.edge] for x in (edge_data.codes, edge_data.numbers))
-    edge_codes, edge_numbers = of_edges
-    return GraphBatch(
-        nodes.ptr,
-        arcs.adjacency,
-        node_data.codes,
-        node_data.names,
-        node_data.numbers,
-        edge_codes,
-        edge_data.names,
-        edge_numbers,
-        graph_data.codes,
-        graph_data.names,
-        graph_data.numbers,
-        schema=fitted,
-    )
+    edge_data = edge_data.take(arcs.edge)
+    return GraphBatch(nodes.ptr, arcs.adjacency, *node_data, *edge_data, *graph_data, fitted)
 
 
 def _numbered_ends(graphs: list[Graph], node_ptr: np.ndarray) -> np.ndarray:
@@ -283,18 +273,10 @@ def is_number(value: Any) -> bool:
 # -- data ------------------------------------------------------------------------------------------
 
 
-class Data(NamedTuple):
-    """Categories and numbers of all nodes, edges, or graphs."""
-
-    codes: np.ndarray | None
-    names: tuple[Hashable, ...]  # tuples, if there are several categories
-    numbers: np.ndarray | None
-    widths: Widths  # the names of the numbers, each with its number of columns
-
-
 def _read(
     elements: Elements, names: dict[str, tuple[str, ...]], known: FittedSchema | None
-) -> Data:
+) -> tuple[Data, Widths]:
+    """The data of nodes, edges, or graphs, and the names of the numbers, with their widths."""
     kind = f"{elements.part}_numbers"
     categories = [elements.categories(name) for name in names[f"{elements.part}_categories"]]
     widths = {} if known is None else dict(getattr(known, kind))
@@ -305,10 +287,10 @@ def _read(
         if len(categories) > 1:
             values = list(zip(*categories, strict=True))
         vocabulary = sorted_labels(set(values))
-        codes = as_codes(values, vocabulary)
+        codes = codes_in(values, vocabulary)
     sizes = tuple((name, x.shape[1]) for name, x in columns.items() if x.shape[1])
     numbers = np.hstack(list(columns.values())) if sizes else None
-    return Data(codes, vocabulary, numbers, sizes)
+    return Data(codes, vocabulary, numbers), sizes
 
 
 def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]:
@@ -395,7 +377,7 @@ def build_arcs(
     if not (are_simple and np.isin(kinds, ("edges", "arcs")).all()):
         turned = (kinds == "edges")[owner] & (u > v)  # the order of their ends is arbitrary
         u, v = np.where(turned, v, u), np.where(turned, u, v)
-        codes = row_codes(len(edges), data.codes, data.numbers)
+        codes = row_codes(len(edges), data.labels, data.numbers)
         edge, group = group_rows(u, v, codes)
         total = np.bincount(group, weights, len(edge))
         weights = np.where(adds_up[edge], total, weights[edge])
