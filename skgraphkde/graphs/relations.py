@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import Messages, hash64, quantize
 from skgraphkde.persistence import State, check_distinct, register
@@ -66,13 +66,10 @@ class EdgeGroups:
 
     def of_arcs(self, batch: GraphBatch) -> np.ndarray:
         """The group of each arc, shape (n_arcs,); the number of groups if it is of none."""
-        n_groups = len(self.names)
         if not self.categories:
             return np.zeros(batch.adjacency.nnz, dtype=np.int64)
-        others = len(self.categories)  # the last group, or none
-        code = {name: i for i, name in enumerate(self.categories)}
-        codes = np.array([code.get(x, others) for x in batch.edge_label_names], dtype=np.int64)
-        return np.minimum(codes, n_groups)[batch.edge_labels]
+        n_categories = len(self.categories)  # the code of all others, which are a group, or of none
+        return codes_in(batch.edge_label_names, self.categories, n_categories)[batch.edge_labels]
 
     def to_state(self) -> dict[str, Any]:
         """The fields, for a file."""
