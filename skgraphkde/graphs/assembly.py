@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -78,17 +78,14 @@ def assemble(
     edge_data, edge_numbers = _read(edges, names, known)
     graph_elements = Elements(graphs, "graph", schema.missing, labels)
     graph_data, graph_numbers = _read(graph_elements, names, known)
-    arcs = build_arcs(
+    adjacency, edge_of_arc, is_directed = build_arcs(
         edges, ends[kept], int(nodes.ptr[-1]), schema.directed, weights, adds_up, edge_data
     )
-    is_directed = (
-        arcs.is_directed or schema.directed is True or (known is not None and known.directed)
-    )
+    is_directed |= schema.directed is True or (known is not None and known.directed)
     if is_directed:
         _warn_undirected(graphs, schema)
     edge_weight = schema.edge_weight
     if edge_weight is None and (weights != 1).any():  # of matrices, which hold them
-        _check_all_weighted(edges, weights)
         edge_weight = "weight"
     n_loops = len(ends) - len(kept)
     if n_loops:
@@ -108,8 +105,8 @@ def assemble(
         directed_policy=schema.directed,
         labels=tuple(sorted(labels.items())),
     )
-    edge_data = edge_data.take(arcs.edge)
-    return GraphBatch(nodes.ptr, arcs.adjacency, *node_data, *edge_data, *graph_data, fitted)
+    arc_data = edge_data.take(edge_of_arc)
+    return GraphBatch(nodes.ptr, adjacency, *node_data, *arc_data, *graph_data, fitted)
 
 
 def _numbered_ends(graphs: list[Graph], node_ptr: np.ndarray) -> np.ndarray:
@@ -137,21 +134,6 @@ def _warn_undirected(graphs: list[Graph], schema: GraphSchema) -> None:
             f"graph {undirected[0]} is undirected among directed ones: each of its edges is read "
             "as two arcs, one in each direction"
         )
-
-
-def _check_all_weighted(edges: Elements, weights: np.ndarray) -> None:
-    """Check that no graph is without weights where matrices have some that are not 1."""
-    first = edges.graphs[edges.owner[(weights != 1).argmax()]].index
-    for graph in edges.graphs:
-        is_weighted = graph.weights is not None and graph.weights(None) is not None
-        if len(graph.pairs) and not is_weighted:
-            raise GraphError(
-                graph.index,
-                " has no weights, and ",
-                first,
-                " has, in its matrix: name those of the others in GraphSchema(edge_weight=...), or "
-                "give a matrix of 0 and 1",
-            )
 
 
 # -- the names that are read -----------------------------------------------------------------------
@@ -294,7 +276,10 @@ def _read(
 
 
 def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]:
-    """The weight of each edge, and whether those of parallel edges are added."""
+    """The weight of each edge, and whether those of parallel edges are added.
+
+    Without a name, weights are the entries of matrices.
+    """
 
     def get(graph: Graph) -> Any:
         given = None if graph.weights is None else graph.weights(name)
@@ -302,11 +287,13 @@ def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]
             return np.ones(len(graph.pairs)) if given is None else given
         return graph.edges.get(name) if graph.weights is None else given
 
-    has_weights = [
-        name is not None or (graph.weights is not None and graph.weights(None) is not None)
-        for graph in edges.graphs
-    ]
-    adds_up = np.array(has_weights)[edges.owner]
+    has_weights = np.array(
+        [
+            name is not None or (graph.weights is not None and graph.weights(None) is not None)
+            for graph in edges.graphs
+        ]
+    )
+    adds_up = has_weights[edges.owner]
     if not adds_up.any():
         return np.ones(len(edges)), adds_up
     shown = name or "weight"
@@ -320,18 +307,18 @@ def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]
         raise edges.error(
             k, f" has the weight {weights[k]}: weights must be positive, and at most {LARGEST:g}"
         )
+    if not adds_up.all() and (weights != 1).any():
+        raise GraphError(
+            edges.graphs[edges.owner[adds_up.argmin()]].index,
+            " has no weights, and ",
+            edges.graphs[edges.owner[(weights != 1).argmax()]].index,
+            " has, in its matrix: name those of the others in GraphSchema(edge_weight=...), or "
+            "give a matrix of 0 and 1",
+        )
     return weights, adds_up
 
 
 # -- arcs ------------------------------------------------------------------------------------------
-
-
-class Arcs(NamedTuple):
-    """The arcs of a batch; an undirected edge is two."""
-
-    adjacency: sp.csr_array
-    edge: np.ndarray  # (n_arcs,): the edge of each arc
-    is_directed: bool
 
 
 def build_arcs(
@@ -342,7 +329,7 @@ def build_arcs(
     weights: np.ndarray,
     adds_up: np.ndarray,
     data: Data,
-) -> Arcs:
+) -> tuple[sp.csr_array, np.ndarray, bool]:
     """The arcs of all graphs, without repetitions.
 
     Parameters
@@ -359,6 +346,14 @@ def build_arcs(
         Whether the weights of edges that agree in their data are added.
     data : Data
         Of the edges.
+
+    Returns
+    -------
+    adjacency : csr_array of shape (n_nodes, n_nodes)
+        An undirected edge is two arcs.
+    edge : ndarray of shape (n_arcs,), int
+        The edge of each arc.
+    is_directed : bool
 
     Raises
     ------
@@ -403,4 +398,4 @@ def build_arcs(
     indptr = offsets(np.bincount(source, minlength=n_nodes))
     weights, edge = (np.concatenate([x, x[both]])[order] for x in (weights, edge))
     adjacency = sp.csr_array((weights, target[order], indptr), shape=(n_nodes, n_nodes))
-    return Arcs(adjacency, edge, bool(is_directed.any()))
+    return adjacency, edge, bool(is_directed.any())
