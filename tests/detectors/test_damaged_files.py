@@ -357,7 +357,12 @@ THRESHOLDS = ("parameters", "training", "twins", "edges", "energy_thresholds")
         ("defaults", ("n_bins",), HUGE, "n_bins is out of range"),
         ("defaults", ("n_bins",), 60, "encoder's weight means is"),
         ("defaults", ("blocks_", 3, "n_steps"), HUGE, "n_steps contradicts the walks"),
-        ("defaults", ("references", "schema", "node_numbers", 0, 1), HUGE, "the array attributes is"),
+        (
+            "defaults",
+            ("references", "schema", "node_numbers", 0, 1),
+            HUGE,
+            "the array attributes is",
+        ),
         ("defaults", ("references", "schema", "directed"), 1, "directed is missing or not of type"),
         ("defaults", ("references", "schema", "missing"), "drop", "missing is not one of"),
         ("defaults", ("edge_groups_", "has_others"), True, "there are others of no categories"),
