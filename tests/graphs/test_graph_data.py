@@ -11,6 +11,7 @@ from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.graphs.files import find_files, read_batch
 from skgraphkde.inspection import explain
 from tests.conftest import permuted
+from tests.graphs.common import assert_same
 
 SCHEMA = GraphSchema(graph_categories="channel", graph_numbers=("amount", "days"))
 
@@ -30,24 +31,14 @@ KNOWN = [case(seed) for seed in range(60)]
 
 def test_data_of_all_formats_are_the_same():
     igraph = pytest.importorskip("igraph")
-    expected = read_graphs(KNOWN[:4], schema=SCHEMA)
-    assert expected.graph_attributes.shape == (4, 2)
-    assert [expected.graph_label_names[i] for i in expected.graph_labels] == [
-        x.graph["channel"] for x in KNOWN[:4]
-    ]
-    lists = [
-        {"edges": list(x.edges), "num_nodes": len(x), "graph": dict(x.graph)} for x in KNOWN[:4]
-    ]
-    of_igraph = []
-    for graph in KNOWN[:4]:
-        of_igraph.append(igraph.Graph(n=len(graph), edges=list(graph.edges)))
-        for name, value in graph.graph.items():
-            of_igraph[-1][name] = value
+    expected, some = read_graphs(KNOWN[:4], schema=SCHEMA), [graph.graph for graph in KNOWN[:4]]
+    assert expected.graph_attributes.tolist() == [[x["amount"], x["days"]] for x in some]
+    names = [expected.graph_label_names[code] for code in expected.graph_labels]
+    assert names == [x["channel"] for x in some]
+    lists = [{"edges": list(x.edges), "num_nodes": len(x), "graph": x.graph} for x in KNOWN[:4]]
+    of_igraph = [igraph.Graph(len(x), list(x.edges), graph_attrs=x.graph) for x in KNOWN[:4]]
     for graphs in (lists, of_igraph, expected.to_networkx()):
-        batch = read_graphs(graphs, schema=SCHEMA)
-        np.testing.assert_array_equal(batch.graph_attributes, expected.graph_attributes)
-        np.testing.assert_array_equal(batch.graph_labels, expected.graph_labels)
-        assert batch.schema.graph_numbers == expected.schema.graph_numbers
+        assert_same(read_graphs(graphs, schema=SCHEMA), expected)
 
 
 def test_tensors_of_one_row():
@@ -70,19 +61,15 @@ def test_data_of_files(suffix, tmp_path):
         if suffix == "json":
             path.write_text(json.dumps(nx.node_link_data(graph, edges="edges")))
         else:
-            {"graphml": nx.write_graphml, "gml": nx.write_gml}[suffix](graph, path)
+            getattr(nx, f"write_{suffix}")(graph, path)
     batch = read_batch(find_files([tmp_path]), schema=SCHEMA)
-    expected = read_graphs(KNOWN[:3], schema=SCHEMA)
-    np.testing.assert_allclose(batch.graph_attributes, expected.graph_attributes)
-    assert batch.graph_label_names == expected.graph_label_names
+    assert_same(batch, read_graphs(KNOWN[:3], schema=SCHEMA))
 
 
 def test_batches_keep_data():
     batch, other = (read_graphs(x, schema=SCHEMA) for x in (KNOWN[:5], KNOWN[5:9]))
     joined = GraphBatch.concatenate([batch, other])
-    assert joined[[7, 2]].graph_attributes.tolist() == [
-        [x.graph["amount"], x.graph["days"]] for x in (KNOWN[7], KNOWN[2])
-    ]
+    assert_same(joined[[7, 2]], read_graphs([KNOWN[7], KNOWN[2]], schema=SCHEMA))
     only = read_graphs(joined, schema=GraphSchema(graph_numbers="days", graph_categories=None))
     assert only.schema.graph_numbers == (("days", 1),)
     assert only.graph_labels is None
@@ -186,8 +173,7 @@ def test_an_identifier_is_left_out():
 
 def test_names_of_graphs_are_no_data():
     graph = nx.path_graph(3)
-    graph.graph["name"] = "case 7"
-    graph.graph["label"] = "odd"  # what somebody may want to predict
+    graph.graph.update(name="case 7", label="odd")  # what somebody may want to predict
     assert read_graphs([graph], schema="all").graph_labels is None
     named = read_graphs([graph], schema=GraphSchema(graph_categories="name"))
     assert named.graph_label_names == ("case 7",)
