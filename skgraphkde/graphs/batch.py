@@ -49,6 +49,13 @@ class Data(NamedTuple):
         labels = None if self.labels is None else self.labels[rows]
         return Data(labels, self.names, None if self.numbers is None else self.numbers[rows])
 
+    def in_use(self) -> Data:
+        """The same data, in a vocabulary without the names that no row has."""
+        if self.labels is None:
+            return self
+        used, labels = np.unique(self.labels, return_inverse=True)
+        return Data(labels, tuple(self.names[code] for code in used), self.numbers)
+
     @classmethod
     def joined(cls, parts: Sequence[Data]) -> Data:
         """The data of several batches, end to end, with one sorted vocabulary."""

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
+from skgraphkde.density.references import joined_references
 from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.graphs.files import find_files, read_batch
 from skgraphkde.inspection import explain
@@ -76,6 +77,15 @@ def test_batches_keep_data():
     assert only.graph_attributes[:, 0].tolist() == joined.graph_attributes[:, 1].tolist()
     with pytest.raises(ValueError, match="batches differ in what was read"):
         GraphBatch.concatenate([only, joined])
+
+
+def test_names_that_only_former_references_had_are_forgotten():
+    shops = read_graphs([case(seed) for seed in (1, 2, 4)], schema=SCHEMA)
+    both = read_graphs(KNOWN[:4], schema=SCHEMA)
+    assert both[1:3].graph_label_names == ("shop", "web")
+    references = joined_references(both[1:3], shops)
+    assert references.graph_label_names == ("shop",)
+    assert_same(references, GraphBatch.concatenate([both[1:3], shops]))
 
 
 def test_graphs_that_differ_in_their_data_are_no_copies():
