@@ -86,6 +86,17 @@ def test_labels_are_one_hot_and_an_unseen_one_is_zero_with_one_warning():
     np.testing.assert_array_equal(X, [[label == "C", label == "N"] for label in labels])
 
 
+def test_several_categories_have_columns_of_their_own():
+    graph = nx.path_graph(3)
+    for node, (label, kind) in enumerate([("A", 1), ("B", 1), ("A", 2)]):
+        graph.nodes[node].update(label=label, node_type=kind)
+    features = NodeFeatures(("label",)).fit([graph])
+    names = ["label=A", "label=B", "node_type=1", "node_type=2"]
+    assert features.get_feature_names_out().tolist() == names
+    X = features.transform([graph]).attributes
+    assert X.tolist() == [[1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1]]
+
+
 def test_a_label_of_the_vocabulary_that_no_node_has_does_not_count():
     batch = read_graphs(random_graphs(20))
     some = batch[np.flatnonzero([not np.any(batch[i].labels == 1) for i in range(20)])]

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import Messages, hash64, quantize
-from skgraphkde.persistence import State, check_distinct, register
+from skgraphkde.persistence import State, register
 
 # Categories that are told apart; the others are one.
 MOST_CATEGORIES = 16
@@ -81,8 +81,6 @@ class EdgeGroups:
         directed, has_others = state.take("directed", bool), state.take("has_others", bool)
         categories = state.take("categories", tuple)
         state.check(len(categories) <= MOST_CATEGORIES, "categories has too many values")
-        check_distinct(categories, "EdgeGroups: categories has a value twice")
-        state.check(categories or not has_others, "there are others of no categories")
         return cls(directed, categories, has_others)
 
 
