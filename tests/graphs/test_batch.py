@@ -53,7 +53,7 @@ def test_int_mask_and_the_index_of_scikit_learn(batch):
 
 
 def test_index_out_of_range_is_refused(batch):
-    with pytest.raises(IndexError, match="graph 12 is out of range: the batch has 12"):
+    with pytest.raises(IndexError, match="index 12 is out of bounds for axis 0 with size 12"):
         batch[12]
 
 
