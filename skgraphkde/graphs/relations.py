@@ -141,7 +141,14 @@ def messages(batch: GraphBatch, groups: np.ndarray | None, *, weighted: bool) ->
         back = sp.csr_array(sp.csr_array((np.arange(A.nnz), A.indices, A.indptr), A.shape).T)
         keys = keys if len(keys) == 1 else keys[back.data]
         passed.append(Messages(back.indices, back.indptr, hash64(keys + np.uint64(1))))
-    if weighted and batch.underlying is not A:  # which encoders see as well
-        U = batch.underlying
+    U = batch.underlying  # which encoders see as well
+    if weighted and U is not A:
+        if not batch.directed:
+            # Only parallel edges: colors must not depend on the other graphs of the batch.
+            counts = sp.csr_array((np.ones(A.nnz), A.indices, A.indptr), A.shape).copy()
+            counts.sum_duplicates()
+            U = U.copy()
+            U.data[counts.data == 1] = 0
+            U.eliminate_zeros()
         passed.append(Messages(U.indices, U.indptr, hash64(quantize(U.data) + np.uint64(2))))
     return passed

@@ -104,11 +104,15 @@ ODD = {
 }
 
 
+@pytest.fixture(scope="module")
+def detector():
+    return GraphKDEDetector(schema=SCHEMA).fit(KNOWN)
+
+
 @pytest.mark.filterwarnings("ignore:categories of graphs that fit did not see")
 @pytest.mark.parametrize("name", ODD)
-def test_odd_data_are_found_and_named(name, tmp_path):
+def test_odd_data_are_found_and_named(detector, name, tmp_path):
     changes, text = ODD[name]
-    detector = GraphKDEDetector(schema=SCHEMA).fit(KNOWN)
     odd = [case(100 + seed, **changes) for seed in range(20)]
     normal = [case(100 + seed) for seed in range(20)]
     assert (detector.score_samples(odd) < detector.score_samples(normal)).all()
@@ -121,18 +125,28 @@ def test_odd_data_are_found_and_named(name, tmp_path):
     np.testing.assert_allclose(detector.score_samples(permuted(batch, 0)), scores, rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"amount": np.nan}, "graph 1: the graph attribute 'amount' is nan: impute"),
+        ({"days": None}, "graph 1 has no graph attribute 'days', and graph 0 has"),
+    ],
+)
+def test_values_that_are_missing_are_refused(detector, changes, message):
+    with pytest.raises(ValueError, match=message):
+        detector.predict([KNOWN[0], case(1, **changes)])
+
+
 def test_what_is_missing_or_not_read_is_said():
     with pytest.warns(UserWarning, match="not read: graph attribute 'amount', .*'channel'"):
         GraphKDEDetector().fit(KNOWN[:10])
-    detector = GraphKDEDetector(schema=SCHEMA).fit(KNOWN[:20])
-    with pytest.raises(ValueError, match="graph 1: the graph attribute 'amount' is nan: impute"):
-        detector.predict([KNOWN[0], case(1, amount=np.nan)])
-    with pytest.raises(ValueError, match="graph 1 has no graph attribute 'days', and graph 0 has"):
-        detector.predict([KNOWN[0], case(1, days=None)])
     with pytest.raises(ValueError, match="no graph attribute 'total', which the schema names"):
         read_graphs(KNOWN[:1], schema=GraphSchema(graph_numbers="total"))
     with pytest.raises(ValueError, match="'graph' must be a dict of name -> value"):
         read_graphs([{"edges": [(0, 1)], "graph": 3}])
+
+
+def test_missing_values_are_evidence_where_the_schema_says_so():
     numbers = ("amount", "days")
     gaps = GraphSchema(graph_numbers=numbers, graph_categories=None, missing="indicate")
     detector = GraphKDEDetector(schema=gaps).fit([*KNOWN[:40], case(1, amount=None)])
