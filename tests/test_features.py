@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.graphs import random_walks
@@ -198,6 +199,22 @@ def test_it_is_a_transformer_of_graphs():
     assert len(featurized) == 4
     again = NodeFeatures(("attribute",)).fit_transform(featurized)
     assert again.attributes.shape == featurized.attributes.shape
+
+
+@pytest.mark.filterwarnings("ignore:left out of the features", "ignore:not read")
+def test_it_precedes_a_detector_whose_edges_have_several_categories():
+    graphs = typed_graphs(12)
+    for graph in graphs:
+        nx.set_edge_attributes(graph, {edge: sum(edge) % 3 for edge in graph.edges}, "edge_type")
+    features = NodeFeatures().fit(graphs)
+    (back,) = features.transform(graphs[:1]).to_networkx()
+    assert {str(name) for *_, name in back.edges.data("label+edge_type")} <= {
+        str((label, kind)) for label in "ab" for kind in range(3)
+    }
+    detector = make_pipeline(features, GraphKDEDetector(random_state=0)).fit(graphs)
+    assert np.isfinite(detector.score_samples(graphs)).all()
+    lonely = nx.create_empty_copy(graphs[0])
+    assert features.transform([lonely]).attributes.shape == (len(lonely), features.n_features_out_)
 
 
 @pytest.mark.parametrize(

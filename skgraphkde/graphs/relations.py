@@ -66,9 +66,9 @@ class EdgeGroups:
 
     def of_arcs(self, batch: GraphBatch) -> np.ndarray:
         """The group of each arc, shape (n_arcs,); the number of groups if it is of none."""
-        if not self.categories:
-            return np.zeros(batch.adjacency.nnz, dtype=np.int64)
         n_categories = len(self.categories)  # the code of all others, which are a group, or of none
+        if batch.edge_labels is None:
+            return np.full(batch.adjacency.nnz, n_categories)
         return codes_in(batch.edge_label_names, self.categories, n_categories)[batch.edge_labels]
 
     def to_state(self) -> dict[str, Any]:
