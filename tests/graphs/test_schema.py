@@ -9,8 +9,6 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
 from skgraphkde.graphs.arrays import sorted_labels
@@ -263,12 +261,6 @@ def test_a_batch_gives_what_is_named():
         read_graphs(batch, schema=GraphSchema(node_categories="color"))
     with pytest.raises(ValueError, match="were read as directed"):
         read_graphs(batch, schema=GraphSchema(directed=False))
-
-
-@given(st.lists(st.integers(-6, 5), min_size=1, max_size=8))
-def test_indexing_keeps_the_data_of_arcs(index):
-    chosen = read_graphs(PLANTS, schema=EVERYTHING)[index]
-    assert_same(chosen, read_graphs([PLANTS[i] for i in index], schema=EVERYTHING))
 
 
 # -- the detector ----------------------------------------------------------------------------------
