@@ -357,16 +357,3 @@ def _rows_at_once(values: Any) -> np.ndarray | None:
         return _at([value is not None for value in values], given, len(values))
     except OverflowError:
         return None
-
-
-def as_codes(values: list[Hashable], names: Iterable[Hashable]) -> np.ndarray:
-    """The position of each value among the names.
-
-    Parameters
-    ----------
-    values : list of hashable
-    names : iterable of hashable
-        The vocabulary.
-    """
-    code = {name: i for i, name in enumerate(names)}
-    return np.array([code[value] for value in values], dtype=np.int64)
