@@ -211,7 +211,8 @@ def joined_references(known: GraphBatch, new: GraphBatch) -> GraphBatch:
     """
     joined = GraphBatch.concatenate([known, new])
     nodes, edges, graphs = (joined.data(part).in_use() for part in PARTS)
-    return GraphBatch(joined.node_ptr, joined.adjacency, *nodes, *edges, *graphs, known.schema)
+    data = *nodes, *edges, *graphs
+    return GraphBatch(joined.node_ptr, joined.adjacency, *data, known.schema, joined.names)
 
 
 def inverse_index(chosen: np.ndarray, n_graphs: int) -> np.ndarray:

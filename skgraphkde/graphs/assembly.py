@@ -106,7 +106,8 @@ def assemble(
         labels=tuple(sorted(labels.items())),
     )
     arc_data = edge_data.take(edge_of_arc)
-    return GraphBatch(nodes.ptr, adjacency, *node_data, *arc_data, *graph_data, fitted)
+    data = *node_data, *arc_data, *graph_data
+    return GraphBatch(nodes.ptr, adjacency, *data, fitted, [graph.name for graph in graphs])
 
 
 def _numbered_ends(graphs: list[Graph], node_ptr: np.ndarray) -> np.ndarray:

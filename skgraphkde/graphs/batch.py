@@ -34,7 +34,7 @@ __all__ = ["GraphBatch"]
 
 # The arguments of a batch, in the order of the constructor.
 DATA = tuple(f"{x}{y}" for x in PARTS.values() for y in ("labels", "label_names", "attributes"))
-ARGUMENTS = ("node_ptr", "adjacency", *DATA, "schema")
+ARGUMENTS = ("node_ptr", "adjacency", *DATA, "schema", "names")
 
 
 class Data(NamedTuple):
@@ -97,6 +97,8 @@ class GraphBatch:
     schema : FittedSchema, default=None
         Attribute names and types, and whether graphs are directed. None: undirected, with the
         category "label" and the numbers "x".
+    names : sequence of str, default=None
+        What each graph is called, "" for one without a name. None: none has a name.
 
     Examples
     --------
@@ -125,6 +127,7 @@ class GraphBatch:
         graph_label_names: Sequence[Hashable] = (),
         graph_attributes: np.ndarray | None = None,
         schema: FittedSchema | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
         self.node_ptr = frozen(np.asarray(node_ptr, dtype=np.int64))
         self.adjacency = sp.csr_array(
@@ -141,6 +144,7 @@ class GraphBatch:
         self.graph_label_names = tuple(graph_label_names)
         self.graph_attributes = _array(graph_attributes, np.float64)
         self.schema = self._default_schema() if schema is None else schema
+        self.names = tuple(names) if names is not None and any(names) else None
 
     def _default_schema(self) -> FittedSchema:
         fields: dict[str, Any] = {}
@@ -295,14 +299,19 @@ class GraphBatch:
     def from_state(cls, state: State) -> GraphBatch:
         """The graphs in a file, whose arrays fit together: compiled loops do not check indices."""
         schema = state.take_instance("schema", FittedSchema)
+        names = state.take_optional("names", tuple)
         node_ptr = state.take_array("node_ptr", np.int64, (None,))
         adjacency = state.take("adjacency", sp.csr_array)
         _check_structure(state, node_ptr, adjacency)
+        are_names = names is None or all(isinstance(name, str) for name in names)
+        state.check(
+            are_names and len(names or node_ptr[1:]) == len(node_ptr) - 1, "names are wrong"
+        )
         n_rows = (adjacency.shape[0], adjacency.nnz, len(node_ptr) - 1)
         nodes, edges, graphs = (
             _take_data(state, part, n, schema) for part, n in zip(PARTS, n_rows, strict=True)
         )
-        return cls(node_ptr, adjacency, *nodes, *edges, *graphs, schema)
+        return cls(node_ptr, adjacency, *nodes, *edges, *graphs, schema, names)
 
     # -- slicing and joining -------------------------------------------------------------------
 
@@ -336,6 +345,7 @@ class GraphBatch:
             *self.data("edge").take(arcs),
             *self.data("graph").take(index),
             self.schema,
+            None if self.names is None else [self.names[i] for i in index],
         )
 
     @staticmethod
@@ -378,7 +388,8 @@ class GraphBatch:
         node_ptr = offsets(np.concatenate([batch.n_nodes_per_graph for batch in batches]))
         nodes, edges, graphs = (Data.joined([x.data(part) for x in batches]) for part in PARTS)
         schema = first.joined(batch.schema for batch in batches[1:])
-        return GraphBatch(node_ptr, adjacency, *nodes, *edges, *graphs, schema)
+        names = [name for x in batches for name in x.names or [""] * len(x)]
+        return GraphBatch(node_ptr, adjacency, *nodes, *edges, *graphs, schema, names)
 
     def replace(self, **changes: Any) -> GraphBatch:
         """A copy with other arrays, which are named as in the constructor.

@@ -70,6 +70,7 @@ class Graph:
     # From the name of the weight, or None, to the weights; None: they are among `edges`.
     weights: Callable[[str | None], Any] | None = None
     is_simple: bool = False  # whether no two edges join the same nodes
+    name: str = ""  # of the graph; "" if it has none
 
     def __post_init__(self) -> None:
         if not len(self.names):
