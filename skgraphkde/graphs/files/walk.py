@@ -354,8 +354,6 @@ def read_file(path: Source, schema: GraphSchema) -> Graphs:
         return read(path, schema)
     except (DamagedError, ImportError):  # not about the format
         raise
-    except MemoryError as error:
-        raise ValueError(f"{path} takes more memory than there is: leave it out") from error
     except Exception as error:  # parsers raise many kinds of errors for broken files
         raise _unreadable(str(path), title, error, cure) from error
 
