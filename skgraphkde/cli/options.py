@@ -16,7 +16,7 @@ from skgraphkde.cli.runtime import TABLES, echo
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.files import Contents, InvalidFileError, read
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.graphs.schema import KINDS, GraphSchema
+from skgraphkde.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
 from skgraphkde.persistence import check_regular
 from skgraphkde.persistence.registry import is_registered
 
@@ -240,7 +240,9 @@ def schema_options(command: Callable) -> Callable:
             help="What a missing value is.  [default: error]",
         ),
         click.option(
-            "--schema", type=click.Choice(["all"]), help='"all" reads everything, by its type.'
+            "--schema",
+            type=click.Choice(list(SCHEMAS)),
+            help='"all" reads everything, by its type; "molecule" what there is of molecules.',
         ),
     ]
     for option in reversed(options):
@@ -257,7 +259,7 @@ def schema_of(options: dict[str, Any]) -> GraphSchema | None:
         If they contradict each other.
     """
     given = {name: value for name, value in options.items() if value not in (None, ())}
-    schema = GraphSchema.everything() if given.pop("schema", None) else GraphSchema()
+    schema = validated(given.pop("schema", None))
     for kind in KINDS:
         if kind in given:
             given[kind] = tuple(filter(None, given[kind])) or None

@@ -30,7 +30,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.graphs.readers import read_graphs
-from skgraphkde.graphs.schema import FittedSchema, GraphSchema, unmentioned
+from skgraphkde.graphs.schema import SCHEMAS, FittedSchema, GraphSchema, unmentioned
 from skgraphkde.graphs.selection import align_to_schema, drop_id_columns
 from skgraphkde.persistence import State
 from skgraphkde.specification import ComposedEstimator
@@ -46,9 +46,10 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
 
     Parameters
     ----------
-    schema : GraphSchema, "all" or None, default=None
+    schema : GraphSchema, "all", "molecule" or None, default=None
         Attributes of nodes and edges to read, and their types, see :class:`GraphSchema`. None reads
-        the conventional names; "all" reads all attributes of the training graphs.
+        the conventional names; "all" reads all attributes of the training graphs; "molecule" those
+        of molecules, see :meth:`GraphSchema.molecule`.
     calibration : {"loo", "split", "train"}, LeaveOneOut or Split, default="loo"
         Scores that determine the threshold and the p-values: leave-one-out scores of the training
         graphs (:class:`LeaveOneOut`); scores of held-out graphs (:class:`Split`); or the plain
@@ -100,11 +101,11 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
     """
 
     _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
-        "schema": {"all": GraphSchema.everything},
+        "schema": dict(SCHEMAS),
         "calibration": {"loo": LeaveOneOut, "split": Split},
     }
     _parameter_constraints: dict = {
-        "schema": [GraphSchema, StrOptions({"all"}), None],
+        "schema": [GraphSchema, StrOptions(set(SCHEMAS)), None],
         "calibration": [StrOptions({"loo", "split", "train"}), Calibration],
         "contamination": [Interval(Real, 0, 0.5, closed="right")],
         "n_jobs": [

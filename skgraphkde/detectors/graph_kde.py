@@ -79,10 +79,11 @@ class GraphKDEDetector(
 
     Parameters
     ----------
-    schema : GraphSchema, "all" or None, default=None
+    schema : GraphSchema, "all", "molecule" or None, default=None
         Attributes of nodes, edges and graphs to read, and their types, see :class:`GraphSchema`.
         None reads the conventional names (category "label", numbers "x"), "all" reads all
-        attributes. A warning lists ignored attributes.
+        attributes, "molecule" those of molecules of RDKit, see :meth:`GraphSchema.molecule`. A
+        warning lists ignored attributes.
     features : {"auto", "given"} or NodeFeatures, default="auto"
         Node features. "auto" uses all attributes of the training graphs, degrees and random walks;
         "given" uses the first of label, attribute and degree that the training graphs have.

@@ -40,6 +40,7 @@ def read_graphs(
           edge in both directions they are undirected. The types of a heterogeneous graph are the
           categories "node_type" and "edge_type";
         - an ``igraph.Graph``;
+        - a molecule of RDKit, ``rdkit.Chem.Mol``: see :meth:`GraphSchema.molecule`;
         - a dict ``{"edges": [(u, v), ...]}``, with the pairs in a list or in an array (m, 2). Other
           keys are optional: "nodes" (all node ids, any hashable) or "num_nodes" (the ids are then
           0, 1, ...), "directed" (True or False), "edge_data" (a dict of name -> one value per
@@ -63,10 +64,10 @@ def read_graphs(
         Parallel edges that agree in all data that is read count as one, and their weights are added
         if a weight is read; those that differ stay apart. Self-loops are left out, because the
         encoder gives every node its own. Beside directed graphs, an undirected edge is two arcs.
-    schema : GraphSchema, FittedSchema, "all" or None, default=None
+    schema : GraphSchema, FittedSchema, "all", "molecule" or None, default=None
         Which names are read, and as what. None is ``GraphSchema()``, the conventions; "all" is
-        everything that the graphs have; a FittedSchema, of a batch or a detector, is what was read
-        there.
+        everything that the graphs have; "molecule" is :meth:`GraphSchema.molecule`; a FittedSchema,
+        of a batch or a detector, is what was read there.
 
     Returns
     -------
@@ -114,9 +115,15 @@ def _read(graphs: Iterable[tuple[int, Any]], schema: GraphSchema) -> list[Graph]
     for i, graph in graphs:
         reader = reader_of(graph)
         if reader is None:
+            if graph is None:
+                raise TypeError(
+                    f"graph {i} is None, which RDKit returns for a molecule that it cannot read: "
+                    "leave it out"
+                )
             raise TypeError(
                 f"graph {i} has the type {type(graph).__name__}; give a graph from networkx, DGL, "
-                "PyTorch Geometric or igraph, an (A, X) pair of arrays, a dict with 'edges', a "
+                "PyTorch Geometric or igraph, a molecule (of SMILES: "
+                "rdkit.Chem.MolFromSmiles(text)), an (A, X) pair of arrays, a dict with 'edges', a "
                 "tuple as GraKeL takes it, or a GraphBatch"
             )
         # Some formats count their nodes by the data that may be read.

@@ -144,6 +144,25 @@ class GraphSchema(Specification):
         """
         return cls(**dict.fromkeys(KINDS, "all") | changes)
 
+    @classmethod
+    def molecule(cls, **changes: Any) -> GraphSchema:
+        """The schema that "molecule" stands for: what is read of molecules of RDKit.
+
+        Atoms have their element, charge, hydrogens, aromaticity, and whether they are in a ring;
+        bonds have their type; and molecules have the properties of the rules of Lipinski and Veber:
+        weight, logP, polar surface, donors and acceptors of hydrogen bonds, rotatable bonds.
+
+        Parameters
+        ----------
+        **changes : dict
+            Other parameters, such as ``graph_numbers=("logp", "solubility")``.
+        """
+        atom = ("label", "charge", "hydrogens", "aromatic", "ring")
+        properties = ("weight", "logp", "surface", "donors", "acceptors", "rotatable")
+        read = {"node_categories": atom, "edge_categories": "label", "graph_numbers": properties}
+        others = dict.fromkeys(("node_numbers", "edge_numbers", "graph_categories"))
+        return cls(**{**read, **others, **changes})
+
     def named(self, kind: str) -> tuple[str, ...]:
         """The names that the user wrote for a kind, such as "node_categories"."""
         value = getattr(self, kind)
@@ -152,14 +171,18 @@ class GraphSchema(Specification):
         return (value,) if isinstance(value, str) else tuple(value)
 
 
+#: Names of schemas.
+SCHEMAS = {"all": GraphSchema.everything, "molecule": GraphSchema.molecule}
+
+
 def validated(schema: Any) -> GraphSchema:
-    """The schema that the user gave, or that "all" or None is short for, checked."""
+    """The schema that the user gave, or that a name or None is short for, checked."""
     if schema is None:
         return GraphSchema()
-    if isinstance(schema, str) and schema == "all":
-        return GraphSchema.everything()
+    if isinstance(schema, str) and schema in SCHEMAS:
+        return SCHEMAS[schema]()
     if not isinstance(schema, GraphSchema):
-        raise TypeError(f"schema must be a GraphSchema, 'all' or None, got {schema!r}")
+        raise TypeError(f"schema must be a GraphSchema, 'all', 'molecule' or None, got {schema!r}")
     schema.validate()
     return schema
 

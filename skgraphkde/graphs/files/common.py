@@ -19,7 +19,8 @@ import networkx as nx
 from skgraphkde.graphs.assembly import names_in_schema
 from skgraphkde.graphs.schema import CONVENTIONS, KINDS, GraphSchema
 
-Graphs = Iterable[tuple[str, nx.Graph]]
+# An error is in the place of a graph that cannot be read, where the others can.
+Graphs = Iterable[tuple[str, nx.Graph | ValueError]]
 
 
 class DamagedError(ValueError):

@@ -26,6 +26,7 @@ from typing import Any
 import networkx as nx
 
 from skgraphkde.graphs.files.common import Graphs, read_content, repeated
+from skgraphkde.graphs.files.molecules import read_smiles
 from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
 
@@ -69,6 +70,9 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
         The names of what is read.
     """
     edges = read_cells(path)
+    smiles = [name for name in edges if "smiles" in name.lower()]
+    if len(smiles) == 1:
+        return _read_molecules(edges, smiles[0], schema)
     present = [ends for ends in ENDS if set(ends) <= set(map(str.lower, edges))]
     if len(present) != 1:
         both = "both" if present else "no"
@@ -99,6 +103,13 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
         listed.append((u, v, data))
     graph.add_edges_from(listed)
     return [("", simplified(graph))]
+
+
+def _read_molecules(table: Table, smiles: str, schema: GraphSchema) -> Graphs:
+    """Molecules of a table, with the names of the column "name" or "id"."""
+    cells = table.pop(smiles)
+    names = next((table.pop(x) for x in [*table] if x.lower() in ("name", "id")), [""] * len(cells))
+    return read_smiles(cells, names, _records(table, cells, schema, "graph"))
 
 
 def _add_nodes(graph: nx.Graph, path: Path, schema: GraphSchema) -> None:

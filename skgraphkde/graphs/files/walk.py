@@ -26,6 +26,7 @@ from skgraphkde.graphs.files.gexf import read_gexf
 from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.graphml import read_graphml
 from skgraphkde.graphs.files.json import parse_json, read_json
+from skgraphkde.graphs.files.molecules import read_sdf, read_smi
 from skgraphkde.graphs.files.tables import Source, TableFiles
 from skgraphkde.graphs.files.tu import read_tu
 from skgraphkde.graphs.formats.common import TEXT, Columns, Graph, is_missing
@@ -60,6 +61,8 @@ FORMATS: dict[str, tuple[str, Callable[[Path, GraphSchema], Graphs], str]] = {
         'write edges in rows under "source" and "target", or "from" and "to", and data of nodes, '
         'if there are any, in NAME.nodes.csv, in rows under "id", in UTF-8 with commas',
     ),
+    ".smi": ("SMILES", read_smi, "write a SMILES and a name in each line"),
+    ".sdf": ("SDF", read_sdf, "write it with rdkit.Chem.SDWriter"),
     ".zip": ("a set of the TU collection", read_tu, "give NAME.zip as downloaded"),
 }
 PACKED = ".zip"  # which is not packed once more, with gzip
@@ -128,7 +131,13 @@ def iter_graphs(
     schema = validated(schema)
     for path in files:
         for position, graph in attempt(on_error, read_file, path, schema) or ():
-            yield f"{path}{position}", graph
+            name = f"{path}{position}"
+            if not isinstance(graph, ValueError):
+                yield name, graph
+            elif on_error is None:
+                raise ValueError(f"{name}: {graph}") from graph
+            else:
+                on_error(ValueError(f"{name}: {graph}"))
 
 
 def read_files(

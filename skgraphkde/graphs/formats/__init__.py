@@ -1,6 +1,7 @@
 """Readers of single graphs: which function reads a graph of which kind.
 
-There is one module per package (networkx, igraph, DGL, PyTorch Geometric) or kind of graph (edge
+There is one module per package (networkx, igraph, DGL, PyTorch
+Geometric, RDKit) or kind of graph (edge
 lists, triples as in GraKeL, matrices). Each has one function that takes the index of a graph in the
 caller's list, the graph, and the names of node data. It returns a
 :class:`~skgraphkde.graphs.formats.common.Graph` (numbered nodes, pairs of them, and columns of
@@ -22,6 +23,7 @@ from skgraphkde.graphs.formats.kinds import is_one_graph, is_pair, is_triple, pa
 from skgraphkde.graphs.formats.matrices import read_pair
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.formats.pyg import read_pyg
+from skgraphkde.graphs.formats.rdkit import read_mol
 
 __all__ = ["is_one_graph", "reader_of"]
 
@@ -32,6 +34,7 @@ _READERS: dict[str, Reader] = {
     "dgl": read_dgl,
     "pyg": read_pyg,
     "igraph": read_igraph,
+    "rdkit": read_mol,
 }
 
 

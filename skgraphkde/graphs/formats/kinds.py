@@ -19,11 +19,12 @@ _CLASSES = {
     "dgl": ("dgl", "DGLGraph"),
     "pyg": ("torch_geometric.data", "Data", "HeteroData"),
     "igraph": ("igraph", "Graph"),
+    "rdkit": ("rdkit.Chem", "Mol"),
 }
 
 
 def package_of(graph: Any) -> str | None:
-    """The package whose graph this is: "networkx", "dgl", "pyg" or "igraph"; None if none."""
+    """The package whose graph this is, a key of :data:`_CLASSES`; None if there is none."""
     for kind, (module, *names) in _CLASSES.items():
         if is_a(graph, module, *names):
             return kind

@@ -1,0 +1,79 @@
+"""Molecules of RDKit: a ``Mol`` -> a networkx graph of its atoms and bonds -> Graph.
+
+RDKit is imported when the first molecule is read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from skgraphkde.graphs.formats.common import Graph
+from skgraphkde.graphs.formats.networkx import read_networkx
+from skgraphkde.graphs.problems import GraphError
+
+if TYPE_CHECKING:
+    from rdkit.Chem import Mol
+
+
+def read_mol(index: int, mol: Mol, _: tuple[str, ...] = ()) -> Graph:
+    """Read a molecule.
+
+    Parameters
+    ----------
+    index : int
+        The position of the molecule in the caller's list.
+    mol : rdkit.Chem.Mol
+    _ : tuple of str
+        Names of node data, which this format does not need.
+    """
+    if not mol.GetNumAtoms():
+        raise GraphError(index, " is a molecule without atoms: leave it out")
+    return read_networkx(index, molecule_graph(mol))
+
+
+def molecule_graph(mol: Mol) -> nx.Graph:
+    """The graph of a molecule, with the names that ``schema="molecule"`` reads.
+
+    Parameters
+    ----------
+    mol : rdkit.Chem.Mol
+
+    Returns
+    -------
+    networkx.Graph
+        The nodes are the indices of the atoms. They have the element as "label", the "charge", the
+        number of "hydrogens", and say whether the atom is "aromatic" and in a "ring". Edges have
+        the type of the bond as "label", such as "single" or "aromatic". Data of the graph are the
+        molecule's "name", its fields of an SDF file, and the properties of the rules of Lipinski
+        and Veber: molecular "weight" (Da), "logp" (octanol and water, by Crippen), polar "surface"
+        (square angstroms), "donors" and "acceptors" of hydrogen bonds, and "rotatable" bonds.
+    """
+    from rdkit.Chem import Crippen, Descriptors, rdMolDescriptors
+
+    graph = nx.Graph(**mol.GetPropsAsDict())
+    if mol.HasProp("_Name") and mol.GetProp("_Name"):
+        graph.graph["name"] = mol.GetProp("_Name")
+    for atom in mol.GetAtoms():
+        graph.add_node(
+            atom.GetIdx(),
+            label=atom.GetSymbol(),
+            charge=atom.GetFormalCharge(),
+            hydrogens=atom.GetTotalNumHs(),
+            aromatic=atom.GetIsAromatic(),
+            ring=atom.IsInRing(),
+        )
+    for bond in mol.GetBonds():
+        graph.add_edge(
+            bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), label=bond.GetBondType().name.lower()
+        )
+    graph.graph |= {
+        "weight": Descriptors.MolWt(mol),  # type: ignore[attr-defined]
+        "logp": Crippen.MolLogP(mol),  # type: ignore[attr-defined]
+        "surface": rdMolDescriptors.CalcTPSA(mol),
+        "donors": rdMolDescriptors.CalcNumHBD(mol),
+        "acceptors": rdMolDescriptors.CalcNumHBA(mol),
+        "rotatable": rdMolDescriptors.CalcNumRotatableBonds(mol),
+    }
+    return graph

@@ -1,0 +1,122 @@
+"""Molecules of RDKit, in lists and in files, against what chemistry says of them."""
+
+import gzip
+
+import networkx as nx
+import pytest
+
+from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
+from skgraphkde.graphs.files import find_files, iter_graphs, read_batch
+
+Chem = pytest.importorskip("rdkit.Chem")
+
+ASPIRIN = "CC(=O)Oc1ccccc1C(=O)O"
+SMILES = {"aspirin": ASPIRIN, "glycine": "[NH3+]CC(=O)[O-]", "water": "O", "benzene": "c1ccccc1"}
+
+
+def mols():
+    found = []
+    for name, smiles in SMILES.items():
+        found.append(Chem.MolFromSmiles(smiles))
+        found[-1].SetProp("_Name", name)
+    return found
+
+
+def written(folder):
+    """The same molecules in each format of files."""
+    lines = [f"{smiles}\t{name}\n" for name, smiles in SMILES.items()]
+    (folder / "a.smi").write_text("".join(lines))
+    (folder / "header.smi").write_text("smiles name\n" + "".join(lines))
+    (folder / "b.smi.gz").write_bytes(gzip.compress("".join(lines).encode()))
+    rows = [f"{name},{smiles}\n" for name, smiles in SMILES.items()]
+    (folder / "c.csv").write_text("name,Canonical_SMILES\n" + "".join(rows))
+    with Chem.SDWriter(str(folder / "d.sdf")) as writer:
+        for mol in mols():
+            writer.write(mol)
+    return find_files([str(folder)])
+
+
+def test_data_of_molecules():
+    batch = read_graphs(mols(), schema="molecule")
+    assert batch.n_nodes_per_graph.tolist() == [13, 5, 1, 6]
+    assert batch.n_edges_per_graph.tolist() == [13, 4, 0, 6]
+    atoms = [batch.label_names[code] for code in batch.labels]
+    assert atoms[-1] == ("C", 0, 1, True, True)  # of benzene
+    assert atoms[-7] == ("O", 0, 2, False, False)  # of water
+    assert atoms[13] == ("N", 1, 3, False, False)  # of glycine
+    assert set(batch.edge_label_names) == {"single", "double", "aromatic"}
+    names = batch.schema.graph_columns
+    aspirin = dict(zip(names, batch.graph_attributes[0], strict=True))
+    # PubChem, CID 2244: 180.16 g/mol, one donor, 63.6 square angstroms, three rotatable bonds,
+    # of which RDKit counts two by its strict rule.
+    assert aspirin["weight"] == pytest.approx(180.16, abs=0.01)
+    assert aspirin["surface"] == pytest.approx(63.6, abs=0.1)
+    assert (aspirin["donors"], aspirin["rotatable"]) == (1, 2)
+    assert aspirin["logp"] == pytest.approx(1.31, abs=0.01)
+
+
+def test_files_are_the_molecules_of_a_list(tmp_path):
+    expected = read_graphs(mols(), schema="molecule")
+    files = written(tmp_path)
+    assert len(files) == 5
+    for path in files:
+        found = list(iter_graphs([path]))
+        assert [name for name, _ in found] == [f"{path}#{name}" for name in SMILES]
+        assert [graph.graph["name"] for _, graph in found] == list(SMILES)
+        batch = read_batch([path], "molecule")
+        assert (batch.labels == expected.labels).all()
+        assert batch.label_names == expected.label_names
+        assert (batch.graph_attributes == expected.graph_attributes).all()
+        assert (batch.adjacency != expected.adjacency).nnz == 0
+
+
+def test_broken_molecules_are_named_and_can_be_skipped(tmp_path, capfd):
+    (tmp_path / "a.smi").write_text("CCO\nC1CC\n\nCCN\n")
+    with pytest.raises(ValueError, match=r"a.smi#1: RDKit reads no molecule from the SMILES 'C1CC"):
+        read_batch(find_files([str(tmp_path)]))
+    errors = []
+    batch = read_batch(find_files([str(tmp_path)]), on_error=errors.append)
+    assert (len(batch), len(errors)) == (2, 1)
+    (tmp_path / "a.smi").write_text("SMILES\n")
+    with pytest.raises(ValueError, match=r"a.smi cannot be read as SMILES \(it contains no mol"):
+        read_batch(find_files([str(tmp_path)]))
+    (tmp_path / "a.smi").unlink()
+    (tmp_path / "b.csv").write_text("smiles,dose\nCCO,1\n,2\n")
+    with pytest.raises(ValueError, match=r"b.csv#1: RDKit reads no molecule from the SMILES ''"):
+        read_batch(find_files([str(tmp_path)]))
+    assert capfd.readouterr().err == ""  # RDKit says the same there
+
+
+def test_columns_and_fields_are_data_of_graphs(tmp_path):
+    (tmp_path / "a.csv").write_text("smiles,dose,site\nCCO,1.5,A\nCCN,2,B\n")
+    schema = GraphSchema.molecule(graph_numbers=("dose", "logp"), graph_categories="site")
+    batch = read_batch(find_files([str(tmp_path)]), schema)
+    assert batch.graph_attributes[:, 0].tolist() == [1.5, 2]
+    mol = Chem.MolFromSmiles("CCO")
+    mol.SetDoubleProp("dose", 3.0)
+    with Chem.SDWriter(str(tmp_path / "b.sdf")) as writer:
+        writer.write(mol)
+    ((_, graph),) = iter_graphs(find_files([str(tmp_path / "b.sdf")]))
+    assert graph.graph["dose"] == 3.0
+
+
+def test_what_is_no_molecule():
+    with pytest.raises(TypeError, match="graph 1 is None, which RDKit returns"):
+        read_graphs([*mols()[:1], None])
+    with pytest.raises(TypeError, match=r"graph 0 has the type str.*MolFromSmiles"):
+        read_graphs(["CCO"])
+    with pytest.raises(ValueError, match="graph 0 is a molecule without atoms"):
+        read_graphs([Chem.MolFromSmiles("")])
+    with pytest.raises(TypeError, match="one graph: write"):
+        read_graphs(mols()[0])
+    with pytest.raises(ValueError, match="no node attribute 'label', which the schema names"):
+        read_graphs([nx.path_graph(3)], schema="molecule")
+
+
+def test_a_detector_of_molecules():
+    chains = [Chem.MolFromSmiles("C" * n + "O") for n in range(1, 40)]
+    detector = GraphKDEDetector(schema="molecule").fit(chains)
+    odd = [Chem.MolFromSmiles(x) for x in (ASPIRIN, "[Na+].[Cl-]", "C1CCCCC1")]
+    with pytest.warns(UserWarning, match="labels that fit did not see|aromatic, double of 'label'"):
+        assert detector.predict(odd).tolist() == [-1, -1, -1]
+    assert detector.schema_.graph_columns[0] == "weight"
