@@ -70,7 +70,7 @@ BAD = {
     ),
     "x on few nodes": (
         [with_nodes([1.0, *[None] * 7], "x")],
-        r"nodes 1, 2, 3, 4, 5, \.\.\. have no 'x'.*7 of 8",
+        "nodes 1, 2, 3, 4, 5, and 2 more have no 'x'.*7 of 8",
     ),
     "label on some nodes": (
         [with_nodes([None, "C"], "label")],
@@ -105,7 +105,7 @@ BAD = {
         r"edge \(0, 1\) has the weight nan",
     ),
     "graph and target": ([(nx.path_graph(2), 1)], "targets belong in y"),
-    "no adjacency": ([(None, SQUARE)], "graph 0 is not an"),
+    "no adjacency": ([(None, SQUARE)], "graph 0 is a pair of a NoneType and something else"),
     "empty batch": (read_graphs([nx.cycle_graph(4)])[:0], "list of graphs is empty"),
     "NaN label": ([with_nodes([NAN], "label")], "not missing"),
     "an empty vector": (
@@ -260,16 +260,9 @@ def test_what_is_no_edge(edge):
     check_refused(([edge], {"a": 1}), "is not a pair .u, v. of node ids")
 
 
-@pytest.mark.parametrize("text", ["1_000", "\uff11\uff12", b"7"])
-def test_text_that_only_python_takes_for_a_number(text):
-    for x in ([text], [[1.0, text]]):
-        graph = {"num_nodes": 1, "edges": [], "x": x}
-        check_refused(graph, "'x' is not a number or a vector of numbers")
-    check_refused(
-        (np.zeros((1, 1)), np.array([[text]])), "graph 0 is not an .* text that is no num"
-    )
+def test_text_that_is_no_column():
     for name in ("label", "x"):
-        check_refused(edge_list(**{name: str(text).encode()}), "graph 0 has 3 nodes and the")
+        check_refused(edge_list(**{name: b"abc"}), "graph 0 has 3 nodes and the bytes")
 
 
 def test_vectors_of_pandas_have_the_same_columns_everywhere():
@@ -297,12 +290,12 @@ PLACES = {
     "node": (lambda x: path_with(x[0]), "node 0.*'x' is not a number"),
     "vector": (lambda x: path_with(x[:2]), "node 0.*'x' is not a number"),
     "list": (lambda x: path_with(list(x[:2])), "node 0.*'x' is not a number"),
-    "X": (lambda x: (PATH, x), "X: (dates or times|expected real numbers)"),
+    "X": (lambda x: (PATH, x), "X: (complex numbers, dates|expected real numbers)"),
     "objects": (
         lambda x: (PATH, np.array([[value, 1] for value in x], dtype=object)),
-        "X: (dates or times|complex numbers)",
+        "X: complex numbers, dates or times: make them numbers first",
     ),
-    "A": (lambda x: (np.array([x] * 3), None), "A: (dates or times|expected real numbers)"),
+    "A": (lambda x: (np.array([x] * 3), None), "A: (complex numbers, dates|expected real numbers)"),
 }
 
 

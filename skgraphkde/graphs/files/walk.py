@@ -21,7 +21,7 @@ from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files.common import DamagedError, Graphs, names_read, reason
-from skgraphkde.graphs.files.csv import read_csv
+from skgraphkde.graphs.files.csv import NUMBER, read_csv
 from skgraphkde.graphs.files.gexf import read_gexf
 from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.graphml import read_graphml
@@ -29,7 +29,7 @@ from skgraphkde.graphs.files.json import parse_json, read_json
 from skgraphkde.graphs.files.molecules import read_sdf, read_smi
 from skgraphkde.graphs.files.tables import Source, TableFiles
 from skgraphkde.graphs.files.tu import read_tu
-from skgraphkde.graphs.formats.common import TEXT, Columns, Graph, is_missing
+from skgraphkde.graphs.formats.common import Columns, Graph, is_missing
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
@@ -308,7 +308,7 @@ def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> Non
                 continue
             # Numbers may be text, too, in a file in which one value is none.
             found = np.flatnonzero(is_other)
-            k = next((k for k in found if not TEXT.fullmatch(str(values[codes[k]]))), found[0])
+            k = next((k for k in found if not NUMBER.fullmatch(str(values[codes[k]]))), found[0])
             warn(
                 f"{names[owner[k]]} has {shown(values[codes[k]])!r} as {part} attribute {name!r}, "
                 "which is a number nearly everywhere else: it is read as a category. Correct the "

@@ -7,7 +7,7 @@ lists, arrays) and return arrays, lists or counts that the readers understand.
 from __future__ import annotations
 
 import contextlib
-import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,13 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.formats.kinds import is_a
+from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import GraphError
-
-# Numbers that are written as text; Python would also read 1_000, and digits of other scripts.
-TEXT = re.compile(
-    r"\s*[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf(inity)?)\s*", re.IGNORECASE
-)
 
 
 class Columns(NamedTuple):
@@ -167,6 +162,21 @@ def is_label(value: Any) -> bool:
 # -- values ----------------------------------------------------------------------------------------
 
 
+def is_a(thing: Any, module: str, *names: str) -> bool:
+    """True if `thing` is an instance of one of some classes, whose package is not imported for it.
+
+    Parameters
+    ----------
+    thing : object
+    module : str
+        The module of the classes. An instance can only exist where it is loaded.
+    *names : str
+        The names of the classes.
+    """
+    loaded = sys.modules.get(module)
+    return any(isinstance(thing, getattr(loaded, name, ())) for name in names)
+
+
 def plain(values: Any) -> Any:
     """Convert a tensor (any device, with or without gradient) or sparse array to an array.
 
@@ -201,15 +211,13 @@ def as_floats(values: Any) -> np.ndarray:
     array = np.asarray(plain(values))
     if array.dtype.kind in "biuf":
         return array.astype(float)
-    texts = array.flat if array.dtype.kind in "USO" else ()
-    if any(isinstance(x, bytes) or (isinstance(x, str) and not TEXT.fullmatch(x)) for x in texts):
-        raise ValueError("text that is no number")
     some = array.flat if array.dtype == object else [array]
     kinds = {value.dtype.kind for value in some if isinstance(value, np.generic | np.ndarray)}
-    if "c" in kinds:
-        raise TypeError("complex numbers: give real and imaginary parts as numbers of their own")
-    if kinds & {"m", "M"}:
-        raise TypeError("dates or times: make them numbers first, such as days since an event")
+    if kinds & {"c", "m", "M"}:
+        raise TypeError(
+            "complex numbers, dates or times: make them numbers first, such as the real part and "
+            "the imaginary part, or days since an event"
+        )
     return array.astype(float)
 
 
@@ -256,32 +264,6 @@ def is_missing(value: Any) -> bool:
     return value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")
 
 
-def value_of_edge(index: int, edge: tuple, values: Mapping, name: str) -> Any:
-    """The value of an undirected edge, which may be given for either direction, or for both.
-
-    Parameters
-    ----------
-    index : int
-        The position of the graph, for messages.
-    edge : tuple
-        The ids of the two nodes.
-    values : mapping from tuple to object
-    name : str
-        Of the attribute, for messages.
-    """
-    there, back = values.get(edge), values.get(edge[::-1])
-    if is_missing(there) or is_missing(back):
-        return back if is_missing(there) else there
-    if not np.array_equal(plain(there), plain(back)):
-        raise GraphError(
-            index,
-            f" has two values of {name!r} for the edge {edge!r}, which has no "
-            f"direction: {there!r} and, the other way round, {back!r}; give it one, or make the "
-            "graph directed",
-        )
-    return there
-
-
 # -- labels of pandas ------------------------------------------------------------------------------
 
 
@@ -309,9 +291,9 @@ def same_order(rows: list, names: list) -> bool:
 # -- for messages ----------------------------------------------------------------------------------
 
 
-def first_few(names: Any) -> str:
-    """The first five names, and "..." if there are more."""
-    return ", ".join([*map(repr, names[:5]), *["..."] * (len(names) > 5)])
+def listed_ids(ids: Iterable[Any]) -> str:
+    """The first few of some ids, as Python writes them, and how many more there are."""
+    return listed(list(map(repr, ids)))
 
 
 def unknown_node(node: Any, names: Any) -> str:
@@ -323,5 +305,5 @@ def unknown_node(node: Any, names: Any) -> str:
     names : sequence
         The ids of all nodes.
     """
-    known = f"0 to {len(names) - 1}" if isinstance(names, range) else first_few(names)
+    known = f"0 to {len(names) - 1}" if isinstance(names, range) else listed_ids(names)
     return f"{node!r} is not among the {len(names)} nodes ({known})"

@@ -13,12 +13,12 @@ from skgraphkde.graphs.formats.common import (
     Graph,
     as_floats,
     columns_of,
-    first_few,
+    is_a,
+    listed_ids,
     plain,
     row_labels,
     same_order,
 )
-from skgraphkde.graphs.formats.kinds import is_a, is_one_graph
 from skgraphkde.graphs.problems import GraphError
 
 
@@ -36,11 +36,12 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
         Names of node data, which this format does not need.
     """
     A, X = (graph, None) if sp.issparse(graph) else graph
-    if is_one_graph(A):
+    if not (sp.issparse(A) or hasattr(A, "__array__") or isinstance(A, list | tuple)):
         raise GraphError(
             index,
-            f" is a pair of a {type(A).__name__} and something else: give the graph "
-            "alone (targets belong in y, node features in the graph's node attributes)",
+            f" is a pair of a {type(A).__name__} and something else: give an adjacency matrix and "
+            "node features, or the graph alone (targets belong in y, node features in the graph's "
+            "node attributes)",
         )
     _check_order(index, A, X)
     A = sp.coo_array(_as_float(index, "A", A))
@@ -72,15 +73,15 @@ def _check_order(index: int, A: Any, X: Any) -> None:
     if rows is not None and not same_order(rows, columns):
         raise GraphError(
             index,
-            f": the rows of A are the nodes {first_few(rows)}, and its columns are "
-            f"{first_few(columns)}: bring them into the same order, as A.loc[A.columns] does",
+            f": the rows of A are the nodes {listed_ids(rows)}, and its columns are "
+            f"{listed_ids(columns)}: bring them into the same order, as A.loc[A.columns] does",
         )
     nodes = list(range(len(of_features or ()))) if rows is None else rows
     if of_features is not None and not same_order(of_features, nodes):
         raise GraphError(
             index,
-            f": the rows of X are the nodes {first_few(of_features)}, and those of A "
-            f"are {first_few(nodes)}: bring them into the same order, or give X.to_numpy()",
+            f": the rows of X are the nodes {listed_ids(of_features)}, and those of A "
+            f"are {listed_ids(nodes)}: bring them into the same order, or give X.to_numpy()",
         )
 
 
