@@ -24,13 +24,7 @@ from skgraphkde.features.blocks import (
     WalkBlock,
     is_spatial,
 )
-from skgraphkde.features.categories import (
-    edge_values,
-    graph_values,
-    node_values,
-    warn_of_alike,
-    warn_of_unseen,
-)
+from skgraphkde.features.categories import values_in_use, warn_of_alike, warn_of_unseen
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.readers import read_graphs
@@ -161,9 +155,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         edge_groups = EdgeGroups.fit(batch)
         self.blocks_ = tuple(self._block(kind, batch, edge_groups, left_out) for kind in kinds)
         self.kinds_, self.edge_groups_ = kinds, edge_groups
-        warn_of_alike("node category", batch.schema.node_categories, node_values(batch))
-        warn_of_alike("edge category", batch.schema.edge_categories, edge_values(batch))
-        warn_of_alike("graph category", batch.schema.graph_categories, graph_values(batch))
+        warn_of_alike(batch)
         return self
 
     def _block(
@@ -229,12 +221,11 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         labels = self.block("label")
         if labels is None:
             return
-        used, known = node_values(batch), labels.vocabularies
-        has_unseen = any(not set(x) <= set(y) for x, y in zip(used, known, strict=True))
-        if has_unseen and references is not None:
-            added = node_values(references)
-            known = tuple((*x, *y) for x, y in zip(known, added, strict=True))
-        warn_of_unseen("node labels", labels.categories, used, known)
+        known = dict(zip(labels.categories, labels.vocabularies, strict=True))
+        if references is not None:
+            added = values_in_use(references, "node")
+            known = {name: (*values, *added[name]) for name, values in known.items()}
+        warn_of_unseen("node labels", values_in_use(batch, "node"), known)
 
     def check_columns(self, batch: GraphBatch) -> None:
         """Raise a ValueError if the batch lacks labels or attributes of `fit`."""

@@ -367,16 +367,3 @@ def _rows_at_once(values: Any) -> np.ndarray | None:
     except (ValueError, RuntimeError, OverflowError):  # vectors of several lengths, or of tensors
         pass
     return None
-
-
-def as_codes(values: list[Hashable], names: Iterable[Hashable]) -> np.ndarray:
-    """The position of each value among the names.
-
-    Parameters
-    ----------
-    values : list of hashable
-    names : iterable of hashable
-        The vocabulary.
-    """
-    code = {name: i for i, name in enumerate(names)}
-    return np.array([code[value] for value in values], dtype=np.int64)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from skgraphkde.features.categories import graph_values
+from skgraphkde.features.categories import values_in_use
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import hash64
 from skgraphkde.persistence import State, check, check_distinct, register
@@ -174,8 +174,8 @@ class Vocabulary:
         labels = tuple(references.label_names[code] for code in used)
         has_edge_labels = references.edge_labels is not None
         edge_labels = references.edge_label_names if has_edge_labels else ()
-        values = zip(references.schema.graph_categories, graph_values(references), strict=False)
-        return cls(by_label, names, labels, edge_labels, dict(values))
+        of_graphs = values_in_use(references, "graph")
+        return cls(by_label, names, labels, edge_labels, of_graphs)
 
     def to_state(self) -> dict[str, Any]:
         """State to save."""

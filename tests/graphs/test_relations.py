@@ -118,7 +118,7 @@ def test_colors_tell_apart_what_looks_different_and_nothing_else(weighted, direc
 
 
 @given(st.integers(0, 10**6), st.booleans(), st.booleans())
-def test_features_and_colors_follow_the_nodes(seed, directed, multi):
+def test_features_follow_the_nodes(seed, directed, multi):
     batch = read_graphs(typed_graphs(4, seed, directed=directed, multi=multi), schema=WEIGHTED)
     features = NodeFeatures().fit(batch)
     shuffled = permuted(batch, seed)

@@ -12,7 +12,7 @@ from skgraphkde.encoders.message_flow import normalized_adjacency
 from skgraphkde.learned import dgl_backend
 from skgraphkde.learned.gcn_module import graph_convolution
 from tests.encoders.common import apart, dense_ahat, make_input, merged
-from tests.encoders.test_relational import dense_relations, featurized, flow_of
+from tests.encoders.test_relational import dense_relations, featurized
 
 needs_dgl = pytest.mark.skipif(dgl_backend.import_dgl() is None, reason="DGL has no build here")
 
@@ -191,7 +191,7 @@ def test_each_relation_has_weights(backend):
     H = dense_ahat(batch) @ X @ module.weights[0].detach().numpy()
     for A, weight in zip(dense_relations(batch), module.relation_weights, strict=True):
         H += A @ X @ weight.detach().numpy()
-    actual = module.encode(flow_of(batch, 1, merged=False))
+    actual = module.encode(apart(batch, 1))
     np.testing.assert_allclose(actual, np.maximum(H, 0), atol=1e-9)
     weights = module.saved_weights()
     assert encoder.restore(module.in_dim, n_relations, weights).n_relations == n_relations
