@@ -7,6 +7,7 @@ from typing import Any
 
 import networkx as nx
 
+from skgraphkde.graphs.formats.common import is_missing
 from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import closest_names
@@ -138,14 +139,8 @@ def _rows(table: Any, ids: tuple[str, ...]) -> Any:
     """Generate the ids of each row, and its other cells by name, without missing ones."""
     others = [name for name in table.columns if name not in ids]
     keys = zip(*(table[name].tolist() for name in ids), strict=True)
-    if not others:
-        yield from ((key, {}) for key in keys)
-        return
-    cells = zip(*(table[name].tolist() for name in others), strict=True)
-    are_given = table[others].notna().to_numpy()
-    names = list(map(str, others))
-    for key, row, given in zip(keys, cells, are_given, strict=True):
-        yield key, {name: x for name, x, ok in zip(names, row, given, strict=True) if ok}
+    for key, cells in zip(keys, table[others].to_dict("records"), strict=True):
+        yield key, {str(name): value for name, value in cells.items() if not is_missing(value)}
 
 
 def _graph_of(found: dict[Hashable, nx.Graph], case: Hashable, what: str) -> nx.Graph:
