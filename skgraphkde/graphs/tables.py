@@ -7,7 +7,6 @@ from typing import Any
 
 import networkx as nx
 
-from skgraphkde.graphs.formats.common import is_missing
 from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import closest_names
@@ -139,8 +138,10 @@ def _rows(table: Any, ids: tuple[str, ...]) -> Any:
     """Generate the ids of each row, and its other cells by name, without missing ones."""
     others = [name for name in table.columns if name not in ids]
     keys = zip(*(table[name].tolist() for name in ids), strict=True)
-    for key, cells in zip(keys, table[others].to_dict("records"), strict=True):
-        yield key, {str(name): value for name, value in cells.items() if not is_missing(value)}
+    cells = table[others].astype(object)
+    columns = cells.where(cells.notna(), None).set_axis(map(str, others), axis=1).to_dict("list")
+    for k, key in enumerate(keys):
+        yield key, {name: column[k] for name, column in columns.items() if column[k] is not None}
 
 
 def _graph_of(found: dict[Hashable, nx.Graph], case: Hashable, what: str) -> nx.Graph:
