@@ -517,7 +517,6 @@ CSV = {
     ),
     "semicolons": (["source;target", "a;b"], None, "its first row is 'source;target'.: write ed"),
     "both": (["source,target,from,to", "a,b,c,d"], None, r'both columns .*, and "from"'),
-    "twice": (["source,Source,target", "a,b,c"], None, "has the column 'source' twice"),
     "a name twice": (["source,target,w,w", "a,b,1,2"], None, "has the column 'w' twice"),
     "an index": ([",source,target", "0,a,b"], None, r"column 1 has no name: .*to_csv\(index=False"),
     "a short row": (["source,target", "a,b", "c"], None, "row 3: 'target' is empty"),

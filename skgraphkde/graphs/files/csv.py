@@ -163,12 +163,10 @@ def read_cells(path: Path) -> Table:
 
 def _take_ids(path: Path, table: Table, name: str) -> list[str]:
     """Remove the column of ids from a table, however it is capitalized."""
-    found = [column for column in table if column.lower() == name]
-    if len(found) > 1:
-        raise ValueError(f"{path} has the column {name!r} twice")
-    ids = table.pop(found[0])
+    column = next(column for column in table if column.lower() == name)
+    ids = table.pop(column)
     if "" in ids:
-        raise ValueError(f"{path}, row {ids.index('') + 2}: {found[0]!r} is empty")
+        raise ValueError(f"{path}, row {ids.index('') + 2}: {column!r} is empty")
     return ids
 
 

@@ -15,7 +15,6 @@ from skgraphkde.graphs.formats.common import (
     columns_of,
     is_a,
     listed_ids,
-    plain,
     row_labels,
     same_order,
 )
@@ -44,19 +43,21 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
             "node attributes)",
         )
     _check_order(index, A, X)
-    A = sp.coo_array(_as_float(index, "A", A))
-    n = A.shape[0]
+    matrix = A if sp.issparse(A) else _floats(index, "A", A)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise GraphError(index, f": the adjacency matrix has shape {matrix.shape}, expected (n, n)")
+    n = matrix.shape[0]
     if X is not None:
-        table, X = X, np.asarray(plain(X))
-        X = _as_float(index, "X", X[:, np.newaxis] if X.ndim == 1 else X)
-        if is_a(table, "pandas", "DataFrame"):
-            X = type(table)(X, columns=table.columns)
-        if len(X) != n:
+        table, X = X, _floats(index, "X", X)
+        X = X[:, np.newaxis] if X.ndim == 1 else X
+        if X.ndim != 2 or len(X) != n:
             raise GraphError(
                 index, f" has {n} nodes in A, but X has shape {X.shape}: give X one row per node"
             )
-    if A.shape != (n, n):
-        raise GraphError(index, f": the adjacency matrix has shape {A.shape}, expected (n, n)")
+        if is_a(table, "pandas", "DataFrame"):
+            X = type(table)(X, columns=table.columns)
+    A = sp.coo_array(matrix)
+    A.data = _floats(index, "A", A.data)
     A.sum_duplicates()
     is_edge = A.data != 0  # also where it is not a number, for the error
     row, column, weights = A.row[is_edge], A.col[is_edge], A.data[is_edge]
@@ -85,16 +86,9 @@ def _check_order(index: int, A: Any, X: Any) -> None:
         )
 
 
-def _as_float(index: int, name: str, matrix: Any) -> Any:
-    """A copy of a matrix in double precision."""
+def _floats(index: int, name: str, matrix: Any) -> np.ndarray:
     try:
-        matrix = matrix if sp.issparse(matrix) else np.asarray(plain(matrix))
-        if matrix.ndim != 2 or np.iscomplexobj(matrix):
-            raise ValueError(
-                "expected real numbers in two dimensions, got "
-                f"{matrix.dtype} in {matrix.ndim} dimensions"
-            )
-        return matrix.astype(float) if sp.issparse(matrix) else as_floats(matrix)
+        return as_floats(matrix)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise GraphError(
             index, f" is not an (A, X) pair of numeric matrices; {name}: {error}"
