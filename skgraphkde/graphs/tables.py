@@ -125,11 +125,11 @@ def _table(table: Any, what: str, columns: tuple[str, ...]) -> Any:
                 f"{closest_names(column, map(str, table.columns))}; name it, as in "
                 "read_tables(graph='case')"
             )
-        is_missing = table[column].isna()
-        if is_missing.any():
-            row = table.index[is_missing.to_numpy().argmax()]
+        empty = table.index[table[column].isna().to_numpy()].tolist()
+        if empty:
             raise ValueError(
-                f"the table of {what}, row {row!r}: {column!r} is empty: fill it or leave it out"
+                f"the table of {what}, row {empty[0]!r}: {column!r} is empty: fill it or leave it "
+                "out"
             )
     return table
 
