@@ -211,47 +211,58 @@ def test_graphml_with_defaults_and_without_namespace(tmp_path):
     assert [name for name, _ in iter_graphs([path])] == [f"{path}#{i}" for i in range(3)]
 
 
-@pytest.mark.parametrize("kind", [' yfiles.foldertype="group"', ""])
-def test_inner_graphs_of_graphml_such_as_groups_of_yed_are_opened(tmp_path, kind):
-    """Both graphs of the group; its arc makes the other edge two arcs."""
-    inner = '<graph edgedefault="directed"><node id="{0}"/>{1}</graph>'
-    group = inner.format("b", '<edge source="b" target="a"/>') + inner.format("c", "")
-    text = f"""<graphml><graph edgedefault="undirected"><node id="a"/><node id="g"{kind}>{group}
-    </node><edge source="a" target="c"/></graph></graphml>"""
-    (tmp_path / "a.graphml").write_text(text)
-    [(_, graph)] = iter_graphs([tmp_path / "a.graphml"])
-    assert sorted(graph.nodes) == ["a", "b", "c", "g"]
-    assert sorted(graph.edges) == [("a", "c"), ("b", "a"), ("c", "a")]
+# A group of yEd has two graphs, and an inner graph of any other node is read alike. The arc in it
+# makes the other edge two arcs.
+INNER = """<graphml><graph edgedefault="undirected"><node id="a"/><node id="g"{}>
+<graph edgedefault="directed"><node id="b"/><edge source="b" target="a"/></graph>
+<graph edgedefault="directed"><node id="c"/></graph></node><edge source="a" target="c"/>
+</graph></graphml>"""
+NODES = '<nodes><node id="a"/><node id="b"/><node id="c"/></nodes>'
+GEXF = f'<gexf xmlns="http://gexf.net/1.3"><graph defaultedgetype="{{}}">{NODES}{{}}</graph></gexf>'
+# GEXF allows edges beside the nodes that a node contains.
+NESTED = f'<gexf><graph><nodes><node id="d">{NODES}{{}}</node></nodes></graph></gexf>'
+EDGE = '<edges><edge source="a" target="b"{}/></edges>'
+TWO = '<edges><edge source="a" target="b"/><edge source="b" target="c" type="mutual"/></edges>'
 
 
-MIXED = {
-    "a.graphml": """<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/>
-<node id="c"/><edge source="a" target="b" directed="true"/><edge source="b" target="c"/>
-</graph></graphml>""",
-    "a.gexf": """<gexf xmlns="http://gexf.net/1.3"><graph defaultedgetype="directed"><nodes>
-<node id="a"/><node id="b"/><node id="c"/></nodes><edges><edge source="a" target="b"/>
-<edge source="b" target="c" type="mutual"/></edges></graph></gexf>""",
-}
-
-
-@pytest.mark.parametrize("name", MIXED)
-def test_an_undirected_edge_among_directed_ones_is_two(tmp_path, name):
-    (tmp_path / name).write_text(MIXED[name])
-    [(_, graph)] = iter_graphs([tmp_path / name])
-    assert sorted(graph.edges) == [("a", "b"), ("b", "c"), ("c", "b")]
-    undirected = read_batch([tmp_path / name], GraphSchema(directed=False))
-    assert undirected.n_edges_per_graph.tolist() == [2]
+@pytest.mark.parametrize(
+    ("suffix", "text", "edges"),
+    [
+        ("graphml", INNER.format(' yfiles.foldertype="group"'), "ac ba ca"),
+        ("graphml", INNER.format(""), "ac ba ca"),
+        (
+            "graphml",
+            """<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><node id="c"/>
+            <edge source="a" target="b" directed="true"/><edge source="b" target="c"/></graph>
+            </graphml>""",
+            "ab bc cb",
+        ),
+        ("gexf", GEXF.format("directed", TWO), "ab bc cb"),
+        ("gexf", GEXF.format("mutual", EDGE.format("")), "ab ba"),
+        ("gexf", GEXF.format("mutual", EDGE.format(' type="directed"')), "ab"),
+        ("gexf", NESTED.format(EDGE.format(' type="directed"')), "ab"),
+    ],
+)
+def test_edges_in_inner_graphs_and_undirected_ones_among_directed_ones(
+    tmp_path, suffix, text, edges
+):
+    path = tmp_path / f"a.{suffix}"
+    path.write_text(text)
+    [(_, graph)] = iter_graphs([path])
+    assert graph.is_directed()
+    assert sorted(map("".join, graph.edges)) == edges.split()
+    undirected = read_batch([path], GraphSchema(directed=False))
+    assert undirected.n_edges_per_graph.tolist() == [len(set(map(frozenset, graph.edges)))]
 
 
 def test_in_gexf_a_label_is_read_unless_it_repeats_the_id(tmp_path):
-    graph = nx.path_graph(["a", "b"])
-    nx.write_gexf(graph, tmp_path / "bare.gexf")
+    path, graph = tmp_path / "a.gexf", nx.path_graph(["a", "b"])
+    nx.write_gexf(graph, path)
+    assert read_batch([path]).labels is None
+    assert read_batch([path], GraphSchema(node_categories="label")).label_names == ("a", "b")
     nx.set_node_attributes(graph, "C", "label")
-    nx.write_gexf(graph, tmp_path / "labeled.gexf")
-    assert read_batch([tmp_path / "bare.gexf"]).labels is None
-    batch = read_batch([tmp_path / "bare.gexf"], GraphSchema(node_categories="label"))
-    assert batch.label_names == ("a", "b")
-    assert read_batch([tmp_path / "labeled.gexf"]).label_names == ("C",)
+    nx.write_gexf(graph, path)
+    assert read_batch([path]).label_names == ("C",)
 
 
 GEPHI = """<?xml version="1.0" encoding="UTF-8"?>
@@ -755,26 +766,6 @@ def test_broken_files_are_named(tmp_path, name):
     with pytest.raises(ValueError, match=message) as caught:
         read_batch([path])
     assert str(caught.value).startswith(str(path))
-
-
-def test_edges_inside_of_nodes_are_edges(tmp_path):
-    """GEXF allows them beside the nodes that a node contains."""
-    inner = '<nodes><node id="b"/><node id="c"/></nodes><edges><edge {}/></edges>'
-    for ends, n_edges in (('source="b" target="c"', 1), ('source="a" target="a"', 0)):
-        nodes = f'<nodes><node id="a">{inner.format(ends)}</node></nodes>'
-        (tmp_path / "a.gexf").write_text(f"<gexf><graph>{nodes}</graph></gexf>")
-        assert read_batch([tmp_path / "a.gexf"]).n_edges_per_graph.tolist() == [n_edges]
-
-
-def test_edges_of_both_directions_unless_said_otherwise(tmp_path):
-    nodes = '<nodes><node id="a"/><node id="b"/></nodes>'
-    edges = '<edges><edge source="a" target="b"{}/></edges>'
-    for kind, adjacency in (("", [[0, 1], [1, 0]]), (' type="directed"', [[0, 1], [0, 0]])):
-        graph = f'<graph defaultedgetype="mutual">{nodes}{edges.format(kind)}</graph>'
-        (tmp_path / "a.gexf").write_text(f"<gexf>{graph}</gexf>")
-        batch = read_batch([tmp_path / "a.gexf"])
-        assert batch.directed
-        assert batch.adjacency.toarray().tolist() == adjacency
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without pipes")
