@@ -18,6 +18,7 @@ from skgraphkde.graphs.assembly import assemble
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.formats import is_one_graph, reader_of
 from skgraphkde.graphs.formats.common import Graph
+from skgraphkde.graphs.formats.pyg import listed
 from skgraphkde.graphs.schema import CONVENTIONS, FittedSchema, GraphSchema, validated
 from skgraphkde.graphs.selection import select_columns
 
@@ -32,7 +33,8 @@ def read_graphs(
     Parameters
     ----------
     graphs : sequence of graphs, or GraphBatch
-        Each is one of
+        Or a ``Batch``, or a ``DataLoader`` that does not shuffle, of PyTorch Geometric. Each graph
+        is one of
 
         - a networkx graph, directed or not, with any hashable node ids;
         - a ``dgl.DGLGraph`` with tensors in ``ndata`` and ``edata``, or a
@@ -97,7 +99,7 @@ def read_graphs(
     schema = validated(schema) if fitted is None else fitted.to_schema()
     if isinstance(graphs, GraphBatch) and len(graphs):
         return select_columns(graphs, schema)
-    graphs = enumerate(_check_sequence(graphs))
+    graphs = enumerate(_check_sequence(listed(graphs)))
     batches: list[GraphBatch] = []
     for are_batches, group in groupby(graphs, key=lambda x: isinstance(x[1], GraphBatch)):
         if are_batches:

@@ -27,6 +27,26 @@ from skgraphkde.graphs.problems import GraphError
 _RESERVED = ("edge_index", "num_nodes", "y", "ptr", "batch", "train_mask", "val_mask", "test_mask")
 
 
+def listed(graphs: Any) -> Any:
+    """The graphs of a ``Batch`` or a ``DataLoader``, in a list; anything else as it is.
+
+    Raises
+    ------
+    ValueError
+        If a DataLoader shuffles.
+    """
+    if is_a(graphs, "torch_geometric.data", "Batch"):
+        return graphs.to_data_list()
+    if not is_a(graphs, "torch_geometric.loader", "DataLoader"):
+        return graphs
+    if not is_a(graphs.sampler, "torch.utils.data", "SequentialSampler"):
+        raise ValueError(
+            "the DataLoader shuffles, so the scores would be in an order that nobody knows: give "
+            "loader.dataset"
+        )
+    return [graph for batch in graphs for graph in batch.to_data_list()]
+
+
 def read_pyg(index: int, graph: Any, node_names: tuple[str, ...]) -> Graph:
     """Read a graph, undirected if it holds each edge in both directions.
 
