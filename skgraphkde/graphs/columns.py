@@ -7,6 +7,7 @@ the graph, the node or edge, and the cure.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -63,21 +64,23 @@ class Elements:
     ) -> None:
         self.graphs, self.part, self.missing, self.labels = graphs, part, missing, labels
         self.directed = directed
-        self.ptr = offsets([len(graph.ids(part)) for graph in graphs])
+        self.ptr = offsets([graph.size(part) for graph in graphs])
         self.kept = np.arange(self.ptr[-1]) if kept is None else kept
 
     def __len__(self) -> int:
         return len(self.kept)
 
-    @property
+    @cached_property
     def owner(self) -> np.ndarray:
         """The position in `graphs` of the graph of each element, shape (n_elements,)."""
         return np.repeat(np.arange(len(self.graphs)), np.diff(self.ptr))[self.kept]
 
-    def _find(self, k: int) -> tuple[Graph, Any]:
-        """The graph of an element, and the element's id."""
-        i = int(self.owner[k])
-        return self.graphs[i], self.graphs[i].ids(self.part)[self.kept[k] - self.ptr[i]]
+    def _find(self, k: int) -> tuple[int, str]:
+        """The position of the graph of an element, and the element's name in a message."""
+        i = self.owner[k]
+        graph, position = self.graphs[i], self.kept[k] - self.ptr[i]
+        is_graph = self.part == "graph"
+        return graph.index, "" if is_graph else f", {self.part} {graph.ids(self.part)[position]!r}"
 
     def error(self, k: int, text: str, other: int | None = None) -> GraphError:
         """The error that an element is wrong.
@@ -91,14 +94,8 @@ class Elements:
         other : int, default=None
             Another element, which the message names at its end.
         """
-        graph, name = self._find(k)
-        is_graph = self.part == "graph"
-        text = text if is_graph else f", {self.part} {name!r}{text}"
-        if other is None:
-            return GraphError(graph.index, text)
-        graph_of_other, name = self._find(other)
-        rest = "" if is_graph else f", {self.part} {name!r}"
-        return GraphError(graph.index, text, graph_of_other.index, rest)
+        index, name = self._find(k)
+        return GraphError(index, f"{name}{text}", *(() if other is None else self._find(other)))
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -318,7 +315,7 @@ class Elements:
             if is_missing(value):
                 continue
             if is_a(value, "pandas", "Series"):
-                self._check_labels(self._find(k)[0], name, value.index)
+                self._check_labels(self.graphs[self.owner[k]], name, value.index)
             try:
                 found[k] = np.atleast_1d(as_floats(value))
             except (TypeError, ValueError, RuntimeError, OverflowError) as error:

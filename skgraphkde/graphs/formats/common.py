@@ -74,6 +74,10 @@ class Graph:
         """The data of the nodes, the edges, or the graph; `part` is "node", "edge" or "graph"."""
         return {"node": self.nodes, "edge": self.edges, "graph": self.whole}[part]
 
+    def size(self, part: str) -> int:
+        """The number of nodes, of edges, or of graphs, which is 1."""
+        return {"node": len(self.names), "edge": len(self.pairs), "graph": 1}[part]
+
     def ids(self, part: str) -> Sequence[Any]:
         """The ids of the nodes, the pairs of them that edges join, or the position of the graph."""
         if part == "node":
