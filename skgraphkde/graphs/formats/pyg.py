@@ -15,12 +15,12 @@ from skgraphkde.graphs.formats.common import (
     Graph,
     columns_of_graph,
     is_a,
+    join_types,
     length,
     longest,
     pair_array,
     plain,
 )
-from skgraphkde.graphs.formats.typed import join_types
 from skgraphkde.graphs.problems import GraphError
 
 # Items of a Data that are no columns.
