@@ -196,7 +196,8 @@ def _members(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, bytes
                 f"{path}, {member.filename} would expand to {member.file_size} bytes, more than "
                 f"{LARGEST_RATIO} times the size of the zip: it is not a data set"
             )
-        contents[part] = archive.read(member)
+        with archive.open(member) as file:  # archive.read does not stop at the size in the header
+            contents[part] = file.read(max(member.file_size, 1))
     return contents
 
 
