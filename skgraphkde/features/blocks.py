@@ -398,7 +398,10 @@ class EdgeBlock(Block):
 
     def standardized(self, batch: GraphBatch) -> np.ndarray:
         """Standardized numeric attributes of the arcs, shape (n_arcs, n_numbers)."""
-        return (np.asarray(batch.edge_attributes) - self.mean) / self.scale
+        values = batch.edge_attributes
+        if values is None and not batch.adjacency.nnz:  # graphs without edges have no edge data
+            values = np.zeros((0, len(self.columns)))
+        return (np.asarray(values) - self.mean) / self.scale
 
     def graph_means(self, batch: GraphBatch) -> dict[str, np.ndarray]:
         """Means over the edges of each graph, by column; NaN for a graph without such edges."""

@@ -6,6 +6,7 @@ precede any estimator of graphs in a pipeline.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -247,11 +248,13 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         """
         blocks = [block(batch) for block in self.blocks_]
         featurized = batch.replace(attributes=blocks[0] if len(blocks) == 1 else np.hstack(blocks))
-        groups = self.edge_groups_
-        if groups.categories:
-            edge_labels = groups.of_arcs(batch)
-            return featurized.replace(edge_labels=edge_labels, edge_label_names=groups.names)
-        return featurized.replace(edge_labels=None, edge_label_names=())
+        groups, has_groups = self.edge_groups_, bool(self.edge_groups_.categories)
+        name = "+".join(batch.schema.edge_categories) or "label"
+        return featurized.replace(
+            edge_labels=groups.of_arcs(batch) if has_groups else None,
+            edge_label_names=groups.names if has_groups else (),
+            schema=replace(featurized.schema, edge_categories=(name,) if has_groups else ()),
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features, in the order of the columns.

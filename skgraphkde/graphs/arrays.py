@@ -164,21 +164,6 @@ def columns_by_name(
     return columns
 
 
-def used_codes(codes: np.ndarray | None, names: tuple[Hashable, ...]) -> tuple:
-    """Codes in a vocabulary without the names that none of them has, and these names.
-
-    Parameters
-    ----------
-    codes : ndarray of int or None
-    names : tuple of hashable
-        The vocabulary.
-    """
-    if codes is None:
-        return None, ()
-    used, codes = np.unique(codes, return_inverse=True)
-    return codes, tuple(names[code] for code in used)
-
-
 def codes_in(
     values: Iterable[Hashable], vocabulary: Iterable[Hashable], unknown: int = -1
 ) -> np.ndarray:

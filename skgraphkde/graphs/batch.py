@@ -7,7 +7,7 @@ after :mod:`skgraphkde.graphs.readers`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
@@ -48,6 +48,13 @@ class Data(NamedTuple):
         """The data of some rows."""
         labels = None if self.labels is None else self.labels[rows]
         return Data(labels, self.names, None if self.numbers is None else self.numbers[rows])
+
+    def in_use(self) -> Data:
+        """The same data, in a vocabulary without the names that no row has."""
+        if self.labels is None:
+            return self
+        used, labels = np.unique(self.labels, return_inverse=True)
+        return Data(labels, tuple(self.names[code] for code in used), self.numbers)
 
     @classmethod
     def joined(cls, parts: Sequence[Data]) -> Data:
@@ -222,22 +229,6 @@ class GraphBatch:
         """Number of neighbors of each node, shape (n_nodes,), in both directions."""
         return np.diff(self.underlying.indptr)
 
-    def label_codes(self, code_of: Mapping[Hashable, int], unknown: int) -> np.ndarray:
-        """The code of each node's label in a vocabulary that `fit` saw.
-
-        Parameters
-        ----------
-        code_of : mapping from label to int
-        unknown : int
-            The code of all other labels.
-
-        Returns
-        -------
-        ndarray of int, shape (n_nodes,)
-        """
-        codes = np.array([code_of.get(name, unknown) for name in self.label_names], dtype=int)
-        return codes[self.labels]
-
     def check_labels(self) -> None:
         """Raise a ValueError if the nodes have no labels, where the training graphs had them."""
         if self.labels is None:
@@ -319,13 +310,9 @@ class GraphBatch:
         """Graphs `key` (an int, a slice, an index array or a boolean mask), always as a batch."""
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]  # scikit-learn indexes anything with a shape as X[key, ...]
-        if isinstance(key, int | np.integer):
-            if not -self.n_graphs <= key < self.n_graphs:
-                raise IndexError(f"graph {key} is out of range: the batch has {self.n_graphs}")
-            key = [key]
         if isinstance(key, slice) and key.indices(self.n_graphs) == (0, self.n_graphs, 1):
             return self  # which is immutable
-        return self._take(np.arange(self.n_graphs)[key])
+        return self._take(np.atleast_1d(np.arange(self.n_graphs)[key]))
 
     def _take(self, index: np.ndarray) -> GraphBatch:
         start, stop = self.node_ptr[index], self.node_ptr[index + 1]

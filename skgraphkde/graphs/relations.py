@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import Messages, hash64, quantize
-from skgraphkde.persistence import State, check_distinct, register
+from skgraphkde.persistence import State, register
 
 # Categories that are told apart; the others are one.
 MOST_CATEGORIES = 16
@@ -66,9 +66,9 @@ class EdgeGroups:
 
     def of_arcs(self, batch: GraphBatch) -> np.ndarray:
         """The group of each arc, shape (n_arcs,); the number of groups if it is of none."""
-        if not self.categories:
-            return np.zeros(batch.adjacency.nnz, dtype=np.int64)
         n_categories = len(self.categories)  # the code of all others, which are a group, or of none
+        if batch.edge_labels is None:
+            return np.full(batch.adjacency.nnz, n_categories)
         return codes_in(batch.edge_label_names, self.categories, n_categories)[batch.edge_labels]
 
     def to_state(self) -> dict[str, Any]:
@@ -81,8 +81,6 @@ class EdgeGroups:
         directed, has_others = state.take("directed", bool), state.take("has_others", bool)
         categories = state.take("categories", tuple)
         state.check(len(categories) <= MOST_CATEGORIES, "categories has too many values")
-        check_distinct(categories, "EdgeGroups: categories has a value twice")
-        state.check(categories or not has_others, "there are others of no categories")
         return cls(directed, categories, has_others)
 
 
@@ -143,7 +141,14 @@ def messages(batch: GraphBatch, groups: np.ndarray | None, *, weighted: bool) ->
         back = sp.csr_array(sp.csr_array((np.arange(A.nnz), A.indices, A.indptr), A.shape).T)
         keys = keys if len(keys) == 1 else keys[back.data]
         passed.append(Messages(back.indices, back.indptr, hash64(keys + np.uint64(1))))
-    if weighted and batch.underlying is not A:  # which encoders see as well
-        U = batch.underlying
+    U = batch.underlying  # which encoders see as well
+    if weighted and U is not A:
+        if not batch.directed:
+            # Only parallel edges: colors must not depend on the other graphs of the batch.
+            counts = sp.csr_array((np.ones(A.nnz), A.indices, A.indptr), A.shape).copy()
+            counts.sum_duplicates()
+            U = U.copy()
+            U.data[counts.data == 1] = 0
+            U.eliminate_zeros()
         passed.append(Messages(U.indices, U.indptr, hash64(quantize(U.data) + np.uint64(2))))
     return passed

@@ -365,7 +365,7 @@ THRESHOLDS = ("parameters", "training", "twins", "edges", "energy_thresholds")
         ),
         ("defaults", ("references", "schema", "directed"), 1, "directed is missing or not of type"),
         ("defaults", ("references", "schema", "missing"), "drop", "missing is not one of"),
-        ("defaults", ("edge_groups_", "has_others"), True, "there are others of no categories"),
+        ("defaults", ("edge_groups_", "has_others"), True, "the encoder's weight"),
         (
             "defaults",
             ("edge_groups_", "directed"),
