@@ -212,14 +212,13 @@ class ModelFitter:
 
     def _train(self, density: DensityModel) -> dict[str, list]:
         self._check_training(density)
-        from skgraphkde.learned.modules import TrainableModel
         from skgraphkde.learned.trainer import Trainer
 
         checkpoint = None if self.training.checkpoint is None else self._checkpoint()
         twins = self.training.specification("twins").structural(self.graphs, self.rng)
-        learn_weights = self.training.learn_weights
         trainer = Trainer(
-            TrainableModel(density, self.device or "cpu", learn_weights=learn_weights),
+            density,
+            self.device or "cpu",
             self.featurized,
             [self.features.transform_batch(twin) for twin in twins],
             self.training,

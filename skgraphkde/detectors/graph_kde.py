@@ -25,7 +25,6 @@ from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.gcn import GCN
-from skgraphkde.learned.history import history_arrays, taken_history
 from skgraphkde.learned.twins import Twins, swap_features
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import shorthand_options
@@ -440,8 +439,8 @@ class GraphKDEDetector(
         self.model_ = state.take_instance("model_", GraphModel)
         is_same = self.model_.references.schema == self.schema_
         state.check(is_same, "schema_ differs from the schema of the references")
-        n_weights = sum(map(len, self.model_.bandwidths))
-        self.history_ = taken_history("history_", state.take("history_", dict), n_weights)
+        history = state.take("history_", dict)
+        self.history_ = {name: column.tolist() for name, column in history.items()}
         correlation = state.take_number("untrained_rank_correlation_", -1.01, 1.01)
         self.untrained_rank_correlation_ = correlation
         self.twin_seed_ = state.take_count("twin_seed_", 2**32 - 1)
@@ -453,5 +452,7 @@ class GraphKDEDetector(
     def to_state(self) -> dict[str, Any]:
         """State to save."""
         state = super().to_state()
-        state["fitted"]["history_"] = history_arrays(self.history_)
+        # As arrays, which may contain the nan of epoch 0.
+        history = {name: np.array(column) for name, column in self.history_.items()}
+        state["fitted"]["history_"] = history
         return state

@@ -522,7 +522,7 @@ def device_of(device: Any, encoder: FittedEncoder, *, fitted: bool = False) -> A
     if isinstance(device, str) and (device == "cpu" or (device == "auto" and not encoder.is_torch)):
         return None
     check_torch(f"device={device!r}")
-    from skgraphkde.learned.devices import resolve_device
+    from skgraphkde.learned.tensors import resolve_device
 
     resolved = resolve_device(device, fitted)
     return None if resolved.type == "cpu" and resolved.index is None else resolved

@@ -15,7 +15,7 @@ from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection.properties import properties_of
-from skgraphkde.inspection.wording import FeatureWords, commonness, part_names
+from skgraphkde.inspection.wording import commonness, feature_words, part_names
 from skgraphkde.views.base import Property
 from skgraphkde.views.parts import LISTED, places
 
@@ -83,7 +83,7 @@ class Profiles:
         edges = self.properties.edges
         self.of_edges = () if edges is None else self.properties.edge_means(graphs[:1])
         last = model.features.block("degree")
-        self.words = FeatureWords("" if last is None else last.names[-2])
+        self.last_degree = "" if last is None else last.names[-2]
 
     def reasons(self, i: int, most: int) -> list[Reason]:
         """The strongest reasons for one graph."""
@@ -136,7 +136,8 @@ class Profiles:
         most = np.argsort(-away, kind="stable")[:LISTED]
         most = most[away[most] > away.max() / 2]
         kind = self.properties.kinds[place]
-        text = self.words(kind, name, own * scale + mean, known * scale + mean, z)
+        means = own * scale + mean, known * scale + mean
+        text = feature_words(kind, name, *means, z, self.last_degree)
         return name, text, tuple(most.tolist())
 
     def _deviation(self, i: int, j: int) -> float:

@@ -17,9 +17,9 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
+from skgraphkde.inspection.results import Judgement, judge
 from skgraphkde.inspection.wording import checked_names, graph_names, node_ids
 from skgraphkde.persistence import atomic_file
-from skgraphkde.reporting.findings import Finding, findings
 from skgraphkde.reporting.rendering import LONGEST, Drawn, Row, render
 
 # The graphs that are drawn, at most: the oddest.
@@ -94,8 +94,8 @@ def report(
     names, ids = checked_names(names, len(batch)), node_ids(graphs)
     for start in range(0, len(batch), CHUNK):
         part = slice(start, start + CHUNK)
-        for i, finding in enumerate(page.judge(batch[part], ids and ids[part]), start):
-            page.add(names[i], batch[i], finding, ids and ids[i])
+        for i, judged in enumerate(page.judge(batch[part], ids and ids[part]), start):
+            page.add(names[i], batch[i], judged, ids and ids[i])
     html = page.html()
     if path is None:
         return HtmlPage(html)
@@ -149,18 +149,19 @@ class Page:
         self.listed: list[Row] = []
         self.oddest: list[tuple[float, int, Drawn]] = []  # a heap, its top is the least odd
 
-    def judge(self, batch: GraphBatch, ids: list | None = None) -> list[Finding]:
+    def judge(self, batch: GraphBatch, ids: list | None = None) -> list[Judgement]:
         """Judge graphs; `ids` of the nodes of each, or None for their positions."""
-        return findings(self.detector, self.detector.read(batch), ids)
+        return judge(self.detector, self.detector.read(batch), node_names=ids)
 
     def add(
-        self, name: Any, graph: GraphBatch, finding: Finding, ids: Sequence[Any] | None = None
+        self, name: Any, graph: GraphBatch, judged: Judgement, ids: Sequence[Any] | None = None
     ) -> None:
         """Add one graph, with the ids of its nodes in their order; None: their positions."""
         number = len(self.listed)
-        self.listed.append(Row(number, shown(str(name), LONGEST), finding))
+        sizes = graph.n_nodes, int(graph.n_edges_per_graph[0])
+        self.listed.append(Row(number, shown(str(name), LONGEST), judged, *sizes))
         # Of equally odd ones, the first remain; no two have the same number.
-        heapq.heappush(self.oddest, (-finding.decision, -number, Drawn(number, graph, ids)))
+        heapq.heappush(self.oddest, (-judged.decision, -number, Drawn(number, graph, ids)))
         if len(self.oddest) > PICTURED:
             heapq.heappop(self.oddest)
 

@@ -31,7 +31,6 @@ from skgraphkde import (
 )
 from tests.conftest import random_graphs
 from tests.detectors.forging import (
-    at,
     changed,
     encoded,
     find,
@@ -470,20 +469,3 @@ THRESHOLDS = ("parameters", "training", "twins", "edges", "energy_thresholds")
 def test_items_that_are_wrong(folder, path, name, place, value, message):
     tree, arrays = persistence.read(folder / name)
     refused(path, replaced(tree, arrays, find(tree, *place), value), message)
-
-
-@pytest.mark.parametrize(
-    ("name", "array", "message"),
-    [
-        ("loss", np.zeros(2), "losses of the history are not those of epochs"),
-        ("loss", np.array([np.nan, np.inf]), "losses of the history are not those of epochs"),
-        ("seconds", np.zeros(3), r"seconds is float64 \(3,\), expected float64 \(2,\)"),
-        ("mixture_weights", np.zeros((2, 5)), r"mixture_weights is float64 \(2, 5\)"),
-        ("more", np.zeros(2), "more"),
-    ],
-)
-def test_histories_that_no_training_has(folder, path, name, array, message):
-    tree, arrays = persistence.read(folder / "nested")
-    place = find(tree, "fitted", "history_")
-    history = {**at(tree, place)["dict"], name: {"array": name}}
-    refused(path, replaced(tree, arrays, place, {"dict": history}, {name: array}), message)

@@ -29,7 +29,7 @@ from tests.distances.common import (
 @pytest.fixture(params=[None, 5, pytest.param(1, marks=pytest.mark.slow)], ids="tile{}".format)
 def tile_width(request, monkeypatch):
     if request.param is not None:
-        monkeypatch.setattr(torch_tiles, "tile_width", lambda points, n_sums=0: request.param)
+        monkeypatch.setattr(torch_tiles, "tile_width", lambda points, n_gammas: request.param)
         monkeypatch.setattr(cpu, "ROW_TILE", 2 * request.param)
         monkeypatch.setattr(cpu, "COLUMN_TILE", request.param)
         monkeypatch.setattr(cpu, "FREQUENCIES", 3)
@@ -243,18 +243,9 @@ def test_pickles_leave_out_what_is_kept():
     np.testing.assert_array_equal(kernel_means(restored[:2], restored), expected)
 
 
-# -- tiles of the engine in plain torch ------------------------------------------------------------
-
-
-def test_tiles_fit_into_working_memory():
+def test_tiles_of_plain_torch_fit_into_working_memory():
     points = torch.zeros(1, dtype=torch.float64)
     with config_context(working_memory=1):
-        width = torch_tiles.tile_width(points)
-        assert 4 * 8 * width**2 <= 2**20 < 4 * 8 * (width + 1) ** 2
-    assert torch_tiles.tile_width(points) == 1024
-
-
-def test_tiles_are_cut_between_measures_where_possible():
-    P = DiscreteMeasures.from_clouds(torch.zeros(20, 1), np.array([0, 3, 6, 18, 20]))
-    tiles = torch_tiles.tiles(P.points, P.weights, 7)
-    assert [tile.points[-1].item() for tile in tiles] == [5, 12, 19]
+        width = torch_tiles.tile_width(points, 5)
+        assert 12 * 8 * width**2 <= 2**20 < 12 * 8 * (width + 1) ** 2
+    assert torch_tiles.tile_width(points, 5) == 1024
