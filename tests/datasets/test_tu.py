@@ -372,13 +372,6 @@ def test_a_small_zip_that_would_fill_the_memory(tmp_path, files):
     assert peak(refused)[0] < 10**7
 
 
-@pytest.mark.parametrize("part", ["A", "node_attributes"])
-def test_one_line_of_commas_is_refused(tmp_path, files, part):
-    files |= {part: f"{files[part]}{',' * 1_000}1\n"}
-    with pytest.raises(ValueError, match=rf"TINY_{part}\.txt, line \d+: expected"):
-        fetch(tmp_path, files)
-
-
 def peak(function, *arguments):
     """Bytes that a call held at once, and what it returned."""
     tracemalloc.start()
@@ -387,24 +380,6 @@ def peak(function, *arguments):
         return tracemalloc.get_traced_memory()[1], returned
     finally:
         tracemalloc.stop()
-
-
-def test_a_wide_table_is_read(tmp_path):
-    files = tu_files(read_graphs([nx.path_graph(2)]))
-    row = ",".join(["0.5"] * 99_999 + ["1"])
-    files["node_attributes"] = f"{row}\r\n{row}"
-    n_bytes, bunch = peak(fetch, tmp_path, files)
-    assert bunch.graphs.attributes.shape == (2, 100_000)
-    assert bunch.graphs.attributes[:, -2:].tolist() == [[0.5, 1]] * 2
-    assert n_bytes < 6 * 10**7
-
-
-def test_a_member_that_is_there_twice(tmp_path, files):
-    folder = write_zip(tmp_path, files)
-    with zipfile.ZipFile(folder / "TINY.zip", "a") as archive:
-        archive.writestr("other/TINY_A.txt", "1, 2\n2, 1\n")
-    with pytest.raises(ValueError, match=r"TINY\.zip has TINY_A\.txt twice: keep one"):
-        fetch_tu_dataset("TINY", data_home=folder)
 
 
 def test_a_wrong_member_name(tmp_path, files):
