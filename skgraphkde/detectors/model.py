@@ -270,6 +270,16 @@ class GraphModel:
             self.features, self._density, references, views, training_scores, self.device
         )
 
+    def leave_one_out_log_p_values(self) -> np.ndarray:
+        """Log p-values of the training graphs in each view, each compared with the others.
+
+        Returns
+        -------
+        ndarray of shape (n_views, n_training_graphs)
+            Their sum over views is the result of :meth:`leave_one_out`.
+        """
+        return np.array([x.leave_one_out() for x in self._log_p_values])
+
     def leave_one_out(self) -> np.ndarray:
         """Leave-one-out scores of the training graphs, with several views."""
         return np.sum([x.leave_one_out() for x in self._log_p_values], axis=0)

@@ -20,14 +20,6 @@ def node_ids(graphs: Any) -> list[list] | None:
     return [list(graph) for graph in graphs] if _are_networkx(graphs) else None
 
 
-def graph_names(graphs: Any) -> list[str] | None:
-    """The names of networkx graphs, as in ``graph.graph["name"]``; None unless all have one."""
-    if not _are_networkx(graphs):
-        return None
-    names = [graph.graph.get("name") for graph in graphs]
-    return [str(name) for name in names] if all(names) else None
-
-
 def _are_networkx(graphs: Any) -> bool:
     return not isinstance(graphs, GraphBatch) and all(isinstance(x, nx.Graph) for x in graphs)
 

@@ -64,7 +64,7 @@ def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) 
         shares = shares_of(detector, graph, judged.references, judged.distances, judged.view)
     novelty = model.first(Novelty)
     if novelty is not None:
-        new_from, radius = novelty.new_from(graph), novelty.radius
+        new_from, radius = novelty.new_from(graph, np.array([judged.own])), novelty.radius
     return Nodes(shares, new_from, radius, is_near)
 
 

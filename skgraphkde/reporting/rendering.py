@@ -22,8 +22,8 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.display.graph_drawing import common_categories
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import known_name, shown
 from skgraphkde.graphs.naming import listed as named
-from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.inspection.results import Judgement
 from skgraphkde.reporting import pictures
@@ -244,7 +244,7 @@ class _Details:
 def _known(detector: Any, position: int, names: Sequence[Any] | None) -> str:
     """A known graph, in words."""
     references = detector.model_.references
-    name = f"known graph {position}" if names is None else shown(names[position], BRIEF)
+    name = known_name(references, position) if names is None else shown(names[position], BRIEF)
     n_nodes = references.n_nodes_per_graph[position]
     n_edges = references.n_edges_per_graph[position]
     return f"{name} ({n_nodes} nodes, {n_edges} edges)"
