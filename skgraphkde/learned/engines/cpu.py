@@ -32,12 +32,8 @@ def kernel_means(
     -------
     Tensor of shape (n_gammas, W.shape[0], V.shape[0])
     """
-    known = None if y is None else _points(y)
-    tiling, is_swapped = cpu.tiling_of(_points(x), W, known, V, gammas, memo)
-    other = x if y is None or V is None else y
-    if is_swapped:
-        return _KernelMeans.apply(other, x, tiling).mT
-    return _KernelMeans.apply(x, other, tiling)
+    supports = cpu.supports(_points(x), W, None if y is None else _points(y), V, memo)
+    return _KernelMeans.apply(x, x if y is None else y, supports, gammas)
 
 
 def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:
@@ -69,8 +65,7 @@ def feature_means(
     -------
     Tensor of shape (n_gammas, n_measures, 2 * n_frequencies)
     """
-    of_dtype = frequencies.astype(_points(x).dtype, copy=False)
-    return _FeatureMeans.apply(x, cpu.Features(W, gammas, of_dtype))
+    return _FeatureMeans.apply(x, W, gammas, frequencies)
 
 
 def _points(x: torch.Tensor) -> np.ndarray:
@@ -79,15 +74,22 @@ def _points(x: torch.Tensor) -> np.ndarray:
 
 class _KernelMeans(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, y: torch.Tensor, tiling: cpu.Tiling) -> torch.Tensor:
-        ctx.tiling = tiling
-        return torch.from_numpy(tiling.means())
+    def forward(
+        ctx: Any,
+        x: torch.Tensor,
+        y: torch.Tensor,
+        supports: tuple[cpu.Support, cpu.Support],
+        gammas: Sequence[float],
+    ) -> torch.Tensor:
+        ctx.operands = *supports, gammas
+        return torch.from_numpy(cpu.means_of(*supports, gammas))
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> tuple:
-        grad_x, grad_y = ctx.tiling.gradients(grad.numpy())
-        return torch.from_numpy(grad_x), torch.from_numpy(grad_y), None
+        rows, columns, gammas = ctx.operands
+        of_rows, of_columns = cpu.gradients_of(rows, columns, gammas, grad.numpy())
+        return torch.from_numpy(of_rows), torch.from_numpy(of_columns), None, None
 
 
 class _SelfMeans(torch.autograd.Function):
@@ -110,13 +112,21 @@ class _SelfMeans(torch.autograd.Function):
 
 class _FeatureMeans(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, features: cpu.Features) -> torch.Tensor:
+    def forward(
+        ctx: Any,
+        x: torch.Tensor,
+        W: sp.csr_array,
+        gammas: Sequence[float],
+        frequencies: np.ndarray,
+    ) -> torch.Tensor:
         ctx.save_for_backward(x)
-        ctx.features = features
-        return torch.from_numpy(features.means(_points(x)))
+        ctx.operands = W, gammas, frequencies
+        return torch.from_numpy(cpu.feature_means(_points(x), W, gammas, frequencies))
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> tuple:
         (x,) = ctx.saved_tensors
-        return torch.from_numpy(ctx.features.gradient(_points(x), grad.numpy())), None
+        W, gammas, frequencies = ctx.operands
+        gradient = cpu.feature_gradient(_points(x), W, gammas, frequencies, grad.numpy())
+        return torch.from_numpy(gradient), None, None, None
