@@ -12,8 +12,7 @@ from skgraphkde.computing import pool
 from skgraphkde.computing.threads import distance_threads
 from skgraphkde.distances import DiscreteMeasures, engines
 from skgraphkde.distances.engines import cpu
-from skgraphkde.learned.engines import cpu as loops
-from skgraphkde.learned.engines import engine_for, torch_tiles
+from skgraphkde.learned.engines import torch_tiles
 from tests.conftest import GAMMAS
 from tests.distances.common import (
     TOLERANCE,
@@ -27,7 +26,7 @@ from tests.distances.common import (
 )
 
 
-@pytest.fixture(params=[None, 5, pytest.param(1, marks=pytest.mark.slow)], ids="tile{}".format)
+@pytest.fixture(params=[None, 5], ids="tile{}".format)
 def tile_width(request, monkeypatch):
     if request.param is not None:
         monkeypatch.setattr(torch_tiles, "tile_width", lambda points, n_sums=0: request.param)
@@ -189,10 +188,6 @@ def test_results_do_not_depend_on_the_number_of_threads(working_memory, monkeypa
     for one, three in zip(*results, strict=True):
         np.testing.assert_array_equal(one, three)
     np.testing.assert_array_equal(of_arrays, results[0][0])  # the same loops
-
-
-def test_the_engine_of_the_cpu():
-    assert engine_for(torch.zeros(1, 1)) is loops
 
 
 # -- what is kept of the columns between calls -----------------------------------------------------
