@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ContextDecorator, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -21,10 +21,10 @@ from threadpoolctl import LibController, ThreadpoolController
 _n_threads: ContextVar[int | None] = ContextVar("n_threads", default=None)
 
 
-class SharedLimit:
+class SharedLimit(ContextDecorator):
     """A limit that is global to a process, and that several calls may hold at the same time.
 
-    It is a context manager, whose value is the state before. A forked child starts without limits,
+    It is a context manager and a decorator, whose value is the state before. A forked child starts without limits,
     and without the lock that another thread of the parent held.
 
     Parameters

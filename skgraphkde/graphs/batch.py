@@ -299,7 +299,7 @@ class GraphBatch:
     def from_state(cls, state: State) -> GraphBatch:
         """The graphs in a file, whose arrays fit together: compiled loops do not check indices."""
         schema = state.take_instance("schema", FittedSchema)
-        names = state.take_optional("names", tuple)
+        names = state.take("names", tuple) if "names" in state else None
         node_ptr = state.take_array("node_ptr", np.int64, (None,))
         adjacency = state.take("adjacency", sp.csr_array)
         _check_structure(state, node_ptr, adjacency)

@@ -32,12 +32,13 @@ def kernel_means(
     -------
     Tensor of shape (n_gammas, W.shape[0], V.shape[0])
     """
-    known = None if y is None else _points(y)
-    tiling, is_swapped = cpu.tiling_of(_points(x), W, known, V, gammas, memo)
-    other = x if y is None or V is None else y
-    rows, columns = (other, x) if is_swapped else (x, other)
-    means = _Differentiable.apply(tiling.means(), tiling.gradients, rows, columns)
-    return means.mT if is_swapped else means
+    rows, columns = cpu.supports(_points(x), W, None if y is None else _points(y), V, memo)
+
+    def gradients(grad: np.ndarray) -> tuple[np.ndarray, ...]:
+        return cpu.gradients_of(rows, columns, gammas, grad)
+
+    means = cpu.means_of(rows, columns, gammas)
+    return _Differentiable.apply(means, gradients, x, x if y is None else y)
 
 
 def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:
@@ -75,12 +76,12 @@ def feature_means(
     Tensor of shape (n_gammas, n_measures, 2 * n_frequencies)
     """
     points = _points(x)
-    features = cpu.Features(W, gammas, frequencies.astype(points.dtype, copy=False))
 
     def gradients(grad: np.ndarray) -> tuple[np.ndarray]:
-        return (features.gradient(points, grad),)
+        return (cpu.feature_gradient(points, W, gammas, frequencies, grad),)
 
-    return _Differentiable.apply(features.means(points), gradients, x)
+    means = cpu.feature_means(points, W, gammas, frequencies)
+    return _Differentiable.apply(means, gradients, x)
 
 
 def _points(x: torch.Tensor) -> np.ndarray:
