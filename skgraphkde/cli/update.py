@@ -21,7 +21,7 @@ from skgraphkde.cli.options import (
 )
 from skgraphkde.cli.runtime import Skipped, echo, judged, only_writer, progress
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.updating import UpdatableDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import FileGraph, read_files
 
@@ -61,7 +61,7 @@ def update(
     click.get_current_context().with_resource(only_writer(output))
     contents = load_model(model, detector)
     fitted = contents.detector
-    if not isinstance(fitted, UpdatableDetector):
+    if not isinstance(fitted, GraphKDEDetector):
         raise click.ClickException(
             f"{model} contains a {type(fitted).__name__}, which cannot be updated: fit it again, "
             "on old and new graphs together"
@@ -87,7 +87,7 @@ def update(
     skipped.exit_if_any()
 
 
-def _join(detector: UpdatableDetector, graphs: list[FileGraph], skipped: Skipped) -> int:
+def _join(detector: GraphKDEDetector, graphs: list[FileGraph], skipped: Skipped) -> int:
     """The number of graphs that joined, in one update: all that can be scored.
 
     One after the other, each would be scored by those before it, and copies among them would

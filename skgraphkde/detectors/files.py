@@ -16,7 +16,7 @@ from skgraphkde.persistence.registry import is_registered
 
 __all__ = ["Contents", "InvalidFileError", "load", "read", "save"]
 
-FORMAT, FORMAT_VERSION = "skgraphkde", 6
+FORMAT_VERSION = 6
 
 
 class InvalidFileError(ValueError):
@@ -58,7 +58,6 @@ def save(detector: Any, path: str | os.PathLike, notes: dict[str, Any] | None = 
             "class with skgraphkde.register"
         )
     contents = {
-        "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "library_version": __version__,
         "notes": notes or {},
@@ -146,23 +145,16 @@ def read(path: str | os.PathLike) -> Contents:
 
 
 def _contents(tree: Any, arrays: dict[str, Any]) -> Contents:
-    _check_version(tree)  # before decoding, as another version may encode differently
-    state = State("file", persistence.decode(tree, arrays))
-    state.take_choice("format", (FORMAT,))
-    state.take_count("format_version")
-    notes, library = state.take("notes", dict), state.take("library_version", str)
-    detector = state.take_instance("detector", OutlierMixin)
-    state.check_empty()
-    return Contents(detector, notes, library)
-
-
-def _check_version(tree: Any) -> None:
-    items = tree.get("dict", {}) if isinstance(tree, dict) else {}
-    check(isinstance(items, dict), "it contains something else")
-    check(items.get("format") == FORMAT, "it contains something else")
-    version, library = items.get("format_version"), items.get("library_version")
+    # Before decoding, as another version may encode differently.
+    version, library = (tree["dict"].get(name) for name in ("format_version", "library_version"))
     check(
         version == FORMAT_VERSION,
         f"it has format {version}, written by skgraphkde {library}, and this version reads format "
         f"{FORMAT_VERSION}: use the version that wrote it",
     )
+    state = State("file", persistence.decode(tree, arrays))
+    state.take_count("format_version")
+    notes, library = state.take("notes", dict), state.take("library_version", str)
+    detector = state.take_instance("detector", OutlierMixin)
+    state.check_empty()
+    return Contents(detector, notes, library)

@@ -17,7 +17,6 @@ from skgraphkde.density.kernel_density import KernelDensity
 from skgraphkde.density.model import DensityModel, EmbeddedGraphs
 from skgraphkde.density.references import inverse_index
 from skgraphkde.density.size_kernel import SizeKernel
-from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.model import GraphModel, device_of, moved
 from skgraphkde.encoders.message_flow import node_colors
 from skgraphkde.graphs.batch import GraphBatch
@@ -51,15 +50,12 @@ class ModelFitter:
         Rank correlation of the training graphs' densities with and without training.
     """
 
-    def __init__(
-        self, detector: BaseGraphDetector, graphs: GraphBatch, rng: np.random.RandomState
-    ) -> None:
+    def __init__(self, detector: Any, graphs: GraphBatch, rng: np.random.RandomState) -> None:
         self.detector, self.graphs, self.rng = detector, graphs, rng
-        self.options: dict[str, Any] = detector.get_params(deep=False)
         self.views = _applicable(detector, graphs)
         self.densities = [view for view in self.views if isinstance(view, Density)]
         n_stages = 3 + len(self.views) - len(self.densities)
-        self.progress = tqdm(total=n_stages, disable=not self.options["verbose"])
+        self.progress = tqdm(total=n_stages, disable=not detector.verbose)
         self.progress.set_description("node features")
         self.features = detector.specification("features").fit(graphs)
         # Computed once, because random walks take time.
@@ -80,7 +76,16 @@ class ModelFitter:
             Leave-one-out scores of the training graphs; None if the calibration does not use them.
         """
         with self.progress:
-            scores = self._fit()
+            density = self._build_density()
+            self.device = device_of(self.detector.device, density.encoder)
+            untrained = None
+            if self.training is not None:
+                untrained = copy.deepcopy(density)
+                self.history = self._train(density)
+            own, scores = self._fit_views(moved(density, self.device))
+            if untrained is not None:
+                self._compare_with(untrained, own)
+            self.model = self.model.on(None)
             self.progress.update()
         return scores
 
@@ -88,19 +93,6 @@ class ModelFitter:
         """Say in the progress bar what comes next."""
         self.progress.update()
         self.progress.set_description(stage)
-
-    def _fit(self) -> np.ndarray | None:
-        density = self._build_density()
-        self.device = device_of(self.options["device"], density.encoder)
-        untrained = None
-        if self.training is not None:
-            untrained = copy.deepcopy(density)
-            self.history = self._train(density)
-        own, scores = self._fit_views(moved(density, self.device))
-        if untrained is not None:
-            self._compare_with(untrained, own)
-        self.model = self.model.on(None)
-        return scores
 
     def _build_density(self) -> DensityModel:
         encoder = self.detector.specification("encoder")
@@ -150,7 +142,7 @@ class ModelFitter:
             return own, None
         if densities is None or len(chosen) < n:
             densities = model.log_densities(
-                self.featurized, own=own, featurized=True, verbose=self.options["verbose"]
+                self.featurized, own=own, featurized=True, verbose=self.detector.verbose
             )
         if len(self.views) == 1:
             return own, finite(densities[0])
@@ -226,7 +218,7 @@ class ModelFitter:
             self.references,
             self.rng,
             checkpoint,
-            self.options["verbose"],
+            self.detector.verbose,
         )
         history = trainer.train()
         if checkpoint is not None:
@@ -234,12 +226,12 @@ class ModelFitter:
         return history
 
     def _check_training(self, density: DensityModel) -> None:
-        check_torch(f"training={self.options['training']!r}")
+        check_torch(f"training={self.detector.training!r}")
         has_mixtures = any(len(x.kde.multiples) > 1 for x in density.densities)
         learns_weights = self.training.learn_weights and has_mixtures
         if not density.encoder.is_trainable and not learns_weights:
             raise ValueError(
-                f"there is nothing to train: encoder={self.options['encoder']!r} has no weights, "
+                f"there is nothing to train: encoder={self.detector.encoder!r} has no weights, "
                 "and there are no mixture weights to learn; use training=None or encoder='gcn'"
             )
         if len(self.graphs) < 3:
@@ -277,10 +269,10 @@ class ModelFitter:
             self.untrained_rank_correlation = float(spearmanr(old, new).statistic)
 
 
-def _applicable(detector: BaseGraphDetector, graphs: GraphBatch) -> list[View]:
+def _applicable(detector: Any, graphs: GraphBatch) -> list[View]:
     """Views of a detector; of "auto", those that apply to the training graphs."""
     views = detector.specification("views")
     if not isinstance(views, tuple):
         return [views]
-    is_auto = isinstance(detector.get_params(deep=False)["views"], str)
+    is_auto = isinstance(detector.views, str)
     return [view for view in views if not is_auto or view.applies_to(graphs)]
