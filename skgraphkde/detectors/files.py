@@ -16,7 +16,7 @@ from skgraphkde.persistence.registry import is_registered
 
 __all__ = ["Contents", "InvalidFileError", "load", "read", "save"]
 
-FORMAT_VERSION = 6
+FORMAT, FORMAT_VERSION = "skgraphkde", 6
 
 
 class InvalidFileError(ValueError):
@@ -58,6 +58,7 @@ def save(detector: Any, path: str | os.PathLike, notes: dict[str, Any] | None = 
             "class with skgraphkde.register"
         )
     contents = {
+        "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "library_version": __version__,
         "notes": notes or {},
@@ -153,6 +154,7 @@ def _contents(tree: Any, arrays: dict[str, Any]) -> Contents:
         f"{FORMAT_VERSION}: use the version that wrote it",
     )
     state = State("file", persistence.decode(tree, arrays))
+    state.take_choice("format", (FORMAT,))
     state.take_count("format_version")
     notes, library = state.take("notes", dict), state.take("library_version", str)
     detector = state.take_instance("detector", OutlierMixin)

@@ -39,11 +39,8 @@ from tests.detectors.conftest import ONE_VIEW, make_detector
     ("twins", "views"),
     [
         ("both", "auto"),
-        ("features", "auto"),
-        ("spectrum", "auto"),
-        ("random_edges", "auto"),
-        ("both", ("density", "novelty")),
-        ("both", (Density("sum"), "novelty")),
+        ("spectrum", ("density", "novelty")),
+        ("random_edges", (Density("sum"), "novelty")),
     ],
     ids=str,
 )
@@ -96,11 +93,6 @@ def test_few_graphs_make_the_densities_that_references_are_chosen_by(train, samp
     assert len(few.model_.references) == len(full.model_.references) == 10
     assert stats.spearmanr(*chosen_by).statistic > 0.5
     assert not np.allclose(*chosen_by)
-
-
-def test_unbiased_estimate(train, new_graphs):
-    detector = make_detector(views=Density(MMD(estimator="unbiased"), KDE((0.5, 1.0))))
-    assert np.isfinite(detector.fit(train).score_samples(new_graphs)).all()
 
 
 # -- what follows the training graphs --------------------------------------------------------------
@@ -215,27 +207,20 @@ def one_view(**parameters):
         (mmd(gammas=(1.0, -1.0)), "'gammas' parameter of MMD must be"),
         (one_view(kernels__bandwidths=(math.nan,)), "'bandwidths' parameter of KDE must be"),
         (one_view(kernels__bandwidths="scott"), "'bandwidths' parameter of KDE must be"),
-        (mmd(gammas=["wide"]), "'gammas' parameter of MMD must be"),
-        (mmd(gammas=[[1.0]]), "'gammas' parameter of MMD must be"),
         ({"views__distance__gammas": (1.0,)}, "has no parameters, set views itself first"),
-        ({"views": ("density", Density(MMD(gammas=())))}, "'gammas' parameter of MMD must be"),
-        ({"views": ("density", Density("euclidean"))}, "'distance' parameter of Density must be"),
         ({"views": ("density", Novelty(-1))}, "'radius' parameter of Novelty"),
         ({"views": ("density", Novelty(2, "element"))}, "'categories' parameter of Novelty"),
         ({"views": ("density", Rarity("some"))}, "'edges' parameter of Rarity"),
         ({"views": ("density", "numbers")}, "Numbers needs numbers of nodes, edges or graphs"),
         (edges(("low", "high")), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
-        (edges((0.8, 0.5)), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
-        (edges((0.8,)), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
         ({"features": NodeFeatures(("colour",))}, "of NodeFeatures .* non-empty selection"),
         ({"device": "abacus"}, "device='abacus' is not supported"),
-        ({"device": "mps"}, "device='mps' is not supported"),
-        (one_view(kernels__bandwidths=(1e-200,)), "'bandwidths' parameter of KDE must be"),
         ({"calibration": "split"}, "holds out 2 of 25 graphs"),
         ({"training": Contrastive(learning_rate=1e38, max_iter=20)}, "loss is not finite"),
         ({"encoder__n_layers": 0}, "'n_layers' parameter of GCN"),
         ({"encoder": "propagation", "training__learn_weights": False}, "nothing to train"),
         ({"encoder": "lstm"}, "'encoder' parameter of GraphKDEDetector"),
+        ({"n_jobs": 0}, "The 'n_jobs' parameter of GraphKDEDetector"),
         ({"encoder": MMD()}, "'encoder' parameter of GraphKDEDetector"),
         ({"training": Twins()}, "'training' parameter of GraphKDEDetector"),
         (mmd(n_components=63), "n_components must be even"),
@@ -244,7 +229,6 @@ def one_view(**parameters):
         ({"training__twins": Twins(0, edges=None)}, "twins are copies of the graphs"),
         ({"training__checkpoint": "a", "random_state": None}, "needs an integer random_state"),
         ({"calibration": Split(1.0)}, "'fraction' parameter of Split"),
-        ({"references__ratio": 0, "references": "uniform"}, "'ratio' parameter of References"),
     ],
     ids=str,
 )
@@ -267,7 +251,6 @@ def test_a_gpu_that_is_not_there(train):
         make_detector(device="cuda").fit(train)
 
 
-@pytest.mark.parametrize("method", ["fit", "score_samples", "predict", "score", "transform"])
 @pytest.mark.parametrize(
     ("graphs", "error", "message"),
     [
@@ -279,23 +262,16 @@ def test_a_gpu_that_is_not_there(train):
     ids=["empty", "generator", "array", "no nodes"],
 )
 def test_bad_graphs_are_one_error_and_leave_a_fitted_detector_usable(
-    fitted, new_graphs, method, graphs, error, message
+    fitted, new_graphs, graphs, error, message
 ):
     expected = fitted.score_samples(new_graphs)
-    with pytest.raises(error, match=message):
-        getattr(fitted, method)(graphs)
+    for method in (fitted.fit, fitted.score, fitted.pairwise_distances):
+        with pytest.raises(error, match=message):
+            method(graphs)
     np.testing.assert_array_equal(fitted.score_samples(new_graphs), expected)
 
 
-def test_one_training_graph_is_not_enough(train):
-    with pytest.raises(ValueError, match="at least 2 distinct graphs, got 1"):
-        make_detector().fit(train[:1])
-
-
-@pytest.mark.parametrize(
-    "method",
-    ["score_samples", "decision_function", "predict", "score", "transform", "pairwise_distances"],
-)
+@pytest.mark.parametrize("method", ["score", "pairwise_distances"])
 def test_not_fitted(method, train):
     with pytest.raises(NotFittedError, match="is not fitted yet"):
         getattr(make_detector(), method)(train)
@@ -329,12 +305,3 @@ def test_a_density_that_is_not_finite_is_an_error_and_no_verdict(train, new_grap
     for method in (detector.score_samples, detector.predict, detector.score):
         with pytest.raises(ValueError, match="score of graph 0 is not a finite number"):
             method(new_graphs)
-
-
-def test_a_nan_feature_names_graph_and_node():
-    graphs = random_graphs(3, n_attributes=2)
-    graphs[2].nodes[1]["x"] = np.array([0.0, np.nan])
-    with pytest.raises(
-        ValueError, match="graph 2, node 1: number 1 of the node attribute 'x' is nan"
-    ):
-        make_detector().fit(graphs)
