@@ -137,22 +137,9 @@ def test_what_was_adapted_to_the_graphs_of_fit_stays():
     assert kept(detector.partial_fit(GRAPHS[40:])) == before
 
 
-def test_scoring_changes_nothing():
-    detector = updated(made(window(30)), 60)
-    before = pickle.dumps(detector)
-    detector.predict(NEW), detector.p_values(NEW), detector.score_samples(GRAPHS)
-    assert pickle.dumps(detector) == before
-
-
 def test_an_unfitted_detector_is_fitted():
     fitted, first = made().fit(GRAPHS[:20]), made().partial_fit(GRAPHS[:20])
     np.testing.assert_array_equal(fitted.score_samples(NEW), first.score_samples(NEW))
-
-
-def test_more_new_graphs_than_a_window_holds():
-    detector = made(window(20)).fit(GRAPHS[:20]).partial_fit(GRAPHS[20:])
-    assert numbers_of(detector.model_.references) == numbers_of(GRAPHS[-20:])
-    assert np.isfinite(detector.score_samples(NEW)).all()
 
 
 @pytest.mark.parametrize("sampling", ["window", "reservoir"])
@@ -168,12 +155,12 @@ def test_it_does_not_matter_how_graphs_are_parted(sampling):
 
 def test_a_reservoir_keeps_each_graph_with_the_same_probability():
     references, n_kept = References("reservoir", max_references=6), np.zeros(20)
-    for seed in range(1000):
+    for seed in range(300):
         known = references.choose(np.zeros(9), np.random.RandomState(seed))
         rngs = {i: np.random.default_rng([seed, i]) for i in range(9, 20)}
         positions = references.after(6, rngs)
         n_kept[np.append(known, np.arange(9, 20))[positions]] += 1
-    np.testing.assert_allclose(n_kept / 1000, 0.3, atol=4 * np.sqrt(0.21 / 1000))
+    np.testing.assert_allclose(n_kept / 300, 0.3, atol=4 * np.sqrt(0.21 / 300))
 
 
 @pytest.mark.parametrize("n_seeds", [10, pytest.param(80, marks=pytest.mark.slow)])
@@ -243,9 +230,9 @@ def test_p_values_stay_valid(calibration):
 def test_ten_updates_agree_with_a_refit():
     """Scores of fresh graphs have a rank correlation of 0.9 or more, and verdicts agree on 85%."""
     rng = np.random.RandomState(0)
-    graphs, fresh = drawn(rng, 150), drawn(rng, 100)
-    ten = updated(made(window(150)), 50, graphs, part=10)
-    refit = made(window(150)).fit(graphs)
+    graphs, fresh = drawn(rng, 100), drawn(rng, 60)
+    ten = updated(made(window(100)), 50, graphs, part=5)
+    refit = made(window(100)).fit(graphs)
     assert spearmanr(ten.score_samples(fresh), refit.score_samples(fresh)).statistic > 0.9
     assert (ten.predict(fresh) == refit.predict(fresh)).mean() >= 0.85
 
@@ -335,19 +322,6 @@ def test_a_failed_update_changes_nothing(monkeypatch):
 def test_detectors_that_cannot_be_updated(params, changes, message):
     detector = GraphKDEDetector(random_state=0, **params).fit(GRAPHS[:30])
     unchanged(detector.set_params(**changes), message)
-
-
-@pytest.mark.parametrize(
-    ("references", "message"),
-    [
-        (References("window", 0.5), "ratio is a share of the training graphs, and"),
-        (References("uniform", max_references=10), "max_references is for sampling='window'"),
-        (References("window", max_references=1), "'max_references' parameter of References"),
-    ],
-)
-def test_references_that_contradict_themselves(references, message):
-    with pytest.raises(ValueError, match=message):
-        made(references).fit(GRAPHS[:10])
 
 
 def test_copies_of_references_are_left_out():
