@@ -156,11 +156,11 @@ class GraphKDEDetector(
 
     Notes
     -----
-    With ``views="density"``, a score is a log density: the logarithm of a mean of
-    kernels in a metric space. It is comparable between graphs of one fitted detector, but
-    normalized only if the metric space is a line. With several views, a score is the logarithm of
-    a product of p-values, at most 0. The p-value of a view is the share of the training graphs with
-    leave-one-out scores as low as the graph's score. It is extrapolated below the lowest of them.
+    With ``views="density"``, a score is a log density: the logarithm of a mean of kernels in a
+    metric space. It is comparable between graphs of one fitted detector, but normalized only if the
+    metric space is a line. With several views, a score is the sum of the log p-values in all views,
+    at most 0. The p-value of a view is the share of the training graphs with leave-one-out scores
+    as low as the graph's score. It is extrapolated below the lowest of them.
 
     ``calibration="train"``, the paper's choice, uses a percentile of scores in which each graph has
     itself as a reference at distance 0. New graphs do not, and are flagged far too often: on MUTAG,
@@ -511,24 +511,6 @@ class GraphKDEDetector(
 
     def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
         return self._model.scores(graphs, verbose=self.verbose)
-
-    def score_samples(self, graphs: Any) -> np.ndarray:
-        """Score each graph by the sum of its log p-values in all views.
-
-        With ``views="density"`` the score is the log density.
-
-        Parameters
-        ----------
-        graphs : sequence of graphs, or GraphBatch
-
-        Returns
-        -------
-        ndarray of shape (n_graphs,), float64
-            Higher is more normal. A graph's score does not depend on the other graphs. A training
-            graph is compared with all references, including itself; `calibration_scores_` has
-            leave-one-out scores.
-        """
-        return super().score_samples(graphs)
 
     def score(self, graphs: Any, y: Any = None) -> float:
         """Held-out density contrast between graphs and their perturbed twins.
