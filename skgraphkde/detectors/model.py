@@ -220,24 +220,6 @@ class GraphModel:
         pairs = zip(self._log_p_values, scores, strict=True)
         return np.array([log_p_values(view_scores) for log_p_values, view_scores in pairs])
 
-    def with_views(self, views: Sequence[View], training_scores: np.ndarray | None) -> GraphModel:
-        """Copy of the model with other views and training scores.
-
-        Parameters
-        ----------
-        views : sequence of View
-            Fitted views, with the same densities.
-        training_scores : ndarray of shape (n_views, n_training_graphs) or None
-            Leave-one-out scores of the training graphs.
-
-        Returns
-        -------
-        GraphModel
-        """
-        return GraphModel(
-            self.features, self._density, self._references, views, training_scores, self.device
-        )
-
     def updated(
         self, kept: np.ndarray, graphs: GraphBatch, training_scores: np.ndarray | None
     ) -> GraphModel:
@@ -256,17 +238,16 @@ class GraphModel:
         -------
         GraphModel
         """
-        if not len(graphs):
-            return self.with_views(self.views, training_scores)
-        references = self._references
-        if len(kept) < len(references):
-            references = references[kept]
-        new = self._density.embed(graphs, self.features.transform_batch)
-        parts = zip(self._density.densities, references.measures, new.measures, strict=True)
-        measures = tuple(x.distance.concatenate([old, added]) for x, old, added in parts)
-        joined = joined_references(references.graphs, graphs)
-        views = [x if isinstance(x, Density) else x.updated(joined) for x in self.views]
-        references = EmbeddedGraphs(joined, measures)
+        references, views = self._references, self.views
+        if len(graphs):
+            if len(kept) < len(references):
+                references = references[kept]
+            new = self._density.embed(graphs, self.features.transform_batch)
+            parts = zip(self._density.densities, references.measures, new.measures, strict=True)
+            measures = tuple(x.distance.concatenate([old, added]) for x, old, added in parts)
+            joined = joined_references(references.graphs, graphs)
+            views = tuple(x if isinstance(x, Density) else x.updated(joined) for x in views)
+            references = EmbeddedGraphs(joined, measures)
         return GraphModel(
             self.features, self._density, references, views, training_scores, self.device
         )
