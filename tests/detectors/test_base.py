@@ -169,15 +169,6 @@ def test_a_failed_fit_keeps_the_old_one(fail, graphs, error):
     np.testing.assert_array_equal(detector.score_samples(PATHS), scores)
 
 
-def test_a_failed_first_fit_leaves_nothing():
-    detector = Leaving(fail="fit")
-    with pytest.raises(RuntimeError):
-        detector.fit(PATHS)
-    assert state_of(detector) == {}
-    with pytest.raises(NotFittedError):
-        detector.predict(PATHS)
-
-
 def test_fit_forgets_attributes_of_an_earlier_fit():
     detector = Leaving().fit(random_graphs(9))
     assert detector.labels_
@@ -203,9 +194,6 @@ def test_scores_that_are_not_numbers_name_the_graph():
 def test_random_state_reaches_the_subclass():
     draws = [Leaving(random_state=seed).fit(PATHS).draw_ for seed in (0, 0, 1)]
     assert draws[0] == draws[1] != draws[2]
-    state = np.random.get_state()[1].copy()
-    Leaving(random_state=0, calibration=Split(0.5)).fit(PATHS)
-    np.testing.assert_array_equal(np.random.get_state()[1], state)
 
 
 # -- calibration -----------------------------------------------------------------------------------
@@ -301,20 +289,7 @@ def test_an_unregistered_detector_is_not_saved(path):
 
 
 @pytest.mark.usefixtures("registry")
-def test_attributes_that_a_file_cannot_contain(path):
-    @register
-    class Keeping(EdgeCount):
-        def _fit_batch(self, graphs, rng):
-            self.function_ = len
-            return super()._fit_batch(graphs, rng)
-
-    with pytest.raises(ValueError, match=r"detector\.fitted\.function_ cannot be saved"):
-        Keeping().fit(PATHS).save(path)
-    assert not path.exists()
-
-
-@pytest.mark.usefixtures("registry")
-def test_attributes_of_many_kinds_come_back(path):
+def test_attributes_of_many_kinds_come_back_and_others_are_refused(path):
     @register
     class Keeping(EdgeCount):
         def _fit_batch(self, graphs, rng):
@@ -322,12 +297,16 @@ def test_attributes_of_many_kinds_come_back(path):
             self.split_, self.matrix_ = Split(0.3), np.eye(2)
             return super()._fit_batch(graphs, rng)
 
-    Keeping().fit(PATHS).save(path)
+    detector = Keeping().fit(PATHS)
+    detector.save(path)
     loaded = skgraphkde.load(path)
     assert isinstance(loaded.graphs_, GraphBatch)
     assert loaded.graphs_.n_nodes_per_graph.tolist() == [10, 11, 12]
     assert (loaded.names_, loaded.split_.fraction) == (("a", 1, None), 0.3)
     np.testing.assert_array_equal(loaded.matrix_, np.eye(2))
+    detector.function_ = len
+    with pytest.raises(ValueError, match=r"detector\.fitted\.function_ cannot be saved"):
+        detector.save(path)
 
 
 @pytest.mark.usefixtures("registry")

@@ -3,17 +3,13 @@
 import os
 import pickle
 import re
-import subprocess
-import sys
 from enum import IntEnum
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 import skgraphkde
 from skgraphkde import (
@@ -23,7 +19,6 @@ from skgraphkde import (
     Contrastive,
     Density,
     GraphKDEDetector,
-    InvalidFileError,
     NodeFeatures,
     Propagation,
     Rarity,
@@ -38,10 +33,8 @@ from skgraphkde.datasets import load_mutag, make_barabasi_albert
 from skgraphkde.density.model import DensityModel
 from skgraphkde.detectors import files
 from tests.conftest import densities, random_graphs
-from tests.detectors.conftest import ONE_VIEW, make_detector
+from tests.detectors.conftest import ONE_VIEW
 from tests.detectors.forging import forged
-
-DATA = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +63,6 @@ PARAMETERS = {
             "novelty",
         ),
     },
-    "no layers": {"encoder": Propagation(0)},
     "gcn": TRAINED,
     "paper": paper_settings(
         encoder=GCN(hidden_dim=8), training=Contrastive(max_iter=1, leave_one_out=False)
@@ -97,10 +89,22 @@ def test_every_parameter_set_makes_a_round_trip(path, parameters):
     assert_same_after_round_trip(detector, new, path)
 
 
-@pytest.mark.parametrize("labels", [None, "CNO"])
-@pytest.mark.parametrize("n_attributes", [0, 3])
-def test_graphs_with_and_without_labels_and_attributes(path, labels, n_attributes):
-    graphs = random_graphs(12, seed=1, labels=labels, n_attributes=n_attributes)
+@pytest.mark.parametrize(
+    "graphs",
+    [
+        random_graphs(12, seed=1, labels=None),
+        random_graphs(12, seed=1, labels=None, n_attributes=3),
+        random_graphs(12, seed=1, n_attributes=3),
+        [
+            (0.5 * (np.ones((n, n)) - np.eye(n)), np.arange(3.0 * n).reshape(n, 3))
+            for n in range(3, 11)
+        ],
+        make_barabasi_albert(10, random_state=0).graphs,
+        load_mutag().graphs[:10],
+    ],
+    ids=["plain", "attributes", "labels and attributes", "weighted pairs", "sizes", "molecules"],
+)
+def test_graphs_of_every_kind(path, graphs):
     assert_same_after_round_trip(GraphKDEDetector(random_state=0).fit(graphs), graphs[:4], path)
 
 
@@ -116,20 +120,13 @@ def assert_same_after_round_trip(detector, new, path):
 
 def assert_same(a, b):
     """Saved, both give the same text and the same arrays."""
+    assert vars(a).keys() == vars(b).keys()
+    assert vars(a.model_).keys() | {"_references"} == vars(b.model_).keys() | {"_references"}
     (tree, arrays), (other_tree, other_arrays) = persistence.encode(a), persistence.encode(b)
     assert tree == other_tree
     assert arrays.keys() == other_arrays.keys()
     for name, array in arrays.items():
         np.testing.assert_array_equal(array, other_arrays[name], err_msg=name, strict=True)
-
-
-def test_weighted_pairs_and_data_sets(path):
-    rng = np.random.RandomState(0)
-    halves = [np.triu(rng.rand(5, 5) * (rng.rand(5, 5) < 0.5), 1) for _ in range(8)]
-    pairs = [(half + half.T, rng.rand(5, 3)) for half in halves]
-    drawn, molecules = make_barabasi_albert(10, random_state=0), load_mutag()
-    for graphs in (pairs, drawn["graphs"], molecules["graphs"][:10]):
-        assert_same_after_round_trip(GraphKDEDetector(random_state=0).fit(graphs), graphs, path)
 
 
 def test_notes_come_back(fitted, path):
@@ -150,12 +147,6 @@ def test_notes_that_are_no_dict(fitted, path):
     with pytest.raises(ValueError, match="notes is missing or not of type dict"):
         fitted.save(path, [1])
     assert not path.exists()
-    fitted.save(path)
-    tree, arrays = persistence.read(path)
-    tree["dict"]["notes"] = [1]
-    path.write_bytes(forged(tree, arrays))
-    with pytest.raises(InvalidFileError, match="notes is missing or not of type dict"):
-        skgraphkde.load(path)
 
 
 def test_a_loaded_detector_is_an_estimator_like_any_other(fitted, path):
@@ -268,15 +259,7 @@ def test_other_labels_are_refused_by_name(label, part, path):
     assert not path.exists()
 
 
-def test_only_fitted_detectors_are_saved(path):
-    with pytest.raises(NotFittedError):
-        GraphKDEDetector().save(path)
-
-    class Mine(GraphKDEDetector):
-        pass
-
-    with pytest.raises(TypeError, match=r"^Mine cannot be saved"):
-        Mine().fit(random_graphs(4)).save(path)
+def test_parameters_that_a_file_cannot_contain(path):
     detector = GraphKDEDetector(views=Density(MMD(gammas=range(1, 3)))).fit(random_graphs(4))
     message = r"detector\.parameters\.views\.distance\.gammas cannot be saved: range\(1, 3\)"
     with pytest.raises(ValueError, match=message):
@@ -295,40 +278,12 @@ def test_not_a_file_is_an_os_error(tmp_path):
             skgraphkde.load(tmp_path / "pipe")
 
 
-# -- elsewhere -------------------------------------------------------------------------------------
-
-LOADER = """
-import pickle, sys
-import torch
-import skgraphkde
-from tests.conftest import random_graphs
-from tests.detectors.conftest import make_detector
-
-def refuse(*args, **kwargs):
-    raise AssertionError("a file was unpickled")
-
-make_detector().fit(random_graphs(12, seed=1))  # numba's cache is pickled
-real = pickle.load, pickle.loads, pickle.Unpickler, torch.load
-pickle.load = pickle.loads = pickle.Unpickler = pickle._Unpickler = torch.load = refuse
-detector = skgraphkde.load(sys.argv[1])
-pickle.load, pickle.loads, pickle.Unpickler, torch.load = real
-print(detector.score_samples(random_graphs(5, seed=2)).tobytes().hex())
-"""
-
-
-@pytest.mark.slow
-def test_loads_in_another_process_without_pickle_and_gpu(path):
-    detector = make_detector().fit(random_graphs(12, seed=1))
-    detector.save(path)
-    root = Path(__file__).parents[2]
-    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(root)}
-    command = [sys.executable, "-c", LOADER, str(path)]
-    run = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    scores = np.frombuffer(bytes.fromhex(run.stdout.strip()))
-    # The weights are the same single-precision numbers, and what is made of them is summed in
-    # double precision, perhaps by other threads: 1e-16 times a few hundred terms. A GPU, which the
-    # other process does not see, has kernels in single precision.
-    rtol = 1e-6 if torch.cuda.is_available() else 1e-9
-    expected = detector.score_samples(random_graphs(5, seed=2))
-    np.testing.assert_allclose(scores, expected, rtol=rtol)
+def test_loading_unpickles_nothing(fitted, path, monkeypatch):
+    fitted.save(path)
+    with monkeypatch.context() as patched:
+        for name in ("load", "loads", "Unpickler", "_Unpickler"):
+            patched.setattr(pickle, name, None)
+        patched.setattr(torch, "load", None)
+        loaded = skgraphkde.load(path)
+    new = random_graphs(5, seed=2)
+    np.testing.assert_array_equal(loaded.score_samples(new), fitted.score_samples(new))

@@ -168,9 +168,8 @@ def test_what_training_changed(views):
     ],
     ids=["single nodes", "all equal", "three", "two"],
 )
-@pytest.mark.parametrize("bandwidths", ["nearest", (1e-2, 1.0)])
-def test_degenerate_training_sets_give_finite_scores(graphs, bandwidths):
-    detector = make_detector(views=(*densities(kernels=KDE(bandwidths)), "novelty"))
+def test_degenerate_training_sets_give_finite_scores(graphs):
+    detector = make_detector(views=(*densities(), Density(kernels=KDE((1e-2, 1.0))), "novelty"))
     if len(graphs) < 3:
         with pytest.raises(ValueError, match=r"training needs at least 3 graphs.* and got 2"):
             detector.fit(graphs)
