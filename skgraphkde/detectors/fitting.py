@@ -152,8 +152,7 @@ class ModelFitter:
         if len(views) == 1:
             return own, None if log_densities is None else finite(log_densities[0])
         scores = self.model.view_scores(graphs, own=own, log_densities=log_densities)
-        for view_scores in scores:
-            finite(view_scores)
+        finite(scores.T)
         self.model = build(training_scores=scores)
         return own, self.model.leave_one_out()
 

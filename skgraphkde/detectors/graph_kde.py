@@ -448,8 +448,7 @@ class GraphKDEDetector(
         """Score graphs, then add them; `numbers` are their indices among all graphs seen."""
         model, share = self.model_, 1.0
         scores = self._model.view_scores(batch, verbose=self.verbose)
-        for view_scores in scores:
-            finite(view_scores)
+        finite(scores.T)
         joins = np.ones(len(batch), dtype=bool)
         if isinstance(calibration, Split):
             share = 1 - calibration.fraction  # share of the graphs that can become references
@@ -541,8 +540,7 @@ class GraphKDEDetector(
         ]
         twin_densities = np.array([model.log_densities(x, featurized=True) for x in featurized])
         log_densities = model.log_densities(batch)
-        for view_densities in (*log_densities, *twin_densities.reshape(-1, len(batch))):
-            finite(view_densities)
+        finite(np.vstack([log_densities, twin_densities.reshape(-1, len(batch))]).T)
         return float(np.tanh((log_densities - twin_densities) / 2).mean())
 
     def pairwise_distances(self, graphs: Any, other: Any = None) -> np.ndarray:

@@ -71,20 +71,11 @@ class RowsAsGraphs(OutlierMixin, BaseEstimator):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-def test_scikit_learns_checks(capsys):
+def test_scikit_learns_checks():
     results = check_estimator(RowsAsGraphs(), on_fail=None, on_skip=None)
-    names = {"passed": [], "failed": [], "skipped": [], "xfail": []}
-    for result in results:
-        names[result["status"]].append(result["check_name"])
-    with capsys.disabled():
-        print(
-            f"\n{len(names['passed'])} of scikit-learn's checks passed, skipped {names['skipped']}:"
-        )
-        print(", ".join(sorted(set(names["passed"]))))
-    reasons = [(r["check_name"], r["exception"]) for r in results if r["status"] == "failed"]
-    assert reasons == []
-    assert names["xfail"] == []
-    assert len(names["passed"]) >= 45
+    failed = [(x["check_name"], x["exception"]) for x in results if x["status"] == "failed"]
+    assert failed == []
+    assert sum(x["status"] == "passed" for x in results) >= 45
 
 
 # -- scikit-learn's tools on lists of networkx graphs and on GraphBatch ----------------------------
@@ -134,9 +125,9 @@ def test_grid_search_with_labels(data):
     graphs, y = data
     folds = StratifiedKFold(2)  # the default for an outlier detector is not stratified
     grid = {"encoder__hidden_dim": [2], "views__distance": ["mmd", "mean"]}
-    search = GridSearchCV(make_detector(**ONE_VIEW), grid, scoring="roc_auc", cv=folds).fit(
-        graphs, y
-    )
+    search = GridSearchCV(
+        make_detector(training=None, **ONE_VIEW), grid, scoring="roc_auc", cv=folds
+    ).fit(graphs, y)
     assert search.best_score_ > 0.5
     assert search.predict(graphs).shape == (40,)
 
@@ -145,7 +136,9 @@ def test_grid_search_with_labels(data):
 def test_grid_search_without_labels_on_a_batch(data):
     graphs = read_graphs(data[0])
     search = GridSearchCV(
-        make_detector(), {"encoder__n_layers": [1, 2]}, cv=KFold(2, shuffle=True, random_state=0)
+        make_detector(training=None),
+        {"encoder__n_layers": [1, 2]},
+        cv=KFold(2, shuffle=True, random_state=0),
     )
     search.fit(graphs)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()

@@ -450,7 +450,6 @@ def test_every_check_has_its_fault():
     "estimator",
     [
         pytest.param(SizeDetector(), id="by size"),
-        pytest.param(GraphKDEDetector(), id="default"),
         pytest.param(NodeFeatures(), id="features"),
         pytest.param(
             GraphKDEDetector(encoder=GCN(hidden_dim=8), training=Contrastive(max_iter=2)),
