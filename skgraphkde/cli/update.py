@@ -19,7 +19,7 @@ from skgraphkde.cli.options import (
 )
 from skgraphkde.cli.runtime import GraphFiles, echo
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.updating import UpdatableDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 
 
@@ -53,7 +53,7 @@ def update(
     start = time.perf_counter()
     contents = load_model(model, detector)
     fitted = contents.detector
-    if not isinstance(fitted, UpdatableDetector):
+    if not isinstance(fitted, GraphKDEDetector):
         raise click.ClickException(
             f"{model} contains a {type(fitted).__name__}, which cannot be updated: fit it again, "
             "on old and new graphs together"
@@ -76,7 +76,7 @@ def update(
     files.exit_if_skipped()
 
 
-def _join(detector: UpdatableDetector, files: GraphFiles) -> int:
+def _join(detector: GraphKDEDetector, files: GraphFiles) -> int:
     """The number of graphs that joined, in one update: all that can be scored.
 
     One after the other, each would be scored by those before it, and copies among them would

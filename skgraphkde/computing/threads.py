@@ -24,8 +24,8 @@ _n_threads: ContextVar[int | None] = ContextVar("n_threads", default=None)
 class SharedLimit(ContextDecorator):
     """A limit that is global to a process, and that several calls may hold at the same time.
 
-    It is a context manager and a decorator, whose value is the state before. A forked child starts without limits,
-    and without the lock that another thread of the parent held.
+    It is a context manager, whose value is the state before, and a decorator. A forked child starts
+    without limits, and without the lock that another thread of the parent held.
 
     Parameters
     ----------
