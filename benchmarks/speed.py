@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.protocol import DATASETS, load
 from benchmarks.render import markdown
 from skgraphkde import GCN, GraphBatch, NodeFeatures, paper_settings
-from skgraphkde.distances.engines.cpu import COLUMN_TILE, ROW_TILE, lowest_exponent
+from skgraphkde.distances.engines.cpu import TILE
 from skgraphkde.distances.engines.cpu_loops import gaussian
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import FittedMMD
@@ -165,13 +165,12 @@ def _keops(Z: torch.Tensor, ptr: np.ndarray, some: Iterable[int]) -> torch.Tenso
 def _limits() -> tuple[float, float]:
     """Seconds per pair of points for a matrix product (d = 128), and for a kernel, in the cache."""
     rng, n_threads = np.random.default_rng(0), torch.get_num_threads()
-    y, x = (rng.standard_normal((n, 128), np.float32) for n in (COLUMN_TILE, ROW_TILE))
-    D = np.empty((COLUMN_TILE, ROW_TILE), np.float32)
+    y, x = (rng.standard_normal((TILE, 128), np.float32) for _ in range(2))
+    D = np.empty((TILE, TILE), np.float32)
     with threadpool_limits(1, user_api="blas"):
         product, _ = _median(lambda: [np.matmul(y, x.T, out=D) for _ in range(100)][-1])
-    t, out, gamma = D[:16].ravel() ** 2, np.empty(16 * ROW_TILE, np.float32), np.float32(0.1)
-    lowest = lowest_exponent(np.dtype(np.float32))
-    kernel, _ = _median(lambda: [gaussian(t, gamma, lowest, out) for _ in range(100)][-1])
+    t, out, gamma = D[:16].ravel() ** 2, np.empty(16 * TILE, np.float32), np.float32(0.1)
+    kernel, _ = _median(lambda: [gaussian(t, gamma, out) for _ in range(100)][-1])
     return product / (100 * D.size * n_threads), kernel / (100 * t.size * n_threads)
 
 

@@ -14,7 +14,7 @@ from tests.conftest import densities, random_graphs
 def test_offset_has_the_nominal_rate_on_new_scores(contamination):
     """Over many samples of 19 scores, a 20th falls below the threshold with the nominal rate."""
     rng = np.random.RandomState(0)
-    scores = rng.standard_normal((20_000, 20))
+    scores = rng.standard_normal((4_000, 20))
     below = [s[-1] < offset(s[:-1], contamination) for s in scores]
     error = 1.96 * np.sqrt(contamination * (1 - contamination) / len(below))
     assert abs(np.mean(below) - contamination) < 2 * error
@@ -101,29 +101,20 @@ def repeated(calibration, n_repetitions, views):
 
 
 @VIEWS
-def test_split_p_values_and_selection_hold_what_they_promise(views, capsys):
+def test_split_p_values_and_selection_hold_what_they_promise(views):
     """Few repetitions, as tests/views/test_detector.py has 200 of the defaults."""
     p_values, false_shares = repeated(Split(100 / 140), 100 if views is ONE_VIEW else 40, views)
-    with capsys.disabled():
-        print(f"\n{len(p_values)} calibrations, 30 fresh normal graphs each: P(p <= a)", end="")
     for a in (0.01, 0.05, 0.1, 0.2):
         rates = (p_values <= a).mean(axis=1)
-        with capsys.disabled():
-            print(f"  {a}: {rates.mean():.3f}", end="")
-        assert rates.mean() <= a + 2 * rates.std() / np.sqrt(len(rates))
-        assert rates.mean() > a / 2
+        assert a / 2 < rates.mean() <= a + 2 * rates.std() / np.sqrt(len(rates))
     error = 2 * false_shares.std() / np.sqrt(len(false_shares))
-    with capsys.disabled():
-        print(f"; false discoveries at alpha = 0.1: {false_shares.mean():.3f} +- {error:.3f}")
     assert false_shares.mean() <= 0.1 + error
 
 
 @VIEWS
-def test_leave_one_out_p_values_hold_about(views, capsys):
-    p_values, false_shares = repeated("loo", 50, views)
+def test_leave_one_out_p_values_hold_about(views):
+    p_values, _ = repeated("loo", 50, views)
     rates = [(p_values <= a).mean() for a in (0.01, 0.05, 0.1, 0.2)]
-    with capsys.disabled():
-        print(f"\nleave-one-out P(p <= a): {np.round(rates, 3)}; false {false_shares.mean():.3f}")
     np.testing.assert_allclose(rates, [0.01, 0.05, 0.1, 0.2], rtol=0.5)
 
 
@@ -132,7 +123,7 @@ def test_p_values_and_selection_refuse_what_they_cannot_do():
     with pytest.raises(ValueError, match="calibration='train' includes each training graph"):
         GraphKDEDetector(calibration="train").fit(graphs).p_values(graphs)
     with pytest.raises(ValueError, match=r"alpha must be in \(0, 1\], got 0"):
-        GraphKDEDetector().fit(graphs).select(graphs, alpha=0)
+        discoveries(np.ones(3), 0)
     with pytest.raises(NotFittedError):
         GraphKDEDetector().p_values(graphs)
 
@@ -156,4 +147,4 @@ def test_too_few_graphs_to_set_aside(fraction, contamination):
 @pytest.mark.parametrize("fraction", [0, 1.0, "a tenth"])
 def test_bad_fractions(fraction):
     with pytest.raises(ValueError, match="'fraction' parameter of Split must be"):
-        GraphKDEDetector(calibration=Split(fraction)).fit(random_graphs(20))
+        Split(fraction).validate()

@@ -1,3 +1,5 @@
+"""Node features: each kind against an oracle, what is used or left out, and what is refused."""
+
 import warnings
 
 import networkx as nx
@@ -6,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.graphs import random_walks
 from tests.conftest import permuted, random_graphs
+from tests.graphs.test_relations import typed_graphs
 
 
 def return_probabilities_slow(graph, n_steps):
@@ -32,12 +36,10 @@ def test_return_probabilities_equal_matrix_powers(seed, n_steps):
 
 
 def test_return_probabilities_of_graphs_wider_than_a_block_of_columns():
-    graph = nx.gnp_random_graph(300, 0.02, seed=0)
-    np.testing.assert_allclose(
-        random_walks.return_probabilities(read_graphs([nx.path_graph(3), graph]), 6)[3:],
-        return_probabilities_slow(graph, 6),
-        atol=1e-12,
-    )
+    graphs = [nx.path_graph(3), nx.gnp_random_graph(300, 0.02, seed=0)]
+    expected = np.vstack([return_probabilities_slow(graph, 6) for graph in graphs])
+    actual = random_walks.return_probabilities(read_graphs(graphs), 6)
+    np.testing.assert_allclose(actual, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -45,12 +47,10 @@ def test_return_probabilities_of_graphs_wider_than_a_block_of_columns():
 def test_sparse_powers_equal_the_dense_ones(monkeypatch, directed, n_steps):
     graphs = [nx.path_graph(30), nx.grid_2d_graph(5, 6), nx.empty_graph(3), nx.star_graph(40)]
     if directed:
-        rng = np.random.RandomState(0)
-        for i, graph in enumerate(graphs):
-            kept = [edge if rng.rand() < 0.5 else edge[::-1] for edge in graph.edges]
-            graphs[i] = nx.DiGraph(kept) if kept else nx.DiGraph(graph)
+        graphs = [nx.gnp_random_graph(40, 0.05, seed=i, directed=True) for i in range(3)]
     batch = read_graphs(graphs)
     expected = random_walks.return_probabilities(batch, n_steps, directed=directed)
+    assert expected.max() > 0.1
     monkeypatch.setattr(random_walks, "MOST_DENSE_NODES", 0)
     for basis in ("_identity", "_signs"):
         monkeypatch.setattr(random_walks, basis, None)
@@ -77,18 +77,25 @@ def test_large_graphs_are_probed_within_the_stated_error(monkeypatch):
 
 
 def test_labels_are_one_hot_and_an_unseen_one_is_zero_with_one_warning():
-    train = random_graphs(5, labels="CN")
+    train, test = random_graphs(5, labels="CN"), random_graphs(5, seed=3, labels="CFI")
     transformer = NodeFeatures(("label",)).fit(train)
-    labels = [g.nodes[k]["label"] for g in train for k in g]
     X = transformer.transform(train).attributes
-    np.testing.assert_array_equal(X, [[label == "C", label == "N"] for label in labels])
-    test = random_graphs(5, seed=3, labels="CFI")
-    message = "node labels that fit did not see: F, I of 'label'$"
-    with pytest.warns(UserWarning, match=message) as caught:
-        X = transformer.transform(test).attributes
+    with pytest.warns(UserWarning, match="labels that fit did not see: F, I of 'label'$") as caught:
+        X = np.vstack([X, transformer.transform(test).attributes])
     assert len(caught) == 1
-    labels = [g.nodes[k]["label"] for g in test for k in g]
-    np.testing.assert_array_equal(X, [[label == "C", False] for label in labels])
+    labels = [g.nodes[k]["label"] for g in train + test for k in g]
+    np.testing.assert_array_equal(X, [[label == "C", label == "N"] for label in labels])
+
+
+def test_several_categories_have_columns_of_their_own():
+    graph = nx.path_graph(3)
+    for node, (label, kind) in enumerate([("A", 1), ("B", 1), ("A", 2)]):
+        graph.nodes[node].update(label=label, node_type=kind)
+    features = NodeFeatures(("label",)).fit([graph])
+    names = ["label=A", "label=B", "node_type=1", "node_type=2"]
+    assert features.get_feature_names_out().tolist() == names
+    X = features.transform([graph]).attributes
+    assert X.tolist() == [[1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1]]
 
 
 def test_a_label_of_the_vocabulary_that_no_node_has_does_not_count():
@@ -103,9 +110,7 @@ def test_a_label_of_the_vocabulary_that_no_node_has_does_not_count():
 def test_attributes_are_standardized_on_the_training_nodes():
     train, test = random_graphs(9, n_attributes=3), random_graphs(4, seed=1, n_attributes=3)
     transformer = NodeFeatures(("attribute",)).fit(train)
-    raw, raw_test = (
-        np.array([g.nodes[k]["x"] for g in graphs for k in g]) for graphs in (train, test)
-    )
+    raw, raw_test = (read_graphs(graphs).attributes for graphs in (train, test))
     X = transformer.transform(test).attributes
     np.testing.assert_allclose(X, (raw_test - raw.mean(0)) / raw.std(0), rtol=1e-12)
 
@@ -134,15 +139,6 @@ def test_auto_leaves_out_positions(stretch):
         assert used.tolist() == [0, 1, 2]
     named = read_graphs(graphs, schema=GraphSchema(node_numbers="x"))
     assert NodeFeatures().fit(named).block("attribute").used.tolist() == [0, 1, 2]
-
-
-def test_auto_without_any_attribute_but_positions():
-    graphs = [in_space(seed) for seed in range(30)]
-    for graph in graphs:
-        for node in graph:
-            graph.nodes[node]["x"] = graph.nodes[node]["x"][::2]
-    with pytest.warns(UserWarning, match="left out of the features: node number 'x_0', 'x_1', w"):
-        assert NodeFeatures().fit(graphs).kinds_ == ("degree", "random_walk")
 
 
 def test_attributes_of_graphs_without_edges_are_no_positions():
@@ -182,29 +178,43 @@ def test_auto_and_given_look_at_the_training_graphs(labels, n_attributes, auto, 
 
 
 @pytest.mark.filterwarnings("ignore:left out of the features")
-@given(st.integers(0, 10**6))
-def test_features_follow_the_nodes(seed):
-    batch = read_graphs(random_graphs(6, seed, n_attributes=2))
+@given(st.integers(0, 10**6), st.booleans(), st.booleans())
+def test_features_follow_the_nodes(seed, directed, multi):
+    graphs = typed_graphs(4, seed, directed=directed, multi=multi)
+    for graph in graphs:
+        nx.set_node_attributes(graph, {v: [v % 3, v**2 % 5] for v in graph}, "x")
+    batch = read_graphs(graphs, schema=GraphSchema(edge_weight="w"))
     transformer = NodeFeatures().fit(batch)
-    X = transformer.transform(batch)
-    np.testing.assert_allclose(
-        transformer.transform(permuted(batch, seed)).attributes,
-        permuted(X, seed).attributes,
-        atol=1e-12,
-    )
-    np.testing.assert_allclose(
-        transformer.transform(batch[[4, 1]]).attributes, X[[4, 1]].attributes, atol=1e-12
-    )
+    X = transformer.transform_batch(batch)
+    shuffled = transformer.transform_batch(permuted(batch, seed)).attributes
+    np.testing.assert_allclose(shuffled, permuted(X, seed).attributes, atol=1e-12)
+    some = transformer.transform_batch(batch[[3, 1]]).attributes
+    np.testing.assert_allclose(some, X[[3, 1]].attributes, atol=1e-12)
 
 
 def test_it_is_a_transformer_of_graphs():
     graphs = random_graphs(4)
-    transformer = clone(NodeFeatures(("label", "degree")))
-    features_of_nodes = transformer.fit_transform(graphs)
-    assert isinstance(features_of_nodes, GraphBatch)
-    assert len(features_of_nodes) == 4
-    again = NodeFeatures(("attribute",)).fit_transform(features_of_nodes)
-    assert again.attributes.shape == features_of_nodes.attributes.shape
+    featurized = clone(NodeFeatures(("label", "degree"))).fit_transform(graphs)
+    assert isinstance(featurized, GraphBatch)
+    assert len(featurized) == 4
+    again = NodeFeatures(("attribute",)).fit_transform(featurized)
+    assert again.attributes.shape == featurized.attributes.shape
+
+
+@pytest.mark.filterwarnings("ignore:left out of the features", "ignore:not read")
+def test_it_precedes_a_detector_whose_edges_have_several_categories():
+    graphs = typed_graphs(12)
+    for graph in graphs:
+        nx.set_edge_attributes(graph, {edge: sum(edge) % 3 for edge in graph.edges}, "edge_type")
+    features = NodeFeatures().fit(graphs)
+    (back,) = features.transform(graphs[:1]).to_networkx()
+    assert {str(name) for *_, name in back.edges.data("label+edge_type")} <= {
+        str((label, kind)) for label in "ab" for kind in range(3)
+    }
+    detector = make_pipeline(features, GraphKDEDetector(random_state=0)).fit(graphs)
+    assert np.isfinite(detector.score_samples(graphs)).all()
+    lonely = nx.create_empty_copy(graphs[0])
+    assert features.transform([lonely]).attributes.shape == (len(lonely), features.n_features_out_)
 
 
 @pytest.mark.parametrize(
@@ -217,10 +227,9 @@ def test_it_is_a_transformer_of_graphs():
     ],
 )
 def test_bad_kinds(kinds, message):
-    with pytest.raises(ValueError, match=message):
-        NodeFeatures(kinds).fit(random_graphs(3))
-    with pytest.raises(ValueError, match=message):
-        GraphKDEDetector(features=NodeFeatures(kinds)).fit(random_graphs(3))
+    for estimator in (NodeFeatures(kinds), GraphKDEDetector(features=NodeFeatures(kinds))):
+        with pytest.raises(ValueError, match=message):
+            estimator.fit(random_graphs(3))
 
 
 @pytest.mark.parametrize("kinds", ["given", ("degree",), ["label", "degree"]])
@@ -228,46 +237,44 @@ def test_n_steps_without_walks_is_an_error(kinds):
     message = r"n_steps is the length of random walks, which kinds=.* add 'random_walk'"
     with pytest.raises(ValueError, match=message):
         NodeFeatures(kinds, n_steps=4).fit(random_graphs(3))
-    detector = GraphKDEDetector(features=NodeFeatures(kinds))
-    detector.fit(random_graphs(3))
+    detector = GraphKDEDetector(features=NodeFeatures(kinds)).set_params(features__n_steps=3)
     with pytest.raises(ValueError, match=message):
-        detector.set_params(features__n_steps=3).fit(random_graphs(3))
+        detector.fit(random_graphs(3))
 
 
-def test_n_steps_is_4_unless_given():
-    """... which a parameter that stays as it is must not hide."""
-    graphs = random_graphs(3)
-    for parameters, n_steps in (({}, 4), ({"n_steps": 2}, 2), ({"n_steps": 6}, 6)):
-        for kinds in ("auto", ("random_walk",)):
-            transformer = NodeFeatures(kinds, **parameters).fit(graphs)
-            expected = random_walks.return_probabilities(read_graphs(graphs), n_steps)
-            names = [f"return_{k}" for k in range(2, n_steps + 1)]
-            assert transformer.get_feature_names_out()[-len(names) :].tolist() == names
-            X = transformer.transform(graphs).attributes[:, -len(names) :]
-            np.testing.assert_array_equal(X, expected)
-            assert transformer.n_steps is parameters.get("n_steps")
+@pytest.mark.parametrize("kinds", ["auto", ("random_walk",)])
+@pytest.mark.parametrize("n_steps", [None, 2, 6])
+def test_n_steps_is_4_unless_given(n_steps, kinds):
+    batch = read_graphs(random_graphs(3))
+    transformer = NodeFeatures(kinds, n_steps=n_steps).fit(batch)
+    names = [f"return_{k}" for k in range(2, (n_steps or 4) + 1)]
+    assert transformer.get_feature_names_out()[-len(names) :].tolist() == names
+    X = transformer.transform(batch).attributes[:, -len(names) :]
+    np.testing.assert_array_equal(X, random_walks.return_probabilities(batch, n_steps or 4))
+    assert transformer.n_steps is n_steps
 
 
-def test_what_fit_saw_must_be_there():
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"labels": "", "n_attributes": 2}, "fit saw node labels; these graphs have none"),
+        ({"n_attributes": 3}, "fit saw 2 node attributes; these graphs have 3"),
+        ({"n_attributes": 0}, "fit saw 2 node attributes; these graphs have none"),
+    ],
+)
+def test_what_fit_saw_must_be_there(data, message):
     transformer = NodeFeatures().fit(random_graphs(3, n_attributes=2))
-    with pytest.raises(ValueError, match="fit saw node labels; these graphs have none"):
-        transformer.transform(random_graphs(3, labels="", n_attributes=2))
-    with pytest.raises(ValueError, match="fit saw 2 node attributes; these graphs have 3"):
-        transformer.transform(random_graphs(3, n_attributes=3))
-    with pytest.raises(ValueError, match="fit saw 2 node attributes; these graphs have none"):
-        transformer.transform(random_graphs(3))
+    with pytest.raises(ValueError, match=message):
+        transformer.transform(random_graphs(3, **data))
 
 
 def test_a_warning_of_labels_is_short():
     known, new = nx.path_graph(3), nx.path_graph(30)
     nx.set_node_attributes(known, "C", "label")
     nx.set_node_attributes(new, {node: f"{node}\n" * 10_000 for node in new}, "label")
-    features = NodeFeatures().fit([known])
-    with pytest.warns(
-        UserWarning, match=r"did not see: 0\\n0\\n.*, and 25 more of .label.$"
-    ) as caught:
-        features.transform([new])
-    assert len(str(caught[0].message)) < 1000
+    message = r"did not see: 0\\n0\\n.{50,800}, and 25 more of .label.$"
+    with pytest.warns(UserWarning, match=message):
+        NodeFeatures().fit([known]).transform([new])
 
 
 @pytest.mark.parametrize("name", ["temp", "pos"])
@@ -278,20 +285,16 @@ def test_everything_that_is_read_is_used_or_said(name):
         for node in graph:
             graph.nodes[node][name] = graph.nodes[node].pop("x")[0]
     batch = read_graphs(graphs, schema="all")
-    if name == "temp":
-        features = NodeFeatures().fit(batch)
-        assert features.block("attribute").used.tolist() == [0]
-    else:
-        with pytest.warns(UserWarning, match="left out of the features: node number 'pos', which"):
-            features = NodeFeatures(("attribute", "degree")).set_params(kinds="auto").fit(batch)
-        assert features.block("attribute") is None
-    hot = read_graphs(graphs[:1], schema="all")
-    values = hot.attributes.copy()
-    values[0] += 1e3
     detector = GraphKDEDetector(schema="all")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        detector.fit(graphs)
-    assert (any(x.startswith("numbers") for x in detector.model_.view_names)) == (name == "temp")
-    if name == "temp":
-        assert detector.predict(hot.replace(attributes=values, schema=hot.schema)).tolist() == [-1]
+    if name == "pos":
+        with pytest.warns(UserWarning, match="left out of the features: node number 'pos', which"):
+            detector.fit(batch)
+        assert detector.model_.features.kinds_ == ("degree", "random_walk")
+        assert not any(x.startswith("numbers") for x in detector.model_.view_names)
+        return
+    hot = batch[:1].attributes.copy()
+    hot[0] += 1e3
+    detector.fit(batch)
+    assert detector.model_.features.block("attribute").used.tolist() == [0]
+    assert any(x.startswith("numbers") for x in detector.model_.view_names)
+    assert detector.predict(batch[:1].replace(attributes=hot, schema=batch.schema)).tolist() == [-1]

@@ -8,11 +8,10 @@ import pytest
 
 import skgraphkde
 from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
-from skgraphkde.distances.random_features import MOST_DIRECTIONS, draw_frequencies
+from skgraphkde.distances.random_features import draw_frequencies
 from skgraphkde.features import blocks
 from skgraphkde.graphs import random_walks, refinement
 from skgraphkde.inspection import explain
-from skgraphkde.persistence import State
 from tests.conftest import random_graphs
 
 
@@ -113,10 +112,6 @@ def test_projected_labels_in_files_and_in_words(few_columns, tmp_path):
     loaded = skgraphkde.load(tmp_path / "model.skg")
     np.testing.assert_array_equal(loaded.score_samples(new), detector.score_samples(new))
     assert not explain(detector, new, n_reasons=1000)["what"].str.contains("projected").any()
-    state = detector.model_.features.block("label").to_state()
-    for weights in (np.ones(2), -np.ones(3), np.full(3, np.nan), np.ones((3, 1))):
-        with pytest.raises(ValueError, match="LabelBlock: the array weights is"):
-            blocks.LabelBlock.from_state(State("LabelBlock", state | {"weights": weights}))
 
 
 # -- large graphs ----------------------------------------------------------------------------------
@@ -164,16 +159,3 @@ def test_more_frequencies_than_directions(monkeypatch):
     assert w.shape == (20, 13)
     products = w[:, 5:10].T @ w[:, 5:10]
     np.testing.assert_allclose(products, np.diag(products.diagonal()), atol=1e-12)
-
-
-@pytest.mark.parametrize(("d", "n_components"), [(7, 40), (300, 512)])
-def test_ordinary_frequencies_are_those_of_whole_blocks(d, n_components):
-    """... to the last bit, so that scores stay as they were."""
-    assert d <= MOST_DIRECTIONS
-    rng, drawn = np.random.RandomState(0), []
-    while len(drawn) * d < n_components // 2:
-        Q, _ = np.linalg.qr(rng.standard_normal((d, d)))
-        drawn.append(Q * np.linalg.norm(rng.standard_normal((d, d)), axis=0))
-    expected = np.hstack(drawn)[:, : n_components // 2]
-    w = draw_frequencies(d, n_components)
-    np.testing.assert_array_equal(w, expected)

@@ -135,7 +135,7 @@ CHANGES = {
     "Contrastive.twins": (TRAINED, "training__twins", "features"),
     "Contrastive.validation_fraction": (TRAINED, "training__validation_fraction", 0.4),
     "Contrastive.n_iter_no_change": (
-        {**TRAINED, "training": Contrastive(max_iter=20, learning_rate=1.0)},
+        {**TRAINED, "training": Contrastive(max_iter=8, learning_rate=1.0)},
         "training__n_iter_no_change",
         1,
     ),

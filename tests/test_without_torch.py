@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
+import skgraphkde
 from skgraphkde import GCN, Contrastive, GraphKDEDetector
 
 NORMAL = [nx.cycle_graph(n) for n in range(6, 26)]
@@ -61,13 +62,13 @@ for what in (
 """
 
 SHELL = """
-import json, shlex, sys
+import shlex
 from click.testing import CliRunner
 from skgraphkde.cli import main
 
-for line in sys.stdin:
-    result = CliRunner().invoke(main, shlex.split(line))
-    print(json.dumps([result.exit_code, result.output, "torch" in sys.modules]))
+for command in sys.argv[1:]:
+    result = CliRunner().invoke(main, shlex.split(command))
+    print(json.dumps([result.exit_code, result.output]))
 """
 
 COMMANDS = {
@@ -78,55 +79,58 @@ COMMANDS = {
     "update own.skg new -o updated.skg": 0,
     "watch own.skg new -o log.csv": 0,
     "info updated.skg": 0,
-    "fit normal -o gcn.skg --set encoder=gcn": 1,
+    "fit normal -o other.skg --set encoder=gcn": 1,
 }
 INSTALL = "needs torch, which is not installed: pip install 'skgraphkde[gcn]'"
 
 
-def run(program, text, folder):
-    """What a fresh process writes, line by line."""
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Fitted detectors and graphs in files."""
+    folder = tmp_path_factory.mktemp("files")
+    training = Contrastive(max_iter=1)
+    for name, encoder in (("gcn", GCN(8)), ("trained", "propagation")):
+        detector = GraphKDEDetector(encoder=encoder, training=training, random_state=0)
+        detector.fit(NORMAL).save(folder / f"{name}.skg")
+    for name, graphs in (("normal", NORMAL), ("new", NEW)):
+        (folder / name).mkdir()
+        for i, graph in enumerate(graphs):
+            nx.write_graphml(graph, folder / name / f"{i}.graphml")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected(folder):
+    """The answers of this process, which has imported torch."""
+    detector = GraphKDEDetector(random_state=0).fit(NORMAL)
+    answers = [detector.score_samples(NEW), detector.predict(NEW), detector.p_values(NEW)]
+    answers += [answers[0], detector.partial_fit(NORMAL[:3]).score_samples(NEW)]
+    return [*answers, skgraphkde.load(folder / "trained.skg").score_samples(NEW)]
+
+
+@pytest.mark.parametrize("absent", [True, False], ids=["absent", "installed"])
+def test_the_library_and_the_shell(absent, folder, expected):
+    """A fresh process gives the same answers without torch, and says where it is needed."""
+    graphs = [[list(graph.edges) for graph in some] for some in (NORMAL, NEW)]
+    program = ABSENT + PYTHON + WITHOUT + SHELL if absent else PYTHON
     done = subprocess.run(
-        [sys.executable, "-c", program],
-        input=text,
+        [sys.executable, "-c", program, *COMMANDS],
+        input=json.dumps(graphs),
         capture_output=True,
         text=True,
         check=False,
         cwd=folder,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
-@pytest.mark.parametrize("absent", [True, False], ids=["absent", "installed"])
-def test_the_library(absent, tmp_path):
-    """With the answers of this process, which has imported torch."""
-    detector = GraphKDEDetector(random_state=0).fit(NORMAL)
-    expected = [detector.score_samples(NEW), detector.predict(NEW), detector.p_values(NEW)]
-    expected += [expected[0], detector.partial_fit(NORMAL[:3]).score_samples(NEW)]
-    gcn = GraphKDEDetector(encoder=GCN(8), training=Contrastive(max_iter=1), random_state=0)
-    gcn.fit(NORMAL).save(tmp_path / "gcn.skg")
-    detector = GraphKDEDetector(training=Contrastive(max_iter=1), random_state=0).fit(NORMAL)
-    detector.save(tmp_path / "trained.skg")  # the weights of the mixtures
-    expected.append(detector.score_samples(NEW))
-    graphs = [[list(graph.edges) for graph in some] for some in (NORMAL, NEW)]
-    program = ABSENT + PYTHON + WITHOUT if absent else PYTHON
-    first, *errors = run(program, json.dumps(graphs), tmp_path)
+    first, *lines = done.stdout.splitlines()
     answers, loaded = json.loads(first)
     for ours, theirs in zip(expected, answers, strict=True):
         np.testing.assert_allclose(theirs, ours, rtol=1e-9)
     assert loaded == []
-    assert [INSTALL in error for error in errors] == ([True] * 4 if absent else []), errors
-
-
-def test_the_shell(tmp_path):
-    for name, graphs in (("normal", NORMAL), ("new", NEW)):
-        (tmp_path / name).mkdir()
-        for i, graph in enumerate(graphs):
-            nx.write_graphml(graph, tmp_path / name / f"{i}.graphml")
-    lines = run(ABSENT + SHELL, "\n".join(COMMANDS), tmp_path)
-    for command, line in zip(COMMANDS, lines, strict=True):
-        exit_code, output, is_loaded = json.loads(line)
-        assert exit_code == COMMANDS[command], (command, output)
-        assert not is_loaded, command
-    assert INSTALL in output
-    assert output.count("\n") == 1
+    if absent:
+        assert [INSTALL in error for error in lines[:4]] == [True] * 4, lines[:4]
+        for command, line in zip(COMMANDS, lines[4:], strict=True):
+            exit_code, output = json.loads(line)
+            assert exit_code == COMMANDS[command], (command, output)
+        assert INSTALL in output
+        assert output.count("\n") == 1

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import click
-import numpy as np
 import pandas as pd
 
 from skgraphkde.cli.options import (
@@ -17,25 +16,21 @@ from skgraphkde.cli.options import (
     detector_option,
     examples,
     force_option,
-    graphs_argument,
     load_model,
     model_argument,
-    quiet_option,
-    skip_errors_option,
+    reads_graphs,
     table_options,
 )
-from skgraphkde.cli.runtime import Skipped, echo, judged, opened, progress
-from skgraphkde.cli.score import verdict
+from skgraphkde.cli.runtime import GraphFiles, echo, opened
 from skgraphkde.cli.table import write_rows
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import FileGraph, read_files
+from skgraphkde.graphs.files import FileGraph
 from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection import novel_nodes
-from skgraphkde.inspection.reasons import Reason
-from skgraphkde.inspection.results import judge
+from skgraphkde.inspection.results import Judgement, judge
 from skgraphkde.inspection.views import shares_of
 from skgraphkde.persistence import atomic_file
 from skgraphkde.views import Novelty
@@ -46,10 +41,7 @@ REASONS = 3  # of a graph on stdout, at most
 
 
 class _Explanation(NamedTuple):
-    decision: float
-    surprises: np.ndarray  # of the views
-    reasons: list[Reason]  # the unusual ones, the strongest first
-    references: list[tuple[int, float]]  # the nearest ones and their distances
+    judgement: Judgement
     nodes: pd.DataFrame  # contribution, rank, view, new_from
 
 
@@ -60,7 +52,6 @@ class _Explanation(NamedTuple):
     )
 )
 @model_argument
-@graphs_argument
 @table_options
 @click.option("-o", "--output", type=OutputFile(to_stdout=True), help="A CSV file with all nodes.")
 @click.option(
@@ -74,18 +65,15 @@ class _Explanation(NamedTuple):
 )
 @force_option
 @detector_option
-@skip_errors_option
-@quiet_option
+@reads_graphs
 def explain(
     model: str,
-    graphs: tuple[str, ...],
+    files: GraphFiles,
     output: str | None,
     picture: str | None,
     k: int,
     force: bool,
     detector: type[BaseGraphDetector],
-    skip_errors: bool,
-    quiet: bool,
 ) -> None:
     """Say why GRAPHS have their scores: what is odd about them, which nodes and which references.
 
@@ -104,30 +92,29 @@ def explain(
     fitted = load_model(model, detector).detector
     if not isinstance(fitted, GraphKDEDetector):
         raise click.ClickException(f"{type(fitted).__name__} has no reasons, only GraphKDEDetector")
-    skipped = Skipped(skip_errors)
-    files = progress(skipped.find_sources(graphs, output, picture), quiet)
-    read = read_files(files, fitted.schema_, skipped.on_error)
+    read = files.read(fitted.schema_)
     lowest: list[tuple[FileGraph, _Explanation]] = []
     with opened(output) if output else contextlib.nullcontext() as file:
         if file:
             write_rows(file, [["graph", "node", "contribution", "rank", "view", "new_from"]])
-        for graph, found in judged(partial(_explained, fitted, k), read, skipped):
+        for graph, found in files.judged(partial(_explained, fitted, k), read):
             for line in _lines(graph, found, fitted.model_):
                 echo(line, err=output == "-")
             if file:
                 rows = zip(graph.nodes, found.nodes.itertuples(index=False), strict=True)
                 write_rows(file, ((graph.name, node, *row) for node, row in rows))
-            lowest = heapq.nsmallest(PICTURED, [*lowest, (graph, found)], key=lambda x: x[1][0])
+            oddest = [*lowest, (graph, found)]
+            lowest = heapq.nsmallest(PICTURED, oddest, key=lambda x: x[1].judgement.decision)
     if picture and lowest:
         _draw(lowest, picture, fitted.model_.references)
-    skipped.exit_if_any()
+    files.exit_if_skipped()
 
 
 def _explained(
     detector: GraphKDEDetector, k: int, batch: GraphBatch, ids: list
 ) -> list[_Explanation]:
     batch, novelty = detector.read(batch), detector.model_.first(Novelty)
-    judgement = judge(detector, batch, k=k, n_reasons=REASONS, node_names=ids)
+    judgements = judge(detector, batch, k=k, n_reasons=REASONS, node_names=ids)
     new_from: list = [None] * len(batch)
     if novelty is not None:
         new_from = [
@@ -135,39 +122,35 @@ def _explained(
             for radii in novel_nodes(detector, batch)
         ]
     found = []
-    for i, view in enumerate(judgement.views.tolist()):
-        references, distances = judgement.references[i], judgement.distances[i]
-        shares = shares_of(detector, batch[i], references, distances, view)
+    for i, judged in enumerate(judgements):
+        shares = shares_of(detector, batch[i], judged.references, judged.distances, judged.view)
         ranks = pd.Series(shares).rank(ascending=False, method="first").astype(int)
-        columns = {"contribution": shares, "rank": ranks, "view": view, "new_from": new_from[i]}
-        found.append(
-            _Explanation(
-                decision=float(judgement.decisions[i]),
-                surprises=judgement.surprises[i],
-                reasons=[reason for reason in judgement.reasons[i] if reason.is_unusual],
-                references=list(zip(references.tolist(), distances.tolist(), strict=True)),
-                nodes=pd.DataFrame(columns),
-            )
-        )
+        columns = {
+            "contribution": shares,
+            "rank": ranks,
+            "view": judged.view,
+            "new_from": new_from[i],
+        }
+        found.append(_Explanation(judged, pd.DataFrame(columns)))
     return found
 
 
 def _lines(graph: FileGraph, found: _Explanation, model: GraphModel) -> list[str]:
     """The lines on stdout about a graph."""
-    lines = [f"{graph.name}: {verdict(found.decision)}, decision {found.decision:.4g}"]
-    lines += [
-        f"  because {reason.text} (strength {reason.strength:.3g})" for reason in found.reasons
-    ]
+    judged = found.judgement
+    lines = [f"{graph.name}: {judged.verdict}, decision {judged.decision:.4g}"]
+    lines += [f"  because {x.text} (strength {x.strength:.3g})" for x in judged.unusual]
     if len(model.views) > 1:
-        pairs = zip(model.view_names, found.surprises, strict=True)
+        pairs = zip(model.view_names, judged.surprises, strict=True)
         lines += [f"  surprise {surprise:.3g}: {name}" for name, surprise in pairs]
     sizes = []  # means over nodes hide them
     for what in ("nodes", "edges"):
         own, known = (getattr(x, f"n_{what}_per_graph") for x in (graph.batch, model.references))
         sizes.append(f"{own[0]} {what} (references: {known.min()} to {known.max()})")
     nodes = found.nodes
-    of_view = f" (view {nodes['view'].iloc[0]})" if len(model.densities) > 1 else ""
-    references = [f"{i} ({distance:.3g})" for i, distance in found.references]
+    of_view = f" (view {judged.view})" if len(model.densities) > 1 else ""
+    near = zip(judged.references, judged.distances, strict=True)
+    references = [f"{i} ({distance:.3g})" for i, distance in near]
     largest = nodes["contribution"].sort_values(ascending=False, kind="stable")[:LISTED]
     contributions = [f"{shown(graph.nodes[i])} ({share:.3g})" for i, share in largest.items()]
     lines.append(f"  {', '.join(sizes)}")
@@ -205,11 +188,11 @@ def _draw(lowest: list[tuple[FileGraph, _Explanation]], path: str, references: G
             vmax=limit,
             colorbar=False,
             names=graph.nodes,
-            outlined=[node for reason in found.reasons for node in reason.pointed],
-            marked=[edge for reason in found.reasons for edge in reason.edges],
+            outlined=found.judgement.nodes,
+            marked=found.judgement.edges,
             edge_categories=categories,
         )
-        title = f"{shown(Path(graph.name).name)}, decision {found.decision:.3g}"
+        title = f"{shown(Path(graph.name).name)}, decision {found.judgement.decision:.3g}"
         ax.set_title(title, fontsize=9, parse_math=False)
     figure.colorbar(display.nodes_, ax=axes, shrink=0.6, label="share of the squared distance")
     with atomic_file(path) as file:

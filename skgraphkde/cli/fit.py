@@ -15,14 +15,12 @@ from skgraphkde.cli.options import (
     detector_option,
     examples,
     force_option,
-    graphs_argument,
-    quiet_option,
+    reads_graphs,
     schema_of,
     schema_options,
-    skip_errors_option,
     table_options,
 )
-from skgraphkde.cli.runtime import Skipped, echo, progress
+from skgraphkde.cli.runtime import GraphFiles, echo
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.settings import paper_settings
@@ -67,7 +65,6 @@ def _literal(text: str) -> Any:
         "skgraphkde fit normal/ -o model.skg --detector mine:SizeDetector",
     )
 )
-@graphs_argument
 @table_options
 @click.option("-o", "--output", required=True, type=OutputFile(), help="The model file.")
 @click.option("--contamination", type=float, help="Share of normal graphs below the threshold.")
@@ -90,10 +87,9 @@ def _literal(text: str) -> Any:
 @force_option
 @detector_option
 @schema_options
-@skip_errors_option
-@quiet_option
+@reads_graphs
 def fit(
-    graphs: tuple[str, ...],
+    files: GraphFiles,
     output: str,
     contamination: float | None,
     calibration: str | None,
@@ -102,8 +98,6 @@ def fit(
     settings: dict[str, Any],
     force: bool,
     detector: type[BaseGraphDetector],
-    skip_errors: bool,
-    quiet: bool,
     **schema_settings: Any,
 ) -> None:
     """Learn what normal GRAPHS look like, and write it to a file.
@@ -126,9 +120,7 @@ def fit(
     except ValueError as error:  # no such parameter
         raise click.UsageError(str(error)) from error
     model.validate()  # before files are read
-    skipped = Skipped(skip_errors)
-    files = progress(skipped.find_sources(graphs, output), quiet)
-    batch = read_batch(files, model.specification("schema"), skipped.on_error)
+    batch = read_batch(files.progress(), model.specification("schema"), files.on_error)
     echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IgnoredWarning)  # echo_fitted prints these attributes
@@ -136,7 +128,7 @@ def fit(
     model.save(output)
     echo_fitted(model)
     echo(f"saved           {output}, after {time.perf_counter() - start:.1f} seconds")
-    skipped.exit_if_any()
+    files.exit_if_skipped()
 
 
 def echo_fitted(detector: BaseGraphDetector) -> None:

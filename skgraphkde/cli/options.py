@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import pkgutil
@@ -12,7 +13,7 @@ from typing import Any
 
 import click
 
-from skgraphkde.cli.runtime import TABLES, echo
+from skgraphkde.cli.runtime import GraphFiles, echo
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.files import Contents, InvalidFileError, read
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
@@ -24,6 +25,17 @@ from skgraphkde.persistence.registry import is_registered
 def examples(*lines: str) -> str:
     """The end of a help text."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def _together(*options: Callable) -> Callable:
+    """Several options as one decorator, in their order."""
+
+    def add(command: Callable) -> Callable:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
 # -- paths -----------------------------------------------------------------------------------------
@@ -91,58 +103,69 @@ def _with_listed(
 
 
 model_argument = click.argument("model", type=click.Path())
-graphs_argument = click.argument(
-    "graphs", nargs=-1, required=True, type=click.Path(), callback=_with_listed
-)
-
-
-OF_TABLE = "table_"  # before the names of the fields of TableFiles, as `graphs` is an argument
-
-
-def _note_table(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
-    if value is not None:
-        ctx.meta.setdefault(TABLES, {})[str(parameter.name).removeprefix(OF_TABLE)] = value
-
-
-def table_options(command: Callable) -> Callable:
-    """Add the options for tables of many graphs, which :meth:`Skipped.find_sources` looks up."""
-    path = click.Path(exists=True, dir_okay=False, path_type=Path)
-    of_graph = (
-        "GRAPHS is a table of edges (CSV, Parquet) of many graphs, and this is the column that "
-        "says to which graph each belongs."
-    )
-    for name, field, kind, text in (
-        ("--nodes", "nodes", path, "Table of nodes, with the columns of the graph and the node."),
-        ("--graphs", "graphs", path, "Table of graphs, one row each."),
-        ("--node-column", "node", str, "Column of the node's id in --nodes.  [default: node]"),
-        ("--target-column", "target", str, "Column of an edge's second end.  [default: target]"),
-        ("--source-column", "source", str, "Column of an edge's first end.  [default: source]"),
-        ("--graph-column", "graph", str, of_graph),
-    ):
-        command = click.option(
-            name,
-            f"{OF_TABLE}{field}",
-            type=kind,
-            metavar="FILE" if kind is path else "NAME",
-            help=text,
-            expose_value=False,
-            callback=_note_table,
-        )(command)
-    return command
-
-
 force_option = click.option(
     "--force",
     is_flag=True,
     is_eager=True,  # outputs that are checked after it look it up
     help="Replace files that exist.",
 )
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress bar.")
-skip_errors_option = click.option(
-    "--skip-errors",
-    is_flag=True,
-    help="Report graphs that cannot be read or scored on stderr, continue, and exit with code 3.",
+_graphs_options = _together(
+    click.argument("graphs", nargs=-1, required=True, type=click.Path(), callback=_with_listed),
+    click.option(
+        "--skip-errors",
+        is_flag=True,
+        help="Report graphs that cannot be read or scored on stderr, continue, and exit with code "
+        "3.",
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
 )
+OF_TABLE = "table_"  # before the names of the fields of TableFiles, as `graphs` is an argument
+
+
+def _table_option(name: str, field: str, help_text: str) -> Callable:
+    is_file = name in ("--nodes", "--graphs")
+    path = click.Path(exists=True, dir_okay=False, path_type=Path)
+    return click.option(
+        name,
+        f"{OF_TABLE}{field}",
+        type=path if is_file else str,
+        metavar="FILE" if is_file else "NAME",
+        help=help_text,
+    )
+
+
+#: The options for tables of many graphs, of commands that are decorated with `reads_graphs`.
+table_options = _together(
+    _table_option(
+        "--graph-column",
+        "graph",
+        "GRAPHS is a table of edges (CSV, Parquet) of many graphs, and this is the column that "
+        "says to which graph each belongs.",
+    ),
+    _table_option("--source-column", "source", "Column of an edge's first end.  [default: source]"),
+    _table_option(
+        "--target-column", "target", "Column of an edge's second end.  [default: target]"
+    ),
+    _table_option("--node-column", "node", "Column of the node's id in --nodes.  [default: node]"),
+    _table_option("--graphs", "graphs", "Table of graphs, one row each."),
+    _table_option(
+        "--nodes", "nodes", "Table of nodes, with the columns of the graph and the node."
+    ),
+)
+
+
+def reads_graphs(command: Callable) -> Callable:
+    """Add GRAPHS and the options for reading them; the command gets them as `files`."""
+
+    @functools.wraps(command)
+    def with_files(graphs: tuple[str, ...], skip_errors: bool, quiet: bool, **options: Any) -> None:
+        fields = {name: options.pop(name) for name in [*options] if name.startswith(OF_TABLE)}
+        tables = {k.removeprefix(OF_TABLE): v for k, v in fields.items() if v is not None}
+        outputs = [x for x in (options.get("output"), options.get("picture")) if x is not None]
+        files = GraphFiles(graphs, outputs, tables, skip_errors=skip_errors, quiet=quiet)
+        command(files=files, **options)
+
+    return _graphs_options(with_files)
 
 
 # -- models ----------------------------------------------------------------------------------------
@@ -214,44 +237,36 @@ _ATTRIBUTES = {
 }
 
 
-def schema_options(command: Callable) -> Callable:
-    """Add the options that make up a GraphSchema."""
-    options = [
-        click.option(
-            name,
-            kind,
-            metavar="NAME",
-            multiple=True,
-            help=f'{what}; give the option again for more, or "" for none.  '
-            f"[default: {default + ', if graphs have them' if default else 'none'}]",
-        )
-        for kind, (name, what, default) in _ATTRIBUTES.items()
-    ]
-    options += [
-        click.option("--edge-weight", metavar="NAME", help="Edge attribute that is a weight."),
-        click.option(
-            "--directed/--undirected",
-            default=None,
-            help="Whether edges have a direction.  [default: as the graphs are]",
-        ),
-        click.option(
-            "--missing",
-            type=click.Choice(["error", "indicate"]),
-            help="What a missing value is.  [default: error]",
-        ),
-        click.option(
-            "--schema",
-            type=click.Choice(list(SCHEMAS)),
-            help='"all" reads everything, by its type; "molecule" what there is of molecules.',
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
+def _attribute_option(kind: str, name: str, what: str, default: str) -> Callable:
+    default = f"{default}, if graphs have them" if default else "none"
+    text = f'{what}; give the option again for more, or "" for none.  [default: {default}]'
+    return click.option(name, kind, metavar="NAME", multiple=True, help=text)
+
+
+#: The options that make up a GraphSchema.
+schema_options = _together(
+    *(_attribute_option(kind, *words) for kind, words in _ATTRIBUTES.items()),
+    click.option("--edge-weight", metavar="NAME", help="Edge attribute that is a weight."),
+    click.option(
+        "--directed/--undirected",
+        default=None,
+        help="Whether edges have a direction.  [default: as the graphs are]",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["error", "indicate"]),
+        help="What a missing value is.  [default: error]",
+    ),
+    click.option(
+        "--schema",
+        type=click.Choice(list(SCHEMAS)),
+        help='"all" reads everything, by its type; "molecule" what there is of molecules.',
+    ),
+)
 
 
 def schema_of(options: dict[str, Any]) -> GraphSchema | None:
-    """The schema that the values of :func:`schema_options` make up; None if none was given.
+    """The schema that the values of `schema_options` make up; None if none was given.
 
     Raises
     ------

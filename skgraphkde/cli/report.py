@@ -9,16 +9,13 @@ from skgraphkde.cli.options import (
     detector_option,
     examples,
     force_option,
-    graphs_argument,
     load_model,
     model_argument,
-    quiet_option,
-    skip_errors_option,
+    reads_graphs,
     table_options,
 )
-from skgraphkde.cli.runtime import Skipped, echo, judged, opened, progress
+from skgraphkde.cli.runtime import GraphFiles, echo, opened
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.graphs.files import read_files
 from skgraphkde.reporting.page import SUFFIXES, Page
 
 
@@ -29,7 +26,6 @@ from skgraphkde.reporting.page import SUFFIXES, Page
     )
 )
 @model_argument
-@graphs_argument
 @table_options
 @click.option(
     "-o",
@@ -47,17 +43,14 @@ from skgraphkde.reporting.page import SUFFIXES, Page
 )
 @force_option
 @detector_option
-@skip_errors_option
-@quiet_option
+@reads_graphs
 def report(
     model: str,
-    graphs: tuple[str, ...],
+    files: GraphFiles,
     output: str,
     alpha: float,
     force: bool,
     detector: type[BaseGraphDetector],
-    skip_errors: bool,
-    quiet: bool,
 ) -> None:
     """Make a page that shows which GRAPHS are odd, and why.
 
@@ -66,17 +59,14 @@ def report(
     200 lowest scores, a picture. Known graphs are numbered as in `explain`.
     """
     contents = load_model(model, detector)
-    skipped = Skipped(skip_errors)
     page = Page(contents.detector, alpha)
-    files = progress(skipped.find_sources(graphs, output), quiet)
-    read = read_files(files, contents.detector.schema_, skipped.on_error)
-    for graph, finding in judged(page.judge, read, skipped):
-        page.add(graph.name, graph.batch, finding, graph.nodes)
+    for graph, judged in files.judged(page.judge, files.read(contents.detector.schema_)):
+        page.add(graph.name, graph.batch, judged, graph.nodes)
     if not page.listed:
         raise click.ClickException("no graph could be read: there is nothing to show")
     html = page.html()
     with opened(output) as file:
         file.write(html)
-    n_anomalies = sum(entry.finding.is_anomaly for entry in page.listed)
+    n_anomalies = sum(row.judged.is_anomaly for row in page.listed)
     echo(f"{n_anomalies} of {len(page.listed)} graphs are anomalies: {output}", err=output == "-")
-    skipped.exit_if_any()
+    files.exit_if_skipped()

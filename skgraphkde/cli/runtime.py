@@ -1,4 +1,4 @@
-"""The runtime of all commands: errors and warnings as lines, files, progress, skipped graphs."""
+"""The runtime of all commands: errors and warnings as lines, files, locks, graphs to skip."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,13 +19,21 @@ from tqdm import tqdm
 
 from skgraphkde.cli.exit_codes import INTERRUPTED, SKIPPED
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import FileGraph, Source, TableFiles, attempt, chunks, find_files
+from skgraphkde.graphs.files import (
+    FileGraph,
+    Source,
+    TableFiles,
+    attempt,
+    chunks,
+    find_files,
+    read_files,
+)
 from skgraphkde.graphs.naming import printable
 from skgraphkde.graphs.problems import GraphError
+from skgraphkde.graphs.schema import FittedSchema
 from skgraphkde.persistence import atomic_file
 
 LONGEST_MESSAGE = 1_000  # characters
-TABLES = "skgraphkde.tables"  # what `table_options` notes in the context of a command
 
 #: A batch and the ids of the nodes of each graph -> a result for each graph.
 Judge = Callable[[GraphBatch, list], list]
@@ -96,11 +106,6 @@ def echo(line: str, *, err: bool = False) -> None:
     click.echo(printable(line), err=err)
 
 
-def progress(files: Sequence[Source], quiet: bool) -> tqdm:
-    """The files, with a progress bar on stderr if that is a terminal and `quiet` is False."""
-    return tqdm(files, unit="file", file=sys.stderr, disable=quiet or None)
-
-
 # -- output files ----------------------------------------------------------------------------------
 
 
@@ -147,24 +152,84 @@ def opened(path: str) -> Iterator[IO[str]]:
 # -- graphs of files -------------------------------------------------------------------------------
 
 
-class Skipped:
-    """The policy for files and graphs that cannot be used.
+class GraphFiles:
+    """The graph files of a command; those that cannot be used end it, or are skipped and counted.
+
+    Outputs are locked until the command ends, and are no graphs.
 
     Parameters
     ----------
+    paths : sequence of str
+        Files and folders, or the table of edges if there are tables.
+    outputs : sequence of str
+        The files that the command writes; "-" is stdout.
+    tables : dict
+        The fields of TableFiles, without the path of the edges; empty if graphs have files.
     skip_errors : bool
-        Report and count them. False: the first one ends the run.
+        Report and count what cannot be used. False: the first error ends the command.
+    quiet : bool
+        No progress bar.
     """
 
-    def __init__(self, skip_errors: bool) -> None:
-        self.skip_errors = skip_errors
-        self.count = 0
+    def __init__(
+        self,
+        paths: Sequence[str],
+        outputs: Sequence[str],
+        tables: dict[str, Any],
+        *,
+        skip_errors: bool,
+        quiet: bool,
+    ) -> None:
+        self.paths, self.outputs, self.tables = paths, outputs, tables
+        self.skip_errors, self.quiet = skip_errors, quiet
+        self.n_skipped = 0
         self._others_remain = False
+        for output in outputs:
+            click.get_current_context().with_resource(only_writer(output))
+
+    @cached_property
+    def sources(self) -> list[Source]:
+        """The files, each once, or the tables.
+
+        Raises
+        ------
+        click.UsageError
+            If one of them is an output, which would replace a graph, or a table is missing.
+        """
+        if self.tables:
+            tables = _table_files(self.paths, self.tables)
+            self._without_outputs(tables.paths)
+            return [tables]
+        own = self._without_outputs(self.paths)
+        self._others_remain = len(self.paths) > 1
+        found = find_files(self.paths, self.on_error)
+        files = [path for path in dict.fromkeys(found) if os.path.realpath(path) not in own]
+        self._others_remain = len(files) > 1
+        return [*files]
+
+    def _without_outputs(self, paths: Sequence[str | Path]) -> set[str]:
+        """The real paths of the outputs, none of which may be among the paths."""
+        own = {os.path.realpath(x) for x in self.outputs if x != "-"}
+        for path in paths:
+            if os.path.realpath(path) in own:
+                raise click.UsageError(f"{path} is a graph and the output: give another output")
+        return own
+
+    def progress(self, sources: Sequence[Source] | None = None) -> tqdm:
+        """The files, or some of them, with a progress bar on stderr if that is a terminal."""
+        sources = self.sources if sources is None else sources
+        return tqdm(sources, unit="file", file=sys.stderr, disable=self.quiet or None)
+
+    def read(
+        self, schema: FittedSchema, sources: Sequence[Source] | None = None
+    ) -> Iterator[FileGraph]:
+        """Read the files, or some of them, one by one."""
+        return read_files(self.progress(sources), schema, self.on_error)
 
     def on_error(self, error: Exception) -> None:
         """Report the error of one file or graph, or raise it."""
         if self.skip_errors:
-            self.count += 1
+            self.n_skipped += 1
             note(f"Skipped: {message_of(error)}")
             return
         cure = ""
@@ -173,43 +238,27 @@ class Skipped:
             cure = "; --skip-errors leaves out what cannot be used"
         raise click.ClickException(message_of(error) + cure) from error
 
-    def find_sources(self, paths: Sequence[str], *outputs: str | None) -> list[Source]:
-        """The graph files among paths, as :meth:`find_files`; or tables, if options name them."""
-        given = click.get_current_context().meta.get(TABLES)
-        if given is None:
-            return [*self.find_files(paths, *outputs)]
-        tables = _table_files(paths, given)
-        _without_outputs([str(x) for x in tables.paths], outputs)
-        return [tables]
+    def judged(self, judge: Judge, graphs: Iterable[FileGraph]) -> Iterator[tuple[FileGraph, Any]]:
+        """Pairs of a graph and its result, without graphs that `judge` fails at."""
+        return chain.from_iterable(self.judged_chunks(judge, graphs))
 
-    def find_files(self, paths: Sequence[str], *outputs: str | None) -> list[Path]:
-        """The graph files among paths, without the outputs of the command.
+    def judged_chunks(
+        self, judge: Judge, graphs: Iterable[FileGraph]
+    ) -> Iterator[list[tuple[FileGraph, Any]]]:
+        """The pairs of many graphs at a time."""
+        for chunk in chunks(graphs):
+            try:
+                batch = GraphBatch.concatenate([graph.batch for graph in chunk])
+                results = judge(batch, [graph.nodes for graph in chunk])
+            except Exception:  # which of the graphs it concerns is found out one by one
+                results = [attempt(self.on_error, _judge_one, judge, graph) for graph in chunk]
+            pairs = zip(chunk, results, strict=True)
+            yield [(graph, result) for graph, result in pairs if result is not None]
 
-        Raises
-        ------
-        click.UsageError
-            If a path is an output, which would replace a graph.
-        """
-        own = _without_outputs(paths, outputs)
-        self._others_remain = len(paths) > 1
-        found = find_files(paths, self.on_error)
-        files = [path for path in found if os.path.realpath(path) not in own]
-        self._others_remain = len(files) > 1
-        return files
-
-    def exit_if_any(self) -> None:
+    def exit_if_skipped(self) -> None:
         """Exit with the code for skipped files, if there were any."""
-        if self.count:
+        if self.n_skipped:
             raise click.exceptions.Exit(SKIPPED)
-
-
-def _without_outputs(paths: Sequence[str], outputs: Sequence[str | None]) -> set[str]:
-    """The real paths of the outputs, none of which may be among the paths."""
-    own = {os.path.realpath(x) for x in outputs if x is not None and x != "-"}
-    for path in paths:
-        if os.path.realpath(path) in own:
-            raise click.UsageError(f"{path} is a graph and the output: give another output")
-    return own
 
 
 def _table_files(paths: Sequence[str], given: dict[str, Any]) -> TableFiles:
@@ -220,27 +269,6 @@ def _table_files(paths: Sequence[str], given: dict[str, Any]) -> TableFiles:
             f"{what} needs one table of edges, and --graph-column, the column of its graphs"
         )
     return TableFiles(Path(paths[0]), **given)
-
-
-def judged(
-    judge: Judge, graphs: Iterable[FileGraph], skipped: Skipped
-) -> Iterator[tuple[FileGraph, Any]]:
-    """Pairs of a graph and its result, computed for many graphs at a time."""
-    for chunk in chunks(graphs):
-        yield from judged_chunk(judge, chunk, skipped)
-
-
-def judged_chunk(
-    judge: Judge, chunk: list[FileGraph], skipped: Skipped
-) -> list[tuple[FileGraph, Any]]:
-    """Pairs of a graph and its result, without graphs that `judge` fails at."""
-    try:
-        batch = GraphBatch.concatenate([graph.batch for graph in chunk])
-        results = judge(batch, [graph.nodes for graph in chunk])
-    except Exception:  # which of the graphs it concerns is found out one by one
-        results = [attempt(skipped.on_error, _judge_one, judge, graph) for graph in chunk]
-    pairs = zip(chunk, results, strict=True)
-    return [(graph, result) for graph, result in pairs if result is not None]
 
 
 def _judge_one(judge: Judge, graph: FileGraph) -> Any:

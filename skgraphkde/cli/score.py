@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
-import pandas as pd
-from tqdm import tqdm
 
 from skgraphkde.calibration import discoveries
 from skgraphkde.cli.options import (
@@ -19,21 +15,18 @@ from skgraphkde.cli.options import (
     detector_option,
     examples,
     force_option,
-    graphs_argument,
     load_model,
     model_argument,
-    quiet_option,
-    skip_errors_option,
+    reads_graphs,
     table_options,
 )
-from skgraphkde.cli.runtime import Skipped, judged_chunk, only_writer, progress
+from skgraphkde.cli.runtime import GraphFiles
 from skgraphkde.cli.table import FORMATS, Row, Table, table_format
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import Source, TableFiles, chunks, read_files
-from skgraphkde.inspection import explain
-from skgraphkde.inspection.reasons import WEAKEST
+from skgraphkde.graphs.files import Source, TableFiles, read_files
+from skgraphkde.inspection.results import judge
 
 COLUMNS: dict[str, Any] = {
     "graph": "string",
@@ -42,9 +35,6 @@ COLUMNS: dict[str, Any] = {
     "verdict": "string",
     "p_value": float,
 }
-# Blocks of graphs begin at every so many files, wherever a run begins: the last digits of a score
-# depend on which graphs are computed together, and a resumed run writes the same digits.
-BLOCK_FILES = 250
 NUMBERS = ("score", "decision", "p_value")  # columns that tell one model from another
 
 
@@ -59,7 +49,6 @@ NUMBERS = ("score", "decision", "p_value")  # columns that tell one model from a
     )
 )
 @model_argument
-@graphs_argument
 @table_options
 @click.option(
     "-o",
@@ -86,11 +75,10 @@ NUMBERS = ("score", "decision", "p_value")  # columns that tell one model from a
 )
 @force_option
 @detector_option
-@skip_errors_option
-@quiet_option
+@reads_graphs
 def score(
     model: str,
-    graphs: tuple[str, ...],
+    files: GraphFiles,
     output: str,
     form: str | None,
     alpha: float | None,
@@ -98,8 +86,6 @@ def score(
     resume: bool,
     force: bool,
     detector: type[BaseGraphDetector],
-    skip_errors: bool,
-    quiet: bool,
 ) -> None:
     """Judge GRAPHS, one row of a table each.
 
@@ -115,7 +101,7 @@ def score(
     graphs.
 
     Rows are in the file as soon as they are finished. However a run ends, the same command with
-    --resume goes on, and the file is in the end what it would have been.
+    --resume goes on, and the file has in the end the rows that it would have had.
     """
     if resume and (force or output == "-"):
         cure = "without --force" if force else "with -o FILE"
@@ -130,14 +116,16 @@ def score(
             f"{table.place} has the rows of a run that was interrupted: give --resume to go on "
             "after them, or --force to begin again"
         )
-    click.get_current_context().with_resource(only_writer(output))
     fitted = load_model(model, detector).detector
     _check_can(fitted, alpha, reasons)
-    skipped = Skipped(skip_errors)
-    files = list(dict.fromkeys(skipped.find_sources(graphs, output)))
-    known = _resumed(table, files, fitted) if resume else set()
+    known = _resumed(table, files.sources, fitted) if resume else set()
+    unseen = [path for path in files.sources if table.cell(str(path)) not in known]
+    read = files.read(fitted.schema_, unseen)
+    new = (graph for graph in read if table.cell(graph.name) not in known)
     try:
-        _add_rows(table, fitted, files, known, reasons, skipped, progress(files, quiet))
+        for pairs in files.judged_chunks(partial(_judge, fitted, reasons), new):
+            table.append({"graph": graph.name} | row for graph, row in pairs)
+        table.append([])  # the file has at least its header
         if alpha is not None:
             table.fill("selected", partial(_selected, alpha))
         table.finish()
@@ -149,7 +137,7 @@ def score(
                 f"command with {option} goes on after them"
             )
         raise
-    skipped.exit_if_any()
+    files.exit_if_skipped()
 
 
 def _check_can(detector: BaseGraphDetector, alpha: float | None, reasons: bool) -> None:
@@ -181,15 +169,14 @@ def _resumed(table: Table, files: list[Source], detector: BaseGraphDetector) -> 
 
 def _check_model(row: Row, table: Table, files: list[Source], detector: BaseGraphDetector) -> None:
     name = row["graph"]
-    places = {table.cell(str(path)): path for path in files}
-    tables = next((x for x in files if isinstance(x, TableFiles)), None)
-    path = places.get(name) or places.get(re.sub(r"#\d+$", "", name)) or tables
-    if path is None:
+    names = (name, name.rpartition("#")[0])  # of a file, or of one that holds many graphs
+    own = [x for x in files if isinstance(x, TableFiles) or table.cell(str(x)) in names]
+    if not own:
         raise ValueError(
             f"the last row of {table.place} is that of {name}, which is not among the graphs: "
             "give the same graphs again, another -o, or --force to replace the file"
         )
-    for graph in read_files([path], detector.schema_):
+    for graph in read_files(own, detector.schema_):
         if table.cell(graph.name) == name:
             (now,) = _judge(detector, False, graph.batch, [graph.nodes])
             numbers = [[_number(x.get(column)) for column in NUMBERS] for x in (row, now)]
@@ -202,54 +189,21 @@ def _check_model(row: Row, table: Table, files: list[Source], detector: BaseGrap
                 )
 
 
-def _add_rows(
-    table: Table,
-    detector: BaseGraphDetector,
-    files: list[Source],
-    known: set[str],
-    with_reasons: bool,
-    skipped: Skipped,
-    bar: tqdm,
-) -> None:
-    """Score the graphs that have no row, without reading blocks of files that have them all."""
-    schema = detector.schema_
-    judge = partial(_judge, detector, with_reasons)
-    for start in range(0, len(files), BLOCK_FILES):
-        block = files[start : start + BLOCK_FILES]
-        if all(table.cell(str(path)) in known for path in block):  # each of one graph
-            bar.update(len(block))
-            continue
-        for chunk in chunks(read_files(_counted(block, bar), schema, skipped.on_error)):
-            new = {x.name for x in chunk if table.cell(x.name) not in known}
-            if new:
-                pairs = judged_chunk(judge, chunk, skipped)
-                table.append({"graph": x.name} | row for x, row in pairs if x.name in new)
-    table.append([])  # the file has at least its header
-    bar.close()
-
-
-def _counted(files: Iterable[Source], bar: tqdm) -> Iterator[Source]:
-    for path in files:
-        yield path
-        bar.update()
-
-
 def _judge(
     detector: BaseGraphDetector, with_reasons: bool, batch: GraphBatch, ids: list
 ) -> list[Row]:
     """The rows of graphs, without their names."""
-    scores = detector.score_samples(batch)
-    frame = pd.DataFrame({"score": scores, "decision": scores - detector.offset_})
-    frame["verdict"] = frame["decision"].map(verdict)
-    if detector.is_calibrated_:
-        frame["p_value"] = detector.calibration_.p_values(scores)
-    rows: list[Row] = frame.to_dict("records")
-    anomalies = np.flatnonzero(frame["decision"] < 0).tolist()
+    judged = judge(detector, batch, n_reasons=0)
+    rows: list[Row] = [
+        {"score": x.score, "decision": x.decision, "verdict": x.verdict, "p_value": x.p_value}
+        for x in judged
+    ]
+    anomalies = [i for i, x in enumerate(judged) if x.is_anomaly]
     if with_reasons and anomalies:
         names = [ids[i] for i in anomalies]
-        for x in explain(detector, batch[anomalies], n_reasons=1, node_names=names).itertuples():
-            if x.strength >= WEAKEST:
-                rows[anomalies[x.graph]]["reason"] = x.reason
+        explained = judge(detector, batch[anomalies], n_reasons=1, node_names=names)
+        for i, x in zip(anomalies, explained, strict=True):
+            rows[i]["reason"] = x.unusual[0].text if x.unusual else None
     return rows
 
 
@@ -260,8 +214,3 @@ def _selected(alpha: float, rows: list[Row]) -> list[bool]:
 
 def _number(value: Any) -> float:
     return float("nan") if value in ("", None) else float(value)
-
-
-def verdict(decision: float) -> str:
-    """The verdict that a decision means."""
-    return "anomaly" if decision < 0 else "normal"

@@ -12,18 +12,15 @@ from skgraphkde.cli.options import (
     detector_option,
     examples,
     force_option,
-    graphs_argument,
     load_model,
     model_argument,
-    quiet_option,
-    skip_errors_option,
+    reads_graphs,
     table_options,
 )
-from skgraphkde.cli.runtime import Skipped, echo, judged, only_writer, progress
+from skgraphkde.cli.runtime import GraphFiles, echo
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.updating import UpdatableDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import FileGraph, read_files
 
 
 @click.command(
@@ -33,21 +30,17 @@ from skgraphkde.graphs.files import FileGraph, read_files
     )
 )
 @model_argument
-@graphs_argument
 @table_options
 @click.option("-o", "--output", required=True, type=OutputFile(), help="The new model file.")
 @force_option
 @detector_option
-@skip_errors_option
-@quiet_option
+@reads_graphs
 def update(
     model: str,
-    graphs: tuple[str, ...],
+    files: GraphFiles,
     output: str,
     force: bool,
     detector: type[BaseGraphDetector],
-    skip_errors: bool,
-    quiet: bool,
 ) -> None:
     """Let new normal GRAPHS join a model, and write it to a file.
 
@@ -58,10 +51,9 @@ def update(
     --force.
     """
     start = time.perf_counter()
-    click.get_current_context().with_resource(only_writer(output))
     contents = load_model(model, detector)
     fitted = contents.detector
-    if not isinstance(fitted, UpdatableDetector):
+    if not isinstance(fitted, GraphKDEDetector):
         raise click.ClickException(
             f"{model} contains a {type(fitted).__name__}, which cannot be updated: fit it again, "
             "on old and new graphs together"
@@ -69,10 +61,7 @@ def update(
     fitted.check_updatable()  # before files are read
     n_seen, n_references = fitted.n_graphs_seen_, len(fitted.model_.references)
     threshold = fitted.offset_
-    skipped = Skipped(skip_errors)
-    files = progress(skipped.find_sources(graphs), quiet)
-    read = list(read_files(files, fitted.schema_, skipped.on_error))
-    n_read = _join(fitted, read, skipped)
+    n_read = _join(fitted, files)
     references = fitted.specification("references")
     bound = "all are kept" if references is None else f"at most {references.most}"
     n_new = int((fitted.calibration_graphs_ >= n_seen).sum())
@@ -84,10 +73,10 @@ def update(
     if n_read:
         fitted.save(output, contents.notes)
         echo(f"saved           {output}, after {time.perf_counter() - start:.1f} seconds")
-    skipped.exit_if_any()
+    files.exit_if_skipped()
 
 
-def _join(detector: UpdatableDetector, graphs: list[FileGraph], skipped: Skipped) -> int:
+def _join(detector: GraphKDEDetector, files: GraphFiles) -> int:
     """The number of graphs that joined, in one update: all that can be scored.
 
     One after the other, each would be scored by those before it, and copies among them would
@@ -99,7 +88,8 @@ def _join(detector: UpdatableDetector, graphs: list[FileGraph], skipped: Skipped
             warnings.simplefilter("ignore")  # the update warns
             return detector.score_samples(batch).tolist()
 
-    usable = [graph.batch for graph, _ in judged(score, graphs, skipped)]
+    graphs = list(files.read(detector.schema_))
+    usable = [graph.batch for graph, _ in files.judged(score, graphs)]
     if usable:
         detector.partial_fit(GraphBatch.concatenate(usable))
     return len(usable)

@@ -15,18 +15,15 @@ from skgraphkde.cli.options import (
     OutputFile,
     detector_option,
     examples,
-    graphs_argument,
     load_model,
     model_argument,
-    quiet_option,
-    skip_errors_option,
+    reads_graphs,
 )
-from skgraphkde.cli.runtime import Skipped, echo, judged, only_writer, progress
+from skgraphkde.cli.runtime import GraphFiles, echo
 from skgraphkde.cli.table import write_rows
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files import read_files
 from skgraphkde.monitoring import DriftMonitor
 from skgraphkde.persistence import atomic_file
 
@@ -41,7 +38,6 @@ LISTED = 3  # alarms on stdout, at most
     )
 )
 @model_argument
-@graphs_argument
 @click.option(
     "-o",
     "--output",
@@ -62,18 +58,15 @@ LISTED = 3  # alarms on stdout, at most
 )
 @click.option("--random-state", type=int, default=0, show_default=True, help="Seed of a new log.")
 @detector_option
-@skip_errors_option
-@quiet_option
+@reads_graphs
 def watch(
     model: str,
-    graphs: tuple[str, ...],
+    files: GraphFiles,
     output: str,
     false_alarm_rate: float | None,
     window: int | None,
     random_state: int,
     detector: type[BaseGraphDetector],
-    skip_errors: bool,
-    quiet: bool,
 ) -> None:
     """Say whether GRAPHS are still like those that the model was fitted to.
 
@@ -86,27 +79,25 @@ def watch(
     compares the last graphs with the references; and alarm, which of them sounds: martingale, mmd,
     or both.
     """
-    click.get_current_context().with_resource(only_writer(output))
     fitted = load_model(model, detector).detector
     log = _Log(output)
     given = {"false_alarm_rate": false_alarm_rate, "window": window}
     monitor = _monitor(log, fitted, {k: v for k, v in given.items() if v is not None}, random_state)
     known = {os.path.abspath(row[0]) for row in log.rows}
-    skipped = Skipped(skip_errors)
-    found = {os.path.abspath(path): path for path in reversed(skipped.find_files(graphs, output))}
-    files = [path for place, path in reversed(found.items()) if place not in known]
-    read = read_files(progress(files, quiet), fitted.schema_, skipped.on_error)
+    found = {os.path.abspath(str(path)): path for path in reversed(files.sources)}
+    unseen = [path for place, path in reversed(found.items()) if place not in known]
+    read = files.read(fitted.schema_, unseen)
     new = (graph for graph in read if os.path.abspath(graph.name) not in known)
 
     def judge(batch: GraphBatch, ids: list) -> list[tuple]:
         return list(monitor.update(batch)[COLUMNS[1:]].itertuples(index=False, name=None))
 
-    rows = [[graph.name, *row] for graph, row in judged(judge, new, skipped)]
+    rows = [[graph.name, *row] for graph, row in files.judged(judge, new)]
     log.rows += rows
     log.save(monitor)
     echo(f"watched         {len(rows)} graphs; {len(log.rows)} in {output}")
-    if len(files) < len(found):
-        echo(f"left out        {len(found) - len(files)} files that the log has")
+    if len(unseen) < len(found):
+        echo(f"left out        {len(found) - len(unseen)} files that the log has")
     alarms = monitor.alarms_[log.n_reported :]
     for alarm in alarms[:LISTED]:
         at, since = log.rows[alarm.at][0], log.rows[alarm.since][0]
@@ -118,7 +109,7 @@ def watch(
         log.n_reported += len(alarms)
         log.save(monitor)
         raise click.exceptions.Exit(ALARM)
-    skipped.exit_if_any()
+    files.exit_if_skipped()
 
 
 def _monitor(

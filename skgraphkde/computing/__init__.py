@@ -1,1 +1,1 @@
-"""Computing: limits on threads, devices, compiled loops, sparse products, blocks, warnings."""
+"""Computing: limits on threads, compiled loops, operations on arrays, blocks, warnings."""

@@ -2,8 +2,7 @@
 
 BLAS is limited to one thread while the distances run their own threads. Several calls may hold the
 limit at the same time. The first call saves the previous number of threads, and the last call to
-finish restores it. A forked child starts without limits, and without the lock that another thread
-of the parent held.
+finish restores it.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ContextDecorator, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -20,18 +19,43 @@ from typing import Any
 from threadpoolctl import LibController, ThreadpoolController
 
 _n_threads: ContextVar[int | None] = ContextVar("n_threads", default=None)
-_lock = threading.Lock()
 
 
-class _Limit:
-    """The number of calls that hold a limit, and the value to restore after the last one."""
+class SharedLimit(ContextDecorator):
+    """A limit that is global to a process, and that several calls may hold at the same time.
 
-    def __init__(self) -> None:
-        self.n_holders = 0
-        self.before: Any = None
+    It is a context manager, whose value is the state before, and a decorator. A forked child starts
+    without limits, and without the lock that another thread of the parent held.
 
+    Parameters
+    ----------
+    limit : callable
+        Returns the state before the limit; it sets the limit if the caller does not.
+    restore : callable
+        Restores this state.
+    """
 
-_blas = _Limit()
+    def __init__(self, limit: Callable[[], Any], restore: Callable[[Any], None]) -> None:
+        self._limit, self._restore = limit, restore
+        self._reset()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._reset)
+
+    def _reset(self) -> None:
+        self.lock, self.n_holders, self._before = threading.Lock(), 0, None
+
+    def __enter__(self) -> Any:
+        with self.lock:
+            if not self.n_holders:
+                self._before = self._limit()
+            self.n_holders += 1
+            return self._before
+
+    def __exit__(self, *_: Any) -> None:
+        with self.lock:
+            self.n_holders -= 1
+            if not self.n_holders:
+                self._restore(self._before)
 
 
 def n_threads() -> int:
@@ -61,26 +85,24 @@ def distance_threads(n: int) -> Iterator[None]:
         _n_threads.reset(token)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> SharedLimit:
     """Limit BLAS to one thread in the whole process."""
-    with _lock:
-        limit = _blas
-        if not limit.n_holders:
-            # Faster by 100 microseconds than threadpoolctl's own limit, which queries more.
-            before = [(library, library.num_threads) for library in _blas_libraries()]
-            limit.before = [(library, n) for library, n in before if n != 1]
-            for library, _ in limit.before:
-                _set_threads(library, 1)
-        limit.n_holders += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            limit.n_holders -= 1
-            if not limit.n_holders:
-                for library, n in limit.before:
-                    _set_threads(library, n)
+    return _blas
+
+
+def _limit_blas() -> list[tuple[LibController, int]]:
+    """Libraries that had more than one thread, and the numbers of their threads."""
+    # Faster by 100 microseconds than threadpoolctl's own limit, which queries more.
+    before = [(library, library.num_threads) for library in _blas_libraries()]
+    before = [(library, n) for library, n in before if n != 1]
+    for library, _ in before:
+        _set_threads(library, 1)
+    return before
+
+
+def _restore_blas(before: list[tuple[LibController, int]]) -> None:
+    for library, n in before:
+        _set_threads(library, n)
 
 
 def _set_threads(library: LibController, n: int) -> None:
@@ -102,11 +124,4 @@ def _blas_libraries() -> list[LibController]:
     return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
-def _forget_the_parent() -> None:
-    """Reset the limit, and replace the lock, which another thread of the parent may hold."""
-    global _lock, _blas
-    _lock, _blas = threading.Lock(), _Limit()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_the_parent)
+_blas = SharedLimit(_limit_blas, _restore_blas)

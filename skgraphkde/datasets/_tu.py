@@ -1,14 +1,11 @@
 """Data sets of the TU collection: a name -> a Bunch of graphs.
 
-The zip comes from a folder or from the collection's site, the checked arrays from the zip or from a
-cache.
+The zip comes from a folder or from the collection's site.
 """
 
 from __future__ import annotations
 
-import contextlib
 import difflib
-import hashlib
 import os
 import time
 import zipfile
@@ -22,20 +19,11 @@ from sklearn.utils._param_validation import Interval, validate_params
 
 from skgraphkde.datasets._tu_sets import BENCHMARK, UNKNOWN, TUSet, collection_names
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.tu import (
-    DAMAGED,
-    OF_EDGES,
-    check_both_directions,
-    read_arrays,
-    to_batch,
-)
-from skgraphkde.persistence import atomic_file
+from skgraphkde.graphs.files.tu import OF_EDGES, check_both_directions, read_arrays, to_batch
 
 SITE = "https://www.chrsmrrs.com/graphkerneldatasets"
 #: Environment variable that names the folder of the zips.
 DATA_HOME = "SKGRAPHKDE_DATA"
-# Version of the cached arrays, part of the file name: raise it when their format changes.
-CACHE_VERSION = 2
 
 
 @validate_params(
@@ -73,7 +61,8 @@ def fetch_tu_dataset(
         As in the collection, such as "MUTAG" or "REDDIT-BINARY".
     data_home : str or path-like, default=None
         Folder with ``NAME.zip``, or for the download. None: the folder that the environment
-        variable ``SKGRAPHKDE_DATA`` names, or ``~/.cache/skgraphkde`` without it.
+        variable ``SKGRAPHKDE_DATA`` names, or without it ``~/.cache/skgraphkde`` (under
+        ``$XDG_CACHE_HOME``, if that is set).
     download_if_missing : bool, default=True
         Download a missing zip.
     return_X_y : bool, default=False
@@ -119,10 +108,6 @@ def fetch_tu_dataset(
     `edge_data` each edge in both directions. Lines that repeat an edge with the same data count
     once; edges with different data between the same nodes are parallel.
 
-    The checked arrays are kept in ``~/.cache/skgraphkde`` (or under ``$XDG_CACHE_HOME``, if that is
-    set) by the checksum of the zip, without pickle, so that the second call is fast. If that folder
-    cannot be written, each call reads the zip.
-
     References
     ----------
     Morris et al., TUDataset: A collection of benchmark datasets for learning with graphs,
@@ -135,7 +120,7 @@ def fetch_tu_dataset(
     >>> proteins.graphs  # doctest: +SKIP
     GraphBatch(n_graphs=1113, n_nodes=43471, n_edges=81044, n_labels=3, n_attributes=1)
     """
-    folder = Path(data_home or os.environ.get(DATA_HOME) or _cache_folder()).expanduser()
+    folder = _folder(data_home)
     path = folder / f"{name}.zip"
     if not path.exists():
         _check_name(name, folder)
@@ -144,7 +129,7 @@ def fetch_tu_dataset(
                 f"{path} does not exist and download_if_missing=False: {_by_hand(name, folder)}"
             )
         _download(name, path, n_retries, delay)
-    arrays = _parsed(path, name)
+    arrays = read_arrays(path, name)
     if not edge_data:
         check_both_directions(arrays, f"{path}, {name}")
     elif arrays["is_symmetric"] and not set(OF_EDGES) & set(arrays):
@@ -178,9 +163,10 @@ def fetch_tu_dataset(
 # -- the zip ------------------------------------------------------------------------------
 
 
-def _cache_folder() -> Path:
+def _folder(data_home: str | os.PathLike | None) -> Path:
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "skgraphkde"
     try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "skgraphkde"
+        return Path(data_home or os.environ.get(DATA_HOME) or cache).expanduser()
     except RuntimeError as error:  # as for a user whom a container does not know
         raise FileNotFoundError(
             f"there is no home folder to keep data sets in: give data_home, or set {DATA_HOME}"
@@ -230,30 +216,7 @@ def _download(name: str, path: Path, n_retries: int, delay: float) -> None:
     ) from problem
 
 
-# -- its contents ---------------------------------------------------------------------------------
-
-
-def _parsed(path: Path, name: str) -> dict[str, np.ndarray]:
-    """The arrays of a zip, from the cache if it has them."""
-    try:
-        folder = _cache_folder()
-    except FileNotFoundError:
-        return read_arrays(path, name)
-    with path.open("rb") as file:
-        checksum = hashlib.file_digest(file, "sha256").hexdigest()
-    cached = folder / "parsed" / f"{name}-{checksum[:16]}-v{CACHE_VERSION}.npz"
-    with (
-        contextlib.suppress(ValueError, *DAMAGED),
-        cached.open("rb") as file,
-        np.load(file, allow_pickle=False) as stored,
-    ):
-        return dict(stored)
-    arrays = read_arrays(path, name)
-    with contextlib.suppress(OSError):  # the cache saves time and nothing else
-        cached.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_file(cached) as new:
-            np.savez(new, **arrays)  # type: ignore[arg-type]
-    return arrays
+# -- the result -----------------------------------------------------------------------------------
 
 
 def _target_names(facts: TUSet, classes: np.ndarray, anomaly_class: int | None) -> np.ndarray:

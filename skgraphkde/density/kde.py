@@ -15,8 +15,8 @@ from scipy.special import log_softmax, softmax
 from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.computing.arrays import to_numpy
+from skgraphkde.computing.pool import in_threads, ranges_of
 from skgraphkde.density import kde_loops
-from skgraphkde.distances.engines.cpu_threads import ranges_of, threads
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import LARGEST, SMALLEST, Specification, positive_numbers
 
@@ -224,8 +224,11 @@ def log_densities(
         none if log_weights is None else log_weights,
         none.astype(bool) if left_out is None else left_out,
     )  # fmt: skip
-    with threads(float(squared.size * len(bandwidths))) as run:
-        run(lambda rows: kde_loops.log_sums(*operands, *rows, out), ranges_of(n, ROW_JOBS))
+    in_threads(
+        lambda rows: kde_loops.log_sums(*operands, *rows, out),
+        ranges_of(n, ROW_JOBS),
+        float(squared.size * len(bandwidths)),
+    )
     return out - np.log(counts)
 
 

@@ -128,11 +128,10 @@ class KernelDensity:
         per_pair = self.bytes_per_pair if squared is None else 8 * 9
         for block in blocks(np.full(n, float(per_pair * n))):
             own = own_references(np.arange(n)[block], n)
-            of_block = squared
-            if of_block is None:
+            if squared is None:
                 of_block = self.squared(measures[block], measures)
             else:
-                of_block = of_block[block]
+                of_block = squared[block]
             log_weights = self._log_weights(graphs[block], graphs)
             scores[block] = to_numpy(self.kde(of_block, log_weights, own))
         return scores

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skgraphkde.graphs.arrays import used_codes
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.schema import PARTS
 from skgraphkde.persistence import register
 from skgraphkde.specification import Specification
 
@@ -210,15 +210,9 @@ def joined_references(known: GraphBatch, new: GraphBatch) -> GraphBatch:
     GraphBatch
     """
     joined = GraphBatch.concatenate([known, new])
-    labels, names = used_codes(joined.labels, joined.label_names)
-    edge_labels, edge_names = used_codes(joined.edge_labels, joined.edge_label_names)
-    return joined.replace(
-        labels=labels,
-        label_names=names,
-        edge_labels=edge_labels,
-        edge_label_names=edge_names,
-        schema=known.schema,
-    )
+    nodes, edges, graphs = (joined.data(part).in_use() for part in PARTS)
+    data = *nodes, *edges, *graphs
+    return GraphBatch(joined.node_ptr, joined.adjacency, *data, known.schema, joined.names)
 
 
 def inverse_index(chosen: np.ndarray, n_graphs: int) -> np.ndarray:

@@ -327,16 +327,14 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         Returns
         -------
         ndarray of shape (n_graphs,), float64
-            Higher is more normal. A graph's score does not depend on the other graphs.
+            Higher is more normal. A graph's score does not depend on the other graphs. A training
+            graph is scored like a new one, with itself among the graphs that were fitted;
+            `calibration_scores_` has leave-one-out scores.
         """
-        fitted = self._snapshot()
+        fitted = copy.copy(self)  # which other threads cannot fit or update
         scores = in_parallel(fitted._checked_scores, fitted.read(graphs), fitted.n_jobs)
         # Checked here, where an index counts all graphs and not those of one process.
         return finite(scores)
-
-    def _snapshot(self) -> Self:
-        """Copy of the detector that other threads cannot fit or update."""
-        return copy.copy(self)
 
     def _checked_scores(self, graphs: GraphBatch) -> np.ndarray:
         scores = self._score_batch(graphs)
@@ -359,7 +357,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         ndarray of shape (n_graphs,)
             Negative for anomalies.
         """
-        fitted = self._snapshot()
+        fitted = copy.copy(self)
         return fitted.score_samples(graphs) - fitted.offset_
 
     def predict(self, graphs: Any) -> np.ndarray:
@@ -440,7 +438,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         >>> int(detector.select(odd, alpha=0.2).sum())
         49
         """
-        fitted = self._snapshot()
+        fitted = copy.copy(self)
         check_is_fitted(fitted)
         if not fitted.is_calibrated_:
             raise ValueError(

@@ -146,7 +146,13 @@ def read(path: str | os.PathLike) -> Contents:
 
 
 def _contents(tree: Any, arrays: dict[str, Any]) -> Contents:
-    _check_version(tree)  # before decoding, as another version may encode differently
+    # Before decoding, as another version may encode differently.
+    version, library = (tree["dict"].get(name) for name in ("format_version", "library_version"))
+    check(
+        version == FORMAT_VERSION,
+        f"it has format {version}, written by skgraphkde {library}, and this version reads format "
+        f"{FORMAT_VERSION}: use the version that wrote it",
+    )
     state = State("file", persistence.decode(tree, arrays))
     state.take_choice("format", (FORMAT,))
     state.take_count("format_version")
@@ -154,15 +160,3 @@ def _contents(tree: Any, arrays: dict[str, Any]) -> Contents:
     detector = state.take_instance("detector", OutlierMixin)
     state.check_empty()
     return Contents(detector, notes, library)
-
-
-def _check_version(tree: Any) -> None:
-    items = tree.get("dict", {}) if isinstance(tree, dict) else {}
-    check(isinstance(items, dict), "it contains something else")
-    check(items.get("format") == FORMAT, "it contains something else")
-    version, library = items.get("format_version"), items.get("library_version")
-    check(
-        version == FORMAT_VERSION,
-        f"it has format {version}, written by skgraphkde {library}, and this version reads format "
-        f"{FORMAT_VERSION}: use the version that wrote it",
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from skgraphkde.density.kernel_density import KernelDensity
 from skgraphkde.density.model import DensityModel, EmbeddedGraphs
 from skgraphkde.density.references import inverse_index
 from skgraphkde.density.size_kernel import SizeKernel
-from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.model import GraphModel, device_of, moved
 from skgraphkde.encoders.message_flow import node_colors
 from skgraphkde.graphs.batch import GraphBatch
@@ -51,15 +51,12 @@ class ModelFitter:
         Rank correlation of the training graphs' densities with and without training.
     """
 
-    def __init__(
-        self, detector: BaseGraphDetector, graphs: GraphBatch, rng: np.random.RandomState
-    ) -> None:
+    def __init__(self, detector: Any, graphs: GraphBatch, rng: np.random.RandomState) -> None:
         self.detector, self.graphs, self.rng = detector, graphs, rng
-        self.options: dict[str, Any] = detector.get_params(deep=False)
         self.views = _applicable(detector, graphs)
         self.densities = [view for view in self.views if isinstance(view, Density)]
         n_stages = 3 + len(self.views) - len(self.densities)
-        self.progress = tqdm(total=n_stages, disable=not self.options["verbose"])
+        self.progress = tqdm(total=n_stages, disable=not detector.verbose)
         self.progress.set_description("node features")
         self.features = detector.specification("features").fit(graphs)
         # Computed once, because random walks take time.
@@ -80,7 +77,16 @@ class ModelFitter:
             Leave-one-out scores of the training graphs; None if the calibration does not use them.
         """
         with self.progress:
-            scores = self._fit()
+            density = self._build_density()
+            self.device = device_of(self.detector.device, density.encoder)
+            untrained = None
+            if self.training is not None:
+                untrained = copy.deepcopy(density)
+                self.history = self._train(density)
+            own, scores = self._fit_views(moved(density, self.device))
+            if untrained is not None:
+                self._compare_with(untrained, own)
+            self.model = self.model.on(None)
             self.progress.update()
         return scores
 
@@ -88,19 +94,6 @@ class ModelFitter:
         """Say in the progress bar what comes next."""
         self.progress.update()
         self.progress.set_description(stage)
-
-    def _fit(self) -> np.ndarray | None:
-        density = self._build_density()
-        self.device = device_of(self.options["device"], density.encoder)
-        untrained = None
-        if self.training is not None:
-            untrained = copy.deepcopy(density)
-            self.history = self._train(density)
-        own, scores = self._fit_views(moved(density, self.device))
-        if untrained is not None:
-            self._compare_with(untrained, own)
-        self.model = self.model.on(None)
-        return scores
 
     def _build_density(self) -> DensityModel:
         encoder = self.detector.specification("encoder")
@@ -143,28 +136,24 @@ class ModelFitter:
             chosen = self.references.choose(log_density, self.rng)
         # Several views need the scores for their p-values.
         needed = self.detector.leaves_one_out or len(self.views) > 1
-        model, densities = self._with_references(density, chosen, needed)
+        references, log_densities = self._adapted(density, chosen, needed and len(chosen) == n)
         own = inverse_index(chosen, n)
-        self.model = model
-        if not needed:
-            return own, None
-        if densities is None or len(chosen) < n:
-            densities = model.log_densities(
-                self.featurized, own=own, featurized=True, verbose=self.options["verbose"]
+        if needed and log_densities is None:
+            log_densities = density.log_densities(
+                self.featurized, references, own=own, verbose=self.detector.verbose
             )
-        if len(self.views) == 1:
-            return own, finite(densities[0])
-        views = []
-        for view in self.views:
+        views = list(self.views)
+        for i, view in enumerate(views):
             if not isinstance(view, Density):
                 self._next(view.name)
-                view = view.fit(model.references)
-            views.append(view)
-        self.model = model.with_views(views, None)
-        scores = self.model.view_scores(graphs, own=own, log_densities=densities)
-        for view_scores in scores:
-            finite(view_scores)
-        self.model = self.model.with_views(views, scores)
+                views[i] = view.fit(references.graphs)
+        build = partial(GraphModel, self.features, density, references, views, device=self.device)
+        self.model = build()
+        if len(views) == 1:
+            return own, None if log_densities is None else finite(log_densities[0])
+        scores = self.model.view_scores(graphs, own=own, log_densities=log_densities)
+        finite(scores.T)
+        self.model = build(training_scores=scores)
         return own, self.model.leave_one_out()
 
     def _pilot_densities(self, density: DensityModel) -> np.ndarray:
@@ -172,15 +161,15 @@ class ModelFitter:
         n, pilot = len(self.graphs), np.arange(len(self.graphs))
         if n > PILOT_GRAPHS:
             pilot = np.sort(self.rng.permutation(n)[:PILOT_GRAPHS])
-        model, scores = self._with_references(density, pilot)
-        if scores is None or len(pilot) < n:
+        references, scores = self._adapted(density, pilot, len(pilot) == n)
+        if scores is None:
             own = inverse_index(pilot, n)
-            scores = model.log_densities(self.featurized, own=own, featurized=True)
+            scores = density.log_densities(self.featurized, references, own=own)
         return scores.mean(axis=0)
 
-    def _with_references(
-        self, density: DensityModel, chosen: np.ndarray, leave_one_out: bool = True
-    ) -> tuple[GraphModel, np.ndarray | None]:
+    def _adapted(
+        self, density: DensityModel, chosen: np.ndarray, leave_one_out: bool
+    ) -> tuple[EmbeddedGraphs, np.ndarray | None]:
         """Adapt a density to some of the graphs.
 
         Parameters
@@ -189,44 +178,40 @@ class ModelFitter:
             Standardized; its distances and bandwidths are adapted to the references.
         chosen : ndarray of int
             Indices of the references.
-        leave_one_out : bool, default=True
+        leave_one_out : bool
             Whether to return leave-one-out scores.
 
         Returns
         -------
-        model : GraphModel
-            With the views that are densities.
+        references : EmbeddedGraphs
         scores : ndarray of shape (n_densities, n_references) or None
             Leave-one-out log densities of the references. None if they were not requested.
         """
         embedded = density.embed(self.featurized[chosen]).measures
-        references, scores = EmbeddedGraphs(self.graphs[chosen], embedded), None
+        references = EmbeddedGraphs(self.graphs[chosen], embedded)
         squared = density.adapt(references, all_pairs=leave_one_out)
-        if leave_one_out:
-            of_densities = zip(density.densities, squared, strict=True)
-            scores = np.array(
-                [x.leave_one_out(references.clouds(i), D) for i, (x, D) in enumerate(of_densities)]
-            )
-        model = GraphModel(self.features, density, references, self.densities, device=self.device)
-        return model, scores
+        if not leave_one_out:
+            return references, None
+        of_densities = zip(density.densities, squared, strict=True)
+        scores = [x.leave_one_out(references.clouds(i), D) for i, (x, D) in enumerate(of_densities)]
+        return references, np.array(scores)
 
     def _train(self, density: DensityModel) -> dict[str, list]:
         self._check_training(density)
-        from skgraphkde.learned.modules import TrainableModel
         from skgraphkde.learned.trainer import Trainer
 
         checkpoint = None if self.training.checkpoint is None else self._checkpoint()
         twins = self.training.specification("twins").structural(self.graphs, self.rng)
-        learn_weights = self.training.learn_weights
         trainer = Trainer(
-            TrainableModel(density, self.device or "cpu", learn_weights=learn_weights),
+            density,
+            self.device or "cpu",
             self.featurized,
             [self.features.transform_batch(twin) for twin in twins],
             self.training,
             self.references,
             self.rng,
             checkpoint,
-            self.options["verbose"],
+            self.detector.verbose,
         )
         history = trainer.train()
         if checkpoint is not None:
@@ -234,12 +219,12 @@ class ModelFitter:
         return history
 
     def _check_training(self, density: DensityModel) -> None:
-        check_torch(f"training={self.options['training']!r}")
+        check_torch(f"training={self.detector.training!r}")
         has_mixtures = any(len(x.kde.multiples) > 1 for x in density.densities)
         learns_weights = self.training.learn_weights and has_mixtures
         if not density.encoder.is_trainable and not learns_weights:
             raise ValueError(
-                f"there is nothing to train: encoder={self.options['encoder']!r} has no weights, "
+                f"there is nothing to train: encoder={self.detector.encoder!r} has no weights, "
                 "and there are no mixture weights to learn; use training=None or encoder='gcn'"
             )
         if len(self.graphs) < 3:
@@ -268,19 +253,18 @@ class ModelFitter:
         some = np.unique(np.linspace(0, n - 1, min(n, PILOT_GRAPHS)).astype(int))
         untrained = moved(untrained, self.device)
         untrained.encoder.prepare(untrained.flows(self.featurized))
-        before, _ = self._with_references(untrained, np.flatnonzero(own >= 0), leave_one_out=False)
-        old, new = (
-            model.log_densities(self.featurized[some], own=own[some], featurized=True).mean(0)
-            for model in (before, self.model)
-        )
+        references, _ = self._adapted(untrained, np.flatnonzero(own >= 0), leave_one_out=False)
+        graphs = self.featurized[some]
+        old = untrained.log_densities(graphs, references, own=own[some]).mean(axis=0)
+        new = self.model.log_densities(graphs, own=own[some], featurized=True).mean(axis=0)
         if np.ptp(old) and np.ptp(new):  # ranks of equal numbers are undefined
             self.untrained_rank_correlation = float(spearmanr(old, new).statistic)
 
 
-def _applicable(detector: BaseGraphDetector, graphs: GraphBatch) -> list[View]:
+def _applicable(detector: Any, graphs: GraphBatch) -> list[View]:
     """Views of a detector; of "auto", those that apply to the training graphs."""
     views = detector.specification("views")
     if not isinstance(views, tuple):
         return [views]
-    is_auto = isinstance(detector.get_params(deep=False)["views"], str)
+    is_auto = isinstance(detector.views, str)
     return [view for view in views if not is_auto or view.applies_to(graphs)]

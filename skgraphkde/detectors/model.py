@@ -15,7 +15,7 @@ from skgraphkde.computing.blocks import blocks
 from skgraphkde.density.kernel_density import KernelDensity
 from skgraphkde.density.model import DensityModel, EmbeddedGraphs, carried_features
 from skgraphkde.density.references import joined_references
-from skgraphkde.detectors.ranges import check_range
+from skgraphkde.distances.base import FittedDistance
 from skgraphkde.distances.measures import DiscreteMeasures, pooled
 from skgraphkde.encoders.base import Encoder, FittedEncoder
 from skgraphkde.encoders.message_flow import MessageFlow
@@ -166,7 +166,8 @@ class GraphModel:
         warn_of_unseen_data(graphs, self.references)
         for view in self.views:
             view.check_batch(graphs)
-        check_range(graphs, self.features, [x.distance for x in self._density.densities])
+        limit = min(density.distance.largest_coordinate for density in self._density.densities)
+        _check_range(graphs, self.features, limit)
 
     def scores(self, graphs: GraphBatch, *, verbose: int = 0) -> np.ndarray:
         """Score graphs by the sum of their log p-values, or by the score of a single view.
@@ -234,24 +235,6 @@ class GraphModel:
         log_p_values = np.array([of_view(view_scores) for of_view, view_scores in pairs])
         return self.view_weights[:, np.newaxis] * log_p_values
 
-    def with_views(self, views: Sequence[View], training_scores: np.ndarray | None) -> GraphModel:
-        """Copy of the model with other views and training scores.
-
-        Parameters
-        ----------
-        views : sequence of View
-            Fitted views, with the same densities.
-        training_scores : ndarray of shape (n_views, n_training_graphs) or None
-            Leave-one-out scores of the training graphs.
-
-        Returns
-        -------
-        GraphModel
-        """
-        return GraphModel(
-            self.features, self._density, self._references, views, training_scores, self.device
-        )
-
     def updated(
         self, kept: np.ndarray, graphs: GraphBatch, training_scores: np.ndarray | None
     ) -> GraphModel:
@@ -270,20 +253,29 @@ class GraphModel:
         -------
         GraphModel
         """
-        if not len(graphs):
-            return self.with_views(self.views, training_scores)
-        references = self._references
-        if len(kept) < len(references):
-            references = references[kept]
-        new = self._density.embed(graphs, self.features.transform_batch)
-        parts = zip(self._density.densities, references.measures, new.measures, strict=True)
-        measures = tuple(x.distance.concatenate([old, added]) for x, old, added in parts)
-        joined = joined_references(references.graphs, graphs)
-        views = [x if isinstance(x, Density) else x.updated(joined) for x in self.views]
-        references = EmbeddedGraphs(joined, measures)
+        references, views = self._references, self.views
+        if len(graphs):
+            if len(kept) < len(references):
+                references = references[kept]
+            new = self._density.embed(graphs, self.features.transform_batch)
+            parts = zip(self._density.densities, references.measures, new.measures, strict=True)
+            measures = tuple(x.distance.concatenate([old, added]) for x, old, added in parts)
+            joined = joined_references(references.graphs, graphs)
+            views = tuple(x if isinstance(x, Density) else x.updated(joined) for x in views)
+            references = EmbeddedGraphs(joined, measures)
         return GraphModel(
             self.features, self._density, references, views, training_scores, self.device
         )
+
+    def leave_one_out_log_p_values(self) -> np.ndarray:
+        """Log p-values of the training graphs in each view, each compared with the others.
+
+        Returns
+        -------
+        ndarray of shape (n_views, n_training_graphs)
+            Their sum over views is the result of :meth:`leave_one_out`.
+        """
+        return np.array([x.leave_one_out() for x in self._log_p_values])
 
     def leave_one_out(self) -> np.ndarray:
         """Leave-one-out scores of the training graphs, with several views."""
@@ -479,6 +471,35 @@ class GraphModel:
         return cls(features, DensityModel(encoder, densities), references, views, scores)
 
 
+def _check_range(graphs: GraphBatch, features: NodeFeatures, limit: float) -> None:
+    """Raise a ValueError if a standardized number of a node or an edge exceeds the limit."""
+    for kind, values in (("attribute", graphs.attributes), ("edge", graphs.edge_attributes)):
+        block = features.block(kind)
+        if block is None or values is None or not block.columns:
+            continue
+        deviations = np.nan_to_num(np.abs(block.standardized(graphs)), posinf=np.inf)
+        if deviations.max(initial=0) <= limit:
+            continue
+        row, column = np.unravel_index(deviations.argmax(), deviations.shape)
+        if kind == "attribute":
+            column, graph = block.used[column], graphs.graph_of_node[row]
+            where = f"node {row - graphs.node_ptr[graph]}: node"
+        else:
+            graph = graphs.graph_of_arc[row]
+            ends = graphs.source_of_arc[row], graphs.adjacency.indices[row]
+            where = "edge ({}, {}): edge".format(*(end - graphs.node_ptr[graph] for end in ends))
+        advice = "which cannot be computed: clip it"
+        if limit < FittedDistance.largest_coordinate:
+            advice = (
+                "too large for random features: clip it, or use views=Density(MMD(method='exact'))"
+            )
+        raise ValueError(
+            f"graph {graph}, {where} attribute {block.columns[column]!r} is "
+            f"{np.asarray(values)[row, column]:g}, more than {limit:.0e} standard deviations from "
+            f"the mean of the training graphs, {advice}"
+        )
+
+
 def _scores(view: View, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
     """Scores of one view, checked."""
     scores = view.scores(graphs, own)
@@ -537,7 +558,7 @@ def device_of(device: Any, encoder: FittedEncoder, *, fitted: bool = False) -> A
     if isinstance(device, str) and (device == "cpu" or (device == "auto" and not encoder.is_torch)):
         return None
     check_torch(f"device={device!r}")
-    from skgraphkde.learned.devices import resolve_device
+    from skgraphkde.learned.tensors import resolve_device
 
     resolved = resolve_device(device, fitted)
     return None if resolved.type == "cpu" and resolved.index is None else resolved

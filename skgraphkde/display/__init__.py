@@ -10,8 +10,7 @@ from skgraphkde.display.density import DensityDisplay
 from skgraphkde.display.detection_curve import DetectionCurveDisplay
 from skgraphkde.display.drift import DriftDisplay
 from skgraphkde.display.graph_map import GraphMapDisplay
-from skgraphkde.display.node_contributions import NodeContributionsDisplay
-from skgraphkde.display.novel_nodes import NovelNodesDisplay
+from skgraphkde.display.nodes import NodeContributionsDisplay, NovelNodesDisplay
 from skgraphkde.display.p_values import PValueDisplay
 from skgraphkde.display.training import TrainingDisplay
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skgraphkde.calibration import discoveries
+from skgraphkde.calibration import check_alpha, discoveries
 from skgraphkde.display.common import GRAY, check_numbers, groups, open_axes
 
 
@@ -70,8 +70,7 @@ class PValueDisplay:
         p_values = check_numbers(p_values, "p_values")
         if not 0 < p_values.min() <= p_values.max() <= 1:
             raise ValueError("p_values must be in (0, 1]")
-        if not 0 < alpha <= 1:
-            raise ValueError(f"alpha must be in (0, 1], got {alpha!r}")
+        check_alpha(alpha)
         return cls(p_values, alpha).plot(**options)
 
     def plot(self, ax: Any = None) -> Self:

@@ -103,12 +103,17 @@ class FittedDistance:
             All squared distances; None if they do not fit in memory.
         """
         P = self.embed(P)
-        if fits_in_memory(self.numbers_per_pair * len(P) ** 2):
+        if 8.0 * self.numbers_per_pair * len(P) ** 2 <= memory_limit():
             squared = self.squared(P)
             return self, nearest_other(squared[sample], sample)[0], squared
-        parts = blocks(np.full(len(sample), 8.0 * self.numbers_per_pair * len(P)))
-        nearest = [nearest_other(self.squared(P[sample[x]], P), sample[x])[0] for x in parts]
+        parts = self._parts(sample, len(P))
+        nearest = [nearest_other(self.squared(P[rows], P), rows)[0] for rows in parts]
         return self, np.concatenate(nearest), None
+
+    def _parts(self, sample: np.ndarray, n_columns: int) -> list[np.ndarray]:
+        """Split a sample into parts whose distances to `n_columns` measures fit in memory."""
+        cost = 8.0 * self.numbers_per_pair * n_columns
+        return [sample[block] for block in blocks(np.full(len(sample), cost))]
 
     def contributions(self, Z: Any, Q: DiscreteMeasures) -> Any:
         """Contributions of a graph's nodes to its squared distances.
@@ -156,11 +161,6 @@ class FittedDistance:
             raise ValueError(
                 f"{cls.__name__} has constants: define to_state and from_state ({error})"
             ) from error
-
-
-def fits_in_memory(n_numbers: float) -> bool:
-    """True if an array of `n_numbers` in double precision is within the memory limit."""
-    return 8.0 * n_numbers <= memory_limit()
 
 
 def nearest_other(squared: Any, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -11,9 +11,8 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.computing.arrays import concatenated, like, maximum, to_numpy
-from skgraphkde.computing.blocks import blocks
 from skgraphkde.distances import engines
-from skgraphkde.distances.base import Distance, FittedDistance, fits_in_memory, nearest_other
+from skgraphkde.distances.base import Distance, FittedDistance, nearest_other
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.random_features import check_angles, draw_frequencies
 from skgraphkde.persistence import State, check, register
@@ -185,8 +184,8 @@ class FittedMMD(FittedDistance):
 
     @property
     def numbers_per_pair(self) -> int:  # type: ignore[override]
-        """Numbers in memory for a pair of measures: four for each gamma."""
-        return 4 * len(self.gammas)
+        """Numbers in memory for a pair of measures: one for each gamma, and three for sums."""
+        return len(self.gammas) + 3
 
     @property
     def largest_coordinate(self) -> float:  # type: ignore[override]
@@ -279,7 +278,9 @@ class FittedMMD(FittedDistance):
         squared = reduce(maximum, (p[:, None] + q - 2 * k for p, q, k in of_gammas))
         return squared if self.correction else squared.clip(0)
 
-    def adapted(self, P: DiscreteMeasures, sample: np.ndarray) -> tuple[FittedMMD, np.ndarray, Any]:
+    def adapted(
+        self, P: DiscreteMeasures, sample: np.ndarray
+    ) -> tuple[FittedDistance, np.ndarray, Any]:
         """Adapt the correction to references, and find their nearest neighbors.
 
         Parameters
@@ -295,16 +296,10 @@ class FittedMMD(FittedDistance):
         nearest : ndarray of shape (len(sample),)
         squared : ndarray or Tensor of shape (len(P), len(P)), or None
         """
-        adapted, P, n = self, self.embed(P), len(P)
+        P, adapted = self.embed(P), self
         if self.adaptive:
             adapted = replace(self, correction=self._independence(P, sample))
-        if fits_in_memory((len(self.gammas) + 3.0) * n * n):
-            squared = adapted.squared(P)
-            return adapted, nearest_other(squared[sample], sample)[0], squared
-        nearest = [
-            nearest_other(adapted.squared(P[rows], P), rows)[0] for rows in self._parts(P, sample)
-        ]
-        return adapted, np.concatenate(nearest), None
+        return super(FittedMMD, adapted).adapted(P, sample)
 
     def _independence(self, P: EmbeddedMeasures, sample: np.ndarray) -> float:
         """Share of measures whose unbiased squared distance to their nearest neighbor is not < 0.
@@ -317,18 +312,13 @@ class FittedMMD(FittedDistance):
         unbiased = replace(biased, correction=1.0)
         P = biased.embed(DiscreteMeasures(P.points, P.weights, P.sizes))
         are_possible = []
-        for rows in biased._parts(P, sample):
+        for rows in biased._parts(sample, len(P)):
             some = P[rows]
             cross = biased.cross(some, P)
             nearest = nearest_other(biased._combined(some, P, cross), rows)[1]
             squared = to_numpy(unbiased._combined(some, P, cross))
             are_possible.append(squared[np.arange(len(rows)), nearest] >= -SQUARED_TOL)
         return float(np.concatenate(are_possible).mean())
-
-    def _parts(self, P: EmbeddedMeasures, sample: np.ndarray) -> list[np.ndarray]:
-        """Split a sample into parts whose squared distances to all measures fit in memory."""
-        cost = 8.0 * self.numbers_per_pair * len(P)
-        return [sample[block] for block in blocks(np.full(len(sample), cost))]
 
     def contributions(self, Z: Any, Q: DiscreteMeasures) -> np.ndarray:
         """Contributions of a graph's nodes to its squared distances.

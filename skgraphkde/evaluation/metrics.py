@@ -16,6 +16,15 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 CLASSES = {"anomaly": -1, "normal": 1}
 
+_TITLES = {
+    "auroc": "AUROC",
+    "auprc_anomaly": "AUPRC, anomaly",
+    "auprc_normal": "AUPRC, normal",
+    "fpr95": "FPR at 95% TPR",
+    "false_alarms": "False alarms",
+    "misses": "Misses",
+}
+
 
 def auroc(y_true: Any, y_score: Any) -> float:
     """Area under the ROC curve: the probability that a normal graph scores above an anomaly.
@@ -191,36 +200,15 @@ def detection_report(
         report["misses"] = float(np.mean(y_score[y_true == -1] >= offset))
     if output_dict:
         return report
-    return _as_frame(report) if as_frame else _as_text(report)
-
-
-def _by_chance(report: dict[str, float]) -> dict[str, float]:
-    """Metrics that random scores would reach."""
     share = report["anomalies"]
-    return {"auroc": 0.5, "auprc_anomaly": share, "auprc_normal": 1 - share, "fpr95": 0.95}
-
-
-def _as_frame(report: dict[str, float]) -> pd.DataFrame:
-    chance = pd.Series(_by_chance(report))
-    frame = pd.DataFrame({"value": pd.Series(report)}).assign(chance=chance)
-    return frame.rename_axis("metric")
-
-
-def _as_text(report: dict[str, float]) -> str:
-    titles = {
-        "auroc": "AUROC",
-        "auprc_anomaly": "AUPRC, anomaly",
-        "auprc_normal": "AUPRC, normal",
-        "fpr95": "FPR at 95% TPR",
-        "false_alarms": "False alarms",
-        "misses": "Misses",
-    }
-    chance = _by_chance(report)
+    chance = {"auroc": 0.5, "auprc_anomaly": share, "auprc_normal": 1 - share, "fpr95": 0.95}
+    frame = pd.DataFrame({"value": pd.Series(report)}).assign(chance=pd.Series(chance))
+    if as_frame:
+        return frame.rename_axis("metric")
     lines = [f"{'':<18}{'value':>8}{'chance':>8}"]
-    for key, title in titles.items():
-        if key in report:
-            by_chance = f"{chance[key]:8.3f}" if key in chance else ""
-            lines.append(f"{title:<18}{report[key]:8.3f}{by_chance}")
+    for row in frame.drop(index="anomalies").itertuples():
+        by_chance = "" if np.isnan(row.chance) else f"{row.chance:8.3f}"
+        lines.append(f"{_TITLES[row.Index]:<18}{row.value:8.3f}{by_chance}")
     return "\n".join(lines)
 
 

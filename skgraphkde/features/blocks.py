@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from skgraphkde.features.categories import by_category
+from skgraphkde.features.categories import values_in_use
+from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
 from skgraphkde.graphs.refinement import splitmix64
@@ -57,7 +58,7 @@ class Block:
 
     def to_state(self) -> dict[str, Any]:
         """State to save."""
-        return vars(self)
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
 @register
@@ -88,9 +89,8 @@ class LabelBlock(Block):
     @classmethod
     def fit(cls, batch: GraphBatch) -> Self:
         """Learn the values of the nodes."""
-        present = [batch.label_names[code] for code in np.unique(np.asarray(batch.labels))]
-        categories = batch.schema.node_categories
-        block = cls(categories, by_category(present, len(categories)))
+        vocabularies = values_in_use(batch, "node")
+        block = cls(tuple(vocabularies), tuple(vocabularies.values()))
         n_values = block.n_columns
         if n_values <= MOST_VALUES:
             return block
@@ -123,17 +123,12 @@ class LabelBlock(Block):
 
     def _codes(self, batch: GraphBatch) -> Iterator[np.ndarray]:
         """Generate for each category the column of each node's value; -1 for an unseen value."""
-        several, first = len(self.categories) > 1, 0
-        values = zip(*batch.label_names, strict=True) if several else (batch.label_names,)
-        for names, vocabulary in zip(values, self.vocabularies, strict=True):
-            column = {name: first + i for i, name in enumerate(vocabulary)}
-            codes = np.array([column.get(name, -1) for name in names], dtype=int)
-            yield codes[np.asarray(batch.labels)]
+        first = 0
+        of_batch = batch.values_by_category("node").values()
+        for values, vocabulary in zip(of_batch, self.vocabularies, strict=True):
+            codes = codes_in(values, vocabulary)
+            yield np.where(codes >= 0, codes + first, -1)[batch.labels]
             first += len(vocabulary)
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save."""
-        return {name: value for name, value in vars(self).items() if value is not None}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -385,48 +380,50 @@ class EdgeBlock(Block):
 
     def __call__(self, batch: GraphBatch) -> np.ndarray:
         """Compute the columns, shape (n_nodes, n_columns)."""
-        n, n_groups = batch.n_nodes, len(self.groups.names)
-        group = self.groups.of_arcs(batch)
         ends = (batch.source_of_arc, batch.adjacency.indices)[: len(self._directions)]
-        arcs = np.flatnonzero(group < n_groups)  # the others are of no group
         blocks = []
         if self.groups.n_relations:
-            cells = [end[arcs] * n_groups + group[arcs] for end in ends]
-            counts = [np.bincount(cell, minlength=n * n_groups) for cell in cells]
-            blocks += [np.log1p(count.reshape(n, n_groups)) for count in counts]
-        if not self.columns:
-            return np.hstack(blocks)
-        if not self._by_group:
-            n_groups, arcs, group = 1, np.arange(len(group)), np.zeros_like(group)
-        cells = [end[arcs] * n_groups + group[arcs] for end in ends]
-        for values in self.standardized(batch)[arcs].T:
-            means = [_grouped_means(values, cell, n * n_groups) for cell in cells]
-            blocks += [mean.reshape(n, n_groups) for mean, _, _ in means]
-            if self.indicates:
-                shares = [n_missing / np.maximum(n_all, 1) for _, n_missing, n_all in means]
-                blocks += [share.reshape(n, n_groups) for share in shares]
+            arcs, group, n_groups = self._grouped_arcs(batch, by_group=True)
+            shape = batch.n_nodes, n_groups
+            blocks += [np.log1p(_sums(None, end[arcs], group, shape)) for end in ends]
+        if self.columns:
+            arcs, group, n_groups = self._grouped_arcs(batch, by_group=self._by_group)
+            shape = batch.n_nodes, n_groups
+            for values in self.standardized(batch)[arcs].T:
+                means = [_grouped_means(values, end[arcs], group, shape) for end in ends]
+                blocks += [mean for mean, _, _ in means]
+                if self.indicates:
+                    blocks += [n_missing / np.maximum(n_all, 1) for _, n_missing, n_all in means]
         return np.hstack(blocks)
 
     def standardized(self, batch: GraphBatch) -> np.ndarray:
         """Standardized numeric attributes of the arcs, shape (n_arcs, n_numbers)."""
-        return (np.asarray(batch.edge_attributes) - self.mean) / self.scale
+        values = batch.edge_attributes
+        if values is None and not batch.adjacency.nnz:  # graphs without edges have no edge data
+            values = np.zeros((0, len(self.columns)))
+        return (np.asarray(values) - self.mean) / self.scale
 
     def graph_means(self, batch: GraphBatch) -> dict[str, np.ndarray]:
         """Means over the edges of each graph, by column; NaN for a graph without such edges."""
-        n, n_groups = len(batch), len(self.groups.names)
-        graph, group = batch.graph_of_arc, self.groups.of_arcs(batch)
-        arcs = np.flatnonzero(group < n_groups)
-        if not self._by_group:
-            n_groups, arcs, group = 1, np.arange(len(group)), np.zeros_like(group)
-        cell = graph[arcs] * n_groups + group[arcs]
+        arcs, group, n_groups = self._grouped_arcs(batch, by_group=self._by_group)
+        graph, shape = batch.graph_of_arc[arcs], (len(batch), n_groups)
         means: dict[str, np.ndarray] = {}
         for i, column in enumerate(self.columns):
             values = np.asarray(batch.edge_attributes)[arcs, i]
-            mean, n_missing, n_all = _grouped_means(values, cell, n * n_groups)
-            by_group = np.where(n_all > n_missing, mean, np.nan).reshape(n, n_groups).T
+            mean, n_missing, n_all = _grouped_means(values, graph, group, shape)
+            by_group = np.where(n_all > n_missing, mean, np.nan).T
             names = self._names_of(column)
             means |= dict(zip(names, [*by_group] * len(self._directions), strict=True))
         return means
+
+    def _grouped_arcs(
+        self, batch: GraphBatch, *, by_group: bool
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """Arcs that belong to a group, the group of each, and the number of groups."""
+        n_groups = len(self.groups.names) if by_group else 1
+        group = self.groups.of_arcs(batch) if by_group else np.zeros(batch.adjacency.nnz, int)
+        arcs = np.flatnonzero(group < n_groups)  # the others are of no group
+        return arcs, group[arcs], n_groups
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -439,14 +436,25 @@ class EdgeBlock(Block):
 
 
 def _grouped_means(
-    values: np.ndarray, cell: np.ndarray, n_cells: int
+    values: np.ndarray, owner: np.ndarray, group: np.ndarray, shape: tuple[int, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean of the given values of each cell (0 if there is none), numbers of missing and of all."""
+    """Means of the values that are given, and numbers of missing and of all, by owner and group.
+
+    All have the given shape, (n_owners, n_groups). Means of nothing are 0.
+    """
     is_missing = np.isnan(values)
-    n_all = np.bincount(cell, minlength=n_cells)
-    n_missing = np.bincount(cell, is_missing, minlength=n_cells)
-    total = np.bincount(cell, np.where(is_missing, 0.0, values), minlength=n_cells)
+    n_all = _sums(None, owner, group, shape)
+    n_missing = _sums(is_missing, owner, group, shape)
+    total = _sums(np.where(is_missing, 0.0, values), owner, group, shape)
     return total / np.maximum(n_all - n_missing, 1), n_missing, n_all
+
+
+def _sums(
+    values: np.ndarray | None, owner: np.ndarray, group: np.ndarray, shape: tuple[int, int]
+) -> np.ndarray:
+    """Sums of values by owner and group, or counts if there are no values."""
+    cell = owner * shape[1] + group
+    return np.bincount(cell, values, minlength=shape[0] * shape[1]).reshape(shape)
 
 
 def moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,59 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 
 import numpy as np
 
 from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed, shown
+from skgraphkde.graphs.schema import PARTS
 
-Vocabularies = tuple[tuple[Hashable, ...], ...]
 
-
-def by_category(names: Sequence[Hashable], n_categories: int) -> Vocabularies:
-    """Distinct values of each category.
+def values_in_use(batch: GraphBatch, part: str) -> dict[str, tuple[Hashable, ...]]:
+    """Distinct values of each category that nodes, edges or graphs have.
 
     Parameters
     ----------
-    names : sequence of hashable
-        Values of one category, or tuples with a value for each of several categories.
-    n_categories : int
-
-    Returns
-    -------
-    tuple of tuple
+    batch : GraphBatch
+    part : {"node", "edge", "graph"}
     """
-    values: Iterable = (names,) if n_categories == 1 else zip(*names, strict=True)
-    return tuple(tuple(dict.fromkeys(category_values)) for category_values in values)
-
-
-def node_values(batch: GraphBatch) -> Vocabularies:
-    """Distinct values of the nodes' categories."""
-    return _used(batch.labels, batch.label_names, len(batch.schema.node_categories))
-
-
-def edge_values(batch: GraphBatch) -> Vocabularies:
-    """Distinct values of the edges' categories."""
-    return _used(batch.edge_labels, batch.edge_label_names, len(batch.schema.edge_categories))
-
-
-def graph_values(batch: GraphBatch) -> Vocabularies:
-    """Distinct values of the categories of the graphs themselves."""
-    return _used(batch.graph_labels, batch.graph_label_names, len(batch.schema.graph_categories))
-
-
-def _used(codes: np.ndarray | None, names: Sequence[Hashable], n_categories: int) -> Vocabularies:
-    used = () if codes is None else np.unique(np.asarray(codes)).tolist()
-    return by_category([names[code] for code in used], max(n_categories, 1))
+    codes = batch.data(part).labels
+    used = [] if codes is None else np.flatnonzero(np.bincount(codes)).tolist()
+    return {
+        name: tuple(dict.fromkeys(values[code] for code in used))
+        for name, values in batch.values_by_category(part).items()
+    }
 
 
 def warn_of_unseen(
     what: str,
-    categories: Sequence[str],
-    used: Vocabularies,
-    known: Vocabularies,
+    used: Mapping[str, Iterable[Hashable]],
+    known: Mapping[str, Iterable[Hashable]],
 ) -> None:
     """Warn once about values that `fit` did not see, and about known values that look alike.
 
@@ -62,13 +39,11 @@ def warn_of_unseen(
     ----------
     what : str
         Noun for the values in the message.
-    categories : sequence of str
-        Names of the categories.
-    used, known : tuple of tuple
-        Values of the graphs and values of `fit`, by category.
+    used, known : mapping from str to iterable of hashable
+        Values of the graphs and values of `fit`, by category, in the same order.
     """
     found = []
-    for name, values, vocabulary in zip(categories, used, known, strict=False):
+    for (name, vocabulary), values in zip(known.items(), used.values(), strict=True):
         known_values = set(vocabulary)
         unseen = [value for value in values if value not in known_values]
         if not unseen:
@@ -93,38 +68,25 @@ def warn_of_unseen_data(graphs: GraphBatch, known: GraphBatch) -> None:
     known : GraphBatch
         The references.
     """
-    categories = graphs.schema.edge_categories
-    if categories and categories == known.schema.edge_categories:
-        values = by_category(known.edge_label_names, len(categories))
-        warn_of_unseen("edge categories", categories, edge_values(graphs), values)
-    categories = graphs.schema.graph_categories
-    if categories and categories == known.schema.graph_categories:
-        known_values = graph_values(known)
-        warn_of_unseen("categories of graphs", categories, graph_values(graphs), known_values)
+    for part, what in (("edge", "edge categories"), ("graph", "categories of graphs")):
+        kind = f"{part}_categories"
+        if graphs.schema.names(kind) == known.schema.names(kind):
+            warn_of_unseen(what, values_in_use(graphs, part), values_in_use(known, part))
 
 
-def warn_of_alike(what: str, categories: Sequence[str], vocabularies: Vocabularies) -> None:
-    """Warn about different values of a category with the same text, such as 1 and "1".
-
-    Parameters
-    ----------
-    what : str
-        Noun for the category in the message.
-    categories : sequence of str
-        Names of the categories.
-    vocabularies : tuple of tuple
-        Values of each category.
-    """
-    for name, vocabulary in zip(categories, vocabularies, strict=False):
-        by_look: dict[str, Hashable] = {}
-        for value in vocabulary:
-            first = by_look.setdefault(str(value), value)
-            if first is not value:
-                warn(
-                    f"{what} {shown(name)!r}: {_types(value, first)}, so they count as different "
-                    "values: write them alike"
-                )
-                break
+def warn_of_alike(batch: GraphBatch) -> None:
+    """Warn about different values of a category with the same text, such as 1 and "1"."""
+    for part in PARTS:
+        for name, values in values_in_use(batch, part).items():
+            by_look: dict[str, Hashable] = {}
+            for value in values:
+                first = by_look.setdefault(str(value), value)
+                if first is not value:
+                    warn(
+                        f"{part} category {shown(name)!r}: {_types(value, first)}, so they count "
+                        "as different values: write them alike"
+                    )
+                    break
 
 
 def _types(value: Hashable, known: Hashable) -> str:

@@ -6,6 +6,7 @@ precede any estimator of graphs in a pipeline.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -24,13 +25,7 @@ from skgraphkde.features.blocks import (
     WalkBlock,
     is_spatial,
 )
-from skgraphkde.features.categories import (
-    edge_values,
-    graph_values,
-    node_values,
-    warn_of_alike,
-    warn_of_unseen,
-)
+from skgraphkde.features.categories import values_in_use, warn_of_alike, warn_of_unseen
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.readers import read_graphs
@@ -161,9 +156,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         edge_groups = EdgeGroups.fit(batch)
         self.blocks_ = tuple(self._block(kind, batch, edge_groups, left_out) for kind in kinds)
         self.kinds_, self.edge_groups_ = kinds, edge_groups
-        warn_of_alike("node category", batch.schema.node_categories, node_values(batch))
-        warn_of_alike("edge category", batch.schema.edge_categories, edge_values(batch))
-        warn_of_alike("graph category", batch.schema.graph_categories, graph_values(batch))
+        warn_of_alike(batch)
         return self
 
     def _block(
@@ -229,12 +222,11 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         labels = self.block("label")
         if labels is None:
             return
-        used, known = node_values(batch), labels.vocabularies
-        has_unseen = any(not set(x) <= set(y) for x, y in zip(used, known, strict=True))
-        if has_unseen and references is not None:
-            added = node_values(references)
-            known = tuple((*x, *y) for x, y in zip(known, added, strict=True))
-        warn_of_unseen("node labels", labels.categories, used, known)
+        known = dict(zip(labels.categories, labels.vocabularies, strict=True))
+        if references is not None:
+            added = values_in_use(references, "node")
+            known = {name: (*values, *added[name]) for name, values in known.items()}
+        warn_of_unseen("node labels", values_in_use(batch, "node"), known)
 
     def check_columns(self, batch: GraphBatch) -> None:
         """Raise a ValueError if the batch lacks labels or attributes of `fit`."""
@@ -256,11 +248,13 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         """
         blocks = [block(batch) for block in self.blocks_]
         featurized = batch.replace(attributes=blocks[0] if len(blocks) == 1 else np.hstack(blocks))
-        groups = self.edge_groups_
-        if groups.categories:
-            edge_labels = groups.of_arcs(batch)
-            return featurized.replace(edge_labels=edge_labels, edge_label_names=groups.names)
-        return featurized.replace(edge_labels=None, edge_label_names=())
+        groups, has_groups = self.edge_groups_, bool(self.edge_groups_.categories)
+        name = "+".join(batch.schema.edge_categories) or "label"
+        return featurized.replace(
+            edge_labels=groups.of_arcs(batch) if has_groups else None,
+            edge_label_names=groups.names if has_groups else (),
+            schema=replace(featurized.schema, edge_categories=(name,) if has_groups else ()),
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features, in the order of the columns.

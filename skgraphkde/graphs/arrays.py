@@ -164,34 +164,16 @@ def columns_by_name(
     return columns
 
 
-def used_codes(codes: np.ndarray | None, names: tuple[Hashable, ...]) -> tuple:
-    """Codes in a vocabulary without the names that none of them has, and these names.
+def codes_in(
+    values: Iterable[Hashable], vocabulary: Iterable[Hashable], unknown: int = -1
+) -> np.ndarray:
+    """The position of each value in a vocabulary, shape (n_values,).
 
     Parameters
     ----------
-    codes : ndarray of int or None
-    names : tuple of hashable
-        The vocabulary.
+    values, vocabulary : iterable of hashable
+    unknown : int, default=-1
+        The code of all other values.
     """
-    if codes is None:
-        return None, ()
-    used, codes = np.unique(codes, return_inverse=True)
-    return codes, tuple(names[code] for code in used)
-
-
-def merged_codes(codes: list[np.ndarray], names: list[tuple[Hashable, ...]]) -> tuple:
-    """One vocabulary for codes in several: the codes, end to end, and the sorted names.
-
-    Parameters
-    ----------
-    codes : list of ndarray of int
-    names : list of tuple
-        The vocabulary of each array of codes.
-    """
-    vocabulary = sorted_labels({name for of_part in names for name in of_part})
     code = {name: i for i, name in enumerate(vocabulary)}
-    parts = [
-        np.array([code[name] for name in of_part], dtype=np.int64)[part]
-        for part, of_part in zip(codes, names, strict=True)
-    ]
-    return np.concatenate(parts), vocabulary
+    return np.array([code.get(value, unknown) for value in values], dtype=np.int64)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,14 +19,15 @@ import scipy.sparse as sp
 from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.arrays import (
     LARGEST,
+    codes_in,
     group_rows,
     offsets,
     opposites,
     row_codes,
     sorted_labels,
 )
-from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.columns import Elements, as_codes
+from skgraphkde.graphs.batch import Data, GraphBatch
+from skgraphkde.graphs.columns import Elements
 from skgraphkde.graphs.formats.common import Graph, is_missing, length, plain, unknown_node
 from skgraphkde.graphs.problems import GraphError, Ignored
 from skgraphkde.graphs.schema import (
@@ -71,31 +72,31 @@ def assemble(
     kept = np.flatnonzero(ends[:, 0] != ends[:, 1])
     edges = Elements(graphs, "edge", schema.missing, labels, kept, schema.directed is True)
     weights, adds_up = _weights(edges, schema.edge_weight)
-    node_data = _read(nodes, names, known)
-    edge_data = _read(edges, names, known) if len(edges) else Data(None, (), None, ())
-    graph_data = _read(Elements(graphs, "graph", schema.missing, labels), names, known)
-    arcs = build_arcs(
+    node_data, node_numbers = _read(nodes, names, known)
+    if not len(edges):
+        names |= {"edge_categories": (), "edge_numbers": ()}
+    edge_data, edge_numbers = _read(edges, names, known)
+    graph_elements = Elements(graphs, "graph", schema.missing, labels)
+    graph_data, graph_numbers = _read(graph_elements, names, known)
+    adjacency, edge_of_arc, is_directed = build_arcs(
         edges, ends[kept], int(nodes.ptr[-1]), schema.directed, weights, adds_up, edge_data
     )
-    is_directed = (
-        arcs.is_directed or schema.directed is True or (known is not None and known.directed)
-    )
+    is_directed |= schema.directed is True or (known is not None and known.directed)
     if is_directed:
         _warn_undirected(graphs, schema)
     edge_weight = schema.edge_weight
     if edge_weight is None and (weights != 1).any():  # of matrices, which hold them
-        _check_all_weighted(edges, weights)
         edge_weight = "weight"
     n_loops = len(ends) - len(kept)
     if n_loops:
         ignored.append(Ignored("edge", "self-loop", "self-loop", n_loops))
     fitted = FittedSchema(
         node_categories=names["node_categories"],
-        node_numbers=node_data.widths,
-        edge_categories=names["edge_categories"] if len(edges) else (),
-        edge_numbers=edge_data.widths,
+        node_numbers=node_numbers,
+        edge_categories=names["edge_categories"],
+        edge_numbers=edge_numbers,
         graph_categories=names["graph_categories"],
-        graph_numbers=graph_data.widths,
+        graph_numbers=graph_numbers,
         edge_weight=edge_weight,
         directed=is_directed,
         missing=schema.missing,
@@ -104,22 +105,9 @@ def assemble(
         directed_policy=schema.directed,
         labels=tuple(sorted(labels.items())),
     )
-    of_edges = (None if x is None else x[arcs.edge] for x in (edge_data.codes, edge_data.numbers))
-    edge_codes, edge_numbers = of_edges
-    return GraphBatch(
-        nodes.ptr,
-        arcs.adjacency,
-        node_data.codes,
-        node_data.names,
-        node_data.numbers,
-        edge_codes,
-        edge_data.names,
-        edge_numbers,
-        graph_data.codes,
-        graph_data.names,
-        graph_data.numbers,
-        schema=fitted,
-    )
+    arc_data = edge_data.take(edge_of_arc)
+    data = *node_data, *arc_data, *graph_data
+    return GraphBatch(nodes.ptr, adjacency, *data, fitted, [graph.name for graph in graphs])
 
 
 def _numbered_ends(graphs: list[Graph], node_ptr: np.ndarray) -> np.ndarray:
@@ -147,21 +135,6 @@ def _warn_undirected(graphs: list[Graph], schema: GraphSchema) -> None:
             f"graph {undirected[0]} is undirected among directed ones: each of its edges is read "
             "as two arcs, one in each direction"
         )
-
-
-def _check_all_weighted(edges: Elements, weights: np.ndarray) -> None:
-    """Check that no graph is without weights where matrices have some that are not 1."""
-    first = edges.graphs[edges.owner[(weights != 1).argmax()]].index
-    for graph in edges.graphs:
-        is_weighted = graph.weights is not None and graph.weights(None) is not None
-        if len(graph.pairs) and not is_weighted:
-            raise GraphError(
-                graph.index,
-                " has no weights, and ",
-                first,
-                " has, in its matrix: name those of the others in GraphSchema(edge_weight=...), or "
-                "give a matrix of 0 and 1",
-            )
 
 
 # -- the names that are read -----------------------------------------------------------------------
@@ -283,18 +256,10 @@ def is_number(value: Any) -> bool:
 # -- data ------------------------------------------------------------------------------------------
 
 
-class Data(NamedTuple):
-    """Categories and numbers of all nodes, edges, or graphs."""
-
-    codes: np.ndarray | None
-    names: tuple[Hashable, ...]  # tuples, if there are several categories
-    numbers: np.ndarray | None
-    widths: Widths  # the names of the numbers, each with its number of columns
-
-
 def _read(
     elements: Elements, names: dict[str, tuple[str, ...]], known: FittedSchema | None
-) -> Data:
+) -> tuple[Data, Widths]:
+    """The data of nodes, edges, or graphs, and the names of the numbers, with their widths."""
     kind = f"{elements.part}_numbers"
     categories = [elements.categories(name) for name in names[f"{elements.part}_categories"]]
     widths = {} if known is None else dict(getattr(known, kind))
@@ -305,14 +270,17 @@ def _read(
         if len(categories) > 1:
             values = list(zip(*categories, strict=True))
         vocabulary = sorted_labels(set(values))
-        codes = as_codes(values, vocabulary)
+        codes = codes_in(values, vocabulary)
     sizes = tuple((name, x.shape[1]) for name, x in columns.items() if x.shape[1])
     numbers = np.hstack(list(columns.values())) if sizes else None
-    return Data(codes, vocabulary, numbers, sizes)
+    return Data(codes, vocabulary, numbers), sizes
 
 
 def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]:
-    """The weight of each edge, and whether those of parallel edges are added."""
+    """The weight of each edge, and whether those of parallel edges are added.
+
+    Without a name, weights are the entries of matrices.
+    """
 
     def get(graph: Graph) -> Any:
         given = None if graph.weights is None else graph.weights(name)
@@ -320,11 +288,13 @@ def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]
             return np.ones(len(graph.pairs)) if given is None else given
         return graph.edges.get(name) if graph.weights is None else given
 
-    has_weights = [
-        name is not None or (graph.weights is not None and graph.weights(None) is not None)
-        for graph in edges.graphs
-    ]
-    adds_up = np.array(has_weights)[edges.owner]
+    has_weights = np.array(
+        [
+            name is not None or (graph.weights is not None and graph.weights(None) is not None)
+            for graph in edges.graphs
+        ]
+    )
+    adds_up = has_weights[edges.owner]
     if not adds_up.any():
         return np.ones(len(edges)), adds_up
     shown = name or "weight"
@@ -338,18 +308,18 @@ def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]
         raise edges.error(
             k, f" has the weight {weights[k]}: weights must be positive, and at most {LARGEST:g}"
         )
+    if not adds_up.all() and (weights != 1).any():
+        raise GraphError(
+            edges.graphs[edges.owner[adds_up.argmin()]].index,
+            " has no weights, and ",
+            edges.graphs[edges.owner[(weights != 1).argmax()]].index,
+            " has, in its matrix: name those of the others in GraphSchema(edge_weight=...), or "
+            "give a matrix of 0 and 1",
+        )
     return weights, adds_up
 
 
 # -- arcs ------------------------------------------------------------------------------------------
-
-
-class Arcs(NamedTuple):
-    """The arcs of a batch; an undirected edge is two."""
-
-    adjacency: sp.csr_array
-    edge: np.ndarray  # (n_arcs,): the edge of each arc
-    is_directed: bool
 
 
 def build_arcs(
@@ -360,7 +330,7 @@ def build_arcs(
     weights: np.ndarray,
     adds_up: np.ndarray,
     data: Data,
-) -> Arcs:
+) -> tuple[sp.csr_array, np.ndarray, bool]:
     """The arcs of all graphs, without repetitions.
 
     Parameters
@@ -377,6 +347,14 @@ def build_arcs(
         Whether the weights of edges that agree in their data are added.
     data : Data
         Of the edges.
+
+    Returns
+    -------
+    adjacency : csr_array of shape (n_nodes, n_nodes)
+        An undirected edge is two arcs.
+    edge : ndarray of shape (n_arcs,), int
+        The edge of each arc.
+    is_directed : bool
 
     Raises
     ------
@@ -395,7 +373,7 @@ def build_arcs(
     if not (are_simple and np.isin(kinds, ("edges", "arcs")).all()):
         turned = (kinds == "edges")[owner] & (u > v)  # the order of their ends is arbitrary
         u, v = np.where(turned, v, u), np.where(turned, u, v)
-        codes = row_codes(len(edges), data.codes, data.numbers)
+        codes = row_codes(len(edges), data.labels, data.numbers)
         edge, group = group_rows(u, v, codes)
         total = np.bincount(group, weights, len(edge))
         weights = np.where(adds_up[edge], total, weights[edge])
@@ -421,4 +399,4 @@ def build_arcs(
     indptr = offsets(np.bincount(source, minlength=n_nodes))
     weights, edge = (np.concatenate([x, x[both]])[order] for x in (weights, edge))
     adjacency = sp.csr_array((weights, target[order], indptr), shape=(n_nodes, n_nodes))
-    return Arcs(adjacency, edge, bool(is_directed.any()))
+    return adjacency, edge, bool(is_directed.any())

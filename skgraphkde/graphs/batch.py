@@ -7,11 +7,11 @@ after :mod:`skgraphkde.graphs.readers`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -19,21 +19,54 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import (
     LARGEST,
+    codes_in,
     columns_by_name,
     frozen,
     group_rows,
-    merged_codes,
     offsets,
     ranges,
+    sorted_labels,
 )
 from skgraphkde.graphs.schema import PARTS, FittedSchema
-from skgraphkde.persistence import State, check_distinct, register
+from skgraphkde.persistence import State, register
 
 __all__ = ["GraphBatch"]
 
 # The arguments of a batch, in the order of the constructor.
 DATA = tuple(f"{x}{y}" for x in PARTS.values() for y in ("labels", "label_names", "attributes"))
-ARGUMENTS = ("node_ptr", "adjacency", *DATA, "schema")
+ARGUMENTS = ("node_ptr", "adjacency", *DATA, "schema", "names")
+
+
+class Data(NamedTuple):
+    """Categories and numbers of all nodes, arcs, or graphs."""
+
+    labels: np.ndarray | None  # (n_rows,): indices into `names`
+    names: tuple[Hashable, ...]  # tuples, if there are several categories
+    numbers: np.ndarray | None  # (n_rows, n_columns)
+
+    def take(self, rows: np.ndarray) -> Data:
+        """The data of some rows."""
+        labels = None if self.labels is None else self.labels[rows]
+        return Data(labels, self.names, None if self.numbers is None else self.numbers[rows])
+
+    def in_use(self) -> Data:
+        """The same data, in a vocabulary without the names that no row has."""
+        if self.labels is None:
+            return self
+        used, labels = np.unique(self.labels, return_inverse=True)
+        return Data(labels, tuple(self.names[code] for code in used), self.numbers)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Data]) -> Data:
+        """The data of several batches, end to end, with one sorted vocabulary."""
+        names = sorted_labels({name for part in parts for name in part.names})
+        labels = [codes_in(x.names, names)[x.labels] for x in parts if x.labels is not None]
+        numbers = [x.numbers for x in parts if x.numbers is not None]
+        return cls(
+            np.concatenate(labels) if labels else None,
+            names,
+            np.concatenate(numbers) if numbers else None,
+        )
 
 
 @register
@@ -64,6 +97,8 @@ class GraphBatch:
     schema : FittedSchema, default=None
         Attribute names and types, and whether graphs are directed. None: undirected, with the
         category "label" and the numbers "x".
+    names : sequence of str, default=None
+        What each graph is called, "" for one without a name. None: none has a name.
 
     Examples
     --------
@@ -92,6 +127,7 @@ class GraphBatch:
         graph_label_names: Sequence[Hashable] = (),
         graph_attributes: np.ndarray | None = None,
         schema: FittedSchema | None = None,
+        names: Sequence[str] | None = None,
     ) -> None:
         self.node_ptr = frozen(np.asarray(node_ptr, dtype=np.int64))
         self.adjacency = sp.csr_array(
@@ -108,15 +144,41 @@ class GraphBatch:
         self.graph_label_names = tuple(graph_label_names)
         self.graph_attributes = _array(graph_attributes, np.float64)
         self.schema = self._default_schema() if schema is None else schema
+        self.names = tuple(names) if names is not None and any(names) else None
 
     def _default_schema(self) -> FittedSchema:
-        labels = (("label",) if x is not None else () for x in (self.labels, self.edge_labels))
-        numbers = (
-            () if x is None else (("x", x.shape[1]),)
-            for x in (self.attributes, self.edge_attributes)
-        )
-        (nodes, edges), (node_numbers, edge_numbers) = labels, numbers
-        return FittedSchema(nodes, node_numbers, edges, edge_numbers)
+        fields: dict[str, Any] = {}
+        for part in ("node", "edge"):
+            labels, _, numbers = self.data(part)
+            if labels is not None:
+                fields[f"{part}_categories"] = ("label",)
+            if numbers is not None:
+                fields[f"{part}_numbers"] = (("x", numbers.shape[1]),)
+        return FittedSchema(**fields)
+
+    # -- data of nodes, edges and graphs -------------------------------------------------------
+
+    def data(self, part: str) -> Data:
+        """The categories and numbers of a part, "node", "edge" or "graph"."""
+        if part == "node":
+            return Data(self.labels, self.label_names, self.attributes)
+        if part == "edge":
+            return Data(self.edge_labels, self.edge_label_names, self.edge_attributes)
+        return Data(self.graph_labels, self.graph_label_names, self.graph_attributes)
+
+    def owner(self, part: str) -> np.ndarray:
+        """Index of the graph of each row of the data of a part, "node", "edge" or "graph"."""
+        if part == "graph":
+            return np.arange(self.n_graphs)
+        return self.graph_of_node if part == "node" else self.graph_of_arc
+
+    def values_by_category(self, part: str) -> dict[str, tuple[Hashable, ...]]:
+        """For each category of a part, its value in each label of the vocabulary."""
+        categories, labels = self.schema.names(f"{part}_categories"), self.data(part).names
+        if len(categories) == 1:
+            return {categories[0]: labels}
+        columns: Any = zip(*labels, strict=True) if labels else [()] * len(categories)
+        return dict(zip(categories, columns, strict=True))
 
     # -- sizes ---------------------------------------------------------------------------------
 
@@ -171,22 +233,6 @@ class GraphBatch:
         """Number of neighbors of each node, shape (n_nodes,), in both directions."""
         return np.diff(self.underlying.indptr)
 
-    def label_codes(self, code_of: Mapping[Hashable, int], unknown: int) -> np.ndarray:
-        """The code of each node's label in a vocabulary that `fit` saw.
-
-        Parameters
-        ----------
-        code_of : mapping from label to int
-        unknown : int
-            The code of all other labels.
-
-        Returns
-        -------
-        ndarray of int, shape (n_nodes,)
-        """
-        codes = np.array([code_of.get(name, unknown) for name in self.label_names], dtype=int)
-        return codes[self.labels]
-
     def check_labels(self) -> None:
         """Raise a ValueError if the nodes have no labels, where the training graphs had them."""
         if self.labels is None:
@@ -210,12 +256,6 @@ class GraphBatch:
         """Index of the graph that owns each arc, shape (n_arcs,)."""
         return np.repeat(np.arange(self.n_graphs), self.n_arcs_per_graph)
 
-    def owner(self, part: str) -> np.ndarray:
-        """Index of the graph of each row of the data of a part, "node", "edge" or "graph"."""
-        if part == "graph":
-            return np.arange(self.n_graphs)
-        return self.graph_of_node if part == "node" else self.graph_of_arc
-
     @property
     def shape(self) -> tuple[int]:
         """``(n_graphs,)``, which scikit-learn checks before it indexes with an array."""
@@ -224,11 +264,9 @@ class GraphBatch:
     @property
     def nbytes(self) -> int:
         """Memory that the arrays take, in bytes."""
-        csr = self.adjacency
-        arrays = [self.node_ptr, csr.data, csr.indices, csr.indptr, self.labels, self.attributes]
-        arrays += [self.edge_labels, self.edge_attributes, self.graph_labels]
-        arrays.append(self.graph_attributes)
-        return sum(array.nbytes for array in arrays if array is not None)
+        csr, data = self.adjacency, (getattr(self, name) for name in DATA)
+        arrays = [self.node_ptr, csr.data, csr.indices, csr.indptr, *data]
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     def __reduce__(self) -> tuple:
         return GraphBatch, tuple(getattr(self, name) for name in ARGUMENTS)
@@ -237,37 +275,43 @@ class GraphBatch:
         return self.n_graphs
 
     def __repr__(self) -> str:
-        attributes, edge_attributes = self.attributes, self.edge_attributes
-        of_graphs = self.graph_attributes
         sizes = {
             "n_graphs": self.n_graphs,
             "n_nodes": self.n_nodes,
             "n_arcs" if self.directed else "n_edges": self.n_edges_per_graph.sum(),
-            "n_labels": None if self.labels is None else len(self.label_names),
-            "n_attributes": None if attributes is None else attributes.shape[1],
-            "n_edge_labels": None if self.edge_labels is None else len(self.edge_label_names),
-            "n_edge_attributes": None if edge_attributes is None else edge_attributes.shape[1],
-            "n_graph_attributes": None if of_graphs is None else of_graphs.shape[1],
         }
-        parts = [f"{name}={size}" for name, size in sizes.items() if size is not None]
-        return f"GraphBatch({', '.join(parts)})"
+        for part, prefix in PARTS.items():
+            labels, names, numbers = self.data(part)
+            if labels is not None:
+                sizes[f"n_{prefix}labels"] = len(names)
+            if numbers is not None:
+                sizes[f"n_{prefix}attributes"] = numbers.shape[1]
+        return f"GraphBatch({', '.join(f'{name}={size}' for name, size in sizes.items())})"
 
     # -- state ---------------------------------------------------------------------------------
 
     def to_state(self) -> dict[str, Any]:
         """The arrays and names, for a file."""
-        return {name: getattr(self, name) for name in ARGUMENTS}
+        state = {name: getattr(self, name) for name in ARGUMENTS}
+        return {name: value for name, value in state.items() if value is not None}
 
     @classmethod
     def from_state(cls, state: State) -> GraphBatch:
-        """The graphs in a file, for which everything holds that the constructor relies on."""
+        """The graphs in a file, whose arrays fit together: compiled loops do not check indices."""
         schema = state.take_instance("schema", FittedSchema)
+        names = state.take("names", tuple) if "names" in state else None
         node_ptr = state.take_array("node_ptr", np.int64, (None,))
         adjacency = state.take("adjacency", sp.csr_array)
-        _check_structure(state, schema, node_ptr, adjacency)
+        _check_structure(state, node_ptr, adjacency)
+        are_names = names is None or all(isinstance(name, str) for name in names)
+        state.check(
+            are_names and len(names or node_ptr[1:]) == len(node_ptr) - 1, "names are wrong"
+        )
         n_rows = (adjacency.shape[0], adjacency.nnz, len(node_ptr) - 1)
-        data = [_take_data(state, x, n, schema) for x, n in zip(PARTS, n_rows, strict=True)]
-        return cls(node_ptr, adjacency, **dict(zip(DATA, chain(*data), strict=True)), schema=schema)
+        nodes, edges, graphs = (
+            _take_data(state, part, n, schema) for part, n in zip(PARTS, n_rows, strict=True)
+        )
+        return cls(node_ptr, adjacency, *nodes, *edges, *graphs, schema, names)
 
     # -- slicing and joining -------------------------------------------------------------------
 
@@ -275,13 +319,9 @@ class GraphBatch:
         """Graphs `key` (an int, a slice, an index array or a boolean mask), always as a batch."""
         if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
             key = key[0]  # scikit-learn indexes anything with a shape as X[key, ...]
-        if isinstance(key, int | np.integer):
-            if not -self.n_graphs <= key < self.n_graphs:
-                raise IndexError(f"graph {key} is out of range: the batch has {self.n_graphs}")
-            key = [key]
         if isinstance(key, slice) and key.indices(self.n_graphs) == (0, self.n_graphs, 1):
             return self  # which is immutable
-        return self._take(np.arange(self.n_graphs)[key])
+        return self._take(np.atleast_1d(np.arange(self.n_graphs)[key]))
 
     def _take(self, index: np.ndarray) -> GraphBatch:
         start, stop = self.node_ptr[index], self.node_ptr[index + 1]
@@ -301,16 +341,11 @@ class GraphBatch:
         return GraphBatch(
             node_ptr,
             adjacency,
-            _taken(self.labels, nodes),
-            self.label_names,
-            _taken(self.attributes, nodes),
-            _taken(self.edge_labels, arcs),
-            self.edge_label_names,
-            _taken(self.edge_attributes, arcs),
-            _taken(self.graph_labels, index),
-            self.graph_label_names,
-            _taken(self.graph_attributes, index),
+            *self.data("node").take(nodes),
+            *self.data("edge").take(arcs),
+            *self.data("graph").take(index),
             self.schema,
+            None if self.names is None else [self.names[i] for i in index],
         )
 
     @staticmethod
@@ -351,11 +386,10 @@ class GraphBatch:
             shape=(first_node[-1], first_node[-1]),
         )
         node_ptr = offsets(np.concatenate([batch.n_nodes_per_graph for batch in batches]))
-        names = (DATA[i : i + 3] for i in range(0, len(DATA), 3))
-        data = [_joined([tuple(getattr(b, x) for x in of) for b in batches]) for of in names]
+        nodes, edges, graphs = (Data.joined([x.data(part) for x in batches]) for part in PARTS)
         schema = first.joined(batch.schema for batch in batches[1:])
-        of_parts = dict(zip(DATA, chain(*data), strict=True))
-        return GraphBatch(node_ptr, adjacency, **of_parts, schema=schema)
+        names = [name for x in batches for name in x.names or [""] * len(x)]
+        return GraphBatch(node_ptr, adjacency, *nodes, *edges, *graphs, schema, names)
 
     def replace(self, **changes: Any) -> GraphBatch:
         """A copy with other arrays, which are named as in the constructor.
@@ -391,22 +425,22 @@ class GraphBatch:
             (False, True): nx.MultiGraph,
             (True, True): nx.MultiDiGraph,
         }[self.directed, has_parallel]
-        of_arcs = _values_by_name(self, "edge", arcs)
+        of_arcs = _records(self, "edge", arcs)
         if (self.adjacency.data != 1).any():
-            of_arcs[self.schema.edge_weight or "weight"] = adjacency.data[arcs].tolist()
-        of_nodes = _values_by_name(self, "node", np.arange(self.n_nodes))
-        of_graphs = _values_by_name(self, "graph", np.arange(len(self)))
-        data = _records(of_graphs, len(self))
-        records = _records(of_arcs, len(arcs)), _records(of_nodes, self.n_nodes)
+            weight = self.schema.edge_weight or "weight"
+            for record, value in zip(of_arcs, adjacency.data[arcs].tolist(), strict=True):
+                record[weight] = value
+        of_nodes = _records(self, "node", np.arange(self.n_nodes))
+        of_graphs = _records(self, "graph", np.arange(self.n_graphs))
         arc_ptr = np.searchsorted(row[arcs], self.node_ptr)
         graphs = []
-        for i, (start, stop) in enumerate(zip(self.node_ptr[:-1], self.node_ptr[1:], strict=True)):
-            graph = nx.empty_graph(0, create_using=kind)
-            graph.graph.update(data[i])
+        for i, (start, stop) in enumerate(pairwise(self.node_ptr.tolist())):
+            graph = kind()
+            graph.graph.update(of_graphs[i])
+            graph.add_nodes_from(enumerate(of_nodes[start:stop]))
             own = slice(arc_ptr[i], arc_ptr[i + 1])
-            graph.add_nodes_from(enumerate(records[1][start:stop]))
-            ends = (x[arcs[own]] - start for x in (row, column))
-            graph.add_edges_from(zip(*(x.tolist() for x in ends), records[0][own], strict=True))
+            ends = ((x[arcs[own]] - start).tolist() for x in (row, column))
+            graph.add_edges_from(zip(*ends, of_arcs[own], strict=True))
             graphs.append(graph)
         return graphs
 
@@ -437,95 +471,53 @@ def _array(values: np.ndarray | None, dtype: Any) -> np.ndarray | None:
     return None if values is None else frozen(np.asarray(values, dtype=dtype))
 
 
-def _taken(values: np.ndarray | None, index: np.ndarray) -> np.ndarray | None:
-    return None if values is None else values[index]
-
-
-def _joined(parts: list[tuple]) -> tuple[Any, Any, Any]:
-    """Labels, their names, and numbers, of all batches."""
-    labels, names, numbers = zip(*parts, strict=True)
-    joined = (None, ()) if labels[0] is None else merged_codes(list(labels), list(names))
-    return joined[0], joined[1], None if numbers[0] is None else np.concatenate(numbers)
-
-
 # -- files -----------------------------------------------------------------------------------------
 
 
-def _check_structure(
-    state: State, schema: FittedSchema, node_ptr: np.ndarray, adjacency: sp.csr_array
-) -> None:
-    """Raise a ValueError unless nodes and arcs are as the constructor describes them."""
+def _check_structure(state: State, node_ptr: np.ndarray, adjacency: sp.csr_array) -> None:
+    """Raise a ValueError unless nodes belong to graphs, and arcs with weights join them."""
     n_nodes = adjacency.shape[0]
     state.check(adjacency.shape == (n_nodes, n_nodes), "adjacency is not square")
     is_ptr = len(node_ptr) > 1 and node_ptr[0] == 0 and node_ptr[-1] == n_nodes
     state.check(is_ptr and (np.diff(node_ptr) > 0).all(), "node_ptr does not ascend")
     graph_of_node = np.repeat(np.arange(len(node_ptr) - 1), np.diff(node_ptr))
-    row, column = np.repeat(np.arange(n_nodes), np.diff(adjacency.indptr)), adjacency.indices
-    are_within = (graph_of_node[row] == graph_of_node[column]).all()
+    row = np.repeat(np.arange(n_nodes), np.diff(adjacency.indptr))
+    are_within = (graph_of_node[row] == graph_of_node[adjacency.indices]).all()
     state.check(are_within, "adjacency has an edge between graphs")
     weights = adjacency.data
     are_weights = weights.dtype == np.float64 and ((weights > 0) & (weights <= LARGEST)).all()
     state.check(are_weights, "adjacency has weights that are not positive numbers")
-    has_data = bool(schema.edge_categories or schema.edge_numbers)
-    is_sorted = (np.diff(row * n_nodes + column) >= (0 if has_data else 1)).all()
-    state.check(is_sorted, "the arcs of adjacency are not sorted")
-    state.check((row != column).all(), "adjacency has a self-loop")
-    is_symmetric = schema.directed or not (adjacency != adjacency.T).nnz
-    state.check(is_symmetric, "adjacency is not that of undirected graphs")
 
 
-def _take_data(state: State, part: str, n_rows: int, schema: FittedSchema) -> tuple:
-    """Labels, their names, and numbers, of nodes, arcs or graphs, as the schema has them."""
-    prefix = PARTS[part]
-    categories = schema.names(f"{part}_categories")
-    width = sum(width for _, width in getattr(schema, f"{part}_numbers"))
-    labels = state.take_optional(f"{prefix}labels", np.ndarray)
+def _take_data(state: State, part: str, n_rows: int, schema: FittedSchema) -> Data:
+    """The data of nodes, arcs or graphs, as the schema has them."""
+    prefix, labels, numbers = PARTS[part], None, None
+    n_categories = len(schema.names(f"{part}_categories"))
     names = state.take(f"{prefix}label_names", tuple)
-    check_distinct(names, f"GraphBatch: {prefix}label_names has a label twice")
-    are_names = len(categories) < 2 or all(
-        type(x) is tuple and len(x) == len(categories) for x in names
-    )
+    are_names = n_categories < 2 or all(type(x) is tuple and len(x) == n_categories for x in names)
     state.check(are_names, f"{prefix}label_names are not tuples")
-    fits = (labels is None) == (not categories)
-    if labels is not None and fits:
-        fits = labels.dtype == np.int64 and labels.shape == (n_rows,)
-        fits = fits and bool(((labels >= 0) & (labels < len(names))).all())
-    state.check(fits, f"{prefix}labels do not fit {prefix}label_names")
-    numbers = state.take_optional(f"{prefix}attributes", np.ndarray)
-    fits = (numbers is None) == (width == 0)
-    if numbers is not None and fits:
-        fits = numbers.dtype == np.float64 and numbers.shape == (n_rows, width)
-        is_missing = np.isnan(numbers) & (schema.missing == "indicate")
-        fits = fits and bool(((np.abs(numbers) <= LARGEST) | is_missing).all())
-    state.check(fits, f"{prefix}attributes do not fit, or are not finite")
-    return labels, names, numbers
+    if n_categories:
+        most = len(names) - 1
+        labels = state.take_array(f"{prefix}labels", np.int64, (n_rows,), low=0, high=most)
+    width = sum(width for _, width in getattr(schema, f"{part}_numbers"))
+    if width:
+        name, is_full = f"{prefix}attributes", schema.missing == "error"
+        numbers = state.take_array(name, np.float64, (n_rows, width), finite=is_full)
+        state.check(not (np.abs(numbers) > LARGEST).any(), f"{name} has a number out of range")
+    return Data(labels, names, numbers)
 
 
 # -- networkx --------------------------------------------------------------------------------------
 
 
-def _values_by_name(batch: GraphBatch, part: str, index: np.ndarray) -> dict[str, list]:
-    """Values of each attribute of some nodes, arcs or graphs: categories, numbers, vectors."""
-    prefix = PARTS[part]
-    names = batch.schema.names(f"{part}_categories")
-    codes, vocabulary = getattr(batch, f"{prefix}labels"), getattr(batch, f"{prefix}label_names")
-    values: dict[str, list] = {}
-    if codes is not None:
-        labels = [vocabulary[code] for code in codes[index]]
-        for i, name in enumerate(names):
-            values[name] = [label[i] for label in labels] if len(names) > 1 else labels
-    numbers = columns_by_name(
-        getattr(batch, f"{prefix}attributes"), getattr(batch.schema, f"{part}_numbers")
-    )
-    for name, column in numbers.items():
-        rows = column[index]
-        is_number = rows.shape[1] == 1
-        values[name] = rows[:, 0].tolist() if is_number else [row.copy() for row in rows]
-    return values
-
-
-def _records(columns: dict[str, list], n: int) -> list[dict[str, Any]]:
-    """A dict for each row of columns."""
-    if not columns:
-        return [{} for _ in range(n)]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+def _records(batch: GraphBatch, part: str, rows: np.ndarray) -> list[dict[str, Any]]:
+    """The categories, numbers and vectors of some nodes, arcs or graphs, by name."""
+    labels, _, numbers = batch.data(part).take(rows)
+    columns: dict[str, list] = {}
+    if labels is not None:
+        for name, values in batch.values_by_category(part).items():
+            columns[name] = [values[code] for code in labels]
+    for name, column in columns_by_name(numbers, getattr(batch.schema, f"{part}_numbers")).items():
+        columns[name] = column[:, 0].tolist() if column.shape[1] == 1 else list(column)
+    records = zip(*columns.values(), strict=True) if columns else [()] * len(rows)
+    return [dict(zip(columns, record, strict=True)) for record in records]

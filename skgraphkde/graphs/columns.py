@@ -7,6 +7,7 @@ the graph, the node or edge, and the cure.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -16,17 +17,16 @@ from skgraphkde.graphs.arrays import LARGEST, offsets
 from skgraphkde.graphs.formats.common import (
     Graph,
     as_floats,
-    first_few,
+    is_a,
     is_label,
     is_missing,
     length,
+    listed_ids,
     plain,
     row_labels,
     same_order,
     unknown_node,
-    value_of_edge,
 )
-from skgraphkde.graphs.formats.kinds import is_a
 from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.problems import GraphError
 
@@ -64,21 +64,23 @@ class Elements:
     ) -> None:
         self.graphs, self.part, self.missing, self.labels = graphs, part, missing, labels
         self.directed = directed
-        self.ptr = offsets([len(graph.ids(part)) for graph in graphs])
+        self.ptr = offsets([graph.size(part) for graph in graphs])
         self.kept = np.arange(self.ptr[-1]) if kept is None else kept
 
     def __len__(self) -> int:
         return len(self.kept)
 
-    @property
+    @cached_property
     def owner(self) -> np.ndarray:
         """The position in `graphs` of the graph of each element, shape (n_elements,)."""
         return np.repeat(np.arange(len(self.graphs)), np.diff(self.ptr))[self.kept]
 
-    def _find(self, k: int) -> tuple[Graph, Any]:
-        """The graph of an element, and the element's id."""
-        i = int(self.owner[k])
-        return self.graphs[i], self.graphs[i].ids(self.part)[self.kept[k] - self.ptr[i]]
+    def _find(self, k: int) -> tuple[int, str]:
+        """The position of the graph of an element, and the element's name in a message."""
+        i = self.owner[k]
+        graph, position = self.graphs[i], self.kept[k] - self.ptr[i]
+        is_graph = self.part == "graph"
+        return graph.index, "" if is_graph else f", {self.part} {graph.ids(self.part)[position]!r}"
 
     def error(self, k: int, text: str, other: int | None = None) -> GraphError:
         """The error that an element is wrong.
@@ -92,14 +94,8 @@ class Elements:
         other : int, default=None
             Another element, which the message names at its end.
         """
-        graph, name = self._find(k)
-        is_graph = self.part == "graph"
-        text = text if is_graph else f", {self.part} {name!r}{text}"
-        if other is None:
-            return GraphError(graph.index, text)
-        graph_of_other, name = self._find(other)
-        rest = "" if is_graph else f", {self.part} {name!r}"
-        return GraphError(graph.index, text, graph_of_other.index, rest)
+        index, name = self._find(k)
+        return GraphError(index, f"{name}{text}", *(() if other is None else self._find(other)))
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -169,7 +165,21 @@ class Elements:
                 )
         if is_one_way:
             return [values.get(item) for item in ids]
-        return [value_of_edge(graph.index, pair, values, name) for pair in ids]
+        return [self._of_either(graph, pair, values, name) for pair in ids]
+
+    def _of_either(self, graph: Graph, edge: tuple, values: Mapping, name: str) -> Any:
+        """The value of an undirected edge, which may be given for either direction, or for both."""
+        there, back = values.get(edge), values.get(edge[::-1])
+        if is_missing(there) or is_missing(back):
+            return back if is_missing(there) else there
+        if not np.array_equal(plain(there), plain(back)):
+            raise GraphError(
+                graph.index,
+                f" has two values of {name!r} for the edge {edge!r}, which has no "
+                f"direction: {there!r} and, the other way round, {back!r}; give it one, or make "
+                "the graph directed",
+            )
+        return there
 
     def _check_order(self, graph: Graph, name: str, values: Any) -> None:
         """Refuse values of pandas whose index may mean another order than that of the elements."""
@@ -180,8 +190,8 @@ class Elements:
         cure = ", as Series.to_dict() makes it" if part == "node" else ""
         raise GraphError(
             graph.index,
-            f": the index of {name!r} ({first_few(labels)}) is not that of the "
-            f"{part}s in their order ({first_few(ids)}): give a dict by {part}{cure}, or the "
+            f": the index of {name!r} ({listed_ids(labels)}) is not that of the "
+            f"{part}s in their order ({listed_ids(ids)}): give a dict by {part}{cure}, or the "
             f"values alone in the order of the {part}s, as to_numpy() does",
         )
 
@@ -207,11 +217,12 @@ class Elements:
         graph, of_graph = self.graphs[i], np.flatnonzero(owner == i)
         lacking = of_graph[is_none[of_graph]]
         if len(lacking) < len(of_graph):
-            names = [self._find(k)[1] for k in lacking[:6]]
+            ids = graph.ids(self.part)
+            names = [ids[k] for k in self.kept[lacking] - self.ptr[i]]
             have = f"{self.part} {{}} has" if len(lacking) == 1 else f"{self.part}s {{}} have"
             return GraphError(
                 graph.index,
-                f", {have.format(first_few(names))} no {name!r}, but other {self.part}s of the "
+                f", {have.format(listed_ids(names))} no {name!r}, but other {self.part}s of the "
                 f"graph do ({len(lacking)} of {len(of_graph)} lack it): give it to every "
                 f"{self.part}, {cure}",
             )
@@ -304,7 +315,7 @@ class Elements:
             if is_missing(value):
                 continue
             if is_a(value, "pandas", "Series"):
-                self._check_labels(self._find(k)[0], name, value.index)
+                self._check_labels(self.graphs[self.owner[k]], name, value.index)
             try:
                 found[k] = np.atleast_1d(as_floats(value))
             except (TypeError, ValueError, RuntimeError, OverflowError) as error:
@@ -329,7 +340,7 @@ class Elements:
         return _at(list(found), list(found.values()), len(values))
 
 
-def _at(index: Any, given: list[Any], n_rows: int) -> np.ndarray:
+def _at(index: Any, given: Any, n_rows: int) -> np.ndarray:
     """Rows of NaN, but for those that are given."""
     rows = np.full((n_rows, len(given[0])), np.nan)
     rows[index] = given
@@ -346,27 +357,10 @@ def _rows_at_once(values: Any) -> np.ndarray | None:
     try:
         if types <= NUMBERS:
             return np.array(values, dtype=float)[:, np.newaxis]  # NaN for None
-        given = [value for value in values if value is not None]
-        if types == {np.ndarray}:
-            are_plain = {(x.dtype.kind in "iuf", x.ndim) for x in given} == {(True, 1)}
-        else:
-            are_vectors = types <= {list, tuple}
-            are_plain = are_vectors and set(map(type, chain.from_iterable(given))) <= NUMBERS
-        if not are_plain or len(set(map(len, given))) != 1:
-            return None
-        return _at([value is not None for value in values], given, len(values))
-    except OverflowError:
-        return None
-
-
-def as_codes(values: list[Hashable], names: Iterable[Hashable]) -> np.ndarray:
-    """The position of each value among the names.
-
-    Parameters
-    ----------
-    values : list of hashable
-    names : iterable of hashable
-        The vocabulary.
-    """
-    code = {name: i for i, name in enumerate(names)}
-    return np.array([code[value] for value in values], dtype=np.int64)
+        if types <= {list, tuple, np.ndarray}:
+            given = np.array([value for value in values if value is not None])
+            if given.dtype.kind in "biuf" and given.ndim == 2:
+                return _at([value is not None for value in values], given, len(values))
+    except (ValueError, RuntimeError, OverflowError):  # vectors of several lengths, or of tensors
+        pass
+    return None

@@ -64,16 +64,12 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
 
 
 def _rounded(batch: GraphBatch) -> GraphBatch:
-    """The graphs with rounded numbers."""
+    """The graphs with rounded numbers, and weights relative to their mean in a graph."""
     numbers = {x: getattr(batch, x) for x in NUMBERS}
-    rounded = {name: None if x is None else _to_grid(x) for name, x in numbers.items()}
-    A = batch.adjacency
-    if (A.data == A.data[:1]).all():
-        return batch.replace(**rounded, schema=batch.schema)
-    # Weights are relative.
-    n_arcs = np.maximum(np.bincount(batch.graph_of_arc, minlength=len(batch)), 1)
-    mean = np.bincount(batch.graph_of_arc, A.data, len(batch)) / n_arcs
-    relative = A.data / mean[batch.graph_of_arc]
+    rounded = {name: _to_grid(x) for name, x in numbers.items() if x is not None}
+    A, graph = batch.adjacency, batch.graph_of_arc
+    mean = np.bincount(graph, A.data, len(batch)) / np.maximum(batch.n_arcs_per_graph, 1)
+    relative = A.data / mean[graph]
     weights = _to_grid(relative[:, np.newaxis])[:, 0]
     # A weight of 0 would be no edge.
     weights = np.where(weights > 0, weights, relative)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from skgraphkde.graphs.batch import GraphBatch
 
 # Characters of a name among others.
 LONGEST = 100
@@ -51,3 +54,15 @@ def listed(names: Sequence[Any], most: int = 5) -> str:
     """
     more = [f"and {len(names) - most} more"] if len(names) > most else []
     return ", ".join([*map(shown, names[:most]), *more])
+
+
+def known_name(references: GraphBatch, i: int) -> str:
+    """A known graph in a sentence: its name in quotes, or its position.
+
+    Parameters
+    ----------
+    references : GraphBatch
+    i : int
+    """
+    name = references.names[i] if references.names else ""
+    return repr(shown(name)) if name else f"known graph {i}"

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import Messages, hash64, quantize
-from skgraphkde.persistence import State, check_distinct, register
+from skgraphkde.persistence import State, register
 
 # Categories that are told apart; the others are one.
 MOST_CATEGORIES = 16
@@ -66,13 +66,10 @@ class EdgeGroups:
 
     def of_arcs(self, batch: GraphBatch) -> np.ndarray:
         """The group of each arc, shape (n_arcs,); the number of groups if it is of none."""
-        n_groups = len(self.names)
-        if not self.categories:
-            return np.zeros(batch.adjacency.nnz, dtype=np.int64)
-        others = len(self.categories)  # the last group, or none
-        code = {name: i for i, name in enumerate(self.categories)}
-        codes = np.array([code.get(x, others) for x in batch.edge_label_names], dtype=np.int64)
-        return np.minimum(codes, n_groups)[batch.edge_labels]
+        n_categories = len(self.categories)  # the code of all others, which are a group, or of none
+        if batch.edge_labels is None:
+            return np.full(batch.adjacency.nnz, n_categories)
+        return codes_in(batch.edge_label_names, self.categories, n_categories)[batch.edge_labels]
 
     def to_state(self) -> dict[str, Any]:
         """The fields, for a file."""
@@ -84,25 +81,7 @@ class EdgeGroups:
         directed, has_others = state.take("directed", bool), state.take("has_others", bool)
         categories = state.take("categories", tuple)
         state.check(len(categories) <= MOST_CATEGORIES, "categories has too many values")
-        check_distinct(categories, "EdgeGroups: categories has a value twice")
-        state.check(categories or not has_others, "there are others of no categories")
         return cls(directed, categories, has_others)
-
-
-class Transposed(NamedTuple):
-    """The arcs by the node at which they end."""
-
-    arcs: np.ndarray  # (n_arcs,): indices into the arcs
-    indices: np.ndarray  # (n_arcs,): the nodes from which they come
-    indptr: np.ndarray  # (n_nodes + 1,)
-
-
-def transposed(batch: GraphBatch) -> Transposed:
-    """The arcs of a batch by the node at which they end."""
-    adjacency = batch.adjacency
-    arcs = np.argsort(adjacency.indices, kind="stable")
-    indptr = offsets(np.bincount(adjacency.indices, minlength=batch.n_nodes))
-    return Transposed(arcs, batch.source_of_arc[arcs], indptr)
 
 
 def relations(batch: GraphBatch) -> tuple[sp.csr_array, ...]:
@@ -123,31 +102,18 @@ def relations(batch: GraphBatch) -> tuple[sp.csr_array, ...]:
     n_groups = len(batch.edge_label_names)
     if not (batch.directed or n_groups):
         return ()
-    groups = np.zeros(batch.adjacency.nnz, dtype=np.int64)
-    if batch.edge_labels is not None:
-        groups = np.asarray(batch.edge_labels)
-    sides = [(batch.adjacency.indptr, batch.adjacency.indices, batch.adjacency.data, groups)]
+    of_groups = []
+    for group in range(max(n_groups, 1)):
+        arcs = batch.adjacency.copy()
+        if batch.edge_labels is not None:
+            arcs.data[batch.edge_labels != group] = 0
+            arcs.eliminate_zeros()
+        of_groups.append(arcs)
     if batch.directed:
-        back = transposed(batch)
-        weights = batch.adjacency.data[back.arcs]
-        sides.append((back.indptr, back.indices, weights, groups[back.arcs]))
-    return tuple(
-        _averaging(indptr, indices, weights, of_arcs == group)
-        for indptr, indices, weights, of_arcs in sides
-        for group in range(max(n_groups, 1))
-    )
-
-
-def _averaging(
-    indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray, is_in: np.ndarray
-) -> sp.csr_array:
-    """Some of the arcs, whose weights in a row add up to 1."""
-    n = len(indptr) - 1
-    row = np.repeat(np.arange(n), np.diff(indptr))[is_in]
-    weights = weights[is_in]
-    total = np.bincount(row, weights, n)
-    chosen = (weights / total[row], indices[is_in], offsets(np.bincount(row, minlength=n)))
-    return sp.csr_array(chosen, shape=(n, n))
+        of_groups += [sp.csr_array(arcs.T) for arcs in of_groups]
+    for arcs in of_groups:
+        arcs.data /= np.repeat(arcs.sum(axis=1), np.diff(arcs.indptr))
+    return tuple(of_groups)
 
 
 def messages(batch: GraphBatch, groups: np.ndarray | None, *, weighted: bool) -> list[Messages]:
@@ -171,10 +137,18 @@ def messages(batch: GraphBatch, groups: np.ndarray | None, *, weighted: bool) ->
         keys = hash64(keys + hash64(groups.astype(np.uint64) + np.uint64(1)))
     passed = [Messages(A.indices, A.indptr, keys)]
     if batch.directed:
-        back = transposed(batch)
-        keys = keys if len(keys) == 1 else keys[back.arcs]
+        # The arcs by the node at which they end, with their positions.
+        back = sp.csr_array(sp.csr_array((np.arange(A.nnz), A.indices, A.indptr), A.shape).T)
+        keys = keys if len(keys) == 1 else keys[back.data]
         passed.append(Messages(back.indices, back.indptr, hash64(keys + np.uint64(1))))
-    if weighted and batch.underlying is not A:  # which encoders see as well
-        U = batch.underlying
+    U = batch.underlying  # which encoders see as well
+    if weighted and U is not A:
+        if not batch.directed:
+            # Only parallel edges: colors must not depend on the other graphs of the batch.
+            counts = sp.csr_array((np.ones(A.nnz), A.indices, A.indptr), A.shape).copy()
+            counts.sum_duplicates()
+            U = U.copy()
+            U.data[counts.data == 1] = 0
+            U.eliminate_zeros()
         passed.append(Messages(U.indices, U.indptr, hash64(quantize(U.data) + np.uint64(2))))
     return passed

@@ -15,7 +15,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde.computing.warn import warn
-from skgraphkde.graphs.arrays import columns_by_name, group_rows, offsets, row_codes, sorted_labels
+from skgraphkde.graphs.arrays import (
+    codes_in,
+    columns_by_name,
+    group_rows,
+    offsets,
+    row_codes,
+    sorted_labels,
+)
 from skgraphkde.graphs.batch import GraphBatch, with_edge_columns
 from skgraphkde.graphs.problems import GraphError, Ignored
 from skgraphkde.graphs.schema import (
@@ -88,65 +95,39 @@ def _names_to_keep(
 def _keep(batch: GraphBatch, names: dict[str, tuple[str, ...]]) -> GraphBatch:
     """The data with these names, by kind; edges that no other data told apart are one."""
     has = batch.schema
-    changes: dict[str, Any] = {}
+    if all(names[kind] == has.names(kind) for kind in KINDS):
+        return batch
+    data: dict[str, Any] = {}
     kinds: dict[str, Any] = {}
     for part, prefix in PARTS.items():
-        kind = f"{part}_categories"
-        if names[kind] != has.names(kind):
-            kinds[kind] = names[kind]
-            changes[f"{prefix}labels"], changes[f"{prefix}label_names"] = select_categories(
-                getattr(batch, f"{prefix}labels"),
-                getattr(batch, f"{prefix}label_names"),
-                has.names(kind),
-                names[kind],
-            )
-        kind = f"{part}_numbers"
-        if names[kind] != has.names(kind):
-            numbers, widths = getattr(batch, f"{prefix}attributes"), dict(getattr(has, kind))
-            columns = {} if numbers is None else columns_by_name(numbers, widths.items())
-            kept = tuple(name for name in names[kind] if name in columns)
-            kinds[kind] = tuple((name, widths[name]) for name in kept)
-            changes[f"{prefix}attributes"] = np.hstack([columns[x] for x in kept]) if kept else None
-    if not changes:
-        return batch
-    return _without_repeated_arcs(batch.replace(**changes, schema=replace(has, **kinds)))
+        kinds[f"{part}_categories"] = categories = names[f"{part}_categories"]
+        data[f"{prefix}labels"], data[f"{prefix}label_names"] = _select(batch, part, categories)
+        widths = dict(getattr(has, f"{part}_numbers"))
+        columns = columns_by_name(batch.data(part).numbers, widths.items())
+        kept = [name for name in names[f"{part}_numbers"] if name in columns]
+        kinds[f"{part}_numbers"] = tuple((name, widths[name]) for name in kept)
+        data[f"{prefix}attributes"] = np.hstack([columns[x] for x in kept]) if kept else None
+    return _without_repeated_arcs(batch.replace(**data, schema=replace(has, **kinds)))
 
 
-def select_categories(
-    codes: np.ndarray | None,
-    vocabulary: tuple[Any, ...],
-    has: tuple[str, ...],
-    names: tuple[str, ...],
+def _select(
+    batch: GraphBatch, part: str, names: tuple[str, ...]
 ) -> tuple[np.ndarray | None, tuple[Any, ...]]:
-    """Codes and vocabulary of some of the categories.
-
-    Parameters
-    ----------
-    codes : ndarray of int or None
-    vocabulary : tuple of hashable
-        The categories that the codes stand for; tuples, if `has` has several names.
-    has : tuple of str
-        The names of the categories.
-    names : tuple of str
-        Those that are selected.
-    """
-    if codes is None or not names:
+    """The labels of some of the categories of a part, and their vocabulary."""
+    labels = batch.data(part).labels
+    if labels is None or not names:
         return None, ()
-    if names == has:
-        return codes, vocabulary
-    values = vocabulary if len(has) > 1 else tuple((value,) for value in vocabulary)
-    positions = [has.index(name) for name in names]
-    chosen = [tuple(value[i] for i in positions) for value in values]
-    chosen = chosen if len(names) > 1 else [value[0] for value in chosen]
-    kept = sorted_labels(set(chosen))
-    code = {name: i for i, name in enumerate(kept)}
-    return np.array([code[value] for value in chosen], dtype=np.int64)[codes], kept
+    values = batch.values_by_category(part)
+    columns = [values[name] for name in names]
+    chosen = list(zip(*columns, strict=True)) if len(names) > 1 else columns[0]
+    vocabulary = sorted_labels(set(chosen))
+    return codes_in(chosen, vocabulary)[labels], vocabulary
 
 
 def _without_repeated_arcs(batch: GraphBatch) -> GraphBatch:
     """Join parallel edges that agree in all data that is left; weights that were read are added."""
-    adjacency, labels, numbers = batch.adjacency, batch.edge_labels, batch.edge_attributes
-    source, codes = batch.source_of_arc, row_codes(adjacency.nnz, labels, numbers)
+    adjacency, source, data = batch.adjacency, batch.source_of_arc, batch.data("edge")
+    codes = row_codes(adjacency.nnz, data.labels, data.numbers)
     first, group = group_rows(source, adjacency.indices, codes)
     if len(first) == adjacency.nnz:
         return batch
@@ -154,10 +135,11 @@ def _without_repeated_arcs(batch: GraphBatch) -> GraphBatch:
     if batch.schema.edge_weight is not None:
         weights = np.bincount(group, adjacency.data)
     indptr = offsets(np.bincount(source[first], minlength=batch.n_nodes))
+    labels, _, numbers = data.take(first)
     return batch.replace(
         adjacency=sp.csr_array((weights, adjacency.indices[first], indptr), adjacency.shape),
-        edge_labels=None if labels is None else labels[first],
-        edge_attributes=None if numbers is None else numbers[first],
+        edge_labels=labels,
+        edge_attributes=numbers,
         schema=batch.schema,
     )
 
@@ -194,7 +176,7 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
             f"{has.edge_weight!r}: read them with the schema of fit, or, if they are "
             "matrices, make them 0 and 1"
         )
-    if fitted.missing == "error" != has.missing:
+    if fitted.missing == "error" and has.missing == "indicate":
         _check_given(batch)
     if fitted.directed and not has.directed and batch.adjacency.nnz:
         warn(
@@ -217,9 +199,8 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
 
 def _check_given(batch: GraphBatch) -> None:
     """Raise if a number is missing, which a batch may have that was read by another schema."""
-    schema = batch.schema
-    for part, prefix in PARTS.items():
-        numbers, columns = getattr(batch, f"{prefix}attributes"), getattr(schema, f"{part}_columns")
+    for part in PARTS:
+        numbers, columns = batch.data(part).numbers, getattr(batch.schema, f"{part}_columns")
         if numbers is None or not np.isnan(numbers).any():
             continue
         row, column = np.argwhere(np.isnan(numbers))[0].tolist()
@@ -256,19 +237,17 @@ def drop_id_columns(
     counted : ndarray of int, default=None
         Graphs by which it is decided. None: all. Between copies of a graph any value repeats.
     """
-    is_counted = np.ones(len(batch), dtype=bool)
-    if counted is not None:
-        is_counted = np.isin(np.arange(len(batch)), counted)
     names = {kind: batch.schema.names(kind) for kind in KINDS}
     ignored = []
-    for part, prefix in PARTS.items():
+    for part in PARTS:
         kind, owner = f"{part}_categories", batch.owner(part)
-        codes, vocabulary = (getattr(batch, f"{prefix}{x}") for x in ("labels", "label_names"))
+        some = np.isin(owner, np.arange(len(batch)) if counted is None else counted)
         named = () if schema is None else schema.named(kind)
-        for name in names[kind] if codes is not None else ():
-            own, values = select_categories(codes, vocabulary, batch.schema.names(kind), (name,))
-            some = is_counted[owner]
-            shared = _shared(np.asarray(own)[some], len(values), owner[some])
+        for name in names[kind]:
+            codes, values = _select(batch, part, (name,))
+            if codes is None:
+                continue
+            shared = _shared(codes[some], len(values), owner[some])
             if shared < SHARED and name not in named:
                 ignored.append(Ignored(part, name, "identifier"))
                 names[kind] = tuple(x for x in names[kind] if x != name)

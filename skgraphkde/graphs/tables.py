@@ -125,11 +125,11 @@ def _table(table: Any, what: str, columns: tuple[str, ...]) -> Any:
                 f"{closest_names(column, map(str, table.columns))}; name it, as in "
                 "read_tables(graph='case')"
             )
-        is_missing = table[column].isna()
-        if is_missing.any():
-            row = table.index[is_missing.to_numpy().argmax()]
+        empty = table.index[table[column].isna().to_numpy()].tolist()
+        if empty:
             raise ValueError(
-                f"the table of {what}, row {row!r}: {column!r} is empty: fill it or leave it out"
+                f"the table of {what}, row {empty[0]!r}: {column!r} is empty: fill it or leave it "
+                "out"
             )
     return table
 
@@ -138,14 +138,10 @@ def _rows(table: Any, ids: tuple[str, ...]) -> Any:
     """Generate the ids of each row, and its other cells by name, without missing ones."""
     others = [name for name in table.columns if name not in ids]
     keys = zip(*(table[name].tolist() for name in ids), strict=True)
-    if not others:
-        yield from ((key, {}) for key in keys)
-        return
-    cells = zip(*(table[name].tolist() for name in others), strict=True)
-    are_given = table[others].notna().to_numpy()
-    names = list(map(str, others))
-    for key, row, given in zip(keys, cells, are_given, strict=True):
-        yield key, {name: x for name, x, ok in zip(names, row, given, strict=True) if ok}
+    cells = table[others].astype(object)
+    columns = cells.where(cells.notna(), None).set_axis(map(str, others), axis=1).to_dict("list")
+    for k, key in enumerate(keys):
+        yield key, {name: column[k] for name, column in columns.items() if column[k] is not None}
 
 
 def _graph_of(found: dict[Hashable, nx.Graph], case: Hashable, what: str) -> nx.Graph:

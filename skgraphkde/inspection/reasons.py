@@ -15,7 +15,7 @@ from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection.properties import properties_of
-from skgraphkde.inspection.wording import FeatureWords, commonness, part_names
+from skgraphkde.inspection.wording import commonness, feature_words, part_names
 from skgraphkde.views.base import Property
 from skgraphkde.views.parts import LISTED, places
 
@@ -61,6 +61,8 @@ class Profiles:
         The node features of these graphs.
     names : sequence of sequences, default=None
         Names of the nodes of each graph. None: their positions.
+    own : ndarray of shape (n_graphs,), default=None
+        The reference that each graph is, which is left out; -1, or None: none.
     """
 
     def __init__(
@@ -69,21 +71,22 @@ class Profiles:
         graphs: GraphBatch,
         features: np.ndarray,
         names: Sequence[Sequence[Any]] | None = None,
+        own: np.ndarray | None = None,
     ) -> None:
         self.graphs, self.node_names = graphs, names
+        self.own = np.full(len(graphs), -1) if own is None else own
         self.properties = properties_of(model)
         self.columns, self.known = self.properties.columns, self.properties.known
         self.features = features
         means = self.properties.feature_means(graphs, features)
-        nobody = np.full(len(graphs), -1)
-        self.values, least = self.properties.of(graphs, nobody, means)
+        self.values, least = self.properties.of(graphs, self.own, means)
         self.raw = self.properties.tails.raw(self.values, least)
         self.strengths = np.minimum(self.properties.tails.strengths(self.raw), STRONGEST)
         self.units = model.features.units()
         edges = self.properties.edges
         self.of_edges = () if edges is None else self.properties.edge_means(graphs[:1])
         last = model.features.block("degree")
-        self.words = FeatureWords("" if last is None else last.names[-2])
+        self.last_degree = "" if last is None else last.names[-2]
 
     def reasons(self, i: int, most: int) -> list[Reason]:
         """The strongest reasons for one graph."""
@@ -136,7 +139,8 @@ class Profiles:
         most = np.argsort(-away, kind="stable")[:LISTED]
         most = most[away[most] > away.max() / 2]
         kind = self.properties.kinds[place]
-        text = self.words(kind, name, own * scale + mean, known * scale + mean, z)
+        means = own * scale + mean, known * scale + mean
+        text = feature_words(kind, name, *means, z, self.last_degree)
         return name, text, tuple(most.tolist())
 
     def _deviation(self, i: int, j: int) -> float:
@@ -152,8 +156,8 @@ class Profiles:
         """The graph, its parts of a kind, the parts to look at, and which of them are new."""
         graph, kind = self.graphs[i], self.columns[j].what
         keys = next(keys for name, keys, _ in self.properties.parts.parts(graph) if name == kind)
-        nobody = np.full(len(keys), -1)
-        is_new, is_counted = self.properties.new_parts(graph, kind, keys, nobody)
+        own = np.full(len(keys), self.own[i])
+        is_new, is_counted = self.properties.new_parts(graph, kind, keys, own)
         once = np.ones(len(keys), dtype=bool)
         if kind == "edges" and not graph.directed:
             once = graph.source_of_arc < graph.adjacency.indices
@@ -186,6 +190,11 @@ class Profiles:
         column: Any = self.columns[j]
         names = None if self.node_names is None else self.node_names[i]
         unusual = Property(
-            column.kind, column.what, self.values[i : i + 1, j], np.zeros(1), column.place
+            column.kind,
+            column.what,
+            self.values[i : i + 1, j],
+            np.zeros(1),
+            column.place,
+            own=int(self.own[i]),
         )
         return column.view.reason(self.graphs[i], unusual, self.known[:, j], names)

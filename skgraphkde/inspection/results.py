@@ -9,28 +9,55 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skgraphkde.calibration import check_alpha, discoveries
+from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.inspection.reasons import Profiles, Reason
 from skgraphkde.inspection.views import surprises_of
-from skgraphkde.inspection.wording import checked_names, graph_names, node_ids
+from skgraphkde.inspection.wording import checked_names, node_ids
 
 __all__ = ["explain", "results"]
 
 
 class Judgement(NamedTuple):
-    """Verdicts on graphs and their reasons; only a GraphKDEDetector fills the last five fields."""
+    """The verdict on one graph, and why; only a GraphKDEDetector fills the last five fields."""
 
-    scores: np.ndarray
-    decisions: np.ndarray  # scores minus the threshold, negative for anomalies
-    p_values: np.ndarray  # NaN if the detector is not calibrated
-    surprises: np.ndarray  # (n_graphs, n_views); no columns without views
-    views: np.ndarray  # index of the density with the largest surprise
-    references: np.ndarray  # (n_graphs, k): the nearest ones in that distance
-    distances: np.ndarray  # (n_graphs, k): from these
-    reasons: list[list[Reason]]  # of each graph, the strongest first
+    score: float
+    decision: float  # the score minus the threshold
+    p_value: float | None  # None if the detector is not calibrated
+    reasons: Sequence[Reason] = ()  # the strongest first
+    surprises: np.ndarray = np.empty(0)  # of the views
+    view: int = 0  # the density with the largest surprise
+    references: np.ndarray = np.empty(0, dtype=int)  # positions of the nearest ones in its distance
+    distances: np.ndarray = np.empty(0)  # from these
+    own: int = -1  # the reference that the graph is, to which it was not compared; -1: none
+
+    @property
+    def is_anomaly(self) -> bool:
+        """True if the score is below the threshold."""
+        return self.decision < 0
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in a word."""
+        return "anomaly" if self.is_anomaly else "normal"
+
+    @property
+    def unusual(self) -> list[Reason]:
+        """The reasons that are strong enough to be told."""
+        return [reason for reason in self.reasons if reason.is_unusual]
+
+    @property
+    def nodes(self) -> list[int]:
+        """The nodes at which unusual reasons point, those of the strongest first."""
+        return list(dict.fromkeys(node for reason in self.unusual for node in reason.pointed))
+
+    @property
+    def edges(self) -> list[tuple[int, int]]:
+        """The edges that unusual reasons name."""
+        return list(dict.fromkeys(edge for reason in self.unusual for edge in reason.edges))
 
 
 def judge(
@@ -40,7 +67,8 @@ def judge(
     k: int = 5,
     n_reasons: int = 5,
     node_names: Sequence[Sequence[Any]] | None = None,
-) -> Judgement:
+    own: np.ndarray | None = None,
+) -> list[Judgement]:
     """Judge graphs; each of them is embedded once.
 
     Parameters
@@ -52,47 +80,113 @@ def judge(
     k : int, default=5
         Number of nearest references.
     n_reasons : int, default=5
-        Largest number of reasons for each graph.
+        Largest number of reasons for each graph. 0: verdicts alone, which is several times as fast.
     node_names : sequence of sequences, default=None
         Names of the nodes of each graph, for reasons. None: their positions.
+    own : ndarray of shape (n_graphs,), default=None
+        The calibration score of each graph, which is a reference and is judged by the others. None:
+        no graph is a reference.
 
     Returns
     -------
-    Judgement
+    list of Judgement
+        One per graph.
     """
-    n = len(batch)
-    if isinstance(detector, GraphKDEDetector):
-        model = detector.model_
-        featurized = model.features.transform_batch(batch)
-        embedded = model.embed(batch, featurized)
-        surprises = surprises_of(model, embedded)
-        scores = -surprises.sum(axis=1)
-        densities = np.array(model.densities)
-        views = densities[surprises[:, densities].argmax(axis=1)]
-        references = np.empty((n, min(k, len(model.references))), dtype=int)
-        distances = np.empty(references.shape)
-        for view in np.unique(views):
-            index = np.flatnonzero(views == view)
-            D = model.distances(embedded[index], view=int(view))
-            references[index] = np.argsort(D, axis=1, kind="stable")[:, :k]
-            distances[index] = np.take_along_axis(D, references[index], axis=1)
-        profiles = Profiles(model, batch, np.asarray(featurized.attributes), node_names)
-        reasons = [profiles.reasons(i, n_reasons) for i in range(n)]
+    explained = None
+    if isinstance(detector, GraphKDEDetector) and n_reasons:
+        surprises = None
+        if own is not None and len(detector.model_.views) > 1:
+            surprises = -detector.model_.leave_one_out_log_p_values()[:, own].T
+        elif own is not None:
+            surprises = -detector.calibration_scores_[own, np.newaxis]
+        explained = _explained(detector.model_, batch, k, n_reasons, node_names, own, surprises)
+    if own is not None:
+        scores = detector.calibration_scores_[own]
+    elif explained is not None:
+        scores = -explained["surprises"].sum(axis=1)
     else:
         scores = detector.score_samples(batch)
-        surprises, views = np.empty((n, 0)), np.zeros(n, dtype=int)
-        references, distances = np.empty((n, 0), dtype=int), np.empty((n, 0))
-        reasons = [[] for _ in range(n)]
-    p_values = np.full(n, np.nan)
+    verdicts = {"score": scores.tolist(), "decision": (scores - detector.offset_).tolist()}
+    p_values: list = [None] * len(batch)
     if detector.is_calibrated_:
-        p_values = detector.calibration_.p_values(scores)
-    decisions = scores - detector.offset_
-    return Judgement(scores, decisions, p_values, surprises, views, references, distances, reasons)
+        known = detector.calibration_scores_
+        found = conformal_p_values(scores, known)
+        # Of a known graph (1 + the others that score as low) / n: itself is counted once.
+        p_values = (
+            found if own is None else found * (1 + 1 / len(known)) - 1 / len(known)
+        ).tolist()
+    columns = {**verdicts, "p_value": p_values, **(explained or {})}
+    rows = zip(*columns.values(), strict=True)
+    return [Judgement(**dict(zip(columns, row, strict=True))) for row in rows]
+
+
+def _explained(
+    model: GraphModel,
+    batch: GraphBatch,
+    k: int,
+    n_reasons: int,
+    node_names: Sequence[Sequence[Any]] | None,
+    own: np.ndarray | None,
+    surprises: np.ndarray | None,
+) -> dict[str, Any]:
+    """The fields of a Judgement that say why, each for all graphs."""
+    featurized = model.features.transform_batch(batch)
+    embedded = model.embed(batch, featurized)
+    if surprises is None:
+        surprises = surprises_of(model, embedded)
+    densities = np.array(model.densities)
+    views = densities[surprises[:, densities].argmax(axis=1)]
+    n_others = len(model.references) - (own is not None)
+    references = np.empty((len(batch), min(k, n_others)), dtype=int)
+    distances = np.empty(references.shape)
+    for view in np.unique(views):
+        index = np.flatnonzero(views == view)
+        D = model.distances(embedded[index], view=int(view))
+        if own is not None:
+            D[np.arange(len(index)), own[index]] = np.inf
+        references[index] = np.argsort(D, axis=1, kind="stable")[:, : references.shape[1]]
+        distances[index] = np.take_along_axis(D, references[index], axis=1)
+    profiles = Profiles(model, batch, np.asarray(featurized.attributes), node_names, own)
+    return {
+        "reasons": [profiles.reasons(i, n_reasons) for i in range(len(batch))],
+        "surprises": surprises,
+        "view": views.tolist(),
+        "references": references,
+        "distances": distances,
+        "own": np.full(len(batch), -1).tolist() if own is None else own.tolist(),
+    }
+
+
+def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.ndarray | None]:
+    """The graphs to judge, and for training graphs the index of their calibration score.
+
+    Parameters
+    ----------
+    detector : BaseGraphDetector
+        Fitted.
+    graphs : sequence of graphs, GraphBatch or None
+        None: the training graphs.
+
+    Raises
+    ------
+    ValueError
+        If `graphs` is None, and the detector has no score for each graph that it keeps.
+    """
+    if graphs is not None:
+        return detector.read(graphs), None
+    if isinstance(detector, GraphKDEDetector) and detector.leaves_one_out:
+        known = detector.model_.references
+        if len(known) == len(detector.calibration_scores_):
+            return known, np.arange(len(known))
+    raise ValueError(
+        "the training graphs are judged by the others if a GraphKDEDetector keeps them all: fit it "
+        "with calibration='loo' and references=None, or give graphs"
+    )
 
 
 def explain(
     detector: GraphKDEDetector,
-    graphs: Any,
+    graphs: Any = None,
     k: int = 5,
     *,
     n_reasons: int = 5,
@@ -110,7 +204,8 @@ def explain(
     ----------
     detector : GraphKDEDetector
         Fitted.
-    graphs : sequence of graphs, or GraphBatch
+    graphs : sequence of graphs, or GraphBatch, default=None
+        None: the training graphs, each compared with the others, and copies of a graph once.
     k : int, default=5
         Number of nearest references that are named, at least 1.
     n_reasons : int, default=5
@@ -160,13 +255,13 @@ def explain(
     if k < 1 or n_reasons < 1:
         raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
     detector = copy.copy(detector)  # as it is now, whatever another thread updates
-    batch = detector.read(graphs)
-    names = node_ids(graphs) if node_names is None else node_names
-    judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=names)
+    batch, own = to_judge(detector, graphs)
+    names = node_ids(graphs) if node_names is None and graphs is not None else node_names
+    judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=names, own=own)
     rows = [
-        (i, rank, *reason[:3], reason.strength, reason.nodes, reason.edges, references)
-        for i, references in enumerate(map(tuple, judged.references))
-        for rank, reason in enumerate(judged.reasons[i], 1)
+        (i, rank, *reason, tuple(judgement.references))
+        for i, judgement in enumerate(judged)
+        for rank, reason in enumerate(judgement.reasons, 1)
     ]
     columns = ["graph", "rank", "kind", "what", "reason", "strength"]
     return pd.DataFrame(rows, columns=[*columns, "nodes", "edges", "references"])
@@ -174,7 +269,7 @@ def explain(
 
 def results(
     detector: BaseGraphDetector,
-    graphs: Any,
+    graphs: Any = None,
     *,
     names: Sequence[Any] | None = None,
     alpha: float = 0.1,
@@ -185,11 +280,11 @@ def results(
     ----------
     detector : BaseGraphDetector
         Fitted.
-    graphs : sequence of graphs, or GraphBatch
-        Not those of `fit`.
+    graphs : sequence of graphs, or GraphBatch, default=None
+        None: the training graphs, each judged by the others, and copies of a graph once.
     names : sequence, default=None
-        One name for each graph. None: the names of networkx graphs, if all have one, as those of
-        :func:`~skgraphkde.read_tables` do; else their positions.
+        One name for each graph. None: the names of the graphs (of networkx graphs,
+        ``graph.graph["name"]``), if all have one; else their positions.
     alpha : float, default=0.1
         Bound on the expected share of normal graphs among those selected, in (0, 1].
 
@@ -235,22 +330,22 @@ def results(
     """
     check_alpha(alpha)
     detector = copy.copy(detector)  # as it is now, whatever another thread updates
-    batch = detector.read(graphs)
-    judged = judge(detector, batch, n_reasons=1, node_names=node_ids(graphs))
-    frame = pd.DataFrame({"name": np.arange(len(batch))})
-    names = graph_names(graphs) if names is None else names
+    batch, own = to_judge(detector, graphs)
+    ids = None if graphs is None else node_ids(graphs)
+    judged = judge(detector, batch, n_reasons=1, node_names=ids, own=own)
+    numbers = np.arange(len(batch)) if own is None else detector.calibration_graphs_
+    frame = pd.DataFrame({"name": numbers})
+    names = batch.names if names is None and all(batch.names or ()) else names
     if names is not None:  # Arrow does not hold every name of a file
         frame["name"] = pd.Series(checked_names(names, len(batch)), dtype=object)
-    frame["score"], frame["decision"] = judged.scores, judged.decisions
-    frame["verdict"] = np.where(judged.decisions < 0, -1, 1)
-    frame["p_value"] = judged.p_values
+    frame["score"] = [x.score for x in judged]
+    frame["decision"] = [x.decision for x in judged]
+    frame["verdict"] = [-1 if x.is_anomaly else 1 for x in judged]
+    frame["p_value"] = pd.Series([x.p_value for x in judged], dtype=float)
     selected: Any = [pd.NA] * len(batch)
     if detector.is_calibrated_:
-        selected = discoveries(judged.p_values, alpha)
+        selected = discoveries(frame["p_value"].to_numpy(), alpha)
     frame["selected"] = pd.array(selected, dtype="boolean")
-    main = [
-        reasons[0].text if reasons and reasons[0].is_unusual else pd.NA
-        for reasons in judged.reasons
-    ]
+    main = [x.unusual[0].text if x.unusual else pd.NA for x in judged]
     frame["reason"] = pd.array(main, dtype="string")
     return frame

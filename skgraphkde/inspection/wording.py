@@ -20,14 +20,6 @@ def node_ids(graphs: Any) -> list[list] | None:
     return [list(graph) for graph in graphs] if _are_networkx(graphs) else None
 
 
-def graph_names(graphs: Any) -> list[str] | None:
-    """The names of networkx graphs, as in ``graph.graph["name"]``; None unless all have one."""
-    if not _are_networkx(graphs):
-        return None
-    names = [graph.graph.get("name") for graph in graphs]
-    return [str(name) for name in names] if all(names) else None
-
-
 def _are_networkx(graphs: Any) -> bool:
     return not isinstance(graphs, GraphBatch) and all(isinstance(x, nx.Graph) for x in graphs)
 
@@ -59,49 +51,39 @@ def commonness(own: float, known: np.ndarray) -> str:
     return f"{share:.0%} of the known graphs have as {'little' if is_little else 'much'}"
 
 
-class FeatureWords:
-    """Sentences about means of node features.
+def feature_words(kind: str, name: str, own: float, known: float, z: float, last: str) -> str:
+    """A reason: a feature of a kind, its mean, that of the known graphs, and how far away.
 
-    Parameters
-    ----------
-    last : str
-        The name of the feature for the largest degrees, into which all larger ones fall.
+    The degrees of all nodes with more neighbors are the feature `last`.
     """
+    # Where known graphs hardly differ, a number of their deviations says nothing.
+    far = f", {z:+.1f} standard deviations" if abs(z) < MOST_DEVIATIONS else ", all alike"
+    shares = f"(known graphs: {known:.0%}{far})"
+    numbers = f"(known graphs: {known:.3g}{far})"
+    more = "more" if own > known else "less"
+    if kind == "label":
+        return f"{own:.0%} of the nodes have {name} {shares}"
+    if kind == "random_walk":
+        directed, _, steps = name.rpartition("return_")
+        along = " along the directions" * bool(directed)
+        return f"walks of {steps} steps{along} come back {more} often: {own:.3g} {numbers}"
+    if kind == "degree":
+        return _degree_words(name, own, shares, numbers, more, last)
+    if name.endswith(" missing"):
+        which = "nodes" if kind == "attribute" else "edges at a node"
+        return f"{name.removesuffix(' missing')} is missing at {own:.0%} of the {which} {shares}"
+    return f"mean {name} {own:.3g} {numbers}"
 
-    def __init__(self, last: str) -> None:
-        self.last = last
 
-    def __call__(self, kind: str, name: str, own: float, known: float, z: float) -> str:
-        """A reason: a feature of a kind, its mean, that of the known graphs, and how far away."""
-        # Where known graphs hardly differ, a number of their deviations says nothing.
-        far = f", {z:+.1f} standard deviations" if abs(z) < MOST_DEVIATIONS else ", all alike"
-        shares = f"(known graphs: {known:.0%}{far})"
-        numbers = f"(known graphs: {known:.3g}{far})"
-        more = "more" if own > known else "less"
-        if kind == "label":
-            return f"{own:.0%} of the nodes have {name} {shares}"
-        if kind == "random_walk":
-            directed, _, steps = name.rpartition("return_")
-            along = " along the directions" * bool(directed)
-            return f"walks of {steps} steps{along} come back {more} often: {own:.3g} {numbers}"
-        if kind == "degree":
-            return self._degree(name, own, shares, numbers, more)
-        if name.endswith(" missing"):
-            which = "nodes" if kind == "attribute" else "edges at a node"
-            return (
-                f"{name.removesuffix(' missing')} is missing at {own:.0%} of the {which} {shares}"
-            )
-        return f"mean {name} {own:.3g} {numbers}"
-
-    def _degree(self, name: str, own: float, shares: str, numbers: str, more: str) -> str:
-        if found := re.fullmatch(r"degree=(\d+)(?:-(\d+))?", name):
-            which = found[1] + (f" to {found[2]}" if found[2] else "")
-            if name == self.last:
-                which = f"{found[1]} or more"
-            share = f"{own:.0%} of the nodes have" if own > 0 else "no node has"
-            return f"{share} degree {which} {shares}"
-        fewer = more.replace("less", "fewer")
-        return f"nodes have {fewer} neighbors: mean {name} {own:.3g} {numbers}"
+def _degree_words(name: str, own: float, shares: str, numbers: str, more: str, last: str) -> str:
+    if found := re.fullmatch(r"degree=(\d+)(?:-(\d+))?", name):
+        which = found[1] + (f" to {found[2]}" if found[2] else "")
+        if name == last:
+            which = f"{found[1]} or more"
+        share = f"{own:.0%} of the nodes have" if own > 0 else "no node has"
+        return f"{share} degree {which} {shares}"
+    fewer = more.replace("less", "fewer")
+    return f"nodes have {fewer} neighbors: mean {name} {own:.3g} {numbers}"
 
 
 def part_names(graph: GraphBatch, kind: str) -> list[str]:

@@ -32,7 +32,7 @@ class Checkpoint:
         self.fingerprint = digest({**values, "version": __version__}, arrays)
 
     def load(self) -> dict[str, Any] | None:
-        """Load the state; None if there is no file.
+        """Load the state; None if there is none yet.
 
         Raises
         ------
@@ -58,7 +58,7 @@ class Checkpoint:
                 f"{self.path} is the checkpoint of a fit with other parameters or graphs, or of "
                 f"another version: {cure}"
             )
-        return state or None  # empty if check was interrupted
+        return state or None  # empty before the first epoch
 
     def save(self, state: dict[str, Any]) -> None:
         """Replace the file in one step.
@@ -74,4 +74,3 @@ class Checkpoint:
         """Raise the errors of :meth:`load` and :meth:`save` before the training starts."""
         if self.load() is None:
             self.save({})
-            self.path.unlink()

@@ -13,7 +13,6 @@ import os
 import sys
 import threading
 import types
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +51,11 @@ def import_dgl() -> Any | None:
 
 def _works(graphbolt: Path) -> bool:
     """True if GraphBolt has a build for this torch, and a torchdata that it can import."""
-    has_build = any(graphbolt.glob(f"*pytorch_{torch.__version__.split('+')[0]}.*"))
-    has_torchdata = importlib.util.find_spec("torchdata") is not None
+    find_spec = importlib.util.find_spec
     return (
-        has_build and has_torchdata and importlib.util.find_spec("torchdata.datapipes") is not None
+        any(graphbolt.glob(f"*pytorch_{torch.__version__.split('+')[0]}.*"))
+        and find_spec("torchdata") is not None
+        and find_spec("torchdata.datapipes") is not None
     )
 
 
@@ -72,20 +72,18 @@ def supports(device: torch.device) -> bool:
     return True
 
 
-def graph_convolution(
-    adjacency: sp.csr_array, like: torch.Tensor
-) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
-    """DGL's ``GraphConv`` over a weighted adjacency: ``(Z, W) -> adjacency @ Z @ W``.
+def graph_convolution(adjacency: sp.csr_array, Z: torch.Tensor, W: torch.Tensor) -> torch.Tensor:
+    """DGL's ``GraphConv`` over a weighted adjacency, ``adjacency @ Z @ W``.
 
     Parameters
     ----------
     adjacency : csr_array of shape (m, n)
-    like : Tensor
-        Sets the dtype and the device.
+    Z : Tensor of shape (n, d)
+    W : Tensor of shape (d, k)
 
     Returns
     -------
-    callable
+    Tensor of shape (m, k)
     """
     dgl = import_dgl()
     assert dgl is not None, "ask supports() first"
@@ -96,13 +94,9 @@ def graph_convolution(
         (torch.tensor(coo.col, dtype=torch.int64), torch.tensor(coo.row, dtype=torch.int64)),
         num_src_nodes=n,
         num_dst_nodes=m,
-    ).to(like.device)
-    edge_weight = torch.tensor(coo.data, dtype=like.dtype, device=like.device)
-
-    def convolve(Z: torch.Tensor, W: torch.Tensor) -> torch.Tensor:
-        layer = dgl.nn.GraphConv(
-            *W.shape, norm="none", weight=False, bias=False, allow_zero_in_degree=True
-        )
-        return layer(graph, (Z, None), weight=W, edge_weight=edge_weight)
-
-    return convolve
+    ).to(Z.device)
+    edge_weight = torch.tensor(coo.data, dtype=Z.dtype, device=Z.device)
+    layer = dgl.nn.GraphConv(
+        *W.shape, norm="none", weight=False, bias=False, allow_zero_in_degree=True
+    )
+    return layer(graph, (Z, None), weight=W, edge_weight=edge_weight)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -13,10 +13,8 @@ from torch import nn
 
 from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.learned import dgl_backend
-from skgraphkde.learned.modules import EncoderModule, column_moments
+from skgraphkde.learned.modules import EncoderModule
 from skgraphkde.learned.sparse import CSRMatrix
-
-Convolution = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 class GCNModule(EncoderModule):
@@ -90,11 +88,10 @@ class GCNModule(EncoderModule):
 
     def _convolve(self, layer: int, flow: MessageFlow, Z: torch.Tensor) -> torch.Tensor:
         adjacency = flow.normalized_adjacencies[layer]
-        H = graph_convolution(adjacency, Z, self.backend)(Z, self.weights[layer])
+        H = graph_convolution(adjacency, Z, self.weights[layer], self.backend)
         for r in range(self.n_relations):
             weight = self.relation_weights[layer * self.n_relations + r]
-            average = flow.relation_means[layer][r]
-            H = H + graph_convolution(average, Z, self.backend)(Z, weight)
+            H = H + graph_convolution(flow.relation_means[layer][r], Z, weight, self.backend)
         return H
 
     def _activate(self, layer: int, H: torch.Tensor, counts: np.ndarray) -> torch.Tensor:
@@ -118,35 +115,54 @@ class GCNModule(EncoderModule):
         for layer, norm in enumerate(self.norms):
             if not isinstance(norm, nn.BatchNorm1d):
                 return
-            norm.running_mean, norm.running_var = column_moments(
+            norm.running_mean, norm.running_var = _column_moments(
                 (self._convolve(layer, flow, self._pass(flow, layer)), flow.counts[layer + 1])
                 for flow in flows
             )
 
 
+def _column_moments(
+    blocks: Iterable[tuple[torch.Tensor, np.ndarray]],
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean and variance of columns over nodes, with one row for all nodes of one color.
+
+    Parameters
+    ----------
+    blocks : iterable of (Tensor of shape (n, d), ndarray of shape (n,))
+        Rows, and the number of nodes of each row.
+
+    Returns
+    -------
+    mean, variance : Tensor of shape (d,)
+    """
+    n_nodes, total, squares = 0, torch.zeros(()), torch.zeros(())
+    for H, counts in blocks:
+        weights, rows = torch.tensor(counts).to(H.device, torch.float64), H.double()
+        n_nodes = n_nodes + counts.sum()
+        total, squares = total + weights @ rows, squares + weights @ rows**2
+    mean = total / n_nodes
+    return mean.to(H.dtype), (squares / n_nodes - mean**2).clamp_min(0).to(H.dtype)
+
+
 def graph_convolution(
-    adjacency: sp.csr_array, like: torch.Tensor, backend: str = "auto"
-) -> Convolution:
-    """Make the map ``(Z, W) -> adjacency @ Z @ W``.
+    adjacency: sp.csr_array, Z: torch.Tensor, W: torch.Tensor, backend: str = "auto"
+) -> torch.Tensor:
+    """Product ``adjacency @ Z @ W``.
 
     Parameters
     ----------
     adjacency : csr_array of shape (m, n)
-    like : Tensor
-        Sets the dtype and the device.
+    Z : Tensor of shape (n, d)
+    W : Tensor of shape (d, k)
     backend : {"auto", "dgl", "torch"}
         "auto" is DGL if it can compute on the device.
 
     Returns
     -------
-    callable
+    Tensor of shape (m, k)
     """
-    if backend == "dgl" or (backend == "auto" and dgl_backend.supports(like.device)):
-        return dgl_backend.graph_convolution(adjacency, like)
-    matrix = CSRMatrix(adjacency, like)
-
-    def convolve(Z: torch.Tensor, W: torch.Tensor) -> torch.Tensor:
-        # The messages have the smaller of the two widths.
-        return matrix @ (Z @ W) if W.shape[0] > W.shape[1] else (matrix @ Z) @ W
-
-    return convolve
+    if backend == "dgl" or (backend == "auto" and dgl_backend.supports(Z.device)):
+        return dgl_backend.graph_convolution(adjacency, Z, W)
+    matrix = CSRMatrix(adjacency, Z)
+    # The messages have the smaller of the two widths.
+    return matrix @ (Z @ W) if W.shape[0] > W.shape[1] else (matrix @ Z) @ W

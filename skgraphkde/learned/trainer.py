@@ -7,6 +7,7 @@ the density in place, to the state with the best held-out contrast.
 from __future__ import annotations
 
 import copy
+import io
 import math
 import time
 from collections.abc import Sequence
@@ -19,13 +20,14 @@ from tqdm.auto import tqdm
 
 from skgraphkde.computing.arrays import to_numpy
 from skgraphkde.density.kde import own_references
-from skgraphkde.density.kernel_density import KernelDensity
+from skgraphkde.density.model import DensityModel, EmbeddedGraphs
 from skgraphkde.density.references import References, inverse_index
+from skgraphkde.encoders.base import FittedEncoder
+from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.checkpoint import Checkpoint
 from skgraphkde.learned.contrastive import Contrastive
-from skgraphkde.learned.history import NAMES, history_arrays
-from skgraphkde.learned.modules import TrainableModel
+from skgraphkde.learned.modules import EncoderModule
 from skgraphkde.learned.threads import one_torch_thread
 from skgraphkde.learned.twins import swap_features
 
@@ -44,8 +46,9 @@ class Trainer:
 
     Parameters
     ----------
-    model : TrainableModel
-        Model, which is trained in place.
+    model : DensityModel
+        Encoder and densities, which are trained in place.
+    device : torch.device or str
     graphs : GraphBatch
         At least 3 graphs with their features as attributes.
     twins : sequence of GraphBatch
@@ -62,7 +65,8 @@ class Trainer:
 
     def __init__(
         self,
-        model: TrainableModel,
+        model: DensityModel,
+        device: torch.device | str,
         graphs: GraphBatch,
         twins: Sequence[GraphBatch],
         options: Contrastive,
@@ -71,10 +75,11 @@ class Trainer:
         checkpoint: Checkpoint | None = None,
         verbose: int = 0,
     ) -> None:
-        self.model, self.graphs, self.options, self.rng = model, graphs, options, rng
+        self.graphs, self.options, self.rng = graphs, options, rng
         self.references, self.checkpoint, self.verbose = references, checkpoint, verbose
         self.swap_ratio = options.specification("twins").swap_ratio
-        self.history: dict[str, list] = {name: [] for name in NAMES}
+        columns = ("loss", "validation_loss", "mixture_weights", "seconds")
+        self.history: dict[str, list] = {name: [] for name in columns}
         self.best_state: dict[str, torch.Tensor] = {}
         self.best_epoch = 0
         self.n_flags = len(twins)
@@ -83,7 +88,7 @@ class Trainer:
         n_held_out = max(1, round(options.validation_fraction * len(graphs)))
         self.held_out, self.trained_on = np.split(order, [min(n_held_out, len(graphs) - 2)])
         training_graphs = graphs[self.trained_on]
-        self.training_flows = model.density.flows(training_graphs)
+        self.training_flows = model.flows(training_graphs)
         # The held-out twins, one per flag, and the references of the held-out loss are fixed.
         self.held_out_graphs = graphs[self.held_out]
         flags = np.repeat(np.arange(self.n_flags), len(self.held_out))
@@ -91,20 +96,26 @@ class Trainer:
         self.held_out_references = training_graphs[: 2 * options.batch_size]
         # Each graph's density when it was last in a batch, for the selection of references.
         self.last_log_density = np.zeros(len(graphs))
-        self.generator = torch.Generator(device=model.device)
-        self.generator.manual_seed(int(rng.randint(2**31)))
-        model.generator = self.generator
-        learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        self.optimizer = torch.optim.Adam(learned, options.learning_rate)
-        n_steps = options.max_iter * len(_split(self.trained_on, options.batch_size))
+        self.generator = torch.Generator(device=device).manual_seed(int(rng.randint(2**31)))
+        self.encoder = model.encoder
+        logits = nn.ParameterList(
+            nn.Parameter(torch.tensor(x.kde.logits).float(), requires_grad=options.learn_weights)
+            for x in model.densities
+        )
+        parts = {"encoder": model.encoder} if isinstance(model.encoder, EncoderModule) else {}
+        self.weights = nn.ModuleDict({**parts, "logits": logits}).to(device)
+        # While they are trained, the logits of the mixtures and the points are tensors.
+        for density, parameter in zip(model.densities, logits, strict=True):
+            density.kde.logits = parameter
+        on_device = _TensorEncoder(model.encoder, device, self.generator)
+        self.density = DensityModel(on_device, model.densities)
+        learned = [parameter for parameter in self.weights.parameters() if parameter.requires_grad]
+        # Numbers of Python, because torch loads no NumPy scalars from a checkpoint.
+        self.optimizer = torch.optim.Adam(learned, float(options.learning_rate))
+        n_steps = int(options.max_iter) * len(_split(self.trained_on, options.batch_size))
         self.schedule = torch.optim.lr_scheduler.LambdaLR(
             self.optimizer, lambda step: _learning_rate_factor(step / n_steps)
         )
-
-    @property
-    def densities(self) -> tuple[KernelDensity, ...]:
-        """Densities of the model."""
-        return self.model.density.densities
 
     @one_torch_thread()
     def train(self) -> dict[str, list]:
@@ -135,43 +146,44 @@ class Trainer:
                 bar.set_postfix(held_out=f"{self.history['validation_loss'][-1]:.4f}")
                 if self.checkpoint is not None:
                     self.checkpoint.save(self.state_dict())
-        self.model.load_state_dict(self.best_state)
-        self.model.finish()
+        self.weights.load_state_dict(self.best_state)
+        self.weights.eval()
+        for density in self.density.densities:
+            density.kde.logits = to_numpy(density.kde.logits).astype(float)
         return self.history
 
     def state_dict(self) -> dict[str, Any]:
         """State that the next epochs depend on and the constructor does not create."""
-        optimizer = self.optimizer.state_dict()
+        of_torch = {
+            "weights": self.weights.state_dict(),
+            "best": self.best_state,
+            "optimizer": self.optimizer.state_dict(),
+            "schedule": self.schedule.state_dict(),
+            "generator": self.generator.get_state(),
+        }
+        file = io.BytesIO()
+        torch.save(of_torch, file)
         return {
-            "history": history_arrays(self.history),
-            "model": _arrays(self.model.state_dict()),
-            "best": _arrays(self.best_state),
-            "scales": [density.kde.scale for density in self.densities],
-            "distances": [density.distance for density in self.densities],
-            "moments": {str(i): _arrays(moments) for i, moments in optimizer["state"].items()},
-            "groups": optimizer["param_groups"],
-            "n_steps": self.schedule.last_epoch,
+            "history": {name: np.array(column) for name, column in self.history.items()},
+            "torch": np.frombuffer(file.getvalue(), np.uint8),
             "rng": self.rng.get_state(legacy=False),
-            "generator": to_numpy(self.generator.get_state()),
             "last_log_density": self.last_log_density,
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Restore the state that :meth:`state_dict` returned."""
         self.history = {name: column.tolist() for name, column in state["history"].items()}
-        self.best_state = _tensors(state["best"])
         self.best_epoch = int(np.argmin(self.history["validation_loss"]))
-        self.model.encoder.standardize(self.training_flows)  # of an encoder without weights
-        self.model.load_state_dict(_tensors(state["model"]))
-        parts = zip(self.densities, state["scales"], state["distances"], strict=True)
-        for density, scale, distance in parts:
-            density.kde.scale, density.distance = scale, distance
-        moments = {int(i): _tensors(moments) for i, moments in state["moments"].items()}
-        self.optimizer.load_state_dict({"state": moments, "param_groups": state["groups"]})
-        self.schedule.last_epoch = state["n_steps"]
         self.rng.set_state(state["rng"])
-        self.generator.set_state(torch.tensor(state["generator"]))
         self.last_log_density = state["last_log_density"]
+        file = io.BytesIO(state["torch"].tobytes())
+        of_torch = torch.load(file, map_location="cpu", weights_only=True)
+        self.best_state = of_torch["best"]
+        self.weights.load_state_dict(of_torch["weights"])
+        self.optimizer.load_state_dict(of_torch["optimizer"])
+        self.schedule.load_state_dict(of_torch["schedule"])
+        self.generator.set_state(of_torch["generator"])
+        self._adapted_references()
 
     def _train_epoch(self, epoch: int) -> None:
         """Run an epoch and add it to the history; epoch 0 only computes the held-out loss."""
@@ -183,17 +195,18 @@ class Trainer:
                 f"the loss is not finite in epoch {epoch} (training {loss}, held out "
                 f"{held_out}): lower learning_rate, or look for extreme node attributes"
             )
-        weights = np.concatenate([x.kde.mixture_weights for x in self.densities]).tolist()
+        densities = self.density.densities
+        weights = np.concatenate([x.kde.mixture_weights for x in densities]).tolist()
         seconds = time.perf_counter() - start
         for name, value in zip(self.history, (loss, held_out, weights, seconds), strict=True):
             self.history[name].append(value)
         if not epoch or held_out < self.history["validation_loss"][self.best_epoch]:
-            self.best_state, self.best_epoch = copy.deepcopy(self.model.state_dict()), epoch
+            self.best_state, self.best_epoch = copy.deepcopy(self.weights.state_dict()), epoch
 
     @torch.enable_grad()
     def _epoch(self) -> float:
         """Run one pass over the training graphs, and return the mean loss."""
-        self.model.train()
+        self.weights.train()
         losses = []
         for index in _split(self.rng.permutation(self.trained_on), self.options.batch_size):
             index_of_twin = np.tile(index, self.options.n_twins)
@@ -201,7 +214,7 @@ class Trainer:
             loss = self._loss(index, self._draw_twins(index_of_twin, flags))
             self.optimizer.zero_grad()
             loss.backward()
-            nn.utils.clip_grad_norm_(self.model.parameters(), GRADIENT_NORM)
+            nn.utils.clip_grad_norm_(self.weights.parameters(), GRADIENT_NORM)
             self.optimizer.step()
             self.schedule.step()
             losses.append(loss.item())
@@ -215,7 +228,7 @@ class Trainer:
     def _loss(self, index: np.ndarray, twins: GraphBatch) -> torch.Tensor:
         """Contrast of a mini-batch under references from its graphs."""
         graphs, n = GraphBatch.concatenate([self.graphs[index], twins]), len(index)
-        embedded = self.model.embed(graphs)
+        embedded = self.density.embed(graphs)
         originals, embedded_twins = embedded[:n], embedded[n:]
         chosen = self._choose_references(index)
         references = originals if len(chosen) == n else originals[chosen]
@@ -223,10 +236,19 @@ class Trainer:
         if self.options.leave_one_out:  # exclude the graph from its twins' references, too
             own = own_references(inverse_index(chosen, n), len(chosen))
             own_of_twins = np.tile(own, (len(twins) // n, 1))
-        log_density = self.model.log_density(originals, references, own)
+        log_density = self._log_density(originals, references, own)
         self.last_log_density[index] = log_density.detach().mean(0).cpu()
-        twin_density = self.model.log_density(embedded_twins, references, own_of_twins)
+        twin_density = self._log_density(embedded_twins, references, own_of_twins)
         return contrast(log_density, twin_density)
+
+    def _log_density(
+        self, queries: EmbeddedGraphs, references: EmbeddedGraphs, left_out: np.ndarray | None
+    ) -> torch.Tensor:
+        """Log densities with gradients, shape (n_densities, n_queries)."""
+        densities = enumerate(self.density.densities)
+        return torch.stack(
+            [density(queries.clouds(i), references.clouds(i), left_out) for i, density in densities]
+        )
 
     def _choose_references(self, index: np.ndarray) -> np.ndarray:
         """Indices of the references among the graphs of a mini-batch."""
@@ -237,22 +259,34 @@ class Trainer:
     @torch.no_grad()
     def _held_out_loss(self) -> float:
         """Contrast of the held-out graphs against training graphs, in evaluation mode."""
-        self.model.eval()
-        self.model.encoder.standardize(self.training_flows)
-        density = self.model.density
-        references = density.embed(self.held_out_references)
-        density.adapt(references)
-        log_densities = density.log_densities(self.held_out_graphs, references)
-        twin_densities = density.log_densities(self.held_out_twins, references)
+        references = self._adapted_references()
+        log_densities = self.density.log_densities(self.held_out_graphs, references)
+        twin_densities = self.density.log_densities(self.held_out_twins, references)
         return contrast(torch.from_numpy(log_densities), torch.from_numpy(twin_densities)).item()
 
+    @torch.no_grad()
+    def _adapted_references(self) -> EmbeddedGraphs:
+        """References of the held-out loss, to which batch norms and densities are adapted."""
+        self.weights.eval()
+        self.encoder.standardize(self.training_flows)
+        references = self.density.embed(self.held_out_references)
+        self.density.adapt(references)
+        return references
 
-def _arrays(tensors: dict[str, torch.Tensor]) -> dict[str, np.ndarray]:
-    return {name: to_numpy(tensor) for name, tensor in tensors.items()}
 
+class _TensorEncoder(FittedEncoder):
+    """Encoder whose points are tensors in single precision, with gradients where torch records."""
 
-def _tensors(arrays: dict[str, np.ndarray]) -> dict[str, torch.Tensor]:
-    return {name: torch.tensor(array) for name, array in arrays.items()}
+    def __init__(
+        self, encoder: FittedEncoder, device: torch.device | str, generator: torch.Generator
+    ) -> None:
+        super().__init__(encoder.specification, encoder.in_dim, encoder.out_dim, encoder.n_layers)
+        self.encoder, self.device, self.generator = encoder, device, generator
+
+    def encode(self, flow: MessageFlow) -> torch.Tensor:
+        if isinstance(self.encoder, EncoderModule):
+            return self.encoder.points(flow, self.generator)
+        return torch.tensor(self.encoder.encode(flow), dtype=torch.float32, device=self.device)
 
 
 def _split(index: np.ndarray, batch_size: int) -> list[np.ndarray]:

@@ -102,9 +102,8 @@ class SpectralEdges(Specification):
             right = left.swapaxes(1, 2)
         else:
             left, values, right = np.linalg.svd(A)
-        with np.errstate(divide="ignore", invalid="ignore"):  # a graph without edges
-            mean_weight = A.sum((1, 2), keepdims=True) / (A > 0).sum((1, 2), keepdims=True)
-        weight = np.where(A > 0, A, np.nan_to_num(mean_weight, nan=np.inf))
+        n_pairs = np.maximum((A > 0).sum((1, 2), keepdims=True), 1)
+        weight = np.where(A > 0, A, A.sum((1, 2), keepdims=True) / n_pairs)
         spectra = [modified[:, np.newaxis, :] for modified in self._bent_spectra(values)]
         return [(left * x) @ right > (CUT + EIGENVALUE_TOL) * weight for x in spectra]
 
@@ -308,7 +307,7 @@ def _exchanges(
 class _Block(NamedTuple):
     """Graphs of one size n as a stack of matrices."""
 
-    graphs: np.ndarray  # (g,), indices in the batch
+    first_node: np.ndarray  # (g,), indices in the batch
     A: np.ndarray  # (g, n, n), adjacency; weights of parallel arcs are summed
     is_symmetric: bool
     is_listed: np.ndarray  # (n, n), pairs that list an edge once: above the diagonal, or ordered
@@ -320,11 +319,13 @@ def _twins(
     rng: np.random.RandomState | None,
 ) -> list[GraphBatch]:
     """Make two twins of each graph, whose edges a function marks, bool (g, n, n) for each twin."""
-    parts: list[list[tuple[np.ndarray, ...]]] = [[], []]
+    keys: tuple[list[np.ndarray], list[np.ndarray]] = [], []
     for block in _blocks(batch):
-        for part, is_edge in zip(parts, edges_of_twins(block), strict=True):
-            part.append(_pairs(batch, block, is_edge))
-    return [_with_pairs(batch, part, rng) for part in parts]
+        for of_twin, is_edge in zip(keys, edges_of_twins(block), strict=True):
+            graph, row, column = np.nonzero(is_edge & block.is_listed)
+            first_node = block.first_node[graph]
+            of_twin.append((first_node + row) * batch.n_nodes + first_node + column)
+    return [_with_pairs(batch, np.concatenate(of_twin), rng) for of_twin in keys]
 
 
 def _blocks(batch: GraphBatch) -> Iterator[_Block]:
@@ -344,7 +345,8 @@ def _blocks(batch: GraphBatch) -> Iterator[_Block]:
             cell = arcs.row.astype(np.int64) * n + arcs.col % n
             A = np.bincount(cell, arcs.data, len(some) * n**2).reshape(-1, n, n)
             others = ~np.eye(n, dtype=bool)
-            yield _Block(some, A, symmetric, others if batch.directed else np.triu(others))
+            is_listed = others if batch.directed else np.triu(others)
+            yield _Block(batch.node_ptr[some], A, symmetric, is_listed)
 
 
 def _largest(values: np.ndarray, count: np.ndarray) -> np.ndarray:
@@ -354,29 +356,20 @@ def _largest(values: np.ndarray, count: np.ndarray) -> np.ndarray:
     return ((rank < count[:, np.newaxis]) & (flat > 0)).reshape(values.shape)
 
 
-def _pairs(batch: GraphBatch, block: _Block, is_edge: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Row, column and weight (if it is new) of each edge in `is_edge`, shape (g, n, n)."""
-    graph, row, column = np.nonzero(is_edge & block.is_listed)
-    n_arcs = batch.n_arcs_per_graph[block.graphs]
-    # Mean over arcs; parallel arcs count separately.
-    mean_weight = block.A.sum((1, 2)) / np.maximum(n_arcs, 1)
-    first_node = batch.node_ptr[block.graphs]
-    return row + first_node[graph], column + first_node[graph], mean_weight[graph]
-
-
 def _with_pairs(
-    batch: GraphBatch, parts: list[tuple[np.ndarray, ...]], rng: np.random.RandomState | None
+    batch: GraphBatch, key: np.ndarray, rng: np.random.RandomState | None
 ) -> GraphBatch:
-    """Batch with the edges in `parts` only."""
-    row, column, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+    """Replace the edges of a batch by those between the pairs (u, v) in `key`, u * n_nodes + v."""
     row_of_edge, column_of_edge, edges = _listed_edges(batch)
-    key, key_of_edge = row * batch.n_nodes + column, row_of_edge * batch.n_nodes + column_of_edge
-    kept, is_new = np.isin(key_of_edge, key), ~np.isin(key, key_of_edge)
-    row, column, weight = row[is_new], column[is_new], weight[is_new]
+    key_of_edge = row_of_edge * batch.n_nodes + column_of_edge
+    kept = np.isin(key_of_edge, key)
+    row, column = np.divmod(key[~np.isin(key, key_of_edge)], batch.n_nodes)
+    graph = batch.graph_of_node[row]
+    total_weight = np.bincount(batch.graph_of_arc, batch.adjacency.data, len(batch))
+    weight = total_weight[graph] / np.maximum(batch.n_arcs_per_graph[graph], 1)
     origin = np.zeros(len(row), dtype=np.int64)
     if _has_edge_data(batch):
         ptr = np.searchsorted(row_of_edge, batch.node_ptr)  # the edges of a graph are contiguous
-        graph = batch.graph_of_node[row]
         share = check_random_state(rng).random_sample(len(row))
         origin = edges[ptr[graph] + (share * np.diff(ptr)[graph]).astype(np.int64)]
     return _with_edges(

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.calibration import check_alpha
@@ -17,9 +18,9 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
-from skgraphkde.inspection.wording import checked_names, graph_names, node_ids
+from skgraphkde.inspection.results import Judgement, judge, to_judge
+from skgraphkde.inspection.wording import checked_names, node_ids
 from skgraphkde.persistence import atomic_file
-from skgraphkde.reporting.findings import Finding, findings
 from skgraphkde.reporting.rendering import LONGEST, Drawn, Row, render
 
 # The graphs that are drawn, at most: the oddest.
@@ -31,7 +32,7 @@ SUFFIXES = (".html", ".htm")
 
 def report(
     detector: BaseGraphDetector,
-    graphs: Any,
+    graphs: Any = None,
     names: Sequence[Any] | None = None,
     path: str | os.PathLike | None = None,
     *,
@@ -50,10 +51,10 @@ def report(
     ----------
     detector : BaseGraphDetector
         Fitted. Only a :class:`GraphKDEDetector` has reasons and a map.
-    graphs : sequence of graphs, or GraphBatch
-        Not those of `fit`.
+    graphs : sequence of graphs, or GraphBatch, default=None
+        None: the training graphs, each judged by the others, and copies of a graph once.
     names : sequence, default=None
-        One for each graph. None: "graph 0", "graph 1", ...
+        One for each graph. None: the names of the graphs, or "graph 0", "graph 1", ...
     path : str or path-like, default=None
         File of the page, written in one step, with the suffix .html or .htm. None: return it.
     alpha : float, default=0.1
@@ -61,7 +62,7 @@ def report(
         :meth:`GraphKDEDetector.select`.
     known_names : sequence, default=None
         One for each of ``detector.model_.references``: the training graphs in their order, or
-        those that were chosen. None: their positions.
+        those that were chosen. None: the names of the graphs, or their positions.
 
     Returns
     -------
@@ -87,15 +88,16 @@ def report(
     if path is not None:
         check_suffix(path)
     page = Page(detector, alpha, known_names)
-    batch = page.detector.read(graphs)
-    names = graph_names(graphs) if names is None else names
+    batch, own = to_judge(page.detector, graphs)
+    numbers = range(len(batch)) if own is None else page.detector.calibration_graphs_
     if names is None:
-        names = [f"graph {i}" for i in range(len(batch))]
-    names, ids = checked_names(names, len(batch)), node_ids(graphs)
-    for start in range(0, len(batch), CHUNK):
-        part = slice(start, start + CHUNK)
-        for i, finding in enumerate(page.judge(batch[part], ids and ids[part]), start):
-            page.add(names[i], batch[i], finding, ids and ids[i])
+        names = [
+            x or f"graph {i}"
+            for i, x in zip(numbers, batch.names or [""] * len(batch), strict=True)
+        ]
+    page.add_all(
+        batch, checked_names(names, len(batch)), None if graphs is None else node_ids(graphs), own
+    )
     html = page.html()
     if path is None:
         return HtmlPage(html)
@@ -149,18 +151,50 @@ class Page:
         self.listed: list[Row] = []
         self.oddest: list[tuple[float, int, Drawn]] = []  # a heap, its top is the least odd
 
-    def judge(self, batch: GraphBatch, ids: list | None = None) -> list[Finding]:
+    def add_all(
+        self,
+        batch: GraphBatch,
+        names: Sequence[Any],
+        ids: Sequence[Sequence[Any]] | None = None,
+        own: np.ndarray | None = None,
+    ) -> None:
+        """Judge graphs and add them.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            Graphs as the detector reads them.
+        names : sequence
+            One for each graph.
+        ids : sequence of sequences, default=None
+            Ids of the nodes of each graph. None: their positions.
+        own : ndarray of shape (n_graphs,), default=None
+            As for :func:`~skgraphkde.inspection.results.judge`.
+        """
+        for start in range(0, len(batch), CHUNK):
+            part = slice(start, start + CHUNK)
+            judgements = judge(
+                self.detector,
+                batch[part],
+                node_names=None if ids is None else ids[part],
+                own=None if own is None else own[part],
+            )
+            for i, judged in enumerate(judgements, start):
+                self.add(names[i], batch[i], judged, None if ids is None else ids[i])
+
+    def judge(self, batch: GraphBatch, ids: list | None = None) -> list[Judgement]:
         """Judge graphs; `ids` of the nodes of each, or None for their positions."""
-        return findings(self.detector, self.detector.read(batch), ids)
+        return judge(self.detector, self.detector.read(batch), node_names=ids)
 
     def add(
-        self, name: Any, graph: GraphBatch, finding: Finding, ids: Sequence[Any] | None = None
+        self, name: Any, graph: GraphBatch, judged: Judgement, ids: Sequence[Any] | None = None
     ) -> None:
         """Add one graph, with the ids of its nodes in their order; None: their positions."""
         number = len(self.listed)
-        self.listed.append(Row(number, shown(str(name), LONGEST), finding))
+        sizes = graph.n_nodes, int(graph.n_edges_per_graph[0])
+        self.listed.append(Row(number, shown(str(name), LONGEST), judged, *sizes))
         # Of equally odd ones, the first remain; no two have the same number.
-        heapq.heappush(self.oddest, (-finding.decision, -number, Drawn(number, graph, ids)))
+        heapq.heappush(self.oddest, (-judged.decision, -number, Drawn(number, graph, ids)))
         if len(self.oddest) > PICTURED:
             heapq.heappop(self.oddest)
 

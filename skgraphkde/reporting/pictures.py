@@ -21,7 +21,7 @@ from skgraphkde.display import (
 )
 from skgraphkde.display.graph_drawing import draw_graph
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.reporting.findings import Nodes
+from skgraphkde.reporting.nodes import Nodes
 
 # Known graphs on a map, at most: SMACOF costs the square of all.
 MAPPED = 300
@@ -84,22 +84,19 @@ def graph_picture(
         As in :meth:`NodeContributionsDisplay.plot`.
     """
     figure, ax = _figure(SIDE, SIDE, (0, 0, 1, 1))
-    if found is not None and found.new_from is not None and (found.is_near or found.shares is None):
-        display: Any = NovelNodesDisplay.from_predictions(
-            graph, found.new_from, found.radius, ax=ax, colorbar=False, **marks
-        )
-        drawn_nodes, shown = display.nodes_, display.shown_
+    if found is not None and found.new_from is not None and found.colors == "new":
+        novel = NovelNodesDisplay(graph, found.new_from, found.radius)
+        novel.plot(ax, colorbar=False, **marks)
+        nodes, shown = novel.nodes_, novel.shown_
     elif found is not None and found.shares is not None:
-        display = NodeContributionsDisplay.from_predictions(
-            graph, found.shares, ax=ax, vmax=vmax, colorbar=False, **marks
-        )
-        drawn_nodes, shown = display.nodes_, display.shown_
+        contributions = NodeContributionsDisplay(graph, found.shares)
+        contributions.plot(ax, vmax=vmax, colorbar=False, **marks)
+        nodes, shown = contributions.nodes_, contributions.shown_
     else:
         degrees = np.asarray(graph.underlying.sum(axis=1), dtype=float).reshape(-1)
-        drawn = draw_graph(ax, graph, degrees, **marks)
-        drawn_nodes, shown = drawn.nodes, drawn.shown
-    positions = dict(zip(shown.tolist(), drawn_nodes.get_offsets(), strict=True))
-    aside = np.sqrt(drawn_nodes.get_sizes()[0]) / 2 + 2
+        nodes, _, shown = draw_graph(ax, graph, degrees, **marks)
+    positions = dict(zip(shown.tolist(), nodes.get_offsets(), strict=True))
+    aside = np.sqrt(nodes.get_sizes()[0]) / 2 + 2
     box = {"boxstyle": "circle,pad=0.15", "facecolor": "white", "edgecolor": "black"}
     for number, node in enumerate(numbered, 1):
         if node in positions:

@@ -1,4 +1,4 @@
-"""render: findings and the graphs to draw -> HTML.
+"""render: judgements and the graphs to draw -> HTML.
 
 The page is a Jinja template that escapes whatever it is given; the table is DataTables, as packed
 in itables; the pictures are matplotlib's. Names are text of HTML and nothing else: none of them is
@@ -22,12 +22,15 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.display.graph_drawing import common_categories
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import known_name, shown
 from skgraphkde.graphs.naming import listed as named
-from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.schema import unread_attributes
+from skgraphkde.inspection.results import Judgement
 from skgraphkde.reporting import pictures
-from skgraphkde.reporting.findings import Finding, Nodes, listed, nodes, usual_share
+from skgraphkde.reporting.nodes import Nodes, listed, nodes_of, usual_share
 
+# Nearest known graphs of each graph.
+NEAREST = 3
 # Rows of the table, at most: the oddest.
 ROWS = 5_000
 # Characters of all pictures together, so that a page of 1,000 graphs has at most 20 MB.
@@ -48,20 +51,22 @@ class Row(NamedTuple):
 
     number: int  # in the order in which it was added
     name: str
-    finding: Finding
+    judged: Judgement
+    n_nodes: int
+    n_edges: int
     is_selected: bool = False
-
-    @property
-    def verdict(self) -> str:
-        """The verdict in a word."""
-        return "anomaly" if self.finding.is_anomaly else "normal"
 
     @property
     def reason(self) -> str:
         """The main reason."""
-        if self.finding.reasons:
-            return shown(self.finding.reasons[0].text, BRIEF)
-        return NO_SINGLE_ONE if self.finding.is_anomaly else "nothing unusual"
+        if self.judged.unusual:
+            return shown(self.judged.unusual[0].text, BRIEF)
+        return NO_SINGLE_ONE if self.judged.is_anomaly else "nothing unusual"
+
+    @property
+    def nearest(self) -> list[int]:
+        """Positions of the nearest known graphs."""
+        return self.judged.references[:NEAREST].tolist()
 
     @property
     def brief(self) -> str:
@@ -126,7 +131,7 @@ def render(
         keep_trailing_newline=True,
     )
     rows = _with_selection(listed, alpha)
-    scores = np.array([graph.finding.score for graph in listed])
+    scores = np.array([row.judged.score for row in listed])
     details, known = _details(detector, {row.number: row for row in rows}, drawn)
     graph_map = None
     if isinstance(detector, GraphKDEDetector):
@@ -139,7 +144,7 @@ def render(
         kind=type(detector).__name__,
         has_reasons=isinstance(detector, GraphKDEDetector),
         alpha=alpha,
-        n_anomalies=sum(row.finding.is_anomaly for row in rows),
+        n_anomalies=sum(row.judged.is_anomaly for row in rows),
         n_selected=sum(row.is_selected for row in rows),
         n_graphs=len(rows),
         least_p_value=least,
@@ -157,7 +162,7 @@ def render(
             unread_attributes(detector.specification("schema"), detector.schema_.ignored),
             MOST_NAMES,
         ),
-        known_of={x: _known(detector, x, known_names) for row in rows for x in row.finding.nearest},
+        known_of={x: _known(detector, x, known_names) for row in rows for x in row.nearest},
         distribution=pictures.distribution(scores, float(detector.offset_)),
         map=graph_map,
         n_mapped=len(drawn),
@@ -170,11 +175,11 @@ def render(
 def _with_selection(listed: list[Row], alpha: float) -> list[Row]:
     """All rows, those that are selected marked, the lowest scores first."""
     selected = np.zeros(len(listed), dtype=bool)
-    p_values = [row.finding.p_value for row in listed]
+    p_values = [row.judged.p_value for row in listed]
     if None not in p_values:
         selected = discoveries(np.array(p_values), alpha)
     rows = [row._replace(is_selected=x) for row, x in zip(listed, selected.tolist(), strict=True)]
-    return sorted(rows, key=lambda row: (row.finding.decision, row.number))
+    return sorted(rows, key=lambda row: (row.judged.decision, row.number))
 
 
 def _details(
@@ -187,13 +192,13 @@ def _details(
     categories = common_categories(references, [x.graph for x in drawn])
     details_of, room = _Details(detector, categories), ROOM
     for graph in drawn:
-        finding = rows[graph.number].finding
-        details[graph.number] = details_of(graph, finding)
+        row = rows[graph.number]
+        details[graph.number] = details_of(graph, row.judged)
         room -= len(details[graph.number].picture)
-        if references is not None and finding.nearest[0] not in known:
-            nearest = references[finding.nearest[0]]
+        if references is not None and row.nearest[0] not in known:
+            nearest = references[row.nearest[0]]
             picture = pictures.graph_picture(nearest, edge_categories=categories)
-            known[finding.nearest[0]] = picture
+            known[row.nearest[0]] = picture
             room -= len(picture)
         if room < 0:
             break
@@ -207,33 +212,29 @@ class _Details:
         self.detector, self.categories = detector, categories
         self.usual: dict[int, float] = {}  # the shares that full colors are compared with
 
-    def __call__(self, drawn: Drawn, finding: Finding) -> Detail:
+    def __call__(self, drawn: Drawn, judged: Judgement) -> Detail:
         """The picture, and the list of its nodes."""
-        found = nodes(self.detector, drawn.graph, finding)
-        numbered = listed(found, finding)
+        found = nodes_of(self.detector, drawn.graph, judged)
+        numbered = listed(found, judged)
         ids = range(drawn.graph.n_nodes) if drawn.ids is None else drawn.ids
-        colors, vmax = "", None
-        if found.new_from is not None and (found.is_near or found.shares is None):
-            colors = "new"
-        elif found.shares is not None:
-            colors, vmax = "shares", self._full(finding.view)
+        vmax = self._full(judged.view) if found.colors == "shares" else None
         picture = pictures.graph_picture(
-            drawn.graph, found, numbered, vmax=vmax, marked=finding.edges, outlined=finding.nodes,
+            drawn.graph, found, numbered, vmax=vmax, marked=judged.edges, outlined=judged.nodes,
             names=ids, edge_categories=self.categories,
         )  # fmt: skip
         lines = [
-            self._line(number, node, shown(ids[node]), found, finding)
+            self._line(number, node, shown(ids[node]), found, judged)
             for number, node in enumerate(numbered, 1)
         ]
-        return Detail(picture, colors, found.is_near, lines)
+        return Detail(picture, found.colors, found.is_near, lines)
 
     def _full(self, view: int) -> float | None:
         if view not in self.usual:
             self.usual[view] = usual_share(self.detector, view)
         return FULL * self.usual[view] or None
 
-    def _line(self, number: int, node: int, name: str, found: Nodes, finding: Finding) -> NodeLine:
-        pointing = [str(i) for i, x in enumerate(finding.reasons, 1) if node in x.pointed]
+    def _line(self, number: int, node: int, name: str, found: Nodes, judged: Judgement) -> NodeLine:
+        pointing = [str(i) for i, x in enumerate(judged.unusual, 1) if node in x.pointed]
         share = "" if found.shares is None else f"{found.shares[node]:.3g}"
         radius = found.radius + 1 if found.new_from is None else int(found.new_from[node])
         new_from = "known" if radius > found.radius else str(radius)
@@ -243,7 +244,7 @@ class _Details:
 def _known(detector: Any, position: int, names: Sequence[Any] | None) -> str:
     """A known graph, in words."""
     references = detector.model_.references
-    name = f"known graph {position}" if names is None else shown(names[position], BRIEF)
+    name = known_name(references, position) if names is None else shown(names[position], BRIEF)
     n_nodes = references.n_nodes_per_graph[position]
     n_edges = references.n_edges_per_graph[position]
     return f"{name} ({n_nodes} nodes, {n_edges} edges)"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import known_name
 from skgraphkde.persistence import register
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Property, Reason
@@ -106,12 +107,13 @@ class Neighbors(NeighborhoodView):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The nearest reference and what differs, see :meth:`View.reason`."""
-        i = int(self._nearest(graph, np.array([-1]))[1][0])
+        i = int(self._nearest(graph, np.array([unusual.own]))[1][0])
         counts = self.neighborhoods.counts
         own = set(self.neighborhoods.count(graph).indices.tolist())
         other = set(counts.indices[slice(*counts.indptr[i : i + 2])].tolist())
         text = (
-            f"{len(own - other)} neighborhoods that known graph {i}, the nearest one, lacks, "
+            f"{len(own - other)} neighborhoods that {known_name(self.references_, i)}, the nearest "
+            "one, lacks, "
             f"and {len(other - own)} less (on average {np.mean(known**2):.0f} differ)"
         )
         return Reason(self.name, text)

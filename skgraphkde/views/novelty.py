@@ -169,20 +169,22 @@ class Novelty(NeighborhoodView):
         """Share of each reference's nodes in neighborhoods that no other reference has."""
         return self._new_shares(self.references_, np.arange(len(self.references_)))
 
-    def new_from(self, graphs: GraphBatch) -> np.ndarray:
+    def new_from(self, graphs: GraphBatch, own: np.ndarray | None = None) -> np.ndarray:
         """Smallest radius at which each node's neighborhood is new.
 
         Parameters
         ----------
         graphs : GraphBatch
+        own : ndarray of shape (n_graphs,), int, default=None
+            As for :meth:`scores`. None: no graph is a reference.
 
         Returns
         -------
         ndarray of shape (n_nodes,), int
             0 if the node's initial color is new; ``radius + 1`` if all its neighborhoods are known.
         """
-        nobody = np.full(len(graphs), -1)
-        return (~self.neighborhoods.is_new(graphs, nobody)).sum(axis=0)
+        own = np.full(len(graphs), -1) if own is None else own
+        return (~self.neighborhoods.is_new(graphs, own)).sum(axis=0)
 
     # -- reasons -----------------------------------------------------------------------------------
 
@@ -210,7 +212,7 @@ class Novelty(NeighborhoodView):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """Number of nodes in new neighborhoods, see :meth:`View.reason`."""
-        new_from = self.new_from(graph)
+        new_from = self.new_from(graph, np.array([unusual.own]))
         new = np.flatnonzero(new_from <= self.radius)
         text = (
             f"{len(new)} of {len(new_from)} nodes are in neighborhoods that no known graph has "

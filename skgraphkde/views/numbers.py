@@ -150,6 +150,13 @@ class Numbers(View):
             of_others.append(of_fold)
         return fold, of_others
 
+    def _points(self, own: int) -> dict[str, NumberPoints]:
+        """The points of the references, without the fold of one of them; -1: of all."""
+        if own < 0:
+            return self.points_
+        fold, of_others = self._folds
+        return of_others[fold[own]]
+
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the training graphs."""
         self.vocabulary_.check_batch(graphs)
@@ -223,7 +230,8 @@ class Numbers(View):
         """The node, edge or graph and its numbers, see :meth:`View.reason`."""
         what = unusual.what
         rows = next(rows for rows in self._rows(graph) if rows.what == what)
-        row = int(self.points_[what].distances(rows.values, rows.kinds).argmax())
+        known_points = self._points(unusual.own)[what]
+        row = int(known_points.distances(rows.values, rows.kinds).argmax())
         called = range(graph.n_nodes) if node_names is None else node_names
         place = int(rows.elements[row])
         schema = graph.schema
@@ -236,8 +244,8 @@ class Numbers(View):
             arrow = "->" if graph.directed else "-"
             names = list(schema.edge_columns)
             where = f"edge {arrow.join(str(called[end]) for end in ends)}"
-        low, high = self.points_[what].ranges(rows.kinds[row])
-        lacks = self.points_[what].parts["lacks"]
+        low, high = known_points.ranges(rows.kinds[row])
+        lacks = known_points.parts["lacks"]
         numbers = list(zip(names, rows.values[row], low, high, lacks, strict=True))
         said = [
             f"{name} missing (in known graphs never)"

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from skgraphkde.features.categories import graph_values
+from skgraphkde.features.categories import values_in_use
+from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import hash64
 from skgraphkde.persistence import State, check, check_distinct, register
@@ -158,12 +159,6 @@ class Vocabulary:
     ) -> None:
         self.by_label, self.names, self.labels = by_label, names, labels
         self.edge_labels, self.of_graphs = edge_labels, of_graphs
-        self._code_of = {label: i for i, label in enumerate(labels)}
-        self._codes_by_category = [
-            {value: i for i, value in enumerate(dict.fromkeys(values))}
-            for values in (zip(*labels, strict=True) if len(names) > 1 else ())
-        ]
-        self._edge_code_of = {label: i for i, label in enumerate(edge_labels)}
 
     @classmethod
     def of(cls, references: GraphBatch, *, by_label: bool) -> Self:
@@ -174,8 +169,8 @@ class Vocabulary:
         labels = tuple(references.label_names[code] for code in used)
         has_edge_labels = references.edge_labels is not None
         edge_labels = references.edge_label_names if has_edge_labels else ()
-        values = zip(references.schema.graph_categories, graph_values(references), strict=False)
-        return cls(by_label, names, labels, edge_labels, dict(values))
+        of_graphs = values_in_use(references, "graph")
+        return cls(by_label, names, labels, edge_labels, of_graphs)
 
     def to_state(self) -> dict[str, Any]:
         """State to save."""
@@ -207,7 +202,7 @@ class Vocabulary:
         """Color of each node by its label, or by its degree, shape (n_nodes,)."""
         codes = graphs.degrees
         if self.by_label:
-            codes = graphs.label_codes(self._code_of, unknown=-1)  # no reference has this color
+            codes = codes_in(graphs.label_names, self.labels)[graphs.labels]  # -1 is a new label
         return hash64(codes.astype(np.uint64))
 
     def node_kinds(self, graphs: GraphBatch) -> np.ndarray:
@@ -229,20 +224,15 @@ class Vocabulary:
         -------
         ndarray of shape (n_nodes,), uint64
         """
-        code_of = self._codes_by_category[i]
-        values = list(zip(*graphs.label_names, strict=True))[i]
-        codes = [code_of.get(value, -1) for value in values]
-        return hash64(np.array(codes, dtype=np.int64)[np.asarray(graphs.labels)].astype(np.uint64))
+        values = graphs.values_by_category("node")[self.names[i]]
+        vocabulary = dict.fromkeys(label[i] for label in self.labels)
+        return hash64(codes_in(values, vocabulary)[graphs.labels].astype(np.uint64))
 
     def graph_keys(self, graphs: GraphBatch, name: str) -> np.ndarray:
         """Color of each graph by one of its own categories, shape (n_graphs,)."""
-        i = graphs.schema.graph_categories.index(name)
-        code_of = {value: code for code, value in enumerate(self.of_graphs[name])}
-        several = len(graphs.schema.graph_categories) > 1
-        names: tuple[Any, ...] = graphs.graph_label_names
-        codes = [code_of.get(x[i] if several else x, -1) for x in names]
-        own = np.array(codes, dtype=np.int64)[np.asarray(graphs.graph_labels)]
-        return hash64(own.astype(np.uint64))
+        values = graphs.values_by_category("graph")[name]
+        codes = codes_in(values, self.of_graphs[name])[graphs.graph_labels]
+        return hash64(codes.astype(np.uint64))
 
     def gap_keys(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each node by its label and its set of missing numbers, shape (n_nodes,)."""
@@ -267,13 +257,12 @@ class Vocabulary:
 
     def edge_codes(self, graphs: GraphBatch) -> np.ndarray | None:
         """Code of the category of each arc, shape (n_arcs,); None if edges have no categories."""
-        if not self._edge_code_of:
+        if not self.edge_labels:
             return None
-        unknown = len(self._edge_code_of)
-        codes = [self._edge_code_of.get(name, unknown) for name in graphs.edge_label_names]
+        unknown = len(self.edge_labels)
         if graphs.edge_labels is None:  # of graphs without edges
             return np.full(graphs.adjacency.nnz, unknown)
-        return np.array(codes, dtype=np.int64)[graphs.edge_labels]
+        return codes_in(graphs.edge_label_names, self.edge_labels, unknown)[graphs.edge_labels]
 
 
 @register

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import known_name
 from skgraphkde.persistence import register
 from skgraphkde.views.base import Property, Reason
 from skgraphkde.views.neighborhoods import NeighborhoodView, nearest
@@ -91,9 +92,10 @@ class Tanimoto(NeighborhoodView):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The most similar reference and the similarity, see :meth:`View.reason`."""
-        score, index = self._most_similar(graph, np.array([-1]))
+        score, index = self._most_similar(graph, np.array([unusual.own]))
         text = (
-            f"most like known graph {index[0]}, with which it shares {score[0]:.0%} of the "
+            f"most like {known_name(self.references_, int(index[0]))}, with which it shares "
+            f"{score[0]:.0%} of the "
             f"neighborhoods of both (on average {1 - known.mean():.0%})"
         )
         return Reason(self.name, text)

@@ -104,6 +104,9 @@ def test_nested_parameters_of_strings(here):
         ("-o nowhere/a.skg", "the folder nowhere does not exist"),
         ("-o normal", "normal is a folder or a device"),
         ("-o -", "this output cannot go to stdout"),
+        ("--node-category temp --node-number temp", "'temp' is named twice"),
+        ("--edge-weight flow --edge-category flow", "'flow' is named twice"),
+        ("--missing drop", "'drop' is not one of"),
     ],
 )
 def test_words_that_are_no_command(here, words, message):
@@ -154,11 +157,6 @@ def test_scores_on_stdout(here):
     rows = table(run("score model.skg new/03.graphml new/01.graphml").stdout)
     assert [row["graph"] for row in rows] == ["new/03.graphml", "new/01.graphml"]
     assert {row["verdict"] for row in table(run("score model.skg normal").stdout)} == {"normal"}
-
-
-def test_no_p_values_where_the_library_gives_none(here):
-    run("fit normal -o train.skg --calibration train")
-    assert {row["p_value"] for row in table(run("score train.skg new").stdout)} == {""}
 
 
 def test_a_broken_file_ends_the_scoring(here):
@@ -461,19 +459,6 @@ def test_what_is_not_read_is_said(tmp_path, monkeypatch):
     printed = run("fit . -o all.skg --schema all").stdout
     assert "node numbers 'temp'" in printed
     assert "to read these" not in printed
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--node-category temp --node-number temp", "'temp' is named twice"),
-        ("--edge-weight flow --edge-category flow", "'flow' is named twice"),
-        ("--missing drop", "'drop' is not one of"),
-    ],
-)
-def test_options_that_contradict_each_other(here, words, message):
-    result = run(f"fit normal -o a.skg {words}", exit_code=2)
-    assert message in result.stderr
 
 
 def test_help_imports_nothing_slow():

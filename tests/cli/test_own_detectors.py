@@ -10,42 +10,6 @@ import skgraphkde
 from skgraphkde.persistence.registry import _classes
 from tests.cli.conftest import NEW, NORMAL, column, run, table
 
-MODULE = """
-import numpy as np
-from skgraphkde import BaseGraphDetector, register
-
-@register
-class EdgeCount(BaseGraphDetector):
-    def __init__(self, power=1.0, calibration="loo", contamination=0.1, random_state=None):
-        super().__init__(
-            calibration=calibration, contamination=contamination, random_state=random_state
-        )
-        self.power = power
-
-    def _fit_batch(self, graphs, rng):
-        self.median_ = float(np.median(graphs.n_edges_per_graph))
-        return self._score_batch(graphs)
-
-    def _score_batch(self, graphs):
-        return -abs(graphs.n_edges_per_graph - self.median_) ** self.power
-
-class Unregistered(EdgeCount):
-    pass
-
-class Other:
-    pass
-"""
-
-
-@pytest.fixture
-def own(here, monkeypatch):
-    """The name of a module in the current folder, which each test imports anew."""
-    name = f"own_{here.name}"
-    (here / f"{name}.py").write_text(MODULE)
-    yield name
-    sys.modules.pop(name, None)
-    _classes.pop("EdgeCount", None)
-
 
 def test_fit_score_and_info_of_an_own_detector(here, own):
     path = list(sys.path)

@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 
 import skgraphkde
-from skgraphkde.reporting import page
 from tests.cli.conftest import NEW, run
-from tests.cli.test_own_detectors import own  # noqa: F401
-from tests.reporting.conftest import Parsed
+from tests.reporting.conftest import Parsed, draw_little
 
 
 @pytest.fixture(autouse=True)
 def few_pictures(monkeypatch):
-    monkeypatch.setattr(page, "PICTURED", 2)
+    draw_little(monkeypatch)
 
 
 def test_it_says_what_score_says(here):
@@ -56,7 +54,7 @@ def test_wrong_usage(here):
     assert "suffix .html" in run("report model.skg new -o page.pdf", exit_code=2).stderr
 
 
-def test_an_own_detector(here, own):  # noqa: F811
+def test_an_own_detector(here, own):
     run(f"fit normal -o own.skg --detector {own}:EdgeCount")
     run(f"report own.skg new -o page.html --detector {own}:EdgeCount")
     assert len(Parsed((here / "page.html").read_text(encoding="utf-8")).rows) == 7

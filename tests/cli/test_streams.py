@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from skgraphkde.cli import main
-from skgraphkde.cli.runtime import progress
+from skgraphkde.cli.runtime import GraphFiles
 from tests.cli.conftest import READ, run
 
 
@@ -66,8 +66,7 @@ def test_fit_skips(here):
 
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("ending", ["json", "csv", "graphml"])
-@pytest.mark.parametrize("place", [0, 2])
+@pytest.mark.parametrize(("ending", "place"), [("json", 0), ("csv", 2), ("graphml", 0)])
 def test_the_value_that_makes_a_number_a_category(here, ending, place):
     (here / "some").mkdir()
     for i in range(12):
@@ -145,8 +144,7 @@ class Terminal(io.StringIO):
 
 def test_the_bar_counts_files(monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    assert list(progress(["a", "b", "c"], quiet=False)) == ["a", "b", "c"]
-    shown = sys.stderr.getvalue()
-    assert "3/3" in shown
-    assert list(progress(["a"], quiet=True)) == ["a"]
-    assert sys.stderr.getvalue() == shown
+    for quiet in (False, True):
+        files = GraphFiles([], [], {}, skip_errors=False, quiet=quiet)
+        assert list(files.progress(["a", "b", "c"])) == ["a", "b", "c"]
+        assert sys.stderr.getvalue().count("3/3") == 1

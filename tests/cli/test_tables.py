@@ -11,6 +11,7 @@ import pytest
 from skgraphkde import GraphKDEDetector, GraphSchema, load, read_tables
 from tests.cli.conftest import run
 from tests.graphs.test_tables import COLUMNS, tables
+from tests.reporting.conftest import draw_little
 
 GIVEN = (
     "--graph-column case --source-column from --target-column to --node-column step "
@@ -35,7 +36,8 @@ def given(tmp_path, monkeypatch):
     return frames
 
 
-def test_tables_in_files_are_those_in_python(given):
+def test_tables_in_files_are_those_in_python(given, monkeypatch):
+    draw_little(monkeypatch)
     run(f"fit edges.csv -o shell.skg {GIVEN} {READ}")
     cases = read_tables(*given, **COLUMNS, directed=True)
     detector = GraphKDEDetector(schema=SCHEMA, random_state=0).fit(cases)

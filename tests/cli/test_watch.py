@@ -10,7 +10,6 @@ import pytest
 
 import skgraphkde
 from skgraphkde import GraphKDEDetector, LeaveOneOut
-from skgraphkde.cli.runtime import only_writer
 from skgraphkde.monitoring import DriftMonitor
 from tests.cli.conftest import column, run, table
 
@@ -151,14 +150,6 @@ def test_each_graph_is_watched_once(here):
     for path in (*paths, str(here / "=x.graphml")):
         assert "watched         0 graphs" in watch(path).stdout
     assert table((here / "log.csv").read_text())[0]["graph"] == "day1/00.graphml"
-
-
-def test_a_second_watch_is_refused(here):
-    with only_writer("log.csv"):
-        result = watch("day1", exit_code=1)
-    assert "another process is writing log.csv" in result.stderr
-    watch("day1")
-    assert not (here / "log.csv.lock").exists()
 
 
 def test_a_log_among_the_graphs(here):

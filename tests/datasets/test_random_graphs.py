@@ -32,9 +32,8 @@ def edge_shares(graphs):
     seed=st.integers(0, 99),
 )
 def test_what_every_maker_returns(make, n_normal, n_anomalies, smallest, seed):
-    arguments = (n_normal, n_anomalies)
-    keywords = {"n_nodes": (smallest, smallest + 5), "random_state": seed}
-    drawn = make(*arguments, **keywords)
+    options = {"n_nodes": (smallest, smallest + 5), "random_state": seed}
+    drawn = make(n_normal, n_anomalies, **options)
     n = n_normal + n_anomalies
     assert drawn.target.tolist() == [1] * n_normal + [-1] * n_anomalies
     assert len(drawn.graphs) == len(drawn.density) == n
@@ -50,7 +49,7 @@ def test_what_every_maker_returns(make, n_normal, n_anomalies, smallest, seed):
     np.testing.assert_allclose(
         drawn.graphs.attributes[:, 0] * (np.repeat(sizes, sizes) - 1), drawn.graphs.degrees
     )
-    again, y = make(*arguments, **keywords, return_X_y=True)
+    again, y = make(n_normal, n_anomalies, **options, return_X_y=True)
     assert (again.adjacency != A).nnz == 0
     assert y.tolist() == drawn.target.tolist()
 
@@ -63,14 +62,17 @@ def test_global_random_state_is_left_alone(make):
     np.testing.assert_array_equal(np.random.get_state()[1], before)
 
 
-@pytest.mark.parametrize("make", MAKERS)
-def test_bad_arguments(make):
-    with pytest.raises(ValueError, match="ask for at least one graph"):
-        make(0, 0)
-    with pytest.raises(ValueError, match=r"n_nodes must be \(smallest, largest\)"):
-        make(3, n_nodes=(9, 8))
-    with pytest.raises(ValueError, match="n_anomalies"):
-        make(3, -1)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_normal": 0}, "ask for at least one graph"),
+        ({"n_nodes": (9, 8)}, r"n_nodes must be \(smallest, largest\)"),
+        ({"n_anomalies": -1}, "n_anomalies"),
+    ],
+)
+def test_bad_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        make_erdos_renyi(**arguments)
 
 
 def test_erdos_renyi_edges_follow_p():
@@ -124,14 +126,10 @@ def test_watts_strogatz_density_by_networkx():
 def test_blocks_are_communities():
     drawn = make_stochastic_block(20, 20, n_nodes=(48, 48), random_state=0)
     blocks = 3 * np.arange(48) // 48
-    same = blocks[:, None] == blocks
-    np.fill_diagonal(same, False)
     other = blocks[:, None] != blocks
-    inside, outside = [], []
-    for i in range(40):
-        A = drawn.graphs[i].adjacency.toarray()
-        inside.append(A[same].mean())
-        outside.append(A[other].mean())
+    same = ~other & ~np.eye(48, dtype=bool)
+    A = np.array([drawn.graphs[i].adjacency.toarray() for i in range(40)])
+    inside, outside = A[:, same].mean(1), A[:, other].mean(1)
     np.testing.assert_allclose(inside, drawn.parameters["p_in"], atol=0.08)
     np.testing.assert_allclose(outside, drawn.parameters["p_out"], atol=0.06)
     p_in, p_out = drawn.parameters["p_in"], drawn.parameters["p_out"]
@@ -147,18 +145,18 @@ def test_blocks_are_communities():
     [("in_distribution", 0.5, 0, 1), ("sparse", 0.3, 0, 0.15), ("dense", 0.7, 0.85, 1)],
 )
 def test_shifts(scenario, mean, low, high):
-    drawn = make_distribution_shift(scenario, n_train=300, n_test=200, random_state=0)
-    assert len(drawn.train) == 300
-    assert edge_shares(drawn.train).mean() == pytest.approx(0.5, abs=0.02)
-    assert drawn.target.tolist() == [1] * 200 + [-1] * 200
-    assert edge_shares(drawn.test)[:200].mean() == pytest.approx(mean, abs=0.02)
+    drawn = make_distribution_shift(scenario, n_train=200, n_test=100, random_state=0)
+    assert len(drawn.train) == 200
+    assert edge_shares(drawn.train).mean() == pytest.approx(0.5, abs=0.03)
+    assert drawn.target.tolist() == [1] * 100 + [-1] * 100
+    assert edge_shares(drawn.test)[:100].mean() == pytest.approx(mean, abs=0.03)
     p, rewired = drawn.parameters["p"], drawn.parameters["rewired"] > 0
     extreme = (drawn.target == -1) & ~rewired
     assert ((p[extreme] >= low) & (p[extreme] <= high)).all()
-    assert rewired.sum() == (0 if scenario == "in_distribution" else 100)
+    assert rewired.sum() == (0 if scenario == "in_distribution" else 50)
     if rewired.any():
         # Moving edges keeps their number: these graphs look like normal ones.
-        assert edge_shares(drawn.test)[rewired].mean() == pytest.approx(mean, abs=0.03)
+        assert edge_shares(drawn.test)[rewired].mean() == pytest.approx(mean, abs=0.04)
 
 
 def test_rewiring_moves_the_share_that_is_asked_for():

@@ -3,9 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde import GraphKDEDetector, References
+from skgraphkde import References
 from skgraphkde.density.references import RETENTION, _shares, choose_references, inverse_index
-from tests.conftest import random_graphs
 
 
 def choose(n, ratio, sampling, seed=0, log_density=None):
@@ -54,14 +53,14 @@ def test_importance_follows_the_papers_probabilities():
     log_density = np.log([0.5, 1.0, 3.0, 8.0])
     first = [
         choose_references(log_density, 0.5, "importance", np.random.RandomState(s))
-        for s in range(4000)
+        for s in range(1000)
     ]
-    share = np.bincount(np.concatenate(first), minlength=4) / 4000
+    share = np.bincount(np.concatenate(first), minlength=4) / 1000
     p = 1 / (1 + np.exp(2.0 - np.exp(log_density)))  # the median density is 2
     p /= p.sum()
     # drawn two without replacement: i first, or second after j
     expected = p + sum(p[j] * np.where(np.arange(4) == j, 0, p / (1 - p[j])) for j in range(4))
-    np.testing.assert_allclose(share, expected, atol=0.03)
+    np.testing.assert_allclose(share, expected, atol=0.06)  # four standard errors
 
 
 @pytest.mark.parametrize("log_density", [np.full(5, -1e5), np.full(5, 1e5)])
@@ -87,4 +86,4 @@ def test_positions():
 def test_bad_parameters(parameters):
     (name,) = parameters
     with pytest.raises(ValueError, match=f"'{name}' parameter of References must be"):
-        GraphKDEDetector(references=References(**parameters)).fit(random_graphs(4))
+        References(**parameters).validate()

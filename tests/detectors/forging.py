@@ -54,11 +54,8 @@ def find(tree, *names):
 
 def replaced(tree, arrays, path, value, more=None):
     """Another value at this place, and only the arrays that are still in use."""
-    if path:
-        tree = copy.deepcopy(tree)
-        at(tree, path[:-1])[path[-1]] = value
-    else:
-        tree = value
+    tree = copy.deepcopy(tree)
+    at(tree, path[:-1])[path[-1]] = value
     nodes, used = [tree], set()
     for node in nodes:
         nodes += [child for _, child in children(node)]
@@ -82,8 +79,6 @@ def outcome(path, content, graphs):
     except InvalidFileError as error:
         message = str(error)
         assert str(path) in message
-        assert "fit and save again" in message
-        assert "alloc" not in message
         assert len(message) < 1500
         return "refused"
     try:
@@ -93,16 +88,6 @@ def outcome(path, content, graphs):
             raise
         return "useless"
     return "harmless"
-
-
-def outcomes(path, name, files, graphs):
-    """Count the outcomes of files by kind; a file is its content, or a function that makes it."""
-    assert outcome(path, (path.parent / name).read_bytes(), graphs) == "harmless"
-    counts = {}
-    for kind, odd in files:
-        key = kind, outcome(path, odd if isinstance(odd, bytes) else odd(), graphs)
-        counts[key] = counts.get(key, 0) + 1
-    return counts
 
 
 def changed(array, index, value):

@@ -3,7 +3,6 @@
 import networkx as nx
 import numpy as np
 import pytest
-from joblib import parallel_config
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -16,15 +15,12 @@ from skgraphkde import (
     NodeFeatures,
     Split,
     persistence,
-    read_graphs,
     register,
 )
-from skgraphkde.detectors import processes
-from skgraphkde.detectors.processes import GRAPHS_PER_PART
 from skgraphkde.persistence.registry import _classes
 from skgraphkde.testing import check_graph_estimator
 from tests.conftest import random_graphs
-from tests.detectors.forging import find, forged, replaced
+from tests.detectors.forging import find, replaced
 
 
 class EdgeCount(BaseGraphDetector):
@@ -108,13 +104,8 @@ def state_of(detector):
 # -- scikit-learn's contract -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "detector",
-    [EdgeCount(), EdgeCount(calibration="train")],
-    ids=str,
-)
-def test_a_detector_in_a_few_lines_passes_all_checks(detector):
-    results = check_graph_estimator(detector)
+def test_a_detector_in_a_few_lines_passes_all_checks():
+    results = check_graph_estimator(EdgeCount())
     assert [result for result in results if result.status == "failed"] == []
     assert sum(result.status == "passed" for result in results) > 25
 
@@ -144,7 +135,6 @@ def test_bad_parameters_and_graphs():
     for params, message in (
         ({"contamination": 0.6}, "'contamination' parameter of EdgeCount"),
         ({"calibration": "none"}, "'calibration' parameter of EdgeCount"),
-        ({"calibration": None}, "'calibration' parameter of EdgeCount"),
         ({"calibration": Split(2)}, "'fraction' parameter of Split"),
         ({"random_state": "x"}, "'random_state' parameter of EdgeCount"),
     ):
@@ -179,15 +169,6 @@ def test_a_failed_fit_keeps_the_old_one(fail, graphs, error):
     np.testing.assert_array_equal(detector.score_samples(PATHS), scores)
 
 
-def test_a_failed_first_fit_leaves_nothing():
-    detector = Leaving(fail="fit")
-    with pytest.raises(RuntimeError):
-        detector.fit(PATHS)
-    assert state_of(detector) == {}
-    with pytest.raises(NotFittedError):
-        detector.predict(PATHS)
-
-
 def test_fit_forgets_attributes_of_an_earlier_fit():
     detector = Leaving().fit(random_graphs(9))
     assert detector.labels_
@@ -213,9 +194,6 @@ def test_scores_that_are_not_numbers_name_the_graph():
 def test_random_state_reaches_the_subclass():
     draws = [Leaving(random_state=seed).fit(PATHS).draw_ for seed in (0, 0, 1)]
     assert draws[0] == draws[1] != draws[2]
-    state = np.random.get_state()[1].copy()
-    Leaving(random_state=0, calibration=Split(0.5)).fit(PATHS)
-    np.testing.assert_array_equal(np.random.get_state()[1], state)
 
 
 # -- calibration -----------------------------------------------------------------------------------
@@ -269,22 +247,6 @@ def test_split_as_a_string_is_its_default():
         Leaving(calibration="split").fit(PATHS)
 
 
-# -- processes -------------------------------------------------------------------------------------
-
-
-def test_many_graphs_are_scored_in_parts(monkeypatch):
-    small = read_graphs(random_graphs(40))
-    many = small[np.random.RandomState(0).randint(40, size=2 * GRAPHS_PER_PART)]
-    detector = EdgeCount().fit(small)
-    expected, used = detector.score_samples(many), []
-    parallel = processes.Parallel
-    monkeypatch.setattr(processes, "Parallel", lambda n: used.append(n) or parallel(n))
-    detector.set_params(n_jobs=2)
-    with parallel_config("threading"):
-        np.testing.assert_array_equal(detector.score_samples(many), expected)
-    assert used == [2]
-
-
 # -- files -----------------------------------------------------------------------------------------
 
 
@@ -327,20 +289,7 @@ def test_an_unregistered_detector_is_not_saved(path):
 
 
 @pytest.mark.usefixtures("registry")
-def test_attributes_that_a_file_cannot_contain(path):
-    @register
-    class Keeping(EdgeCount):
-        def _fit_batch(self, graphs, rng):
-            self.function_ = len
-            return super()._fit_batch(graphs, rng)
-
-    with pytest.raises(ValueError, match=r"detector\.fitted\.function_ cannot be saved"):
-        Keeping().fit(PATHS).save(path)
-    assert not path.exists()
-
-
-@pytest.mark.usefixtures("registry")
-def test_attributes_of_many_kinds_come_back(path):
+def test_attributes_of_many_kinds_come_back_and_others_are_refused(path):
     @register
     class Keeping(EdgeCount):
         def _fit_batch(self, graphs, rng):
@@ -348,12 +297,16 @@ def test_attributes_of_many_kinds_come_back(path):
             self.split_, self.matrix_ = Split(0.3), np.eye(2)
             return super()._fit_batch(graphs, rng)
 
-    Keeping().fit(PATHS).save(path)
+    detector = Keeping().fit(PATHS)
+    detector.save(path)
     loaded = skgraphkde.load(path)
     assert isinstance(loaded.graphs_, GraphBatch)
     assert loaded.graphs_.n_nodes_per_graph.tolist() == [10, 11, 12]
     assert (loaded.names_, loaded.split_.fraction) == (("a", 1, None), 0.3)
     np.testing.assert_array_equal(loaded.matrix_, np.eye(2))
+    detector.function_ = len
+    with pytest.raises(ValueError, match=r"detector\.fitted\.function_ cannot be saved"):
+        detector.save(path)
 
 
 @pytest.mark.usefixtures("registry")
@@ -361,24 +314,13 @@ def test_forged_files_of_own_detectors(path):
     register(EdgeCount)
     EdgeCount().fit(PATHS).save(path)
     tree, arrays = persistence.read(path)
-    name = "detector.fitted.calibration_.scores"
-    fitted = find(tree, "detector", "fitted")
-    items = (*fitted, "dict")
-    for content, message in (
-        (forged(tree, arrays | {name: np.zeros((2, 2))}), "the array scores is float64"),
-        (forged(tree, arrays | {name: np.full(3, np.nan)}), "scores is not finite"),
-        (forged(tree, arrays | {name: np.zeros(0)}), "there are no scores"),
-        (forged(tree, arrays | {name: np.zeros(3)}), "the array graphs is int64"),
-        (replaced(tree, arrays, find(tree, "n_seen"), "low"), "n_seen is missing or not"),
-        (replaced(tree, arrays, find(tree, "schema"), "x"), "'schema' parameter of EdgeCount"),
-        (
-            replaced(tree, arrays, find(tree, "parameters", "contamination"), 2),
-            "'contamination' parameter",
-        ),
-        (replaced(tree, arrays, (*items, "predict"), 1), "predict is not a fitted attribute"),
-        (replaced(tree, arrays, (*items, "__class__"), 1), "__class__ is not a fitted"),
-        (replaced(tree, arrays, (*items, "__dict__"), {"dict": {}}), "__dict__ is not a fitted"),
+    items = (*find(tree, "detector", "fitted"), "dict")
+    for place, value, message in (
+        (find(tree, "n_seen"), "low", "n_seen is missing or not"),
+        (find(tree, "parameters", "contamination"), 2, "'contamination' parameter"),
+        ((*items, "predict"), 1, "predict is not a fitted attribute"),
+        ((*items, "__class__"), 1, "__class__ is not a fitted"),
     ):
-        path.write_bytes(content)
+        path.write_bytes(replaced(tree, arrays, place, value))
         with pytest.raises(InvalidFileError, match=message):
             skgraphkde.load(path)

@@ -90,17 +90,13 @@ def in_child(function):
 
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
 def test_a_child_forgets_what_other_threads_held():
-    def holders():
-        return threads._blas.n_holders, torch_threads._n_holders
+    limits = threads.one_blas_thread(), torch_threads._of_new_threads
+
+    def is_free(limit):
+        return limit.n_holders == 0 and not limit.lock.locked()
 
     with torch_threads.one_torch_thread(), threads.one_blas_thread():
-        assert holders() == (1, 1)
-        with threads._lock, torch_threads._lock:
-            assert in_child(
-                lambda: (
-                    holders() == (0, 0)
-                    and not threads._lock.locked()
-                    and not torch_threads._lock.locked()
-                )
-            )
-    assert holders() == (0, 0)
+        assert [limit.n_holders for limit in limits] == [1, 1]
+        with limits[0].lock, limits[1].lock:
+            assert in_child(lambda: all(map(is_free, limits)))
+    assert all(map(is_free, limits))

@@ -39,11 +39,8 @@ from tests.detectors.conftest import ONE_VIEW, make_detector
     ("twins", "views"),
     [
         ("both", "auto"),
-        ("features", "auto"),
-        ("spectrum", "auto"),
-        ("random_edges", "auto"),
-        ("both", ("density", "novelty")),
-        ("both", (Density("sum"), "novelty")),
+        ("spectrum", ("density", "novelty")),
+        ("random_edges", (Density("sum"), "novelty")),
     ],
     ids=str,
 )
@@ -52,31 +49,6 @@ def test_every_kind_of_twins_and_views(train, new_graphs, twins, views):
     assert np.isfinite(detector.score_samples(new_graphs)).all()
     assert -1 <= detector.score(new_graphs) <= 1
     assert detector.score(new_graphs) == detector.score(new_graphs)
-
-
-def test_random_features_rank_as_the_exact_mmd():
-    molecules, y = load_mutag(return_X_y=True)
-    normal, odd = molecules[y == 1], molecules[y == -1]
-    scores = []
-    for method in ("exact", "random_features"):
-        detector = GraphKDEDetector(views=Density(MMD(method=method)), random_state=0)
-        [view] = detector.fit(normal[:80]).model_.views
-        assert view.distance_.method == method
-        scores.append(detector.score_samples(odd))
-    assert stats.spearmanr(*scores).statistic > 0.95
-
-
-def test_mmd_method_auto_looks_at_the_number_of_nodes(train, monkeypatch):
-    def methods():
-        model = make_detector().fit(train).model_
-        return [model.views[i].distance_.method for i in model.densities]
-
-    assert methods() == ["exact", "exact"]
-    monkeypatch.setattr("skgraphkde.distances.mmd.EXACT_POINTS", 10)
-    assert methods() == ["random_features", "random_features"]
-    [view] = make_detector(views=Density(MMD(n_components=64))).fit(train).model_.views
-    assert view.distance_.method == "random_features"
-    assert view.distance_.frequencies.shape == (8, 32)
 
 
 @pytest.mark.parametrize("sampling", ["stratified", "importance"])
@@ -96,11 +68,6 @@ def test_few_graphs_make_the_densities_that_references_are_chosen_by(train, samp
     assert len(few.model_.references) == len(full.model_.references) == 10
     assert stats.spearmanr(*chosen_by).statistic > 0.5
     assert not np.allclose(*chosen_by)
-
-
-def test_unbiased_estimate(train, new_graphs):
-    detector = make_detector(views=Density(MMD(estimator="unbiased"), KDE((0.5, 1.0))))
-    assert np.isfinite(detector.fit(train).score_samples(new_graphs)).all()
 
 
 # -- what follows the training graphs --------------------------------------------------------------
@@ -143,24 +110,19 @@ def test_bias_correction_is_large_where_nodes_are_independent(method):
     assert view.distance_.correction < 0.2
 
 
-@pytest.mark.parametrize("views", [ONE_VIEW, {}], ids=["one view", "three views"])
-def test_what_training_changed(views):
+def test_what_training_changed():
     # No two of them are alike: rounding would decide which of two copies ranks higher.
     train = random_graphs(25, seed=1, n_attributes=2)
-
-    def log_densities(detector):
-        """Of the training graphs, each by the others; the mean over the distances."""
-        if views is ONE_VIEW:
-            return detector.calibration_scores_
-        return detector.model_.training_scores[:2].mean(axis=0)
-
-    assert GraphKDEDetector(**views).fit(train).untrained_rank_correlation_ == 1
-    untrained = make_detector(training=None, random_state=3, **views).fit(train)
-    training = Contrastive(max_iter=9, learning_rate=0.1, n_iter_no_change=9)
-    trained = make_detector(training=training, random_state=3, **views).fit(train)
+    assert GraphKDEDetector().fit(train).untrained_rank_correlation_ == 1
+    training = Contrastive(max_iter=5, learning_rate=0.1, n_iter_no_change=5)
+    trained, untrained = (
+        make_detector(training=x, random_state=3).fit(train) for x in (training, None)
+    )
     assert untrained.untrained_rank_correlation_ == 1
-    # The mean of the ranks' products, in units of their variance.
-    ranks = [stats.rankdata(log_densities(d)) for d in (untrained, trained)]
+    # The mean of the ranks' products, in units of their variance; log densities of both distances.
+    ranks = [
+        stats.rankdata(x.model_.training_scores[:2].mean(axis=0)) for x in (untrained, trained)
+    ]
     expected = np.corrcoef(*ranks)[0, 1]
     assert trained.untrained_rank_correlation_ == pytest.approx(expected, abs=1e-9)
     assert expected < 0.999
@@ -176,9 +138,8 @@ def test_what_training_changed(views):
     ],
     ids=["single nodes", "all equal", "three", "two"],
 )
-@pytest.mark.parametrize("bandwidths", ["nearest", (1e-2, 1.0)])
-def test_degenerate_training_sets_give_finite_scores(graphs, bandwidths):
-    detector = make_detector(views=(*densities(kernels=KDE(bandwidths)), "novelty"))
+def test_degenerate_training_sets_give_finite_scores(graphs):
+    detector = make_detector(views=(*densities(), Density(kernels=KDE((1e-2, 1.0))), "novelty"))
     if len(graphs) < 3:
         with pytest.raises(ValueError, match=r"training needs at least 3 graphs.* and got 2"):
             detector.fit(graphs)
@@ -215,27 +176,20 @@ def one_view(**parameters):
         (mmd(gammas=(1.0, -1.0)), "'gammas' parameter of MMD must be"),
         (one_view(kernels__bandwidths=(math.nan,)), "'bandwidths' parameter of KDE must be"),
         (one_view(kernels__bandwidths="scott"), "'bandwidths' parameter of KDE must be"),
-        (mmd(gammas=["wide"]), "'gammas' parameter of MMD must be"),
-        (mmd(gammas=[[1.0]]), "'gammas' parameter of MMD must be"),
         ({"views__distance__gammas": (1.0,)}, "has no parameters, set views itself first"),
-        ({"views": ("density", Density(MMD(gammas=())))}, "'gammas' parameter of MMD must be"),
-        ({"views": ("density", Density("euclidean"))}, "'distance' parameter of Density must be"),
         ({"views": ("density", Novelty(-1))}, "'radius' parameter of Novelty"),
         ({"views": ("density", Novelty(2, "element"))}, "'categories' parameter of Novelty"),
         ({"views": ("density", Rarity("some"))}, "'edges' parameter of Rarity"),
         ({"views": ("density", "numbers")}, "Numbers needs numbers of nodes, edges or graphs"),
         (edges(("low", "high")), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
-        (edges((0.8, 0.5)), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
-        (edges((0.8,)), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
         ({"features": NodeFeatures(("colour",))}, "of NodeFeatures .* non-empty selection"),
         ({"device": "abacus"}, "device='abacus' is not supported"),
-        ({"device": "mps"}, "device='mps' is not supported"),
-        (one_view(kernels__bandwidths=(1e-200,)), "'bandwidths' parameter of KDE must be"),
         ({"calibration": "split"}, "holds out 2 of 25 graphs"),
         ({"training": Contrastive(learning_rate=1e38, max_iter=20)}, "loss is not finite"),
         ({"encoder__n_layers": 0}, "'n_layers' parameter of GCN"),
         ({"encoder": "propagation", "training__learn_weights": False}, "nothing to train"),
         ({"encoder": "lstm"}, "'encoder' parameter of GraphKDEDetector"),
+        ({"n_jobs": 0}, "The 'n_jobs' parameter of GraphKDEDetector"),
         ({"encoder": MMD()}, "'encoder' parameter of GraphKDEDetector"),
         ({"training": Twins()}, "'training' parameter of GraphKDEDetector"),
         (mmd(n_components=63), "n_components must be even"),
@@ -244,7 +198,6 @@ def one_view(**parameters):
         ({"training__twins": Twins(0, edges=None)}, "twins are copies of the graphs"),
         ({"training__checkpoint": "a", "random_state": None}, "needs an integer random_state"),
         ({"calibration": Split(1.0)}, "'fraction' parameter of Split"),
-        ({"references__ratio": 0, "references": "uniform"}, "'ratio' parameter of References"),
     ],
     ids=str,
 )
@@ -267,7 +220,6 @@ def test_a_gpu_that_is_not_there(train):
         make_detector(device="cuda").fit(train)
 
 
-@pytest.mark.parametrize("method", ["fit", "score_samples", "predict", "score", "transform"])
 @pytest.mark.parametrize(
     ("graphs", "error", "message"),
     [
@@ -279,23 +231,16 @@ def test_a_gpu_that_is_not_there(train):
     ids=["empty", "generator", "array", "no nodes"],
 )
 def test_bad_graphs_are_one_error_and_leave_a_fitted_detector_usable(
-    fitted, new_graphs, method, graphs, error, message
+    fitted, new_graphs, graphs, error, message
 ):
     expected = fitted.score_samples(new_graphs)
-    with pytest.raises(error, match=message):
-        getattr(fitted, method)(graphs)
+    for method in (fitted.fit, fitted.score, fitted.pairwise_distances):
+        with pytest.raises(error, match=message):
+            method(graphs)
     np.testing.assert_array_equal(fitted.score_samples(new_graphs), expected)
 
 
-def test_one_training_graph_is_not_enough(train):
-    with pytest.raises(ValueError, match="at least 2 distinct graphs, got 1"):
-        make_detector().fit(train[:1])
-
-
-@pytest.mark.parametrize(
-    "method",
-    ["score_samples", "decision_function", "predict", "score", "transform", "pairwise_distances"],
-)
+@pytest.mark.parametrize("method", ["score", "pairwise_distances"])
 def test_not_fitted(method, train):
     with pytest.raises(NotFittedError, match="is not fitted yet"):
         getattr(make_detector(), method)(train)
@@ -329,12 +274,3 @@ def test_a_density_that_is_not_finite_is_an_error_and_no_verdict(train, new_grap
     for method in (detector.score_samples, detector.predict, detector.score):
         with pytest.raises(ValueError, match="score of graph 0 is not a finite number"):
             method(new_graphs)
-
-
-def test_a_nan_feature_names_graph_and_node():
-    graphs = random_graphs(3, n_attributes=2)
-    graphs[2].nodes[1]["x"] = np.array([0.0, np.nan])
-    with pytest.raises(
-        ValueError, match="graph 2, node 1: number 1 of the node attribute 'x' is nan"
-    ):
-        make_detector().fit(graphs)

@@ -1,9 +1,6 @@
 """Scores from several processes: joblib's own, and those of a Dask cluster."""
 
-import contextlib
-import os
 import pickle
-import signal
 
 import networkx as nx
 import numpy as np
@@ -69,10 +66,6 @@ def test_few_graphs_and_one_process_stay_here(monkeypatch, many, n_graphs, n_job
     assert len(in_parallel(node_counts, many[:n_graphs], n_jobs)) == n_graphs
 
 
-def test_no_networkx_graph_travels(many):
-    assert b"networkx" not in pickle.dumps(many[:3])
-
-
 # -- joblib ----------------------------------------------------------------------------------------
 
 
@@ -130,80 +123,19 @@ def client():
         yield client
 
 
-@pytest.fixture
-def files(tmp_path):
-    graphs = random_graphs(24, seed=3)
-    for i, graph in enumerate(graphs):
-        plain = nx.Graph()
-        plain.add_nodes_from(graph)
-        plain.add_edges_from(graph.edges)
-        nx.write_graphml(plain, tmp_path / f"{i:02}.graphml")
-    return sorted(tmp_path.iterdir())
-
-
-def score_files(paths, detector):
-    """A partition of a Dask bag."""
-    return detector.score_samples([nx.read_graphml(path) for path in paths]).tolist()
-
-
-def die_once(path):
-    """Kill the worker that comes here first."""
-    with contextlib.suppress(FileExistsError), open(path, "x"):
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-needs_signals = pytest.mark.skipif(
-    not hasattr(signal, "SIGKILL"), reason="this system does not kill processes by signals"
-)
-
-
 @pytest.mark.slow
-def test_scores_from_a_cluster(client, detector, many, expected):
+@pytest.mark.usefixtures("client")
+def test_scores_from_a_cluster(detector, many, expected):
     with parallel_config("dask"):
         np.testing.assert_allclose(detector.score_samples(many), expected, rtol=1e-9)
 
 
 @pytest.mark.slow
-def test_grid_search_on_a_cluster(client):
+@pytest.mark.usefixtures("client")
+def test_grid_search_on_a_cluster():
     graphs = read_graphs(random_graphs(30, seed=4))
     search = GridSearchCV(GraphKDEDetector(random_state=0), {"encoder__n_layers": [0, 1]}, cv=2)
     here = search.fit(graphs).cv_results_["mean_test_score"]
     with parallel_config("dask"):
         there = search.fit(graphs).cv_results_["mean_test_score"]
     np.testing.assert_allclose(there, here, rtol=1e-9)
-
-
-@pytest.mark.slow
-@needs_signals
-@pytest.mark.usefixtures("client")
-def test_a_worker_killed_half_way_costs_no_score(detector, many, expected, tmp_path):
-    flag, here = str(tmp_path / "died"), os.getpid()
-
-    def score_and_die(graphs):
-        assert os.getpid() != here, "no worker computes"
-        scores = detector.score_samples(graphs)
-        die_once(flag)
-        return scores
-
-    with parallel_config("dask"):
-        scores = in_parallel(score_and_die, many, n_jobs=None)
-    assert os.path.exists(flag), "no worker was killed"
-    np.testing.assert_allclose(scores, expected, rtol=1e-9)
-
-
-@pytest.mark.slow
-@needs_signals
-def test_a_bag_of_files_survives_a_killed_worker(client, files, tmp_path, detector):
-    bag = pytest.importorskip("dask.bag")
-
-    def score_or_die(paths, detector):
-        paths = list(paths)
-        if paths[0].name == "12.graphml":
-            die_once(flag)
-        return score_files(paths, detector)
-
-    flag = str(tmp_path / "died")
-    plain = GraphKDEDetector().fit([nx.read_graphml(path) for path in files[:12]])
-    scores = bag.from_sequence(files, npartitions=4).map_partitions(score_or_die, plain).compute()
-    assert os.path.exists(flag), "no worker was killed"
-    np.testing.assert_allclose(scores, score_files(files, plain), rtol=1e-9)

@@ -15,7 +15,6 @@ from skgraphkde import (
     MMD,
     Density,
     GraphKDEDetector,
-    GraphSchema,
     LeaveOneOut,
     Novelty,
     References,
@@ -137,22 +136,9 @@ def test_what_was_adapted_to_the_graphs_of_fit_stays():
     assert kept(detector.partial_fit(GRAPHS[40:])) == before
 
 
-def test_scoring_changes_nothing():
-    detector = updated(made(window(30)), 60)
-    before = pickle.dumps(detector)
-    detector.predict(NEW), detector.p_values(NEW), detector.score_samples(GRAPHS)
-    assert pickle.dumps(detector) == before
-
-
 def test_an_unfitted_detector_is_fitted():
     fitted, first = made().fit(GRAPHS[:20]), made().partial_fit(GRAPHS[:20])
     np.testing.assert_array_equal(fitted.score_samples(NEW), first.score_samples(NEW))
-
-
-def test_more_new_graphs_than_a_window_holds():
-    detector = made(window(20)).fit(GRAPHS[:20]).partial_fit(GRAPHS[20:])
-    assert numbers_of(detector.model_.references) == numbers_of(GRAPHS[-20:])
-    assert np.isfinite(detector.score_samples(NEW)).all()
 
 
 @pytest.mark.parametrize("sampling", ["window", "reservoir"])
@@ -168,17 +154,17 @@ def test_it_does_not_matter_how_graphs_are_parted(sampling):
 
 def test_a_reservoir_keeps_each_graph_with_the_same_probability():
     references, n_kept = References("reservoir", max_references=6), np.zeros(20)
-    for seed in range(1000):
+    for seed in range(300):
         known = references.choose(np.zeros(9), np.random.RandomState(seed))
         rngs = {i: np.random.default_rng([seed, i]) for i in range(9, 20)}
         positions = references.after(6, rngs)
         n_kept[np.append(known, np.arange(9, 20))[positions]] += 1
-    np.testing.assert_allclose(n_kept / 1000, 0.3, atol=4 * np.sqrt(0.21 / 1000))
+    np.testing.assert_allclose(n_kept / 300, 0.3, atol=4 * np.sqrt(0.21 / 300))
 
 
-@pytest.mark.parametrize("n_seeds", [10, pytest.param(80, marks=pytest.mark.slow)])
-def test_copies_do_not_count_for_a_reservoir(n_seeds):
+def test_copies_do_not_count_for_a_reservoir():
     """Acceptance depends on how many graphs counted, not on how often they came."""
+    n_seeds = 10
     paths = [nx.path_graph(n) for n in range(3, 63)]
     references = References("reservoir", max_references=10)
     n_kept = np.zeros(63)
@@ -195,8 +181,6 @@ def test_copies_do_not_count_for_a_reservoir(n_seeds):
     shares = n_kept[3:].reshape(3, 20).mean(axis=1) / n_seeds
     np.testing.assert_allclose(shares, 1 / 6, atol=4 * np.sqrt(5 / 36 / 20 / n_seeds))
     assert (detector.n_graphs_seen_, detector.calibration_.n_counted) == (100, 60)
-    loaded = pickle.loads(pickle.dumps(detector))
-    assert loaded.calibration_.n_counted == 60
 
 
 def test_the_contamination_of_fit_places_the_threshold(tmp_path):
@@ -229,13 +213,13 @@ def drawn(rng, n):
 def test_p_values_stay_valid(calibration):
     """P(p <= a) <= a, up to two standard errors; fresh graphs of each repetition are dependent."""
     levels, rates = np.array([0.1, 0.2, 0.4]), []
-    for seed in range(12):
+    for seed in range(9):
         rng = np.random.RandomState(seed)
         detector = made(window(15), calibration=calibration, contamination=0.2, **ONE_VIEW)
         detector = updated(detector, 25, drawn(rng, 55), part=15)
         p = detector.p_values(drawn(rng, 30))
         rates.append((p[:, np.newaxis] <= levels).mean(axis=0))
-    error = np.std(rates, axis=0, ddof=1) / 12**0.5
+    error = np.std(rates, axis=0, ddof=1) / 9**0.5
     assert (np.mean(rates, axis=0) <= levels + 2 * error).all()
     assert (np.mean(rates, axis=0) >= levels - 0.15).all()
 
@@ -243,9 +227,9 @@ def test_p_values_stay_valid(calibration):
 def test_ten_updates_agree_with_a_refit():
     """Scores of fresh graphs have a rank correlation of 0.9 or more, and verdicts agree on 85%."""
     rng = np.random.RandomState(0)
-    graphs, fresh = drawn(rng, 150), drawn(rng, 100)
-    ten = updated(made(window(150)), 50, graphs, part=10)
-    refit = made(window(150)).fit(graphs)
+    graphs, fresh = drawn(rng, 100), drawn(rng, 60)
+    ten = updated(made(window(100)), 50, graphs, part=5)
+    refit = made(window(100)).fit(graphs)
     assert spearmanr(ten.score_samples(fresh), refit.score_samples(fresh)).statistic > 0.9
     assert (ten.predict(fresh) == refit.predict(fresh)).mean() >= 0.85
 
@@ -337,19 +321,6 @@ def test_detectors_that_cannot_be_updated(params, changes, message):
     unchanged(detector.set_params(**changes), message)
 
 
-@pytest.mark.parametrize(
-    ("references", "message"),
-    [
-        (References("window", 0.5), "ratio is a share of the training graphs, and"),
-        (References("uniform", max_references=10), "max_references is for sampling='window'"),
-        (References("window", max_references=1), "'max_references' parameter of References"),
-    ],
-)
-def test_references_that_contradict_themselves(references, message):
-    with pytest.raises(ValueError, match=message):
-        made(references).fit(GRAPHS[:10])
-
-
 def test_copies_of_references_are_left_out():
     detector = made(window(60)).fit(GRAPHS[:60])
     before = detector.calibration_scores_
@@ -357,20 +328,6 @@ def test_copies_of_references_are_left_out():
         detector.partial_fit(GRAPHS[:60])
     np.testing.assert_array_equal(detector.calibration_scores_, before)
     assert detector.n_graphs_seen_ == 120
-
-
-def test_new_categories_of_edges_are_named():
-    graphs = random_graphs(20, seed=3)
-    for i, graph in enumerate(graphs):
-        graph.add_edge(0, 1)
-        nx.set_edge_attributes(graph, "ab"[i % 2], "kind")
-    detector = made(schema=GraphSchema(edge_categories="kind")).fit(graphs)
-    odd = nx.Graph([(0, 1), (1, 2)])
-    nx.set_node_attributes(odd, "C", "label")
-    nx.set_edge_attributes(odd, {(0, 1): "a", (1, 2): "glue"}, "kind")
-    with pytest.warns(UserWarning, match="edge categories that fit did not see: glue of 'kind'$"):
-        detector.partial_fit([odd])
-    assert "glue" in detector.model_.references.edge_label_names
 
 
 def test_updates_go_on_from_a_file(tmp_path):

@@ -8,11 +8,11 @@ import pytest
 import torch
 from sklearn import config_context
 
+from skgraphkde.computing import pool
 from skgraphkde.computing.threads import distance_threads
 from skgraphkde.distances import DiscreteMeasures, engines
-from skgraphkde.distances.engines import cpu, cpu_threads
-from skgraphkde.learned.engines import cpu as loops
-from skgraphkde.learned.engines import engine_for, torch_tiles
+from skgraphkde.distances.engines import cpu
+from skgraphkde.learned.engines import torch_tiles
 from tests.conftest import GAMMAS
 from tests.distances.common import (
     TOLERANCE,
@@ -26,12 +26,11 @@ from tests.distances.common import (
 )
 
 
-@pytest.fixture(params=[None, 5, pytest.param(1, marks=pytest.mark.slow)], ids="tile{}".format)
+@pytest.fixture(params=[None, 5], ids="tile{}".format)
 def tile_width(request, monkeypatch):
     if request.param is not None:
-        monkeypatch.setattr(torch_tiles, "tile_width", lambda points, n_sums=0: request.param)
-        monkeypatch.setattr(cpu, "ROW_TILE", 2 * request.param)
-        monkeypatch.setattr(cpu, "COLUMN_TILE", request.param)
+        monkeypatch.setattr(torch_tiles, "tile_width", lambda points, n_gammas: request.param)
+        monkeypatch.setattr(cpu, "TILE", request.param)
         monkeypatch.setattr(cpu, "FREQUENCIES", 3)
 
 
@@ -85,12 +84,11 @@ def test_mmd_and_its_gradient_equal_the_formula(dtype, correction, symmetric, co
     assert_gradients_close(fast, leaves, slow, slow_leaves, atol, diagonal=not symmetric)
 
 
-@pytest.mark.parametrize("row_tile", [1, 6, 20, 384])
+@pytest.mark.parametrize("tile", [4, 6, 256])
 @pytest.mark.parametrize("few_are_rows", [True, False])
-def test_few_points_against_many(few_are_rows, row_tile, convert, monkeypatch):
+def test_few_points_against_many(few_are_rows, tile, convert, monkeypatch):
     """An engine may exchange rows and columns to have more tiles."""
-    monkeypatch.setattr(cpu, "ROW_TILE", row_tile)
-    monkeypatch.setattr(cpu, "COLUMN_TILE", 4)
+    monkeypatch.setattr(cpu, "TILE", tile)
     P, Q = measures(0, convert, n=2, max_size=5), measures(1, convert, n=12)
     assert len(P.points) <= 6 < 20 < len(Q.points)
     if not few_are_rows:
@@ -174,7 +172,7 @@ def test_close_points_keep_their_digits_in_single_precision(convert):
 
 @pytest.mark.parametrize("working_memory", [1024, 0.01])
 def test_results_do_not_depend_on_the_number_of_threads(working_memory, monkeypatch):
-    monkeypatch.setattr(cpu_threads, "THREADS_FROM", 0)
+    monkeypatch.setattr(pool, "THREADS_FROM", 0)
     P, results = measures(3, torch.tensor, n=40, max_size=60), []
     arrays = DiscreteMeasures(P.points.numpy(), P.weights, P.sizes)
     learned(P)
@@ -184,7 +182,7 @@ def test_results_do_not_depend_on_the_number_of_threads(working_memory, monkeypa
             (gradient,) = torch.autograd.grad(squared.square().sum(), [P.points])
             of_arrays = squared_mmd(arrays, None, GAMMAS)
         results.append((squared.detach().numpy(), gradient.numpy(), of_arrays))
-    assert len(P.points) > 2 * cpu.ROW_TILE
+    assert len(P.points) > 2 * cpu.TILE
     # To the last bit: each tile is the work of one thread, in which BLAS has no others, each sum
     # over tiles is in their order, and what the threads share is the columns of a sum, or its rows.
     for one, three in zip(*results, strict=True):
@@ -192,33 +190,24 @@ def test_results_do_not_depend_on_the_number_of_threads(working_memory, monkeypa
     np.testing.assert_array_equal(of_arrays, results[0][0])  # the same loops
 
 
-def test_the_engine_of_the_cpu():
-    assert engine_for(torch.zeros(1, 1)) is loops
-
-
 # -- what is kept of the columns between calls -----------------------------------------------------
 
 
 @pytest.mark.parametrize("convert", ["arrays", "loops"], indirect=True)
-@pytest.mark.parametrize("row_tile", [384, 30])
-def test_what_is_kept_changes_no_bit(row_tile, convert, monkeypatch):
-    """... whatever the other measures, the gammas and working_memory of the first call were."""
-    monkeypatch.setattr(cpu, "ROW_TILE", row_tile)
-    monkeypatch.setattr(cpu, "COLUMN_TILE", 7)
+def test_what_is_kept_changes_no_bit(convert, monkeypatch):
+    """... whatever the other measures and the gammas of the first call were."""
+    monkeypatch.setattr(cpu, "TILE", 30)
     few, P, Q, fresh = (
         measures(seed, convert, n=n) for seed, n in ((0, 2), (1, 12), (2, 12), (2, 12))
     )
     assert len(few.points) <= 30 < min(len(P.points), len(Q.points))
-    y, V = fresh.points, fresh.weights
-    expected = [engines.kernel_means(M.points, M.weights, y, V, GAMMAS) for M in (few, P)]
-    with config_context(working_memory=0.001):
-        some = P[:2]
-        engines.kernel_means(some.points, some.weights, Q.points, Q.weights, (0.5,), Q.memo)
+    some, y, V = P[:2], fresh.points, fresh.weights
+    engines.kernel_means(some.points, some.weights, Q.points, Q.weights, (0.5,), Q.memo)
     kept = Q.memo["support"]
-    for _ in range(2):
-        for rows, means in zip((few, P), expected, strict=True):
-            np.testing.assert_array_equal(kernel_means(rows, Q), means)
-            assert Q.memo["support"] is kept
+    for rows in (few, P):
+        expected = engines.kernel_means(rows.points, rows.weights, y, V, GAMMAS)
+        np.testing.assert_array_equal(kernel_means(rows, Q), expected)
+        assert Q.memo["support"] is kept
 
 
 def test_nothing_is_kept_of_points_that_are_learned():
@@ -243,18 +232,9 @@ def test_pickles_leave_out_what_is_kept():
     np.testing.assert_array_equal(kernel_means(restored[:2], restored), expected)
 
 
-# -- tiles of the engine in plain torch ------------------------------------------------------------
-
-
-def test_tiles_fit_into_working_memory():
+def test_tiles_of_plain_torch_fit_into_working_memory():
     points = torch.zeros(1, dtype=torch.float64)
     with config_context(working_memory=1):
-        width = torch_tiles.tile_width(points)
-        assert 4 * 8 * width**2 <= 2**20 < 4 * 8 * (width + 1) ** 2
-    assert torch_tiles.tile_width(points) == 1024
-
-
-def test_tiles_are_cut_between_measures_where_possible():
-    P = DiscreteMeasures.from_clouds(torch.zeros(20, 1), np.array([0, 3, 6, 18, 20]))
-    tiles = torch_tiles.tiles(P.points, P.weights, 7)
-    assert [tile.points[-1].item() for tile in tiles] == [5, 12, 19]
+        width = torch_tiles.tile_width(points, 5)
+        assert 12 * 8 * width**2 <= 2**20 < 12 * 8 * (width + 1) ** 2
+    assert torch_tiles.tile_width(points, 5) == 1024

@@ -6,6 +6,7 @@ import numpy as np
 from skgraphkde import GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.encoders.message_flow import MessageFlow, node_colors
 from tests.conftest import random_graphs
+from tests.graphs.common import partition
 
 
 def make_input(seed=0, n_graphs=6):
@@ -23,9 +24,7 @@ def apart(graphs, n_layers=3):
 def merged(graphs, n_layers=3):
     """The flow of the colors, and the row of each node in it."""
     colors = node_colors(graphs, n_layers)
-    flow = MessageFlow.of(graphs, colors)
-    rows = {color: row for row, color in enumerate(flow.colors.tolist())}
-    return flow, [rows[color] for color in colors[-1].tolist()]
+    return MessageFlow.of(graphs, colors), partition(colors[-1].tolist())
 
 
 def dense_ahat(batch):

@@ -46,9 +46,3 @@ def test_propagation_of_equal_nodes_is_0():
     encoder = make_encoder(graphs, 2)
     encoder.standardize([apart(graphs, 2)])
     assert (np.abs(encoder.encode(apart(graphs, 2))) < 1e-6).all()
-
-
-def test_propagation_draws_nothing_and_has_no_weights():
-    encoder = make_encoder(make_input(), 2)
-    assert not Propagation.is_random
-    assert not encoder.is_trainable

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from skgraphkde import GCN, NodeFeatures, Propagation, read_graphs
 from skgraphkde.encoders import propagation
-from skgraphkde.encoders.message_flow import MessageFlow, node_colors
+from skgraphkde.encoders.message_flow import node_colors
 from tests.conftest import permuted
+from tests.encoders.common import apart, merged
 from tests.encoders.test_propagation import propagate_slow
 from tests.graphs.test_relations import WEIGHTED, typed_graphs
 
@@ -19,22 +20,16 @@ def featurized(seed=0, **options):
     return features.transform_batch(batch), features.edge_groups_.n_relations
 
 
-def flow_of(batch, n_layers, merged=True):
-    if not merged:
-        return MessageFlow.unmerged(batch, n_layers)
-    return MessageFlow.of(batch, node_colors(batch, n_layers))
-
-
 def dense_relations(batch):
     """Row-normalized dense matrices, by direction and group."""
     n, k = batch.n_nodes, len(batch.edge_label_names)
-    row = np.repeat(np.arange(n), np.diff(batch.adjacency.indptr))
     matrices = []
     for transposed in (False, True)[: 1 + batch.directed]:
         for group in range(k):
             A = np.zeros((n, n))
             arcs = np.flatnonzero(batch.edge_labels == group)
-            np.add.at(A, (row[arcs], batch.adjacency.indices[arcs]), batch.adjacency.data[arcs])
+            ends = batch.source_of_arc[arcs], batch.adjacency.indices[arcs]
+            np.add.at(A, ends, batch.adjacency.data[arcs])
             A = A.T if transposed else A
             matrices.append(A / np.maximum(A.sum(1, keepdims=True), 1e-300))
     return matrices
@@ -47,7 +42,7 @@ def test_propagation_equals_dense_matrices(directed, most, monkeypatch):
     propagation._signs.cache_clear()
     batch, n_relations = featurized(directed=directed, multi=True)
     module = Propagation(2).build(batch.attributes.shape[1], n_relations)
-    flow = flow_of(batch, 2)
+    flow, rows = merged(batch, 2)
     module.standardize([flow])
 
     def average(X):
@@ -60,9 +55,7 @@ def test_propagation_equals_dense_matrices(directed, most, monkeypatch):
     expected = propagate_slow(batch, 2, average)
     Z = module.encode(flow)
     assert Z.shape[1] == module.out_dim
-    rows = dict(zip(flow.colors.tolist(), Z, strict=True))
-    actual = [rows[color] for color in node_colors(batch, 2)[-1].tolist()]
-    np.testing.assert_allclose(actual, expected, atol=1e-9)
+    np.testing.assert_allclose(Z[rows], expected, atol=1e-9)
     propagation._signs.cache_clear()
 
 
@@ -71,13 +64,20 @@ def test_propagation_equals_dense_matrices(directed, most, monkeypatch):
 def test_merged_nodes_and_node_order(encoder, seed, directed, multi):
     batch, n_relations = featurized(seed, directed=directed, multi=multi)
     module = encoder.build(batch.attributes.shape[1], n_relations, seed=0)
-    flow = flow_of(batch, 2)
+    flow, rows = merged(batch, 2)
     module.prepare([flow])
-    points = dict(zip(flow.colors.tolist(), module.encode(flow), strict=True))
-    alone = module.encode(flow_of(batch, 2, merged=False))
-    colors = node_colors(batch, 2)[-1].tolist()
-    np.testing.assert_allclose([points[color] for color in colors], alone, atol=1e-9)
-    shuffled = permuted(batch, seed)
-    of_shuffled = module.encode(flow_of(shuffled, 2, merged=False))
+    alone = module.encode(apart(batch, 2))
+    np.testing.assert_allclose(module.encode(flow)[rows], alone, atol=1e-9)
+    shuffled = module.encode(apart(permuted(batch, seed), 2))
     expected = permuted(batch.replace(attributes=alone), seed).attributes
-    np.testing.assert_allclose(of_shuffled, expected, atol=1e-9)
+    np.testing.assert_allclose(shuffled, expected, atol=1e-9)
+
+
+@given(st.integers(0, 10**6), st.booleans(), st.booleans())
+def test_colors_do_not_depend_on_the_batch_or_the_order(seed, directed, multi):
+    batch, _ = featurized(seed, directed=directed, multi=multi)
+    whole = node_colors(batch, 2)
+    parts = [node_colors(batch[i], 2) for i in range(len(batch))]
+    np.testing.assert_array_equal(whole, np.hstack(parts))
+    shuffled = node_colors(permuted(batch, seed), 2)
+    np.testing.assert_array_equal(np.sort(shuffled), np.sort(whole))

@@ -75,19 +75,6 @@ def test_scale_and_order_do_not_matter(data):
     )
 
 
-def test_a_perfect_detector():
-    report = detection_report([1, 1, -1], [3.0, 2.0, -1.0], offset=0.0, output_dict=True)
-    assert report == {
-        "auroc": 1,
-        "auprc_anomaly": 1,
-        "auprc_normal": 1,
-        "fpr95": 0,
-        "anomalies": pytest.approx(1 / 3),
-        "false_alarms": 0,
-        "misses": 0,
-    }
-
-
 def test_alarms_are_scores_below_the_offset():
     report = detection_report([1, 1, -1, -1], [0, 1, 1, -1], offset=1, output_dict=True)
     assert report["false_alarms"] == 0.5
@@ -113,13 +100,11 @@ def test_the_report_as_a_frame():
         detection_report(y, score, output_dict=True, as_frame=True)
 
 
-@pytest.mark.parametrize("metric", [auroc, fpr_at_tpr, detection_report])
-@pytest.mark.parametrize(
-    "y", [[0, 1, 1], [0, 0, 1], [True, False, True], [1, 2, 1], ["1", "-1", "1"]]
-)
-def test_any_other_coding_is_refused(metric, y):
-    with pytest.raises(ValueError, match=r"y must be 1 .* np\.where\(y == 1, -1, 1\)"):
-        metric(y, [0.1, 0.2, 0.3])
+@pytest.mark.parametrize("y", [[0, 1, 1], [True, False, True], [1, 2, 1], ["1", "-1", "1"]])
+def test_any_other_coding_is_refused(y):
+    for metric in (auroc, fpr_at_tpr, detection_report):
+        with pytest.raises(ValueError, match=r"y must be 1 .* np\.where\(y == 1, -1, 1\)"):
+            metric(y, [0.1, 0.2, 0.3])
 
 
 @pytest.mark.parametrize(("y", "kind"), [([1, 1], "normal"), ([-1, -1], "anomalous")])

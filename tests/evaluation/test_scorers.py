@@ -37,11 +37,12 @@ def test_scorers_travel():
     assert scorer(Known(), [1.0, 0.0], [1, -1]) == 1
 
 
-@pytest.mark.parametrize("name", ["auroc", "auprc_anomaly", "auprc_normal", "neg_fpr95"])
-def test_zeros_and_ones_are_refused_loudly(name):
+def test_zeros_and_ones_are_refused_loudly():
     X, y = np.arange(8.0), np.array([0, 1] * 4)
     with pytest.raises(ValueError, match="y must be 1 for normal"):
-        cross_validate(Known(), X, y, scoring=get_detection_scorer(name), cv=2, error_score="raise")
+        cross_validate(
+            Known(), X, y, scoring=get_detection_scorer("auroc"), cv=2, error_score="raise"
+        )
 
 
 def test_an_estimator_with_a_decision_function_only():

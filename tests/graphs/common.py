@@ -13,14 +13,16 @@ LETTERS = [("a", "b"), ("b", "c")]
 
 
 def assert_same(a, b):
+    """Check that two batches have the same nodes, arcs and data, whatever their vocabularies."""
     assert a.node_ptr.tolist() == b.node_ptr.tolist()
     assert (a.adjacency != b.adjacency).nnz == 0
-    names = [[g.label_names[code] for code in g.labels] for g in (a, b) if g.labels is not None]
-    assert len(names) != 1
-    assert names[:1] == names[1:]
-    assert (a.attributes is None) == (b.attributes is None)
-    if a.attributes is not None:
-        np.testing.assert_array_equal(a.attributes, b.attributes)
+    for part in ("node", "edge", "graph"):
+        (codes, names, numbers), (others, other_names, expected) = a.data(part), b.data(part)
+        assert (codes is None, numbers is None) == (others is None, expected is None)
+        if codes is not None:
+            assert [names[x] for x in codes] == [other_names[x] for x in others]
+        if numbers is not None:
+            np.testing.assert_array_equal(numbers, expected)
 
 
 def partition(colors):

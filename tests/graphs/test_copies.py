@@ -11,18 +11,16 @@ from hypothesis import strategies as st
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, LeaveOneOut, Split, read_graphs
 from skgraphkde.graphs.copies import has_excess_duplicates, isomorphism_classes
 from tests.conftest import permuted, random_graphs
+from tests.graphs.test_relations import WEIGHTED, typed_graphs
 
 
 @given(st.integers(0, 10**6))
 def test_copies_are_isomorphic_graphs(seed):
     """Graphs of two to four nodes: refinement and walks tell all of them apart."""
     graphs = random_graphs(30, seed=seed, labels="CN", max_nodes=5)
+    match = nx.isomorphism.categorical_node_match("label", None)
     first = [
-        next(
-            i
-            for i, other in enumerate(graphs)
-            if nx.is_isomorphic(graph, other, node_match=lambda a, b: a == b)
-        )
+        next(i for i, other in enumerate(graphs) if nx.is_isomorphic(graph, other, match))
         for graph in graphs
     ]
     assert isomorphism_classes(read_graphs(graphs)).tolist() == first
@@ -30,16 +28,11 @@ def test_copies_are_isomorphic_graphs(seed):
 
 @given(st.integers(0, 10**6), st.booleans())
 def test_nodes_in_another_order(seed, directed):
-    graphs = random_graphs(15, seed=seed, n_attributes=2, max_nodes=12)
-    if directed:
-        graphs = [nx.DiGraph(graph) for graph in graphs]
-        rng = np.random.RandomState(seed)
-        for graph in graphs:
-            for *_, data in graph.edges(data=True):
-                data.update(label="ab"[rng.randint(2)], x=rng.standard_normal(1))
-    batch = read_graphs(graphs)
+    batch = read_graphs(typed_graphs(15, seed, directed=directed), schema=WEIGHTED)
+    first = isomorphism_classes(batch).tolist()
     twice = GraphBatch.concatenate([batch, permuted(batch, seed)])
-    assert isomorphism_classes(twice).tolist() == [*range(15), *range(15)]
+    assert isomorphism_classes(twice).tolist() == first + first
+    assert len(set(first)) > 10
 
 
 def test_data_of_nodes_and_edges_tell_graphs_apart():
@@ -65,21 +58,18 @@ def test_data_of_nodes_and_edges_tell_graphs_apart():
 def test_copies_with_fewer_digits():
     """Single precision, or three digits of a file, in numbers of nodes and edges, and weights."""
     rng = np.random.RandomState(0)
-    graphs, rounded = [], []
-    for seed in range(30):
-        graph = nx.gnp_random_graph(8, 0.5, seed=seed)
-        for *_, data in [*graph.nodes(data=True), *graph.edges(data=True)]:
-            data.update(x=rng.standard_normal(2), w=float(1 + rng.rand()))
-        copy = graph.copy()
-        for *_, data in [*copy.nodes(data=True), *copy.edges(data=True)]:
-            data.update(x=data["x"].astype(np.float32), w=round(data["w"], 6))
-        graphs.append(graph)
-        rounded.append(copy)
-    batch = read_graphs(graphs + rounded, schema=GraphSchema(edge_weight="w", node_numbers="x"))
-    assert (
-        isomorphism_classes(batch) == [*range(30), *range(30)]
-    ).mean() > 0.9  # some are at a boundary
-    assert len(np.unique(isomorphism_classes(batch[:30]))) == 30
+    graphs = [nx.gnp_random_graph(8, 0.5, seed=seed) for seed in range(30)]
+    copies = [graph.copy() for graph in graphs]
+    for graph, copy in zip(graphs, copies, strict=True):
+        for elements, same in ((graph.nodes, copy.nodes), (graph.edges, copy.edges)):
+            for key in elements:
+                x, w = rng.standard_normal(2), float(1 + rng.rand())
+                elements[key].update(x=x, w=w)
+                same[key].update(x=x.astype(np.float32), w=round(w, 6))
+    schema = GraphSchema(edge_weight="w", node_numbers="x")
+    first = isomorphism_classes(read_graphs(graphs + copies, schema=schema))
+    assert (first == [*range(30), *range(30)]).mean() > 0.9  # some are at a boundary
+    assert len(np.unique(first[:30])) == 30
 
 
 def test_walks_tell_regular_graphs_apart():
@@ -87,7 +77,7 @@ def test_walks_tell_regular_graphs_apart():
     assert isomorphism_classes(read_graphs(graphs)).tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("n_times", [2, 3, 5, 6, 30])
+@pytest.mark.parametrize("n_times", [2, 3, 30])
 @pytest.mark.parametrize("share", [0.2, 0.5, 1])
 def test_lists_that_repeat_another(n_times, share):
     n_copies = np.ones(300, dtype=int)
@@ -95,11 +85,9 @@ def test_lists_that_repeat_another(n_times, share):
     assert has_excess_duplicates(n_copies)
 
 
-@pytest.mark.parametrize("n_copies", [[5, 5], [2, 2], [7, 7, 7]])
-def test_few_graphs_all_equally_often(n_copies):
-    assert has_excess_duplicates(np.array(n_copies))
-    assert not has_excess_duplicates(np.array(n_copies[:1]))
-    assert not has_excess_duplicates(np.array([41, 37]))
+def test_few_graphs_all_equally_often():
+    for n_copies, expected in (([2, 2], True), ([7, 7, 7], True), ([5], False), ([41, 37], False)):
+        assert has_excess_duplicates(np.array(n_copies)) == expected
 
 
 @pytest.mark.parametrize("shape", [0.5, 1.0, np.inf], ids=str)
@@ -108,7 +96,7 @@ def test_graphs_drawn_at_random_repeat_by_chance(shape):
     rng = np.random.RandomState(0)
     suspected = []
     for n_kinds, n_graphs in [(150, 100), (30, 100), (200, 1000)]:
-        for _ in range(100):
+        for _ in range(50):
             chances = np.ones(n_kinds) if shape == np.inf else rng.gamma(shape, size=n_kinds)
             counts = rng.multinomial(n_graphs, chances / chances.sum())
             suspected.append(has_excess_duplicates(counts[counts > 0]))
@@ -186,37 +174,30 @@ def test_copies_of_one_graph():
         GraphKDEDetector(calibration=LeaveOneOut("together")).fit([nx.path_graph(4)] * 5)
 
 
-def test_identifiers_of_copies_are_identifiers():
+@pytest.mark.parametrize("n_times", [1, 2])
+def test_identifiers_of_copies_are_identifiers(n_times):
     """Between copies any value repeats."""
     graphs = [nx.connected_watts_strogatz_graph(20, 4, 0.2, seed=seed) for seed in range(20)]
     for i, graph in enumerate(graphs):
         nx.set_node_attributes(graph, {node: f"host-{i}-{node}" for node in graph}, "label")
-    for repeated in (graphs, graphs + graphs):
-        detector = GraphKDEDetector(calibration=LeaveOneOut("together"))
-        with pytest.warns(UserWarning, match="label' .an identifier"):
-            detector.fit(repeated)
-        assert detector.schema_.node_categories == ()
+    detector = GraphKDEDetector(calibration=LeaveOneOut("together"))
+    with pytest.warns(UserWarning, match="label' .an identifier"):
+        detector.fit(graphs * n_times)
+    assert detector.schema_.node_categories == ()
 
 
 def test_copies_elsewhere_or_in_other_units():
     """Features leave out coordinates, and weights are relative."""
-    graphs, copies = [], []
-    for seed in range(20):
-        graph = nx.random_geometric_graph(12, 0.45, seed=seed)
-        for _, data in graph.nodes(data=True):
-            data["x"] = data.pop("pos")
-        for u, v, data in graph.edges(data=True):
-            data["w"] = 1.0 + (u * v) % 3
-        copy = graph.copy()
-        for *_, data in copy.nodes(data=True):
-            data["x"] = [5 - data["x"][1], data["x"][0] + 7]
-        for *_, data in copy.edges(data=True):
-            data["w"] *= 3
-        graphs.append(graph)
-        copies.append(copy)
+    graphs = [nx.random_geometric_graph(12, 0.45, seed=seed, pos_name="x") for seed in range(20)]
+    copies = [graph.copy() for graph in graphs]
+    for graph, copy in zip(graphs, copies, strict=True):
+        for v, (x, y) in graph.nodes.data("x"):
+            copy.nodes[v]["x"] = [5 - y, x + 7]
+        for u, v in graph.edges:
+            graph.edges[u, v]["w"] = 1.0 + (u * v) % 3
+            copy.edges[u, v]["w"] = 3 * graph.edges[u, v]["w"]
     batch = read_graphs(graphs + copies, schema=GraphSchema(edge_weight="w"))
-    distinct = LeaveOneOut("together").distinct(batch)
-    assert distinct.tolist() == [*range(20), *range(20)]
+    assert LeaveOneOut("together").distinct(batch).tolist() == [*range(20), *range(20)]
 
 
 @pytest.mark.slow
@@ -236,9 +217,12 @@ def test_split_keeps_its_promise_where_one_graph_is_common():
 # -- few graphs ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("n", "rate"), [(3, "1 in 4"), (5, "1 in 6"), (8, "1 in 9")])
+@pytest.mark.parametrize(("n", "rate"), [(3, "1 in 4"), (8, "1 in 9")])
 def test_too_few_graphs_for_the_contamination(molecules, n, rate):
     with pytest.warns(UserWarning, match=rf"{n} training graphs .* about {rate}\. Give at least 9"):
         GraphKDEDetector().fit(molecules[:n])
-    GraphKDEDetector(contamination=0.3).fit(molecules[:3])
-    GraphKDEDetector().fit(molecules[:9])
+
+
+@pytest.mark.parametrize(("n", "contamination"), [(3, 0.3), (9, 0.1)])
+def test_just_enough_graphs_for_the_contamination(molecules, n, contamination):
+    GraphKDEDetector(contamination=contamination).fit(molecules[:n])

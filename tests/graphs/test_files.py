@@ -1,17 +1,15 @@
 """Files that networkx writes are read back unchanged; broken files get one clear error."""
 
-import gc
 import gzip
 import json
 import os
 import re
-import tracemalloc
-import weakref
 import zipfile
 
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from skgraphkde.graphs import GraphSchema, read_graphs
 from skgraphkde.graphs.files import (
@@ -37,20 +35,12 @@ def write_json(path, content):
 
 
 def assert_same(batch, expected):
-    np.testing.assert_array_equal(batch.node_ptr, expected.node_ptr)
-    for part in ("data", "indices", "indptr"):
-        ours, theirs = (getattr(x.adjacency, part) for x in (batch, expected))
-        np.testing.assert_array_equal(ours, theirs)
-    assert (batch.label_names, batch.edge_label_names) == (
-        expected.label_names,
-        expected.edge_label_names,
-    )
-    for name in ("labels", "attributes", "edge_labels", "edge_attributes"):
-        ours, theirs = getattr(batch, name), getattr(expected, name)
-        assert (ours is None) == (theirs is None)
-        if ours is not None:
-            np.testing.assert_array_equal(ours, theirs)
-    assert batch.schema == expected.schema
+    for ours, theirs in zip(batch.__reduce__()[1], expected.__reduce__()[1], strict=True):
+        is_sparse = sp.issparse(ours)
+        for name in ("data", "indices", "indptr") if is_sparse else ():
+            np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+        if not is_sparse:
+            np.testing.assert_equal(ours, theirs)
 
 
 # -- which files -----------------------------------------------------------------------------------
@@ -95,6 +85,7 @@ def test_json_there_and_back(tmp_path, key, n_attributes):
     for graph in graphs if n_attributes else ():
         for data in graph.nodes.values():
             data["x"] = data["x"].tolist()
+    graphs[0].name = "first"
     documents = [nx.node_link_data(graph, edges=key) for graph in graphs]
     write_json(tmp_path / "all.json", documents[:4])
     write_json(tmp_path / "one.json", documents[4])
@@ -103,19 +94,9 @@ def test_json_there_and_back(tmp_path, key, n_attributes):
     assert_same(read_batch(files), read_graphs(graphs))
     names = [os.path.basename(name) for name, _ in iter_graphs(files)]
     assert names == [*(f"all.json#{i}" for i in range(4)), "one.json", "two.json#0"]
-
-
-def test_texts_in_node_link_json():
-    graphs = random_graphs(3, seed=3)
-    graphs[0].name = "first"
-    documents = [nx.node_link_data(graph, edges="edges") for graph in graphs]
     for text in (json.dumps(documents), json.dumps(documents).encode()):
         assert_same(read_graphs(node_link_graphs(text)), read_graphs(graphs))
-    (alone,) = node_link_graphs(json.dumps(documents[0]))
-    assert nx.utils.graphs_equal(alone, graphs[0])
-    assert alone.name == "first"
-    (nameless,) = node_link_graphs('{"graph": [["name", 1]], "nodes": [{}], "edges": []}')
-    assert nameless.name == ""
+    assert node_link_graphs(json.dumps(documents[0]))[0].name == "first"
 
 
 @pytest.mark.parametrize(
@@ -189,28 +170,17 @@ def test_data_and_directions_there_and_back(tmp_path, suffix, kind):
     graphs = measured_graphs(kind)
     for i, graph in enumerate(graphs):
         write_measured(graph, tmp_path / f"{i}.{suffix}")
-    schema = MEASURED.set_params(edge_numbers="flow")
+        if i % 3:
+            pack(tmp_path / f"{i}.{suffix}")
+    files, schema = find_files([tmp_path]), MEASURED.set_params(edge_numbers="flow")
     expected = read_graphs(graphs, schema=schema)
     assert expected.directed == graphs[0].is_directed()
-    assert_same(read_batch(find_files([tmp_path]), schema), expected)
-    for i, path in enumerate(sorted(tmp_path.iterdir())):
-        if i % 3:
-            pack(path)
-    files = find_files([tmp_path])
     assert_same(read_batch(files, schema), expected)
-    read = list(read_files(files, expected.schema.to_schema()))
-    assert [graph.nodes for graph in read] == [list(graph) for graph in graphs]
-    for graph, original in zip(read, graphs, strict=True):
-        assert_same(graph.batch, read_graphs([original], schema=schema))
-
-
-@pytest.mark.parametrize("suffix", ["graphml", "gexf", "json", "csv"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_everything_there_and_back(tmp_path, suffix, kind):
-    graphs = measured_graphs(kind, seed=1)
-    for i, graph in enumerate(graphs):
-        write_measured(graph, tmp_path / f"{i}.{suffix}")
-    assert_same(read_batch(find_files([tmp_path]), "all"), read_graphs(graphs, schema="all"))
+    if suffix != "gml":  # where "label" is the name of a node
+        assert_same(read_batch(files, "all"), read_graphs(graphs, schema="all"))
+    for read, graph in zip(read_files(files, expected.schema.to_schema()), graphs, strict=True):
+        assert read.nodes == list(graph)
+        assert_same(read.batch, read_graphs([graph], schema=schema))
 
 
 GRAPHML = """<graphml><key id="d" for="node" attr.name="label" attr.type="string">
@@ -237,55 +207,62 @@ def test_graphml_with_defaults_and_without_namespace(tmp_path):
     [(_, graph)] = iter_graphs([path], "all")
     assert graph.nodes["a"] == {"label": "C", "color": ""}
     assert graph.edges["a", "b"] == {"order": 2, "color": ""}
+    path.write_text(GRAPHML.format(BOND * 3))
+    assert [name for name, _ in iter_graphs([path])] == [f"{path}#{i}" for i in range(3)]
 
 
-def test_graphml_with_many_graphs(tmp_path):
-    (tmp_path / "bonds.graphml").write_text(GRAPHML.format(BOND * 3))
-    names = [name for name, _ in iter_graphs([tmp_path / "bonds.graphml"])]
-    assert names == [str(tmp_path / f"bonds.graphml#{i}") for i in range(3)]
+# A group of yEd has two graphs, and an inner graph of any other node is read alike. The arc in it
+# makes the other edge two arcs.
+INNER = """<graphml><graph edgedefault="undirected"><node id="a"/><node id="g"{}>
+<graph edgedefault="directed"><node id="b"/><edge source="b" target="a"/></graph>
+<graph edgedefault="directed"><node id="c"/></graph></node><edge source="a" target="c"/>
+</graph></graphml>"""
+NODES = '<nodes><node id="a"/><node id="b"/><node id="c"/></nodes>'
+GEXF = f'<gexf xmlns="http://gexf.net/1.3"><graph defaultedgetype="{{}}">{NODES}{{}}</graph></gexf>'
+# GEXF allows edges beside the nodes that a node contains.
+NESTED = f'<gexf><graph><nodes><node id="d">{NODES}{{}}</node></nodes></graph></gexf>'
+EDGE = '<edges><edge source="a" target="b"{}/></edges>'
+TWO = '<edges><edge source="a" target="b"/><edge source="b" target="c" type="mutual"/></edges>'
 
 
-def test_graphml_groups_of_yed_are_opened(tmp_path):
-    """Both graphs of the group; its arc makes the other edge two arcs."""
-    inner = '<graph edgedefault="directed"><node id="{0}"/>{1}</graph>'
-    group = inner.format("b", '<edge source="b" target="a"/>') + inner.format("c", "")
-    text = f"""<graphml><graph edgedefault="undirected"><node id="a"/>
-    <node id="g" yfiles.foldertype="group">{group}</node>
-    <edge source="a" target="c"/></graph></graphml>"""
-    (tmp_path / "a.graphml").write_text(text)
-    [(_, graph)] = iter_graphs([tmp_path / "a.graphml"])
-    assert sorted(graph.nodes) == ["a", "b", "c", "g"]
-    assert sorted(graph.edges) == [("a", "c"), ("b", "a"), ("c", "a")]
-
-
-MIXED = {
-    "a.graphml": """<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/>
-<node id="c"/><edge source="a" target="b" directed="true"/><edge source="b" target="c"/>
-</graph></graphml>""",
-    "a.gexf": """<gexf xmlns="http://gexf.net/1.3"><graph defaultedgetype="directed"><nodes>
-<node id="a"/><node id="b"/><node id="c"/></nodes><edges><edge source="a" target="b"/>
-<edge source="b" target="c" type="mutual"/></edges></graph></gexf>""",
-}
-
-
-@pytest.mark.parametrize("name", MIXED)
-def test_an_undirected_edge_among_directed_ones_is_two(tmp_path, name):
-    (tmp_path / name).write_text(MIXED[name])
-    [(_, graph)] = iter_graphs([tmp_path / name])
-    assert sorted(graph.edges) == [("a", "b"), ("b", "c"), ("c", "b")]
-    undirected = read_batch([tmp_path / name], GraphSchema(directed=False))
-    assert undirected.n_edges_per_graph.tolist() == [2]
+@pytest.mark.parametrize(
+    ("suffix", "text", "edges"),
+    [
+        ("graphml", INNER.format(' yfiles.foldertype="group"'), "ac ba ca"),
+        ("graphml", INNER.format(""), "ac ba ca"),
+        (
+            "graphml",
+            """<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><node id="c"/>
+            <edge source="a" target="b" directed="true"/><edge source="b" target="c"/></graph>
+            </graphml>""",
+            "ab bc cb",
+        ),
+        ("gexf", GEXF.format("directed", TWO), "ab bc cb"),
+        ("gexf", GEXF.format("mutual", EDGE.format("")), "ab ba"),
+        ("gexf", GEXF.format("mutual", EDGE.format(' type="directed"')), "ab"),
+        ("gexf", NESTED.format(EDGE.format(' type="directed"')), "ab"),
+    ],
+)
+def test_edges_in_inner_graphs_and_undirected_ones_among_directed_ones(
+    tmp_path, suffix, text, edges
+):
+    path = tmp_path / f"a.{suffix}"
+    path.write_text(text)
+    [(_, graph)] = iter_graphs([path])
+    assert graph.is_directed()
+    assert sorted(map("".join, graph.edges)) == edges.split()
+    undirected = read_batch([path], GraphSchema(directed=False))
+    assert undirected.n_edges_per_graph.tolist() == [len(set(map(frozenset, graph.edges)))]
 
 
 def test_in_gexf_a_label_is_read_unless_it_repeats_the_id(tmp_path):
-    graph = nx.path_graph(["a", "b"])
-    nx.write_gexf(graph, tmp_path / "bare.gexf")
+    path, graph = tmp_path / "a.gexf", nx.path_graph(["a", "b"])
+    nx.write_gexf(graph, path)
+    assert read_batch([path]).labels is None
+    assert read_batch([path], GraphSchema(node_categories="label")).label_names == ("a", "b")
     nx.set_node_attributes(graph, "C", "label")
-    nx.write_gexf(graph, tmp_path / "labeled.gexf")
-    assert read_batch([tmp_path / "bare.gexf"]).labels is None
-    batch = read_batch([tmp_path / "bare.gexf"], GraphSchema(node_categories="label"))
-    assert batch.label_names == ("a", "b")
-    assert read_batch([tmp_path / "labeled.gexf"]).label_names == ("C",)
+    nx.write_gexf(graph, path)
+    assert read_batch([path]).label_names == ("C",)
 
 
 GEPHI = """<?xml version="1.0" encoding="UTF-8"?>
@@ -338,17 +315,6 @@ def test_a_zip_with_edge_data(tmp_path, kind):
     assert sorted_arcs(codes) == sorted_arcs(expected)
 
 
-def test_in_gml_label_is_the_name_of_a_node(tmp_path):
-    [graph] = named(random_graphs(1))
-    nx.set_node_attributes(graph, {node: graph.nodes[node].pop("label") for node in graph}, "atom")
-    nx.write_gml(graph, tmp_path / "a.gml")
-    [read] = read_files([tmp_path / "a.gml"])
-    assert read.nodes == list(graph)
-    assert read.batch.labels is None
-    atoms = read_batch([tmp_path / "a.gml"], GraphSchema(node_categories="atom"))
-    assert_same(atoms, read_graphs([graph], schema=GraphSchema(node_categories="atom")))
-
-
 def test_in_gml_label_is_a_label_if_the_user_says_so(tmp_path):
     text = 'graph [ node [ id 5 label "C" ] node [ id 7 label "{}" ] edge [ source 5 target 7 ] ]'
     for name in "CN":
@@ -376,12 +342,11 @@ GML = 'node [ id 5 directed "0" ] node [ id 7 directed "1" ] edge [ source 5 tar
     [
         *[(f"graph [ multigraph {x} directed {x} {GML} ]", False) for x in ("0", '"0"', '"false"')],
         *[(f"graph [ multigraph {x} directed {x} {GML} ]", True) for x in ("1", '"1"', '"true"')],
-        (f'graph [ {GML} directed "0" ]', False),
         (f'Creator "edge [ 1" graph [ directed "0" {GML} ]', False),
         (f'graph [ node [ id 9 note [ directed "1" ] ] {GML} ]', False),
     ],
 )
-def test_in_gml_directions_may_be_quoted_wherever_they_stand(tmp_path, text, directed):
+def test_in_gml_directions_may_be_quoted(tmp_path, text, directed):
     (tmp_path / "a.gml").write_text(text)
     [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
     assert graph.is_directed() == graph.is_multigraph() == directed
@@ -400,13 +365,18 @@ def csv_graph(folder, edges, nodes=None, schema=None):
     return graph
 
 
-def test_columns_say_whether_edges_have_a_direction(tmp_path):
-    rows = ["a,b", "b,c"]
-    assert csv_graph(tmp_path, ["from,to", *rows]).is_directed()
-    graph = csv_graph(tmp_path, ["Source,Target", *rows])
-    assert not graph.is_directed()
-    graph = csv_graph(tmp_path, ["target,source", *rows], schema=GraphSchema(directed=True))
-    assert list(graph.edges) == [("b", "a"), ("c", "b")]
+@pytest.mark.parametrize(
+    ("columns", "directed", "edges"),
+    [
+        ("from,to", "auto", [("a", "b"), ("b", "c")]),
+        ("Source,Target", "auto", None),
+        ("target,source", True, [("b", "a"), ("c", "b")]),
+    ],
+)
+def test_columns_say_whether_edges_have_a_direction(tmp_path, columns, directed, edges):
+    graph = csv_graph(tmp_path, [columns, "a,b", "b,c"], schema=GraphSchema(directed=directed))
+    assert graph.is_directed() == (edges is not None)
+    assert edges is None or list(graph.edges) == edges
 
 
 def test_cells_are_numbers_text_or_missing(tmp_path):
@@ -428,23 +398,10 @@ def test_cells_are_numbers_text_or_missing(tmp_path):
     ]
 
 
-def test_named_categories_with_exponents_are_text(tmp_path):
-    edges = ["source,target,well,dose", "a,b,1E2,1E2", "b,c,100,2"]
-    nodes = ["id,plate", "a,3e5", "b,300000", "c,7.5"]
-    graph = csv_graph(tmp_path, edges, nodes)
-    assert graph.nodes["a"]["plate"] == graph.nodes["b"]["plate"] == 300000
-    schema = GraphSchema(node_categories="plate", edge_categories=("well",))
-    graph = csv_graph(tmp_path, edges, nodes, schema)
-    assert [plate for _, plate in graph.nodes(data="plate")] == ["3e5", 300000, 7.5]
-    assert [data for *_, data in graph.edges(data=True)] == [
-        {"well": "1E2", "dose": 100},
-        {"well": 100, "dose": 2},
-    ]
-
-
 def test_categories_of_csv_are_as_written(tmp_path):
     cells = ["1.1", "1.10", "7", "+7", "007", "1E2", "1E+5", "-0", "Inf", "inf", "0.1"]
     nodes = ["id,version", *(f"{i},{cell}" for i, cell in enumerate(cells))]
+    assert csv_graph(tmp_path, ["source,target", "0,1"], nodes[:4]).nodes["1"] == {"version": 1.1}
     csv_graph(tmp_path, ["source,target", "0,1"], nodes)
     named, path = GraphSchema(node_categories="version"), tmp_path / "a.csv"
     everything = read_batch([path], GraphSchema.everything()).schema
@@ -472,11 +429,6 @@ def test_both_directions_of_an_undirected_edge_are_one(tmp_path):
     assert batch.adjacency.toarray()[2].tolist() == [0, 5, 0, 2]  # weights of parallel edges
 
 
-def test_a_table_of_nodes_alone_makes_nodes(tmp_path):
-    graph = csv_graph(tmp_path, ["source,target"], ["node,label", "a,C", "b,C"])
-    assert (list(graph), graph.number_of_edges()) == (["a", "b"], 0)
-
-
 def test_a_table_of_nodes_is_found_beside_a_packed_list(tmp_path):
     write_csv(tmp_path / "a.csv", [["source", "target"], ["u", "v"]])
     write_csv(tmp_path / "a.nodes.csv", [["id", "label"], ["u", "C"], ["v", "N"], ["w", "O"]])
@@ -487,6 +439,10 @@ def test_a_table_of_nodes_is_found_beside_a_packed_list(tmp_path):
     (tmp_path / "a.nodes.csv.gz").write_bytes(gzip.compress(b"id\nu\n"))
     with pytest.raises(ValueError, match="two tables of its nodes"):
         find_files([tmp_path])
+    (tmp_path / "a.nodes.csv").unlink()
+    (tmp_path / "a.nodes.csv.gz").write_bytes(b"id")
+    with pytest.raises(ValueError, match=r"a\.nodes\.csv\.gz is damaged or not a gzip file"):
+        read_batch(every[:1])
 
 
 def test_missing_cells(tmp_path):
@@ -519,7 +475,6 @@ CSV = {
     ),
     "semicolons": (["source;target", "a;b"], None, "its first row is 'source;target'.: write ed"),
     "both": (["source,target,from,to", "a,b,c,d"], None, r'both columns .*, and "from"'),
-    "twice": (["source,Source,target", "a,b,c"], None, "has the column 'source' twice"),
     "a name twice": (["source,target,w,w", "a,b,1,2"], None, "has the column 'w' twice"),
     "an index": ([",source,target", "0,a,b"], None, r"column 1 has no name: .*to_csv\(index=False"),
     "a short row": (["source,target", "a,b", "c"], None, "row 3: 'target' is empty"),
@@ -573,44 +528,20 @@ DAMAGED = {
     "text": (b"graph [ ]", "is damaged or not a gzip file .*: delete it and get another copy"),
     "cut": (gzip.compress(os.urandom(500))[:-20], "is damaged or not a gzip file"),
     "flipped": (gzip.compress(b"graph [ ]")[:-6] + bytes(6), "is damaged or not a gzip file"),
-    "bomb": (gzip.compress(bytes(10**8)), "would expand to more than [0-9]+ bytes, 100 times its"),
 }
 
 
 @pytest.mark.parametrize("kind", DAMAGED)
-@pytest.mark.parametrize("suffix", ["graphml", "csv"])
-def test_damaged_packing(tmp_path, kind, suffix):
+def test_damaged_packing(tmp_path, kind):
     content, message = DAMAGED[kind]
-    path = tmp_path / f"a.{suffix}.gz"
+    path = tmp_path / "a.graphml.gz"
     path.write_bytes(content)
-    tracemalloc.start()
     with pytest.raises(ValueError, match=message) as caught:
         read_batch(find_files([path]))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
     assert str(caught.value).startswith(f"{path} ")
-    assert peak < 5 * 10**7
-
-
-def test_a_damaged_table_of_nodes(tmp_path):
-    write_csv(tmp_path / "a.csv", [["source", "target"]])
-    (tmp_path / "a.nodes.csv.gz").write_bytes(b"id")
-    with pytest.raises(ValueError, match=r"a\.nodes\.csv\.gz is damaged or not a gzip file"):
-        read_batch(find_files([tmp_path]))
 
 
 # -- what is read of nodes and edges ---------------------------------------------------------------
-
-
-@pytest.fixture
-def points(tmp_path):
-    """A file whose nodes have numbers, a vector and a string."""
-    graph = nx.path_graph(3)
-    for node, data in graph.nodes(data=True):
-        data |= {"px": node / 2, "py": -node, "v": [node, node + 1], "kind": "ab"[node % 2]}
-    nx.set_edge_attributes(graph, 2.5, "order")
-    write_json(tmp_path / "points.json", nx.node_link_data(graph, edges="edges"))
-    return tmp_path / "points.json"
 
 
 @pytest.mark.parametrize(
@@ -630,34 +561,27 @@ def points(tmp_path):
     ],
 )
 @pytest.mark.parametrize("missing", ["error", "indicate"])
-def test_what_the_user_named_must_be_there(points, names, message, missing):
-    schema = GraphSchema(**names, missing=missing)
+def test_what_the_user_named_must_be_there(tmp_path, names, message, missing):
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, {v: {"px": v / 2, "kind": "ab"[v % 2]} for v in graph})
+    nx.set_edge_attributes(graph, 2.5, "order")
+    write_json(tmp_path / "points.json", nx.node_link_data(graph, edges="edges"))
     with pytest.raises(ValueError, match=message):
-        read_batch([points], schema)
+        read_batch([tmp_path / "points.json"], GraphSchema(**names, missing=missing))
 
 
 # -- any number of files ---------------------------------------------------------------------------
 
 
-def test_files_are_read_one_by_one(tmp_path, monkeypatch):
-    for i, graph in enumerate(named(random_graphs(6))):
-        nx.write_graphml(graph, tmp_path / f"{i:02d}.graphml")
+def test_files_are_read_one_by_one(tmp_path):
+    for i, graph in enumerate(named(random_graphs(3))):
+        nx.write_graphml(graph, tmp_path / f"{i}.graphml")
     (tmp_path / "last.graphml").write_text("broken")
-    names, seen, read_file = [], [], walk.read_file
-
-    def watched(*arguments):
-        graphs = list(read_file(*arguments))
-        seen.extend(weakref.ref(graph) for _, graph in graphs)
-        return graphs
-
-    monkeypatch.setattr(walk, "read_file", watched)
-    with pytest.raises(ValueError, match=r"last\.graphml"):  # noqa: PT012
-        for graph in read_files(find_files([tmp_path])):
-            names.append(graph.name)
-            if len(names) == 6:
-                gc.collect()
-                assert sum(each() is not None for each in seen) <= 2
-    assert len(names) == len(seen) == 6
+    graphs = read_files(find_files([tmp_path]))
+    names = [next(graphs).name for _ in range(3)]
+    assert names == [str(tmp_path / f"{i}.graphml") for i in range(3)]
+    with pytest.raises(ValueError, match=r"last\.graphml"):
+        next(graphs)
 
 
 @pytest.mark.parametrize("limit", ["CHUNK_GRAPHS", "CHUNK_NODES"])
@@ -673,30 +597,15 @@ def test_chunks_change_nothing(tmp_path, monkeypatch, limit):
     assert_same(read_batch(files), read_graphs(graphs))
 
 
-def sparse_graphs():
-    """Graphs of which the first ones lack what others have, and some have no edges."""
-    graphs = measured_graphs(nx.DiGraph, seed=5, n_graphs=8)
-    for graph in graphs[:3]:
-        for data in graph.nodes.values():
-            del data["temp"], data["atom"]
-        for *_, data in graph.edges(data=True):
-            del data["flow"], data["label"]
-    for i in (1, 5):
-        graphs[i].remove_edges_from(list(graphs[i].edges))
-    for data in graphs[6].nodes.values():
-        data["temp"] = [data["temp"], 1.0]
-    for graph in (graphs[4], graphs[5], graphs[7]):
-        for data in graph.nodes.values():
-            del data["temp"]
-    nx.set_node_attributes(graphs[3], {"n1": [2.0, 3.0]}, "temp")
-    for node in graphs[3]:
-        if node != "n1":
-            del graphs[3].nodes[node]["temp"]
-    return graphs
-
-
 def test_what_some_files_lack_is_missing(tmp_path):
-    graphs = sparse_graphs()
+    """On nodes, in a whole graph, and in one without edges."""
+    graphs = measured_graphs(nx.DiGraph, seed=5, n_graphs=5)
+    for data in graphs[0].nodes.values():
+        del data["temp"], data["atom"]
+    for *_, data in graphs[0].edges(data=True):
+        del data["flow"], data["label"]
+    graphs[1].remove_edges_from(list(graphs[1].edges))
+    del graphs[2].nodes["n1"]["temp"]
     for i, graph in enumerate(graphs):
         write_json(tmp_path / f"{i}.json", nx.node_link_data(graph, edges="edges"))
     files = find_files([tmp_path])
@@ -706,32 +615,13 @@ def test_what_some_files_lack_is_missing(tmp_path):
     for schema in (named, GraphSchema(), GraphSchema.everything()):
         schema = schema.set_params(missing="indicate")
         assert_same(read_batch(files, schema), read_graphs(graphs, schema=schema))
-    with pytest.raises(
-        ValueError,
-        match=r"none of the 8 graphs .* the node attribute 'tmp', .*: nodes have 'temp'",
-    ):
+    message = "none of the 5 graphs .* the node attribute 'tmp', .*: nodes have 'temp'"
+    with pytest.raises(ValueError, match=message):
         read_batch(files, named.set_params(node_numbers="tmp", missing="indicate"))
-
-
-def test_graphs_without_edges_lack_nothing(tmp_path):
-    graphs = measured_graphs(nx.Graph)
-    for i in (0, 1, 3):
-        graphs[i].remove_edges_from(list(graphs[i].edges))
-    for i, graph in enumerate(graphs):
-        nx.write_graphml(graph, tmp_path / f"{i}.graphml")
-    schema = MEASURED.set_params(edge_categories="label", edge_numbers="flow", edge_weight=None)
-    assert_same(read_batch(find_files([tmp_path]), schema), read_graphs(graphs, schema=schema))
-
-
-def test_a_single_graph_may_lack_what_is_named(tmp_path):
-    graph = sparse_graphs()[0]
-    write_json(tmp_path / "a.json", nx.node_link_data(graph, edges="edges"))
-    schema = GraphSchema(node_categories=("node_type", "atom"), edge_categories="label")
-    with pytest.raises(ValueError, match=r"a\.json has no node attribute 'atom', which the schema"):
-        next(read_files([tmp_path / "a.json"], schema))
-    [read] = read_files([tmp_path / "a.json"], schema.set_params(missing="indicate"))
-    assert {x for _, x in read.batch.label_names} == {None}
-    assert read.batch.edge_label_names == (None,)
+    with pytest.raises(ValueError, match=r"0\.json has no node attribute 'atom', which the schema"):
+        next(read_files(files, named.set_params(node_numbers="temp", missing="error")))
+    read = next(read_files(files, named.set_params(missing="indicate")))
+    assert {atom for _, atom in read.batch.label_names} == {None}
 
 
 def test_names_in_messages_are_those_of_files(tmp_path):
@@ -747,12 +637,6 @@ def test_names_in_messages_are_those_of_files(tmp_path):
         ValueError, match=r"a\.json#2, node 'graph 0': the node attribute 'x' is inf"
     ):
         read_batch([tmp_path / "a.json"])
-
-
-@pytest.mark.parametrize("schema", ["everything", {"node_categories": "label"}])
-def test_a_schema_that_is_none(tmp_path, schema):
-    with pytest.raises(TypeError, match="schema must be a GraphSchema, 'all' or None"):
-        read_batch([tmp_path / "a.json"], schema)
 
 
 def test_errors_go_to_the_callback(tmp_path):
@@ -795,20 +679,6 @@ BROKEN = {
         "an edge has no 'target'",
     ),
     "hyper.graphml": ("<graphml><graph><hyperedge/></graph></graphml>", "it has a hyperedge"),
-    "nested.graphml": (
-        '<graphml><graph><node id="a"><graph/></node></graph></graphml>',
-        "the node 'a' contains a graph of its own",
-    ),
-    "data.graphml": (
-        GRAPHML.format(BOND).replace("</data>", '</data><data key="d">3</data>', 1),
-        "the attribute '.*' has two values in one place: give it one",
-    ),
-    "names.graphml": (
-        '<graphml><key id="d" for="node" attr.name="x" attr.type="int"/>'
-        '<key id="e" for="node" attr.name="x" attr.type="int"/><graph><node id="a">'
-        '<data key="d">1</data><data key="e">2</data></node></graph></graphml>',
-        "the attribute 'x' has two values in one place: give it one",
-    ),
     "direction.graphml": (
         '<graphml><graph edgedefault="Directed"><node id="a"/></graph></graphml>',
         "edgedefault is 'Directed': give one of directed, undirected",
@@ -896,26 +766,6 @@ def test_broken_files_are_named(tmp_path, name):
     with pytest.raises(ValueError, match=message) as caught:
         read_batch([path])
     assert str(caught.value).startswith(str(path))
-
-
-def test_edges_inside_of_nodes_are_edges(tmp_path):
-    """GEXF allows them beside the nodes that a node contains."""
-    inner = '<nodes><node id="b"/><node id="c"/></nodes><edges><edge {}/></edges>'
-    for ends, n_edges in (('source="b" target="c"', 1), ('source="a" target="a"', 0)):
-        nodes = f'<nodes><node id="a">{inner.format(ends)}</node></nodes>'
-        (tmp_path / "a.gexf").write_text(f"<gexf><graph>{nodes}</graph></gexf>")
-        assert read_batch([tmp_path / "a.gexf"]).n_edges_per_graph.tolist() == [n_edges]
-
-
-def test_edges_of_both_directions_unless_said_otherwise(tmp_path):
-    nodes = '<nodes><node id="a"/><node id="b"/></nodes>'
-    edges = '<edges><edge source="a" target="b"{}/></edges>'
-    for kind, adjacency in (("", [[0, 1], [1, 0]]), (' type="directed"', [[0, 1], [0, 0]])):
-        graph = f'<graph defaultedgetype="mutual">{nodes}{edges.format(kind)}</graph>'
-        (tmp_path / "a.gexf").write_text(f"<gexf>{graph}</gexf>")
-        batch = read_batch([tmp_path / "a.gexf"])
-        assert batch.directed
-        assert batch.adjacency.toarray().tolist() == adjacency
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="a system without pipes")

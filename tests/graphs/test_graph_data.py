@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
+from skgraphkde.density.references import joined_references
 from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.graphs.files import find_files, read_batch
 from skgraphkde.inspection import explain
 from tests.conftest import permuted
+from tests.graphs.common import assert_same
 
 SCHEMA = GraphSchema(graph_categories="channel", graph_numbers=("amount", "days"))
 
@@ -30,24 +32,14 @@ KNOWN = [case(seed) for seed in range(60)]
 
 def test_data_of_all_formats_are_the_same():
     igraph = pytest.importorskip("igraph")
-    expected = read_graphs(KNOWN[:4], schema=SCHEMA)
-    assert expected.graph_attributes.shape == (4, 2)
-    assert [expected.graph_label_names[i] for i in expected.graph_labels] == [
-        x.graph["channel"] for x in KNOWN[:4]
-    ]
-    lists = [
-        {"edges": list(x.edges), "num_nodes": len(x), "graph": dict(x.graph)} for x in KNOWN[:4]
-    ]
-    of_igraph = []
-    for graph in KNOWN[:4]:
-        of_igraph.append(igraph.Graph(n=len(graph), edges=list(graph.edges)))
-        for name, value in graph.graph.items():
-            of_igraph[-1][name] = value
+    expected, some = read_graphs(KNOWN[:4], schema=SCHEMA), [graph.graph for graph in KNOWN[:4]]
+    assert expected.graph_attributes.tolist() == [[x["amount"], x["days"]] for x in some]
+    names = [expected.graph_label_names[code] for code in expected.graph_labels]
+    assert names == [x["channel"] for x in some]
+    lists = [{"edges": list(x.edges), "num_nodes": len(x), "graph": x.graph} for x in KNOWN[:4]]
+    of_igraph = [igraph.Graph(len(x), list(x.edges), graph_attrs=x.graph) for x in KNOWN[:4]]
     for graphs in (lists, of_igraph, expected.to_networkx()):
-        batch = read_graphs(graphs, schema=SCHEMA)
-        np.testing.assert_array_equal(batch.graph_attributes, expected.graph_attributes)
-        np.testing.assert_array_equal(batch.graph_labels, expected.graph_labels)
-        assert batch.schema.graph_numbers == expected.schema.graph_numbers
+        assert_same(read_graphs(graphs, schema=SCHEMA), expected)
 
 
 def test_tensors_of_one_row():
@@ -70,25 +62,30 @@ def test_data_of_files(suffix, tmp_path):
         if suffix == "json":
             path.write_text(json.dumps(nx.node_link_data(graph, edges="edges")))
         else:
-            {"graphml": nx.write_graphml, "gml": nx.write_gml}[suffix](graph, path)
+            getattr(nx, f"write_{suffix}")(graph, path)
     batch = read_batch(find_files([tmp_path]), schema=SCHEMA)
-    expected = read_graphs(KNOWN[:3], schema=SCHEMA)
-    np.testing.assert_allclose(batch.graph_attributes, expected.graph_attributes)
-    assert batch.graph_label_names == expected.graph_label_names
+    assert_same(batch, read_graphs(KNOWN[:3], schema=SCHEMA))
 
 
 def test_batches_keep_data():
     batch, other = (read_graphs(x, schema=SCHEMA) for x in (KNOWN[:5], KNOWN[5:9]))
     joined = GraphBatch.concatenate([batch, other])
-    assert joined[[7, 2]].graph_attributes.tolist() == [
-        [x.graph["amount"], x.graph["days"]] for x in (KNOWN[7], KNOWN[2])
-    ]
+    assert_same(joined[[7, 2]], read_graphs([KNOWN[7], KNOWN[2]], schema=SCHEMA))
     only = read_graphs(joined, schema=GraphSchema(graph_numbers="days", graph_categories=None))
     assert only.schema.graph_numbers == (("days", 1),)
     assert only.graph_labels is None
     assert only.graph_attributes[:, 0].tolist() == joined.graph_attributes[:, 1].tolist()
     with pytest.raises(ValueError, match="batches differ in what was read"):
         GraphBatch.concatenate([only, joined])
+
+
+def test_names_that_only_former_references_had_are_forgotten():
+    shops = read_graphs([case(seed) for seed in (1, 2, 4)], schema=SCHEMA)
+    both = read_graphs(KNOWN[:4], schema=SCHEMA)
+    assert both[1:3].graph_label_names == ("shop", "web")
+    references = joined_references(both[1:3], shops)
+    assert references.graph_label_names == ("shop",)
+    assert_same(references, GraphBatch.concatenate([both[1:3], shops]))
 
 
 def test_graphs_that_differ_in_their_data_are_no_copies():
@@ -107,11 +104,15 @@ ODD = {
 }
 
 
+@pytest.fixture(scope="module")
+def detector():
+    return GraphKDEDetector(schema=SCHEMA).fit(KNOWN)
+
+
 @pytest.mark.filterwarnings("ignore:categories of graphs that fit did not see")
 @pytest.mark.parametrize("name", ODD)
-def test_odd_data_are_found_and_named(name, tmp_path):
+def test_odd_data_are_found_and_named(detector, name, tmp_path):
     changes, text = ODD[name]
-    detector = GraphKDEDetector(schema=SCHEMA).fit(KNOWN)
     odd = [case(100 + seed, **changes) for seed in range(20)]
     normal = [case(100 + seed) for seed in range(20)]
     assert (detector.score_samples(odd) < detector.score_samples(normal)).all()
@@ -124,18 +125,28 @@ def test_odd_data_are_found_and_named(name, tmp_path):
     np.testing.assert_allclose(detector.score_samples(permuted(batch, 0)), scores, rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"amount": np.nan}, "graph 1: the graph attribute 'amount' is nan: impute"),
+        ({"days": None}, "graph 1 has no graph attribute 'days', and graph 0 has"),
+    ],
+)
+def test_values_that_are_missing_are_refused(detector, changes, message):
+    with pytest.raises(ValueError, match=message):
+        detector.predict([KNOWN[0], case(1, **changes)])
+
+
 def test_what_is_missing_or_not_read_is_said():
     with pytest.warns(UserWarning, match="not read: graph attribute 'amount', .*'channel'"):
         GraphKDEDetector().fit(KNOWN[:10])
-    detector = GraphKDEDetector(schema=SCHEMA).fit(KNOWN[:20])
-    with pytest.raises(ValueError, match="graph 1: the graph attribute 'amount' is nan: impute"):
-        detector.predict([KNOWN[0], case(1, amount=np.nan)])
-    with pytest.raises(ValueError, match="graph 1 has no graph attribute 'days', and graph 0 has"):
-        detector.predict([KNOWN[0], case(1, days=None)])
     with pytest.raises(ValueError, match="no graph attribute 'total', which the schema names"):
         read_graphs(KNOWN[:1], schema=GraphSchema(graph_numbers="total"))
     with pytest.raises(ValueError, match="'graph' must be a dict of name -> value"):
         read_graphs([{"edges": [(0, 1)], "graph": 3}])
+
+
+def test_missing_values_are_evidence_where_the_schema_says_so():
     numbers = ("amount", "days")
     gaps = GraphSchema(graph_numbers=numbers, graph_categories=None, missing="indicate")
     detector = GraphKDEDetector(schema=gaps).fit([*KNOWN[:40], case(1, amount=None)])
@@ -186,8 +197,7 @@ def test_an_identifier_is_left_out():
 
 def test_names_of_graphs_are_no_data():
     graph = nx.path_graph(3)
-    graph.graph["name"] = "case 7"
-    graph.graph["label"] = "odd"  # what somebody may want to predict
+    graph.graph.update(name="case 7", label="odd")  # what somebody may want to predict
     assert read_graphs([graph], schema="all").graph_labels is None
     named = read_graphs([graph], schema=GraphSchema(graph_categories="name"))
     assert named.graph_label_names == ("case 7",)

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from skgraphkde import GraphBatch, GraphSchema, read_graphs
+from skgraphkde import GraphSchema, read_graphs
 from tests.graphs.common import EDGES, LETTERS, PATH, X, check_refused, masked, with_nodes
 
 WITH_MISSING = GraphSchema(missing="indicate")
@@ -147,14 +147,9 @@ def test_all_does_not_depend_on_the_order_of_the_nodes(values, order):
     assert (a.node_categories, a.node_numbers) == (b.node_categories, b.node_numbers)
 
 
-class SeriesOfItsOwn(pd.Series):
-    """As other packages have them."""
-
-
-@pytest.mark.parametrize("series", [pd.Series, SeriesOfItsOwn])
-def test_labels_of_pandas_have_one_order_in_all_graphs(series):
+def test_labels_of_pandas_have_one_order_in_all_graphs():
     first, second = (
-        with_nodes([series({"a": 1.0, "b": 50.0})[list(x)]] * 2, "z") for x in ("ab", "ba")
+        with_nodes([pd.Series({"a": 1.0, "b": 50.0})[list(x)]] * 2, "z") for x in ("ab", "ba")
     )
     schema = GraphSchema(node_numbers="z")
     assert read_graphs([first], schema=schema).attributes.tolist() == [[1, 50]] * 2
@@ -208,10 +203,3 @@ def test_undirected_graphs_beside_directed_ones_have_arcs_in_both_directions():
     assert batch.directed
     assert batch.source_of_arc.tolist() == [0, 2, 3]
     assert batch.adjacency.indices.tolist() == [1, 3, 2]
-
-
-def test_the_networkx_to_array_trap_is_the_one_we_explain():
-    """NumPy turns a list of graphs of equal size into an array of node ids."""
-    trap = np.array([nx.path_graph(2), nx.path_graph(2)])
-    assert trap.dtype.kind == "i"
-    assert not isinstance(trap, GraphBatch)

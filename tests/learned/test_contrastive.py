@@ -11,35 +11,21 @@ from skgraphkde.learned.trainer import LOG_LARGEST_RATIO, contrast
 from tests.conftest import densities, random_graphs
 
 
-def contrast_of(f, twin):
-    """Of densities in one distance, or in several."""
-    log_densities = (torch.tensor(np.atleast_2d(x)).log() for x in (f, twin))
-    return contrast(*log_densities).item()
+def contrast_of(f, twins):
+    return contrast(torch.tensor(f).log(), torch.tensor(twins).log()).item()
 
 
 def test_contrast_equals_the_papers_loss():
-    f, twin = np.array([0.5, 2.0, 1e-9]), np.array([0.25, 4.0, 1e-8])
-    loss = contrast_of(f, twin)
-    assert loss == pytest.approx(np.mean((twin - f) / (f + 1e-6)), rel=1e-12)
-    twice = contrast_of(f, [*twin, *f])
-    assert twice == pytest.approx(loss / 2, rel=1e-12)  # the second twin is the graph
-    gone = torch.full((1, 3), -1e6, dtype=torch.float64)
-    of_some = contrast(torch.tensor(f[None, :2]).log(), gone[:, :2])
-    assert of_some.item() == pytest.approx(-1, abs=1e-5)
-    assert contrast(gone, gone).item() == 0  # no density at all is no evidence
-
-
-def test_contrast_is_the_mean_over_distances_and_twins():
+    """The mean over three distances, four graphs and two twins of each."""
     rng = np.random.RandomState(0)
     f, twins = rng.rand(3, 4), rng.rand(3, 8)
-    expected = np.mean(
-        [
-            (twins[view, j] - f[view, j % 4]) / (f[view, j % 4] + 1e-6)
-            for view in range(3)
-            for j in range(8)
-        ]
-    )
+    f[0, 0], twins[0, ::4] = 1e-9, 1e-8
+    both = np.tile(f, 2)
+    expected = np.mean((twins - both) / (both + 1e-6))
     assert contrast_of(f, twins) == pytest.approx(expected, rel=1e-12)
+    assert contrast_of(f, 1e-300 * twins) == pytest.approx(-np.mean(f / (f + 1e-6)))
+    gone = torch.full((1, 3), -1e6, dtype=torch.float64)
+    assert contrast(gone, gone).item() == 0  # no density at all is no evidence
 
 
 def test_the_papers_ratios_are_never_replaced():
@@ -58,25 +44,24 @@ def test_a_twin_far_denser_than_its_graph_does_not_outweigh_the_others():
     np.testing.assert_allclose(3 * twins.grad[0], np.exp([-1, 6, 6]), rtol=1e-5)
 
 
-def small_random(rng):
-    return nx.gnp_random_graph(rng.randint(6, 14), 0.3, seed=rng)
+def small_random(rng, **options):
+    return nx.gnp_random_graph(rng.randint(6, 14), 0.3, seed=rng, **options)
 
 
-def labeled(graph, rng):
+def labeled(rng):
+    graph = small_random(rng)
     nx.set_node_attributes(graph, {node: int(rng.randint(3)) for node in graph}, "label")
     return graph
 
 
 FAMILIES = {
     "random": small_random,
-    "directed": lambda rng: nx.gnp_random_graph(rng.randint(6, 14), 0.3, seed=rng, directed=True),
-    "labels": lambda rng: labeled(small_random(rng), rng),
+    "directed": lambda rng: small_random(rng, directed=True),
+    "labels": labeled,
     "trees": lambda rng: nx.random_labeled_tree(rng.randint(6, 14), seed=rng),
     "stars": lambda rng: nx.star_graph(rng.randint(6, 14)),
     "no edges": lambda rng: nx.empty_graph(rng.randint(1, 14)),
 }
-
-
 OWN = {"encoder": GCN(16, backend="torch")}
 PAPER = paper_settings(encoder=GCN(16, backend="torch"))
 
@@ -88,7 +73,7 @@ PAPER = paper_settings(encoder=GCN(16, backend="torch"))
 )
 def test_training_on_a_family_of_graphs(family, settings):
     rng = np.random.RandomState(0)
-    graphs = [FAMILIES[family](rng) for _ in range(40)]
+    graphs = [FAMILIES[family](rng) for _ in range(20)]
     detector = GraphKDEDetector(random_state=0, **settings | {"training": Contrastive(max_iter=3)})
     history = detector.fit(graphs).history_
     losses = np.array([history["loss"][1:], history["validation_loss"][1:]])
@@ -131,9 +116,8 @@ def test_training_needs_something_to_train_and_three_graphs():
     assert len(trained.fit(random_graphs(3)).history_["loss"]) == 2
 
 
-@pytest.mark.parametrize("learned", [True, False])
-def test_mixture_weights_are_learned_or_stay(learned):
-    training = Contrastive(max_iter=2, learn_weights=learned)
+def test_mixture_weights_may_stay():
+    training = Contrastive(max_iter=2, learn_weights=False)
     detector = GraphKDEDetector(encoder=GCN(4), training=training, random_state=0)
     history = detector.fit(random_graphs(9)).history_
-    assert (np.ptp(history["mixture_weights"][-1]) > 0) == learned
+    assert np.ptp(history["mixture_weights"]) == 0

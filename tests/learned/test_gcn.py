@@ -1,18 +1,14 @@
 import subprocess
 import sys
 
-import networkx as nx
 import numpy as np
 import pytest
-import scipy.sparse as sp
 import torch
 
-from skgraphkde import GCN, read_graphs
-from skgraphkde.encoders.message_flow import normalized_adjacency
+from skgraphkde import GCN
 from skgraphkde.learned import dgl_backend
-from skgraphkde.learned.gcn_module import graph_convolution
 from tests.encoders.common import apart, dense_ahat, make_input, merged
-from tests.encoders.test_relational import dense_relations, featurized, flow_of
+from tests.encoders.test_relational import dense_relations, featurized
 
 needs_dgl = pytest.mark.skipif(dgl_backend.import_dgl() is None, reason="DGL has no build here")
 
@@ -35,7 +31,7 @@ BACKENDS = ["torch", pytest.param("dgl", marks=needs_dgl)]
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("batch_norm", [True, False])
-@pytest.mark.parametrize("hidden_dim", [2, 40])  # narrower and wider than the input
+@pytest.mark.parametrize("hidden_dim", [2, 40])  # less and more than the input
 def test_encoder_equals_dense_matrices(backend, batch_norm, hidden_dim):
     graphs = make_input()
     encoder = make_encoder(graphs, backend, batch_norm=batch_norm, hidden_dim=hidden_dim).double()
@@ -64,15 +60,13 @@ def test_merged_nodes_count_as_often_as_there_are_in_training(backend):
 @needs_dgl
 @pytest.mark.parametrize("backend", ["dgl", "auto"])
 def test_the_dgl_way_really_is_dgl(backend, monkeypatch):
-    calls = []
-    layer = dgl_backend.import_dgl().nn.GraphConv
+    calls, convolve = [], dgl_backend.graph_convolution
     monkeypatch.setattr(
-        dgl_backend.import_dgl().nn, "GraphConv", lambda *a, **k: calls.append(a) or layer(*a, **k)
+        dgl_backend, "graph_convolution", lambda *args: calls.append(args) or convolve(*args)
     )
     graphs = make_input()
     make_encoder(graphs, backend)(apart(graphs))
     assert len(calls) == 3
-    assert dgl_backend.supports(torch.device("cpu"))
     make_encoder(graphs, "torch")(apart(graphs))
     assert len(calls) == 3
 
@@ -90,15 +84,15 @@ def test_without_dgl_torch_passes_the_messages(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["torch", pytest.param("dgl", marks=needs_dgl)])
-def test_importing_the_package_does_not_import_dgl(backend):
-    """... and importing DGL leaves sys.modules, the environment and the home folder alone."""
+@needs_dgl
+def test_importing_dgl_leaves_the_process_alone():
+    """Importing the package does not import DGL, and importing DGL does not change os.environ."""
     code = (
         "import os, sys, skgraphkde\n"
         "assert 'dgl' not in sys.modules\n"
         "before = dict(os.environ)\n"
         "from skgraphkde.learned import dgl_backend\n"
-        f"assert {backend == 'torch'} or dgl_backend.import_dgl() is not None\n"
+        "assert dgl_backend.import_dgl() is not None\n"
         "assert dict(os.environ) == before\n"
     )
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
@@ -121,22 +115,6 @@ def test_a_broken_dgl_counts_as_none(tmp_path):
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize("backend", ["auto", *BACKENDS])
-@pytest.mark.parametrize("width", [2, 40])
-def test_a_graph_convolution_by_itself(backend, width):
-    """Of any matrix, which need not be square."""
-    rng = np.random.RandomState(0)
-    A = rng.rand(4, 6) * (rng.rand(4, 6) < 0.5)
-    Z, W = (torch.tensor(rng.standard_normal(shape)) for shape in ((6, 5), (5, width)))
-    convolve = graph_convolution(sp.csr_array(A), Z, backend)
-    torch.testing.assert_close(convolve(Z, W), torch.tensor(A) @ Z @ W)
-
-
-def test_isolated_nodes_keep_their_features():
-    A = read_graphs([nx.empty_graph(3)]).adjacency
-    np.testing.assert_array_equal(normalized_adjacency(A).toarray(), np.eye(3))
-
-
 def test_standardize_makes_every_column_standard():
     graphs = make_input(n_graphs=40)
     encoder = make_encoder(graphs, n_layers=1).double()
@@ -150,11 +128,14 @@ def test_standardize_makes_every_column_standard():
     )
 
 
-def test_dropout_draws_from_its_own_generator():
+def test_weights_and_dropout_are_drawn_from_generators_of_their_own():
     graphs = make_input()
-    encoder = make_encoder(graphs).train()
     before = torch.random.get_rng_state()
+    encoder = make_encoder(graphs).train()
     a, b, c = (encoder(apart(graphs), torch.Generator().manual_seed(seed)) for seed in (1, 1, 2))
+    assert torch.equal(a, b)
+    assert not torch.equal(a, c)
+    a, b, c = (GCN().build(3, seed=seed).weights[0] for seed in (0, 0, 1))
     assert torch.equal(a, b)
     assert not torch.equal(a, c)
     assert torch.equal(torch.random.get_rng_state(), before)
@@ -170,16 +151,8 @@ def test_dropout_keeps_the_mean():
     expected = encoder.eval()(flow)
     generator = torch.Generator().manual_seed(0)
     encoder.train()
-    mean = sum(encoder(flow, generator) for _ in range(600)) / 600
+    mean = sum(encoder(flow, generator) for _ in range(300)) / 300
     torch.testing.assert_close(mean, expected, rtol=0.1, atol=0.02)
-
-
-def test_a_seed_draws_the_weights_and_leaves_the_global_one_alone():
-    before = torch.random.get_rng_state()
-    a, b, c = (GCN().build(3, seed=seed).weights[0] for seed in (0, 0, 1))
-    assert torch.equal(a, b)
-    assert not torch.equal(a, c)
-    assert torch.equal(torch.random.get_rng_state(), before)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -191,17 +164,9 @@ def test_each_relation_has_weights(backend):
     H = dense_ahat(batch) @ X @ module.weights[0].detach().numpy()
     for A, weight in zip(dense_relations(batch), module.relation_weights, strict=True):
         H += A @ X @ weight.detach().numpy()
-    actual = module.encode(flow_of(batch, 1, merged=False))
+    actual = module.encode(apart(batch, 1))
     np.testing.assert_allclose(actual, np.maximum(H, 0), atol=1e-9)
     weights = module.saved_weights()
     assert encoder.restore(module.in_dim, n_relations, weights).n_relations == n_relations
     with pytest.raises(ValueError, match="names of the encoder's weights are wrong"):
         encoder.restore(module.in_dim, 0, weights)
-
-
-def test_the_weights_of_graphs_without_relations_are_drawn_as_before():
-    plain, relational = (GCN(hidden_dim=4).build(3, n, seed=0) for n in (0, 2))
-    assert len(plain.relation_weights) == 0
-    assert [x.shape for x in relational.relation_weights] == [(3, 4)] * 2 + [(4, 4)] * 2
-    for a, b in zip(plain.weights, relational.weights, strict=True):
-        torch.testing.assert_close(a, b)

@@ -12,18 +12,16 @@ def test_product_and_gradient_equal_dense(dtype):
     dense = rng.rand(5, 7) * (rng.rand(5, 7) < 0.4)
     dense[2] = 0  # an empty row
     dense[:, 3] = 0  # an empty column
-    like = torch.zeros(1, dtype=dtype)
-    matrix, reference = CSRMatrix(sp.csr_array(dense), like), torch.tensor(dense, dtype=dtype)
-    x = torch.randn(7, 3, dtype=dtype, requires_grad=True)
-    y = torch.randn(5, 3, dtype=dtype, requires_grad=True)
-    torch.testing.assert_close(matrix @ x, reference @ x)
-    torch.testing.assert_close(matrix.transpose_matmul(y), reference.T @ y)
-    for product, expected, leaf in (
-        (matrix @ x, reference @ x, x),
-        (matrix.transpose_matmul(y), reference.T @ y, y),
+    matrix = CSRMatrix(sp.csr_array(dense), torch.zeros(1, dtype=dtype))
+    reference = torch.tensor(dense, dtype=dtype)
+    for multiply, other, n in (
+        (matrix.__matmul__, reference, 7),
+        (matrix.transpose_matmul, reference.T, 5),
     ):
-        grads = [torch.autograd.grad((out**2).sum(), leaf)[0] for out in (product, expected)]
-        torch.testing.assert_close(*grads)
+        x = torch.randn(n, 3, dtype=dtype, requires_grad=True)
+        products = multiply(x), other @ x
+        torch.testing.assert_close(*products)
+        torch.testing.assert_close(*(torch.autograd.grad((y**2).sum(), x) for y in products))
 
 
 def test_a_matrix_without_entries():

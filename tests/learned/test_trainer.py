@@ -23,7 +23,6 @@ from skgraphkde.density.model import DensityModel
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.encoders.message_flow import MessageFlow
-from skgraphkde.learned.modules import TrainableModel
 from skgraphkde.learned.trainer import Trainer, _learning_rate_factor, _split
 from tests.conftest import GAMMAS, random_graphs
 
@@ -34,7 +33,7 @@ def make_model(graphs, bandwidths=(0.1, 1.0), size_kernel=False, gammas=(GAMMAS,
     module = encoder.build(graphs.attributes.shape[1], seed=0)
     kernel = SizeKernel.fit(graphs) if size_kernel else None
     densities = [KernelDensity(FittedMMD(x), KDE(bandwidths).build(), kernel) for x in gammas]
-    return TrainableModel(DensityModel(module, densities), "cpu", learn_weights=True)
+    return DensityModel(module, densities)
 
 
 def make_options(swap_ratio=0.3, **kwargs):
@@ -49,7 +48,7 @@ def make_options(swap_ratio=0.3, **kwargs):
     return Contrastive(**{**defaults, **kwargs}, twins=Twins(swap_ratio))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def data():
     raw = read_graphs(random_graphs(30, max_nodes=12))
     features = NodeFeatures(("label", "degree")).fit(raw)
@@ -61,7 +60,7 @@ def data():
 def make_trainer(data, model=None, references=None, verbose=0, **kwargs):
     model = make_model(data[0]) if model is None else model
     rng = np.random.RandomState(0)
-    return Trainer(model, *data, make_options(**kwargs), references, rng, verbose=verbose)
+    return Trainer(model, "cpu", *data, make_options(**kwargs), references, rng, verbose=verbose)
 
 
 def loss_slow(model, graphs, twins, references, leave_one_out):
@@ -76,7 +75,7 @@ def loss_slow(model, graphs, twins, references, leave_one_out):
 
     def distance(a, b, view):
         values = []
-        for gamma in model.density.densities[view].distance.gammas:
+        for gamma in model.densities[view].distance.gammas:
 
             def mean_kernel(x, y, gamma=gamma):
                 return torch.exp(-gamma * ((x[:, None] - y[None]) ** 2).sum(-1)).mean()
@@ -87,7 +86,7 @@ def loss_slow(model, graphs, twins, references, leave_one_out):
 
     def density(graph, i, view):
         terms, others = [], [m for m in references if not (leave_one_out and m == i)]
-        kde = model.density.densities[view].kde
+        kde = model.densities[view].kde
         for pi, h in zip(kde.mixture_weights, kde.bandwidths, strict=True):
             for m in others:
                 K = math.exp(-(distance(graph, graphs[m], view) ** 2) / (2 * h**2))
@@ -95,7 +94,7 @@ def loss_slow(model, graphs, twins, references, leave_one_out):
         return sum(terms) / len(others)
 
     graphs, twins = ([batch[i] for i in range(len(batch))] for batch in (graphs, twins))
-    total, n_distances = 0.0, len(model.density.densities)
+    total, n_distances = 0.0, len(model.densities)
     for j, view in itertools.product(range(len(twins)), range(n_distances)):
         i = j % len(graphs)
         f = density(graphs[i], i, view)
@@ -113,13 +112,14 @@ def loss_slow(model, graphs, twins, references, leave_one_out):
 )
 def test_loss_equals_algorithm_3(data, leave_one_out, sampling, gammas):
     graphs, twins = data[0][:5], GraphBatch.concatenate([data[1][0][:5], data[1][1][:5]])
-    model = make_model(graphs, gammas=gammas).double()
-    for logits, changes in zip(model.logits, ([0.4, -0.1], [-0.3, 0.2]), strict=False):
-        logits.data += torch.tensor(changes)
-    # Evaluation mode: no dropout, fixed batch norm.
-    model.encoder.standardize(model.density.flows(graphs))
+    model = make_model(graphs, gammas=gammas)
     chosen = References(sampling, 0.6) if sampling else None
     trainer = make_trainer(data, model, chosen, leave_one_out=leave_one_out)
+    trainer.weights.double()
+    for logits, changes in zip(trainer.weights["logits"], ([0.4, -0.1], [-0.3, 0.2]), strict=False):
+        logits.data += torch.tensor(changes)
+    # Evaluation mode: no dropout, fixed batch norm.
+    model.encoder.standardize(model.flows(graphs))
     references = range(5)
     if sampling:
         trainer.last_log_density[:] = -np.arange(30)
@@ -147,17 +147,17 @@ def test_references_of_a_batch_follow_the_densities_of_the_last_epoch(data):
 
 def test_training_trains(data):
     model = make_model(data[0])
-    before = copy.deepcopy(model.state_dict())
     trainer = make_trainer(data, model, max_iter=15, n_iter_no_change=15)
-    model.encoder.standardize(model.density.flows(data[0]))  # and no dropout
+    before = copy.deepcopy(trainer.weights.state_dict())
+    model.encoder.standardize(model.flows(data[0]))  # and no dropout
     everything = np.arange(len(data[0])), trainer.all_twins
     loss = trainer._loss(*everything).item()
     history = trainer.train()
     assert trainer._loss(*everything).item() < loss
     assert min(history["validation_loss"]) < history["validation_loss"][0]
     assert not torch.equal(model.encoder.weights[0], before["encoder.weights.0"])
-    assert not torch.equal(model.logits[0], before["logits.0"])
-    (density,) = trainer.densities
+    assert not torch.equal(trainer.weights["logits"][0], before["logits.0"])
+    (density,) = model.densities
     assert density.kde.mixture_weights.tolist() in history["mixture_weights"]
     assert {len(values) for values in history.values()} == {16}
     assert math.isnan(history["loss"][0])
@@ -171,17 +171,16 @@ def test_training_trains(data):
 )
 def test_early_stopping_restores_the_best_state(data, monkeypatch, losses, n_epochs, best):
     """Three epochs without improvement, or the last epoch, end the training."""
-    trainer = make_trainer(data, max_iter=5, n_iter_no_change=3)
-    states = []
+    trainer, states = make_trainer(data, max_iter=5, n_iter_no_change=3), []
 
     def scripted_loss():
-        states.append(copy.deepcopy(trainer.model.state_dict()))
+        states.append(copy.deepcopy(trainer.weights.state_dict()))
         return float(losses[len(states) - 1])
 
     monkeypatch.setattr(trainer, "_held_out_loss", scripted_loss)
     history = trainer.train()
     assert history["validation_loss"] == losses[: n_epochs + 1]
-    restored = trainer.model.state_dict()
+    restored = trainer.weights.state_dict()
     assert all(torch.equal(restored[name], states[best][name]) for name in restored)
 
 
@@ -194,24 +193,14 @@ def test_held_out_graphs_are_neither_trained_on_nor_references(data):
     assert trainer.held_out_twins.n_nodes_per_graph.tolist() == [*sizes, *sizes]
 
 
-def test_drawn_twins_are_the_graphs_own(data):
-    trainer = make_trainer(data, swap_ratio=0.0)
-    index, flags = np.array([3, 7, 3]), np.array([0, 1, 1])
-    drawn = trainer._draw_twins(index, flags)
-    for k, (i, flag) in enumerate(zip(index, flags, strict=True)):
-        expected = data[1][flag][int(i)]
-        assert (drawn[k].adjacency != expected.adjacency).nnz == 0
-        np.testing.assert_array_equal(drawn[k].attributes, expected.attributes)
-
-
-@pytest.mark.parametrize("size_kernel", [True, False])
-def test_same_seed_same_result_and_global_state_untouched(data, size_kernel):
+def test_same_seed_same_result_and_global_state_untouched(data):
     states = np.random.get_state()[1].copy(), torch.random.get_rng_state()
     results = []
     for _ in range(2):
-        model = make_model(data[0], bandwidths="nearest", size_kernel=size_kernel)
-        history = make_trainer(data, model, batch_size=7, n_twins=2).train()
-        results.append((history["loss"][1:], history["validation_loss"], model.state_dict()))
+        model = make_model(data[0], bandwidths="nearest", size_kernel=True)
+        trainer = make_trainer(data, model, batch_size=7, n_twins=2)
+        history, weights = trainer.train(), trainer.weights.state_dict()
+        results.append((history["loss"][1:], history["validation_loss"], weights))
     assert results[0][:2] == results[1][:2]
     assert all(torch.equal(results[0][2][k], results[1][2][k]) for k in results[0][2])
     np.testing.assert_array_equal(np.random.get_state()[1], states[0])

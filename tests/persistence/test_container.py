@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.numpy import save as to_bytes
 
 from skgraphkde.persistence import atomic_file, container, digest, read, write
 
@@ -44,15 +43,8 @@ def test_what_is_written_comes_back(path):
     assert tree == TREE
     assert_equal(arrays, ARRAYS)
     first = path.read_bytes()
-    write(path, tree, arrays)
+    write(path, tree, {name: np.asarray(x, order="F") for name, x in arrays.items()})
     assert path.read_bytes() == first
-
-
-def test_arrays_in_any_memory_layout(path):
-    matrix = np.arange(12.0).reshape(3, 4)
-    odd = {"columns": np.asfortranarray(matrix), "every second": matrix[::2, ::-1], "T": matrix.T}
-    write(path, {}, odd)
-    assert_equal(read(path)[1], odd)
 
 
 def test_nan_in_arrays_but_not_in_text(path):
@@ -84,12 +76,6 @@ def test_the_checksum_depends_on_everything(tree, arrays):
     assert digest(tree, arrays) != digest({"a": 0}, {"x": np.zeros(1)})
 
 
-def test_the_checksum_does_not_depend_on_order_or_layout():
-    matrix = np.arange(6.0).reshape(2, 3)
-    one = digest({"a": 0, "b": 1}, {"x": matrix, "y": np.ones(1)})
-    assert one == digest({"b": 1, "a": 0}, {"y": np.ones(1), "x": np.asfortranarray(matrix)})
-
-
 @given(data=st.data())
 def test_any_changed_byte_is_noticed(data, tmp_path_factory):
     path = tmp_path_factory.mktemp("file") / "file.skg"
@@ -104,20 +90,6 @@ def test_any_changed_byte_is_noticed(data, tmp_path_factory):
         return
     assert tree == TREE  # a space more between the items of a header says nothing
     assert_equal(arrays, ARRAYS)
-
-
-def test_other_files_are_refused(path):
-    for content in (b"", b"x", to_bytes({"a": np.ones(3)}), to_bytes({}, {"skgraphkde": "{}"})):
-        path.write_bytes(content)
-        with pytest.raises(Exception, match=r"."):
-            read(path)
-    path.write_bytes(to_bytes({"a": np.ones(3)}, {"other": "1"}))
-    with pytest.raises(ValueError, match="it contains something else"):
-        read(path)
-    write(path, {"a": "checked"}, {})
-    path.write_bytes(path.read_bytes().replace(b"checked", b"changed"))
-    with pytest.raises(ValueError, match="its checksum is wrong, the file is damaged"):
-        read(path)
 
 
 # -- writing in one step ---------------------------------------------------------------------------
@@ -149,9 +121,6 @@ def test_written_whole_before_it_has_its_name(path, monkeypatch):
     monkeypatch.setattr(os, "replace", watch)
     write(path, TREE, ARRAYS)
     assert seen == [path.read_bytes()]
-    plain = path.with_name("plain")
-    plain.touch()
-    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
 
 
 def test_a_new_file_has_the_mode_of_the_old_one(path):

@@ -7,6 +7,7 @@ import pytest
 
 import skgraphkde
 from skgraphkde import GraphKDEDetector
+from skgraphkde.reporting import page, rendering
 from tests.conftest import random_graphs
 
 NAMES = [
@@ -67,3 +68,10 @@ class Parsed(HTMLParser):
         """All that the page could fetch."""
         names = ("src", "href", "data", "action", "srcset", "poster")
         return [value for _, x in self.elements for name, value in x.items() if name in names]
+
+
+def draw_little(monkeypatch):
+    """One graph, no histogram and no map: pictures take most of the time of a page."""
+    monkeypatch.setattr(page, "PICTURED", 1)
+    for name in ("distribution", "graph_map"):
+        monkeypatch.setattr(rendering.pictures, name, lambda *_: "data:image/svg+xml;base64,")

@@ -18,9 +18,11 @@ from skgraphkde.inspection import (
     results,
     view_surprises,
 )
-from skgraphkde.reporting import findings, page, rendering
+from skgraphkde.inspection.results import judge
+from skgraphkde.reporting import nodes as page_nodes
+from skgraphkde.reporting import page, rendering
 from tests.conftest import densities, random_graphs
-from tests.reporting.conftest import NAMES, Parsed
+from tests.reporting.conftest import NAMES, Parsed, draw_little
 
 pytestmark = pytest.mark.filterwarnings("ignore:node labels that fit did not see")
 
@@ -36,10 +38,17 @@ class EdgeCount(BaseGraphDetector):
         return -abs(graphs.n_edges_per_graph - self.median_)
 
 
+@pytest.fixture
+def plots():
+    """The test looks at the histogram and the map, too."""
+
+
 @pytest.fixture(autouse=True)
-def few_pictures(monkeypatch):
-    """Where they do not matter: they take most of the time."""
-    monkeypatch.setattr(page, "PICTURED", 1)
+def few_pictures(monkeypatch, request):
+    if "plots" in request.fixturenames:
+        monkeypatch.setattr(page, "PICTURED", 1)
+    else:
+        draw_little(monkeypatch)
 
 
 def labeled(*graphs):
@@ -260,10 +269,10 @@ def test_nodes_that_reasons_name_come_first_and_have_rings():
     schema = GraphSchema(node_numbers="temp", node_categories="kind")
     fitted = GraphKDEDetector(schema=schema).fit([plant(i) for i in range(40)])
     for odd in (plant(50, temp=80.0), plant(51, kind="new")):
-        (found,) = findings.findings(fitted, fitted.read([odd]), [list(odd)])
+        (found,) = judge(fitted, fitted.read([odd]), node_names=[list(odd)])
         assert found.nodes[0] == 2
-        nodes = findings.nodes(fitted, fitted.read([odd]), found)
-        assert findings.listed(nodes, found)[0] == 2
+        nodes = page_nodes.nodes_of(fitted, fitted.read([odd]), found)
+        assert page_nodes.listed(nodes, found)[0] == 2
         parsed = Parsed(skgraphkde.report(fitted, [odd]))
         cells = parsed.texts["td"]
         assert cells[cells.index("n2") - 1] == "1"
@@ -272,14 +281,14 @@ def test_nodes_that_reasons_name_come_first_and_have_rings():
 
 
 def test_colors_say_what_is_surprised(detector, new):
-    (found,) = findings.findings(detector, detector.read(new[5:6]))
+    (found,) = judge(detector, detector.read(new[5:6]))
     n = len(detector.model_.densities)
     for surprises, is_near in (([1.0] * n + [5.0], True), ([3.0] * n + [5.0], False)):
         changed = found._replace(surprises=np.array(surprises))
-        nodes = findings.nodes(detector, detector.read(new[5:6]), changed)
+        nodes = page_nodes.nodes_of(detector, detector.read(new[5:6]), changed)
         assert nodes.is_near == is_near
         order = nodes.new_from if is_near else -nodes.shares
-        assert order[findings.listed(nodes, changed)[-1]] >= order.min()
+        assert order[page_nodes.listed(nodes, changed)[-1]] >= order.min()
 
 
 def test_colors_are_full_where_shares_are_larger_than_in_known_graphs(detector, monkeypatch):
@@ -292,10 +301,10 @@ def test_colors_are_full_where_shares_are_larger_than_in_known_graphs(detector, 
     monkeypatch.setattr(page, "PICTURED", 9)
     monkeypatch.setattr(rendering.pictures, "graph_picture", drawn)
     skgraphkde.report(detector, random_graphs(4, seed=9))
-    of_views = [rendering.FULL * findings.usual_share(detector, view) for view in (0, 1)]
+    of_views = [rendering.FULL * page_nodes.usual_share(detector, view) for view in (0, 1)]
     assert {x for x in limits if x is not None} <= set(of_views)
     references, largest = detector.model_.references, []
-    for i in np.linspace(0, 29, findings.SAMPLE).astype(int):  # each by the others, slowly
+    for i in np.linspace(0, 29, page_nodes.SAMPLE).astype(int):  # each by the others, slowly
         graph, others = references[i], np.delete(np.arange(30), i)
         D = detector.model_.distances(graph)[0]
         nearest = others[np.argsort(D[others], kind="stable")[:5]]
@@ -326,7 +335,7 @@ def test_an_update_meanwhile_changes_nothing(monkeypatch, new, function):
     assert found.equals(expected) if function is results else found == expected
 
 
-def test_known_graphs_on_the_map_have_scores_of_their_own(monkeypatch, new):
+def test_known_graphs_on_the_map_have_scores_of_their_own(monkeypatch, new, plots):
     """Those of a reservoir are not the graphs of the calibration scores."""
     fitted = GraphKDEDetector(references=References("reservoir", max_references=20), random_state=0)
     fitted.fit(random_graphs(20, seed=1)).partial_fit(random_graphs(40, seed=3))
@@ -362,7 +371,7 @@ def test_it_says_what_was_not_read():
     assert "Not read" not in skgraphkde.report(fitted, [plant(50, temp=200.0)])
 
 
-def test_a_detector_without_reasons():
+def test_a_detector_without_reasons(plots):
     detector = EdgeCount().fit(random_graphs(20, seed=1))
     graphs = labeled(nx.path_graph(3), nx.star_graph(100))
     parsed = Parsed(skgraphkde.report(detector, graphs))
@@ -386,7 +395,7 @@ def test_a_detector_without_reasons():
         pytest.param({"references": "uniform"}, marks=pytest.mark.slow),
     ],
 )
-def test_other_detectors(parameters):
+def test_other_detectors(parameters, plots):
     detector = GraphKDEDetector(random_state=0, **parameters).fit(random_graphs(30, seed=1))
     parsed = Parsed(skgraphkde.report(detector, labeled(nx.path_graph(3), nx.star_graph(20))))
     headings = parsed.texts["th"]
@@ -397,13 +406,13 @@ def test_other_detectors(parameters):
 
 
 @pytest.mark.parametrize("n_nodes", [1, pytest.param(1_000, marks=pytest.mark.slow)])
-def test_one_graph_of_one_node_or_many(detector, n_nodes):
+def test_one_graph_of_one_node_or_many(detector, n_nodes, plots):
     parsed = Parsed(skgraphkde.report(detector, labeled(nx.path_graph(n_nodes))))
     assert len(parsed.rows) == len(pictures(parsed)["The graph"]) == 1
     assert max(len(svg) for svgs in pictures(parsed).values() for svg in svgs) < 200_000
 
 
-def test_the_fitted_detector_stays_as_it_was(detector, new, tmp_path):
+def test_the_fitted_detector_stays_as_it_was(detector, new, tmp_path, plots):
     detector.save(tmp_path / "before")
     skgraphkde.report(detector, new[:2])
     detector.save(tmp_path / "after")

@@ -145,13 +145,6 @@ class DoesNotSetAParameter(SizeDetector):
         return super().set_params(**params)
 
 
-@fails("check_params")
-class SetsWhateverItIsTold(SizeDetector):
-    def set_params(self, **params):
-        self.__dict__.update(params)
-        return self
-
-
 @fails("check_set_params_reaches_fit")
 class RemembersItsFirstContamination(SizeDetector):
     def fit(self, graphs, y=None):
@@ -191,14 +184,6 @@ class LooksAtY(SizeDetector):
 
 
 @fails("check_fit")
-class OverwritesAParameter(SizeDetector):
-    def fit(self, graphs, y=None):
-        super().fit(graphs)
-        self.weights = np.asarray(self.weights)
-        return self
-
-
-@fails("check_fit")
 class LearnsWithoutUnderscore(SizeDetector):
     def fit(self, graphs, y=None):
         self.n_graphs = len(graphs)
@@ -229,30 +214,11 @@ class StartsWarm(SizeDetector):
         return self
 
 
-@fails("check_fit_forgets")
-class RemembersTheLargest(SizeDetector):
-    def fit(self, graphs, y=None):
-        super().fit(graphs)
-        largest = max(map(len, graphs))
-        self.largest_ = max(largest, getattr(self, "largest_", 0))
-        self.weights_ = self.weights_ / self.largest_
-        return self
-
-
 @fails("check_fit_is_reproducible")
 class IgnoresItsSeed(SizeDetector):
     def fit(self, graphs, y=None):
         super().fit(graphs)
         self.weights_ = self.weights_ * np.random.RandomState().uniform(0.5, 1.5, 3)
-        return self
-
-
-@fails("check_fit_is_reproducible")
-class TakesSeedsOnly(SizeDetector):
-    def fit(self, graphs, y=None):
-        super().fit(graphs)
-        if not isinstance(self.random_state, int):
-            self.weights_ = np.random.RandomState().uniform(0.5, 1.5, 3)
         return self
 
 
@@ -268,15 +234,6 @@ class WritesIntoGraphs(SizeDetector):
     def _of_graph(self, graph):
         graph.graph["size"] = len(graph)
         return super()._of_graph(graph)
-
-
-@fails("check_input_unchanged")
-class EmptiesTheList(SizeDetector):
-    def score_samples(self, graphs):
-        scores = super().score_samples(graphs)
-        if isinstance(graphs, list):
-            graphs.clear()
-        return scores
 
 
 @fails("check_training_graphs_are_copied")
@@ -314,14 +271,6 @@ class TakesASingleGraph(SizeDetector):
         return super()._checked([graphs] if isinstance(graphs, nx.Graph) else graphs)
 
 
-@fails("check_bad_input")
-class DropsWhatIsNoGraph(SizeDetector):
-    def _checked(self, graphs):
-        if isinstance(graphs, list):
-            graphs = [graph for graph in graphs if graph is not None]
-        return super()._checked(graphs)
-
-
 @fails("check_nan")
 class LetsNaNPass(SizeDetector):
     def _of_graph(self, graph):
@@ -352,23 +301,10 @@ class SinglePrecision(SizeDetector):
         return super().score_samples(graphs).astype(np.float32)
 
 
-@fails("check_scores")
-class LogarithmOfNoEdges(SizeDetector):
-    def score_samples(self, graphs):
-        scores = super().score_samples(graphs)
-        return np.where([graph.size() > 0 for graph in graphs], scores, -np.inf)
-
-
 @fails("check_decision_function")
 class AddsTheOffset(SizeDetector):
     def decision_function(self, graphs):
         return self.score_samples(graphs) + self.offset_
-
-
-@fails("check_predict")
-class VerdictsAreFloats(SizeDetector):
-    def predict(self, graphs):
-        return super().predict(graphs).astype(float)
 
 
 @fails("check_predict")
@@ -381,14 +317,6 @@ class VerdictsUpsideDown(SizeDetector):
 class FitPredictFitsACopy(SizeDetector):
     def fit_predict(self, graphs, y=None):
         return SizeDetector(**self.get_params()).fit_predict(graphs)
-
-
-@fails("check_contamination")
-class IgnoresContamination(SizeDetector):
-    def fit(self, graphs, y=None):
-        super().fit(graphs)
-        self.offset_ = np.quantile(self.training_scores_, 0.5)
-        return self
 
 
 @fails("check_anomalies_score_lower")
@@ -444,12 +372,6 @@ class SubtractsTheMean(SizeDetector):
 
 
 @fails("check_other_graphs")
-class SortsBySize(SizeDetector):
-    def score_samples(self, graphs):
-        return super().score_samples(sorted(self._checked(graphs), key=len))
-
-
-@fails("check_other_graphs")
 class Squeezes(SizeDetector):
     def score_samples(self, graphs):
         return np.squeeze(super().score_samples(graphs))
@@ -460,13 +382,6 @@ class LooksAtTheFirstNode(SizeDetector):
     def _of_graph(self, graph):
         size, density, attribute = super()._of_graph(graph)
         return size, density + graph.degree[next(iter(graph))], attribute
-
-
-@fails("check_nodes")
-class LooksAtNodeZero(SizeDetector):
-    def _of_graph(self, graph):
-        size, density, attribute = super()._of_graph(graph)
-        return size, density + (0 in graph), attribute
 
 
 @fails("check_methods_keep_state")
@@ -535,12 +450,9 @@ def test_every_check_has_its_fault():
     "estimator",
     [
         pytest.param(SizeDetector(), id="by size"),
-        pytest.param(GraphKDEDetector(), id="default"),
         pytest.param(NodeFeatures(), id="features"),
         pytest.param(
-            GraphKDEDetector(
-                encoder=GCN(hidden_dim=8), training=Contrastive(max_iter=2), random_state=0
-            ),
+            GraphKDEDetector(encoder=GCN(hidden_dim=8), training=Contrastive(max_iter=2)),
             id="gcn",
             marks=pytest.mark.slow,
         ),
@@ -554,22 +466,15 @@ def test_sound_estimators_pass(estimator):
         assert names(results, "skipped") == []
 
 
-TYPED = ("check_input_unchanged", "check_nan", "check_anomalies_score_lower", "check_nodes")
-
-
 @pytest.mark.filterwarnings("ignore:edge categories that fit did not see")
-@pytest.mark.parametrize("check", TYPED)
+@pytest.mark.parametrize(
+    "check",
+    ["check_input_unchanged", "check_nan", "check_anomalies_score_lower", "check_nodes"],
+)
 def test_directed_and_typed_graphs(check):
     """Those checks that read data of edges, or write them anew."""
     typed = graph_estimator_checks(GraphKDEDetector(), graphs="typed")
     next(each for _, each in typed if each.__name__ == check)(GraphKDEDetector())
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:edge categories that fit did not see")
-def test_all_checks_of_directed_and_typed_graphs():
-    results = check_graph_estimator(GraphKDEDetector(), graphs="typed")
-    assert {"check_nodes", "check_nan"} <= set(names(results, "passed"))
 
 
 def test_the_first_failure_is_raised():
@@ -586,13 +491,10 @@ def test_what_the_estimator_lacks_is_skipped():
     assert "check_transform" in names(results, "passed")
 
 
-@pytest.mark.parametrize("kind", ["pairs", "GraphBatch"])
-def test_graphs_of_the_caller(kind):
-    """Checks that change networkx graphs are skipped."""
-    graphs = random_graphs(16, labels=None)
-    pairs = [(nx.to_numpy_array(graph), None) for graph in graphs]
-    given = pairs if kind == "pairs" else read_graphs(graphs)
-    results = check_graph_estimator(NodeFeatures(), graphs=given)
+def test_graphs_of_the_caller():
+    """Checks that change networkx graphs are skipped for others."""
+    graphs = read_graphs(random_graphs(16, labels=None))
+    results = check_graph_estimator(NodeFeatures(), graphs=graphs)
     assert {"check_nodes", "check_nan"} <= set(names(results, "skipped"))
     assert "check_other_graphs" in names(results, "passed")
 

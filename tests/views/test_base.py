@@ -9,8 +9,9 @@ import skgraphkde
 from skgraphkde import GraphKDEDetector, GraphSchema, Novelty, Rarity, References, View
 from skgraphkde.calibration import finite
 from skgraphkde.inspection import explain, view_surprises
+from skgraphkde.inspection.results import judge
 from skgraphkde.persistence.registry import _classes
-from skgraphkde.reporting import findings
+from skgraphkde.reporting import nodes as page_nodes
 from tests.cli.conftest import run
 from tests.conftest import densities, random_graphs
 from tests.graphs.test_relations import typed_graphs
@@ -147,11 +148,12 @@ def test_nodes_have_shares_if_it_alone_is_surprised():
     detector = GraphKDEDetector(views=("density", DegreeEntropy())).fit(TRAIN)
     batch = detector.read(random_graphs(40, seed=9, max_nodes=25))
     n_near = 0
-    for i, finding in enumerate(findings.findings(detector, batch)):
-        nodes = findings.nodes(detector, batch[i : i + 1], finding)
+    for i, judged in enumerate(judge(detector, batch)):
+        nodes = page_nodes.nodes_of(detector, batch[i : i + 1], judged)
         largest = np.argsort(-nodes.shares, kind="stable").tolist()
-        others = [node for node in largest if node not in finding.nodes]
-        assert findings.listed(nodes, finding) == finding.nodes + others[: findings.LARGEST]
+        others = [node for node in largest if node not in judged.nodes]
+        listed = page_nodes.listed(nodes, judged)
+        assert listed == judged.nodes + others[: page_nodes.LARGEST]
         n_near += nodes.is_near
     assert n_near > 5
 

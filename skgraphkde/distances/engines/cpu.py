@@ -2,36 +2,103 @@
 
 The engine takes points and weights on them, and returns weighted sums over pairs of points, and
 their gradients. A matrix product computes the squared distances of a tile, and compiled loops do
-the rest while the tile is in the cache. Tiles and results do not depend on the number of threads.
+the rest while the tile is in the cache. Results do not depend on the number of threads.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from itertools import product
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde.computing.blocks import working_memory
-from skgraphkde.computing.threads import n_threads
+from skgraphkde.computing.pool import in_threads, ranges_of
+from skgraphkde.computing.threads import n_threads, one_blas_thread
 from skgraphkde.distances.engines import cpu_loops
-from skgraphkde.distances.engines.cpu_support import Support, Weights, center_of
-from skgraphkde.distances.engines.cpu_threads import ranges_of, threads
 
-# Numbers of points of a row tile and of a column tile, whose arrays fit into the cache.
-ROW_TILE, COLUMN_TILE = 384, 192
-# Number of points of a row tile if there are few columns, such as the points of one graph.
-TALL_TILE = 1536
-# Bytes of the sums of row tiles that fit into the cache.
-SMALL_SUMS = 2**20
-# With fewer columns, the threads share the gammas instead of the columns.
-FEW_COLUMNS = 32
-# Random features per job.
+# Number of points of a tile; the arrays of two tiles fit into the cache.
+TILE = 256
+# Bytes that fit into the cache.
+CACHE = 2**20
+# Largest number of random features of a job.
 FREQUENCIES = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """Points and weights on them, in the form of the compiled loops.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, d)
+        Points relative to a center, which reduces cancellation.
+    center : ndarray of shape (d,)
+    norms : ndarray of shape (n_points,)
+        Squared norms of the points.
+    n_measures : int
+    runs : tuple of ndarrays
+        Weights, sorted by tiles, then by measure:
+
+        - weight of each entry, and index of its point in the tile, shape (nnz,);
+        - ends of runs, the entries of one measure in one tile, shape (n_runs + 1,);
+        - measure of each run, shape (n_runs,);
+        - ends of the runs of each tile, shape (n_tiles + 1,).
+    """
+
+    points: np.ndarray
+    center: np.ndarray
+    norms: np.ndarray
+    n_measures: int
+    runs: tuple[np.ndarray, ...]
+
+    @classmethod
+    def of(cls, points: np.ndarray, W: sp.csr_array, center: np.ndarray | None = None) -> Support:
+        """Prepare points and weights.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n_points, d)
+        W : csr_array of shape (n_measures, n_points)
+        center : ndarray of shape (d,), default=None
+            None is the center of the points.
+
+        Returns
+        -------
+        Support
+        """
+        center = center_of(points) if center is None else center
+        points = np.ascontiguousarray(points - center)
+        measure = np.repeat(np.arange(W.shape[0]), np.diff(W.indptr))
+        tile, position = np.divmod(W.indices.astype(np.intp), TILE)
+        order = np.lexsort((measure, tile))
+        tile, measure = tile[order], measure[order]
+        firsts = np.flatnonzero(np.append(True, (np.diff(tile) != 0) | (np.diff(measure) != 0)))
+        tiles = np.searchsorted(tile[firsts], np.arange(-(-len(points) // TILE) + 1))
+        weights = W.data[order].astype(points.dtype, copy=False)
+        ends = np.append(firsts, W.nnz)
+        runs = weights, position[order], ends, measure[firsts], tiles
+        return cls(points, center, np.einsum("pk,pk->p", points, points), W.shape[0], runs)
+
+    @property
+    def n_tiles(self) -> int:
+        """Number of tiles of points."""
+        return len(self.runs[-1]) - 1
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
+        """Points, their squared norms, and weights."""
+        return self.points, self.norms, self.runs
+
+    def tile(self, t: int) -> tuple[np.ndarray, np.ndarray]:
+        """Points of a tile, and their squared norms."""
+        points = slice(t * TILE, (t + 1) * TILE)
+        return self.points[points], self.norms[points]
 
 
 def kernel_means(
@@ -58,35 +125,130 @@ def kernel_means(
     -------
     ndarray of shape (n_gammas, W.shape[0], V.shape[0])
     """
-    tiling, is_swapped = tiling_of(x, W, y, V, gammas, memo)
-    means = tiling.means()
-    return means.swapaxes(1, 2) if is_swapped else means
+    return means_of(*supports(x, W, y, V, memo), gammas)
 
 
-def tiling_of(
+def supports(
     x: np.ndarray,
     W: sp.csr_array,
     y: np.ndarray | None,
     V: sp.csr_array | None,
-    gammas: Sequence[float],
     memo: dict[str, Any] | None = None,
-) -> tuple[Tiling, bool]:
-    """Plan the tiles of :func:`kernel_means`, which has the same parameters.
+) -> tuple[Support, Support]:
+    """Prepare the points and weights of :func:`kernel_means`, around one center.
+
+    Parameters
+    ----------
+    x, W, y, V, memo
+        As for :func:`kernel_means`.
 
     Returns
     -------
-    tiling : Tiling
-    is_swapped : bool
-        Whether its rows are points of `y`, and its columns points of `x`.
+    tuple of two Support
+        The same object twice if `y` is None.
     """
     if y is None or V is None:
-        support = Support(x, W)
-        return Tiling(support, support, gammas), False
-    y_support = Support.kept(y, V, {} if memo is None else memo)
-    x_support = Support(x, W, y_support)
-    if len(x) <= ROW_TILE < len(y):  # many row tiles, because the threads share them
-        return Tiling(y_support, x_support, gammas), True
-    return Tiling(x_support, y_support, gammas), False
+        support = Support.of(x, W)
+        return support, support
+    memo = {} if memo is None else memo
+    if "support" not in memo:
+        memo["support"] = Support.of(y, V)
+    columns = memo["support"]
+    return Support.of(x, W, columns.center), columns
+
+
+@one_blas_thread()  # once, and not for each group of tiles
+def means_of(rows: Support, columns: Support, gammas: Sequence[float]) -> np.ndarray:
+    """Weighted means of the kernels.
+
+    If the supports are the same, only one of two mirror images is computed: the result is H + H',
+    with H the tiles above the diagonal and half of those on it.
+
+    Parameters
+    ----------
+    rows, columns : Support
+    gammas : sequence of float
+
+    Returns
+    -------
+    ndarray of shape (n_gammas, rows.n_measures, columns.n_measures)
+    """
+    if rows.n_tiles == 1 < columns.n_tiles:  # sum over few points first
+        return means_of(columns, rows, gammas).swapaxes(1, 2)
+    scales, m = np.array(gammas, rows.points.dtype), columns.n_measures
+    out = np.zeros((len(scales), rows.n_measures, m), scales.dtype)
+
+    def column_sums(tile: int) -> np.ndarray:
+        x, norms = rows.tile(tile)
+        sums = np.zeros((len(scales), m, len(x)), x.dtype)
+        own = tile if rows is columns else -1
+        cpu_loops.column_sums(x, norms, *columns.arrays, TILE, own, scales, sums)
+        return sums
+
+    def add_rows(parts: list[tuple[int, np.ndarray]], measures: tuple[int, int]) -> None:
+        for tile, sums in parts:
+            cpu_loops.add_row_sums(sums, rows.runs, tile, *measures, out)
+
+    work = _work(rows, columns, gammas)
+    for tiles in _groups(rows.n_tiles, scales.nbytes * m * TILE):
+        parts = list(zip(tiles, in_threads(column_sums, tiles, work), strict=True))
+        in_threads(partial(add_rows, parts), ranges_of(m, len(tiles)), work)
+    if rows is columns:
+        for of_gamma in out:
+            of_gamma += of_gamma.T.copy()  # in place, to save memory
+    return out
+
+
+@one_blas_thread()
+def gradients_of(
+    rows: Support, columns: Support, gammas: Sequence[float], grad: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gradients of sum(grad * means_of(rows, columns, gammas)) in the points.
+
+    The kernels are computed again, because fetching their squared distances from memory would take
+    as long as their matrix product.
+
+    Parameters
+    ----------
+    rows, columns : Support
+        If they are the same, the sum of the two results is the gradient.
+    gammas : sequence of float
+    grad : ndarray of shape (n_gammas, rows.n_measures, columns.n_measures)
+
+    Returns
+    -------
+    of_rows, of_columns : ndarray of shape (n_points, d)
+    """
+    symmetric, scales = rows is columns, np.array(gammas, rows.points.dtype)
+    G = np.ascontiguousarray(grad + grad.swapaxes(1, 2) if symmetric else grad)
+    of_rows, of_columns = np.empty_like(rows.points), np.zeros_like(columns.points)
+
+    def of_tile(tile: int) -> np.ndarray:
+        (x, norms), own = rows.tile(tile), tile if symmetric else -1
+        of_x, of_y = of_rows[tile * TILE : (tile + 1) * TILE], np.zeros_like(columns.points)
+        arrays = *columns.arrays, TILE, own, scales, G
+        cpu_loops.row_gradients(x, norms, rows.runs, tile, *arrays, of_x, of_y)
+        return of_y
+
+    for tiles in _groups(rows.n_tiles, of_columns.nbytes):
+        for part in in_threads(of_tile, tiles, _work(rows, columns, gammas)):
+            of_columns += part  # in order, so that the result does not depend on the threads
+    return of_rows, of_columns
+
+
+def _groups(n_tiles: int, n_bytes: int) -> list[range]:
+    """Split tiles, with results of `n_bytes` each, into groups that are at work together.
+
+    A group has a tile for each thread, or more if the results fit into the cache, but not more than
+    fit into a quarter of working_memory.
+    """
+    wanted = max(n_threads(), CACHE // n_bytes)
+    size = max(1, min(wanted, working_memory() // (4 * n_bytes)))
+    return [range(i, min(i + size, n_tiles)) for i in range(0, n_tiles, size)]
+
+
+def _work(rows: Support, columns: Support, gammas: Sequence[float]) -> float:
+    return float(len(gammas)) * len(rows.points) * len(columns.points)
 
 
 def self_means(x: np.ndarray, W: sp.csr_array, gammas: Sequence[float]) -> np.ndarray:
@@ -102,14 +264,11 @@ def self_means(x: np.ndarray, W: sp.csr_array, gammas: Sequence[float]) -> np.nd
     -------
     ndarray of shape (n_gammas, n_measures)
     """
-    weights, scales = Weights(W, x.dtype), np.array(gammas, x.dtype)
+    points, weights, scales = np.ascontiguousarray(x), _csr(W, x.dtype), np.array(gammas, x.dtype)
     out = np.empty((len(scales), W.shape[0]), x.dtype)
-    points, low = np.ascontiguousarray(x), lowest_exponent(x.dtype)
-    with threads(len(scales) * weights.pairs.sum()) as run:
-        run(
-            lambda part: cpu_loops.own_sums(points, scales, low, weights.by_row, *part, out),
-            weights.parts(),
-        )
+    in_threads(
+        lambda part: cpu_loops.own_sums(points, scales, weights, *part, out), *_own_pairs(W, gammas)
+    )
     return out
 
 
@@ -128,20 +287,28 @@ def self_gradient(
     -------
     ndarray of shape (n_points, d)
     """
-    weights, scales = Weights(W, x.dtype), np.array(gammas, x.dtype)
-    points, G = np.ascontiguousarray(x), np.ascontiguousarray(grad)
-    low, (data, indices, _) = lowest_exponent(x.dtype), weights.by_row
-    of_entries = np.zeros((len(data), x.shape[1]), x.dtype)
-    with threads(len(scales) * weights.pairs.sum()) as run:
-        run(
-            lambda part: cpu_loops.own_gradients(
-                points, scales, low, weights.by_row, G, *part, of_entries
-            ),
-            weights.parts(),
-        )
+    points, weights, scales = np.ascontiguousarray(x), _csr(W, x.dtype), np.array(gammas, x.dtype)
+    of_entries, G = np.zeros((W.nnz, x.shape[1]), x.dtype), np.ascontiguousarray(grad)
+    in_threads(
+        lambda part: cpu_loops.own_gradients(points, scales, weights, G, *part, of_entries),
+        *_own_pairs(W, gammas),
+    )
     grad_x = np.zeros_like(points)
-    np.add.at(grad_x, indices, of_entries)
+    np.add.at(grad_x, W.indices, of_entries)
     return grad_x
+
+
+def _csr(W: sp.csr_array, dtype: np.dtype) -> tuple[np.ndarray, ...]:
+    return W.data.astype(dtype, copy=False), W.indices.astype(np.intp), W.indptr.astype(np.intp)
+
+
+def _own_pairs(W: sp.csr_array, gammas: Sequence[float]) -> tuple[list[tuple[int, int]], float]:
+    """Ranges of measures with about equal numbers of pairs, and the number of kernel values."""
+    n_pairs = np.cumsum(np.diff(W.indptr).astype(np.int64) ** 2)
+    n_parts = 8 * n_threads()
+    cuts = np.searchsorted(n_pairs, n_pairs[-1] * np.arange(1, n_parts) / n_parts)
+    edges = np.unique([0, *cuts, len(n_pairs)]).tolist()
+    return list(pairwise(edges)), float(len(gammas) * n_pairs[-1])
 
 
 def feature_means(
@@ -161,7 +328,67 @@ def feature_means(
     ndarray of shape (n_gammas, n_measures, 2 * n_frequencies)
         Means divided by sqrt(n_frequencies).
     """
-    return Features(W, gammas, frequencies.astype(x.dtype, copy=False)).means(x)
+    n = frequencies.shape[1]
+    weights = (W / math.sqrt(n)).astype(x.dtype)
+    out = np.empty((len(gammas), W.shape[0], 2, n), x.dtype)
+
+    def write(some: slice) -> None:
+        projections = x @ frequencies[:, some].astype(x.dtype)
+        for of_gamma, gamma in zip(out, gammas, strict=True):
+            cosines, sines = _cosines_sines(math.sqrt(2 * gamma) * projections)
+            of_gamma[:, 0, some], of_gamma[:, 1, some] = weights @ cosines, weights @ sines
+
+    in_threads(write, _parts_of(n), float(len(gammas) * len(x) * n))
+    return out.reshape(*out.shape[:2], -1)
+
+
+def feature_gradient(
+    x: np.ndarray,
+    W: sp.csr_array,
+    gammas: Sequence[float],
+    frequencies: np.ndarray,
+    grad: np.ndarray,
+) -> np.ndarray:
+    """Gradient of sum(grad * feature_means) in the points.
+
+    Parameters
+    ----------
+    x, W, gammas, frequencies
+        As for :func:`feature_means`.
+    grad : ndarray of shape (n_gammas, n_measures, 2 * n_frequencies)
+
+    Returns
+    -------
+    ndarray of shape (n_points, d)
+    """
+    n = frequencies.shape[1]
+    by_point = (W.T / math.sqrt(n)).astype(x.dtype).tocsr()
+    of_features = grad.reshape(*grad.shape[:2], 2, n)
+
+    def gradient_of(some: slice) -> np.ndarray:
+        directions = frequencies[:, some].astype(x.dtype)
+        projections, slopes = x @ directions, 0.0
+        for of_gamma, gamma in zip(of_features, gammas, strict=True):
+            scale = math.sqrt(2 * gamma)
+            cosines, sines = _cosines_sines(scale * projections)
+            of_cosines, of_sines = by_point @ of_gamma[:, 0, some], by_point @ of_gamma[:, 1, some]
+            slopes = slopes + scale * (of_sines * cosines - of_cosines * sines)
+        return slopes @ directions.T
+
+    return sum(in_threads(gradient_of, _parts_of(n), float(len(gammas) * len(x) * n)))
+
+
+def _parts_of(n_frequencies: int) -> list[slice]:
+    return [slice(f, f + FREQUENCIES) for f in range(0, n_frequencies, FREQUENCIES)]
+
+
+def _cosines_sines(angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cosines and sines; NumPy is fast in single precision only: 15 ns in double, the loop 2 ns."""
+    if angles.dtype != np.float64:
+        return np.cos(angles), np.sin(angles)
+    cosines, sines = np.empty_like(angles), np.empty_like(angles)
+    cpu_loops.write_cosines_sines(angles.ravel(), cosines.ravel(), sines.ravel())
+    return cosines, sines
 
 
 def squared_distances(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -182,187 +409,14 @@ def squared_distances(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return (norms - 2 * x @ y.T).clip(min=0)
 
 
-def lowest_exponent(dtype: np.dtype) -> Any:
-    """Lower bound of the exponents of kernels, in the precision `dtype`.
+def center_of(points: np.ndarray) -> np.ndarray:
+    """Point nearest to 0 in the bounding box of the points, shape (d,).
 
-    exp is slow where it underflows, and so is arithmetic with denormal results; most pairs of nodes
-    are in this range. The bound is the logarithm of the square root of the smallest number, 1e-19
-    in single precision, which changes no mean and does not underflow in products with weights.
+    Subtracting it brings distant points close to 0, and at most doubles the distance of a point
+    from 0. Unlike a mean, it does not let one very distant point change the rounding of others. In
+    single precision, which only training uses, the center is the mean: the points are standardized
+    together, and the course of the training depends on rounding.
     """
-    return dtype.type(math.log(float(np.finfo(dtype).tiny)) / 2)
-
-
-# -- tiles -----------------------------------------------------------------------------------------
-
-
-class Tiling:
-    """Pairs of tiles of x and y, and the sums over them.
-
-    K is computed again for the gradient, because fetching its squared distances from memory would
-    take as long as their matrix product. If x and y are the same, only one of two mirror images is
-    computed: the result is H + H', with H the tiles above the diagonal and half of those on it.
-
-    Parameters
-    ----------
-    x, y : Support
-        Supports with the same center; the same object if the result is symmetric.
-    gammas : sequence of float
-    """
-
-    def __init__(self, x: Support, y: Support, gammas: Sequence[float]) -> None:
-        self.x, self.y, self.symmetric = x, y, x is y
-        self.gammas = np.array(gammas, x.points.dtype)
-        self.lowest = lowest_exponent(x.points.dtype)
-        self.shape = (len(gammas), x.weights.matrix.shape[0], y.weights.matrix.shape[0])
-        # The sums of all row tiles in work may take a quarter of working_memory.
-        bytes_per_point = len(gammas) * self.shape[2] * self.gammas.itemsize
-        fits = max(1, working_memory() // 4 // bytes_per_point)
-        height = TALL_TILE if len(y.points) <= COLUMN_TILE * ROW_TILE // TALL_TILE else ROW_TILE
-        self.height, self.width = min(height, fits), COLUMN_TILE
-        if self.symmetric:  # a row tile consists of whole column tiles
-            self.width = min(self.height, self.width)
-            self.height -= self.height % self.width
-        tiles = range(-(-len(x.points) // self.height))
-        at_no_cost = SMALL_SUMS // (bytes_per_point * self.height)
-        n_at_once = max(1, min(n_threads(), fits // self.height), min(len(tiles), at_no_cost))
-        self.groups = [tiles[i : i + n_at_once] for i in range(0, len(tiles), n_at_once)]
-        self.row_runs = x.weights.in_tiles(self.height)
-
-    def means(self) -> np.ndarray:
-        """Weighted means of the kernels, shape (n_gammas, n_measures_x, n_measures_y)."""
-        out, x = np.zeros(self.shape, self.gammas.dtype), self.x.points
-        runs, (n_gammas, _, m) = self.y.weights.in_tiles(self.width), self.shape
-        # The threads share the columns, or the gammas if there are few columns.
-        n_parts = len(self.groups[0]) if m >= FEW_COLUMNS else 1
-        step = n_gammas if m >= FEW_COLUMNS else 1
-        gammas = [slice(s, s + step) for s in range(0, n_gammas, step)]
-        parts = list(product(gammas, ranges_of(m, n_parts)))
-
-        def sum_columns(job: tuple[int, np.ndarray]) -> None:
-            tile, sums = job
-            operands, met = self._operands(tile)
-            cpu_loops.column_sums(*operands, runs, *met, sums)
-
-        def add_rows(jobs: list[tuple[int, np.ndarray]], part: tuple[slice, tuple]) -> None:
-            some, columns = part
-            for tile, sums in jobs:
-                cpu_loops.add_row_sums(sums[some], self.row_runs, tile, *columns, out[some])
-
-        with threads(self._work) as run:
-            for group in self.groups:
-                jobs = [(t, np.empty((n_gammas, m, len(x[self._row(t)])), x.dtype)) for t in group]
-                run(sum_columns, jobs)
-                run(partial(add_rows, jobs), parts)
-        if self.symmetric:
-            for means in out:
-                means += means.T.copy()  # in place, to save memory
-        return out
-
-    def gradients(self, grad: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Gradients of sum(grad * means) in the points of x and y."""
-        grad = np.ascontiguousarray(grad + grad.swapaxes(1, 2) if self.symmetric else grad)
-        by_point = self.y.weights.by_point
-        grad_x, grad_y = np.empty_like(self.x.points), np.zeros_like(self.y.points)
-        parts = np.empty((len(self.groups[0]), *grad_y.shape), grad_y.dtype)
-
-        def add_row(job: tuple[int, np.ndarray]) -> None:
-            tile, grad_y_part = job
-            operands, met = self._operands(tile)
-            runs, grad_x_part = (self.row_runs, tile, by_point, grad), grad_x[self._row(tile)]
-            cpu_loops.row_gradients(*operands, *runs, *met, grad_x_part, grad_y_part)
-
-        with threads(self._work) as run:
-            for group in self.groups:
-                run(add_row, zip(group, parts, strict=False))
-                # Summed in order, so that the result does not depend on the threads.
-                for tile, grad_y_part in zip(group, parts, strict=False):
-                    start = self._met(tile)[0] * self.width
-                    grad_y[start:] += grad_y_part[start:]
-        return grad_x, grad_y
-
-    @property
-    def _work(self) -> float:
-        return float(len(self.gammas)) * len(self.x.points) * len(self.y.points)
-
-    def _row(self, tile: int) -> slice:
-        return slice(tile * self.height, (tile + 1) * self.height)
-
-    def _met(self, tile: int) -> tuple[int, int, int]:
-        """First column tile for a row tile, first column tile with weight 1, and tile width."""
-        per_row = self.height // self.width
-        first, whole = (per_row * tile, per_row * (tile + 1)) if self.symmetric else (0, 0)
-        return first, whole, self.width
-
-    def _operands(self, tile: int) -> tuple[tuple, tuple[int, int, int]]:
-        """Arguments of the compiled loops for a row tile, and its column tiles."""
-        row = self._row(tile)
-        points, norms = (self.x.points[row], self.y.points), (self.x.norms[row], self.y.norms)
-        return (points, norms, self.gammas, self.lowest), self._met(tile)
-
-
-class Features:
-    """Means of random features, in jobs of several frequencies each."""
-
-    def __init__(self, W: sp.csr_array, gammas: Sequence[float], frequencies: np.ndarray) -> None:
-        self.frequencies, self.n_measures = frequencies, W.shape[0]
-        self.scales = np.sqrt(2 * np.array(gammas)).astype(frequencies.dtype)
-        self.norm = frequencies.dtype.type(1 / math.sqrt(frequencies.shape[1]))
-        self.by_point = Weights(W, frequencies.dtype).by_point
-
-    @property
-    def _jobs(self) -> list[slice]:
-        n = self.frequencies.shape[1]
-        return [slice(f, min(f + FREQUENCIES, n)) for f in range(0, n, FREQUENCIES)]
-
-    def _work(self, x: np.ndarray) -> float:
-        return len(self.scales) * len(x) * self.frequencies.shape[1]
-
-    def means(self, x: np.ndarray) -> np.ndarray:
-        """Cosines of all frequencies, then sines, shape (n_gammas, n_measures, 2 n)."""
-        n = self.frequencies.shape[1]
-        out = np.empty((len(self.scales), self.n_measures, 2, n), x.dtype)
-
-        def add_frequencies(job: slice) -> None:
-            some = np.ascontiguousarray(self.frequencies[:, job])
-            sums = np.zeros((*out.shape[:2], 2 * some.shape[1]), x.dtype)
-            by_point = (self.norm * self.by_point[0], *self.by_point[1:])
-            for first in range(0, len(x), COLUMN_TILE):
-                projection = x[first : first + COLUMN_TILE] @ some
-                cpu_loops.add_feature_sums(projection, self.scales, by_point, first, sums)
-            out[..., job] = sums.reshape(*out.shape[:3], -1)
-
-        with threads(self._work(x)) as run:
-            run(add_frequencies, self._jobs)
-        return out.reshape(*out.shape[:2], 2 * n)
-
-    def gradient(self, x: np.ndarray, grad: np.ndarray) -> np.ndarray:
-        """Compute the gradient of sum(grad * means) in the points.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_points, d)
-        grad : ndarray of shape (n_gammas, n_measures, 2 * n_frequencies)
-
-        Returns
-        -------
-        ndarray of shape (n_points, d)
-        """
-        grad_features = grad.reshape(*grad.shape[:2], 2, -1)
-
-        def gradient_of(job: slice) -> np.ndarray:
-            some = np.ascontiguousarray(self.frequencies[:, job])
-            G = np.ascontiguousarray(self.norm * grad_features[..., job])
-            G = G.reshape(*grad.shape[:2], -1)
-            grad_x = np.empty_like(x)
-            for first in range(0, len(x), COLUMN_TILE):
-                tile = slice(first, first + COLUMN_TILE)
-                projection = x[tile] @ some
-                grad_projection = np.empty_like(projection)
-                cpu_loops.feature_gradients(
-                    projection, self.scales, self.by_point, first, G, grad_projection
-                )
-                grad_x[tile] = grad_projection @ some.T
-            return grad_x
-
-        with threads(self._work(x)) as run:
-            return sum(run(gradient_of, self._jobs))
+    if points.dtype != np.float64:
+        return points.mean(axis=0)
+    return points.min(axis=0).clip(min=0) + points.max(axis=0).clip(max=0)

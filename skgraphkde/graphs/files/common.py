@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,6 @@ from skgraphkde.graphs.schema import CONVENTIONS, KINDS, GraphSchema
 # An error is in the place of a graph that cannot be read, where the others can.
 Graphs = Iterable[tuple[str, nx.Graph | ValueError]]
 
-# How many times larger than a packed file its contents may be; graphs have a ratio of about 10.
-LARGEST_RATIO = 100
-
 
 class DamagedError(ValueError):
     """A file whose packing is broken; the message names the file and the cure."""
@@ -35,32 +33,21 @@ def reason(error: Exception) -> str:
         return "it is nested too deeply"
     if isinstance(error, KeyError):
         return f"{error} is missing"
+    if isinstance(error, MemoryError):
+        return "it takes more memory than there is"
     return str(error) or type(error).__name__
-
-
-def largest_size(path: Path) -> int:
-    """The number of bytes that a packed file may expand to, so that none fills the memory."""
-    return LARGEST_RATIO * path.stat().st_size + 2**20
 
 
 def read_content(path: Path) -> bytes:
     """The contents of a file, unpacked if its name ends in ".gz"."""
     if path.suffix.lower() != ".gz":
         return path.read_bytes()
-    limit = largest_size(path)
     try:
-        with gzip.open(path) as file:
-            content = file.read(limit + 1)
+        return gzip.decompress(path.read_bytes())
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise DamagedError(
             f"{path} is damaged or not a gzip file ({error}): delete it and get another copy"
         ) from error
-    if len(content) > limit:
-        raise DamagedError(
-            f"{path} would expand to more than {limit} bytes, {LARGEST_RATIO} times its size: "
-            "unpack it, if it is a graph"
-        )
-    return content
 
 
 def numbered(graphs: Iterable[nx.Graph]) -> Graphs:
@@ -75,9 +62,7 @@ def single_or_numbered(graphs: list[nx.Graph]) -> Graphs:
     return [("", graphs[0])] if len(graphs) == 1 else numbered(graphs)
 
 
-def check_nodes_and_edges(
-    nodes: Sequence[Hashable], edges: Iterable[tuple[Hashable, Hashable]]
-) -> None:
+def check_nodes_and_edges(nodes: Sequence[Hashable], edges: Iterable[Sequence[Hashable]]) -> None:
     """Raise a ValueError if a node is listed twice, or an edge ends at one that is not listed.
 
     networkx would merge the first and add the second without a word.
@@ -85,29 +70,24 @@ def check_nodes_and_edges(
     Parameters
     ----------
     nodes : sequence of hashable
-    edges : iterable of (hashable, hashable)
+    edges : iterable of pairs of hashable
     """
-    twice = first_repeated(nodes)
-    if twice is not None:
-        raise ValueError(f"the node {twice!r} is listed twice: list it once")
+    twice = repeated(nodes)
+    if twice:
+        raise ValueError(f"the node {twice[0]!r} is listed twice: list it once")
     known = set(nodes)
     for u, v in edges:
-        if u not in known or v not in known:
-            end = u if u not in known else v
-            raise ValueError(
-                f"the edge ({u!r}, {v!r}) ends at {end!r}, a node that is not listed: list all "
-                "nodes"
-            )
+        for end in (u, v):
+            if end not in known:
+                raise ValueError(
+                    f"the edge ({u!r}, {v!r}) ends at {end!r}, a node that is not listed: list "
+                    "all nodes"
+                )
 
 
-def first_repeated(names: Iterable[Any]) -> Any:
-    """The first name that was there before; None if there is none."""
-    seen: set[Any] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
+def repeated(names: Iterable[Any]) -> list[Any]:
+    """The names that are there more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def names_read(schema: GraphSchema, part: str) -> list[str] | None:

@@ -18,22 +18,25 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
+from collections.abc import Iterator
 from math import inf
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
-from skgraphkde.graphs.files.common import Graphs, first_repeated, read_content
+from skgraphkde.graphs.files.common import Graphs, read_content, repeated
 from skgraphkde.graphs.files.molecules import read_smiles
 from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
 
 ENDS = (("source", "target"), ("from", "to"))
 IDS = ("id", "node")
-INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
-NUMBER = re.compile(r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE)
-NOT_FINITE = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
+NUMBER = re.compile(
+    r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
+)
+
+Table = dict[str, list[str]]  # the cells of each column
 
 
 def is_node_table(path: Path) -> bool:
@@ -49,13 +52,10 @@ def node_table_of(path: Path) -> Path | None:
     ValueError
         If there are two.
     """
-    name = path.name if path.suffix.lower() != ".gz" else path.name[:-3]
-    stem, suffix = name[:-4], name[-4:]
-    names = dict.fromkeys(
-        f"{stem}.nodes{end}{gz}" for end in (suffix, ".csv") for gz in ("", ".gz")
-    )
-    found = [path.with_name(name) for name in names if path.with_name(name).exists()]
-    if len(found) > 1 and not found[0].samefile(found[1]):
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    tables = [path.with_name(f"{plain.stem}.nodes{plain.suffix}{gz}") for gz in ("", ".gz")]
+    found = [table for table in tables if table.exists()]
+    if len(found) > 1:
         raise ValueError(f"there are two tables of its nodes, {found[0]} and {found[1]}: keep one")
     return found[0] if found else None
 
@@ -69,7 +69,7 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
     schema : GraphSchema
         The names of what is read.
     """
-    edges = cells_of(path)
+    edges = read_cells(path)
     smiles = [name for name in edges if "smiles" in name.lower()]
     if len(smiles) == 1:
         return _read_molecules(edges, smiles[0], schema)
@@ -94,8 +94,7 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
                         "there, or none"
                     )
     listed, count = [], Counter[tuple]()
-    records = typed_records(edges, len(sources), schema, "edge")
-    for u, v, data in zip(sources, targets, records, strict=True):
+    for u, v, data in zip(sources, targets, _records(edges, sources, schema, "edge"), strict=True):
         if not is_directed and u != v:
             key = tuple(data.items())
             count[u, v, key] += 1
@@ -110,28 +109,35 @@ def _read_molecules(table: Table, smiles: str, schema: GraphSchema) -> Graphs:
     """Molecules of a table, with the names of the column "name" or "id"."""
     cells = table.pop(smiles)
     names = next((table.pop(x) for x in [*table] if x.lower() in ("name", "id")), [""] * len(cells))
-    return read_smiles(cells, names, typed_records(table, len(cells), schema, "graph"))
+    return read_smiles(cells, names, _records(table, cells, schema, "graph"))
 
 
 def _add_nodes(graph: nx.Graph, path: Path, schema: GraphSchema) -> None:
-    table = cells_of(path)
+    table = read_cells(path)
     name = next((name for name in IDS if name in map(str.lower, table)), None)
     if name is None:
         raise ValueError(
             f'{path} has no column "id" or "node"; its first row is {", ".join(table)!r}'
         )
     ids = _take_ids(path, table, name)
-    if (twice := first_repeated(ids)) is not None:
-        raise ValueError(f"{path}: the node {twice!r} is listed twice: list it once")
-    graph.add_nodes_from(zip(ids, typed_records(table, len(ids), schema, "node"), strict=True))
+    if twice := repeated(ids):
+        raise ValueError(f"{path}: the node {twice[0]!r} is listed twice: list it once")
+    graph.add_nodes_from(zip(ids, _records(table, ids, schema, "node"), strict=True))
+
+
+def _records(
+    table: Table, ids: list[str], schema: GraphSchema, part: str
+) -> Iterator[dict[str, Any]]:
+    """The data in each row, without what is missing."""
+    columns = typed_columns(table, schema, part)
+    for k in range(len(ids)):
+        yield {name: values[k] for name, values in columns.items() if values[k] is not None}
 
 
 # -- tables ----------------------------------------------------------------------------------------
 
-Table = dict[str, list[str]]  # the cells of each column
 
-
-def cells_of(path: Path) -> Table:
+def read_cells(path: Path) -> Table:
     """The cells of a file, without the space around them."""
     import pandas as pd  # heavy
 
@@ -150,49 +156,52 @@ def cells_of(path: Path) -> Table:
             f"{path}: column {columns.index('') + 1} has no name: name it, or leave it out, as "
             "DataFrame.to_csv(index=False) does"
         )
-    if (twice := first_repeated(columns)) is not None:
-        raise ValueError(f"{path} has the column {twice!r} twice")
+    if twice := repeated(columns):
+        raise ValueError(f"{path} has the column {twice[0]!r} twice")
     return {name: [row[k] for row in rows] for k, name in enumerate(columns)}
 
 
 def _take_ids(path: Path, table: Table, name: str) -> list[str]:
     """Remove the column of ids from a table, however it is capitalized."""
-    found = [column for column in table if column.lower() == name]
-    if len(found) > 1:
-        raise ValueError(f"{path} has the column {name!r} twice")
-    ids = table.pop(found[0])
+    column = next(column for column in table if column.lower() == name)
+    ids = table.pop(column)
     if "" in ids:
-        raise ValueError(f"{path}, row {ids.index('') + 2}: {found[0]!r} is empty")
+        raise ValueError(f"{path}, row {ids.index('') + 2}: {column!r} is empty")
     return ids
 
 
-def typed_records(
-    table: Table, n_rows: int, schema: GraphSchema, part: str
-) -> list[dict[str, Any]]:
-    """The data in each row, without what is missing."""
+def typed_columns(table: Table, schema: GraphSchema, part: str) -> dict[str, list[Any]]:
+    """The values in the cells of each column; None for those that are missing.
+
+    Parameters
+    ----------
+    table : dict of list of str
+    schema : GraphSchema
+        The names of categories and of numbers.
+    part : {"node", "edge", "graph"}
+    """
     kind, numbers = f"{part}_categories", schema.named(f"{part}_numbers")
     categories = {*schema.named(kind), *(() if schema.named(kind) else CONVENTIONS[kind])}
-    records: list[dict[str, Any]] = [{} for _ in range(n_rows)]
+    columns = {}
     for name, cells in table.items():
         values = {cell: _value(cell) for cell in set(cells)}
-        is_category = name in categories or any(isinstance(x, str) and x for x in values.values())
+        is_category = name in categories or any(isinstance(x, str) for x in values.values())
         if is_category and name not in numbers:
-            values = {cell: _category(cell) for cell in values}
-        for record, cell in zip(records, cells, strict=True):
-            if cell:
-                record[name] = values[cell]
-    return records
-
-
-def _category(cell: str) -> Any:
-    value = _value(cell)
-    is_meant = cell.lower() == "nan" or (str(value) == cell and value not in (inf, -inf))
-    return value if is_meant else cell
+            values = {cell: _category(cell, value) for cell, value in values.items()}
+        columns[name] = [values[cell] for cell in cells]
+    return columns
 
 
 def _value(cell: str) -> Any:
-    if INTEGER.fullmatch(cell):
-        return int(cell)
-    if NUMBER.fullmatch(cell) or NOT_FINITE.fullmatch(cell):
-        return float(cell)
-    return cell
+    if not cell:
+        return None
+    if not NUMBER.fullmatch(cell):
+        return cell
+    return int(cell) if cell.lstrip("+-").isdigit() else float(cell)
+
+
+def _category(cell: str, value: Any) -> Any:
+    """The number in a cell if it is written like one, else the text."""
+    if value is None or value != value:
+        return value
+    return value if str(value) == cell and value not in (inf, -inf) else cell

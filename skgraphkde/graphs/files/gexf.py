@@ -22,13 +22,7 @@ from skgraphkde.graphs.files.common import (
     read_content,
     single_or_numbered,
 )
-from skgraphkde.graphs.files.xml import (
-    check_elements,
-    choice,
-    local_name,
-    one_direction,
-    parse_xml,
-)
+from skgraphkde.graphs.files.xml import add_opposites, check_elements, choice, parse_xml
 from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.schema import GraphSchema
 
@@ -59,7 +53,7 @@ def read_gexf(path: Path, schema: GraphSchema) -> Graphs:
     """
     root = parse_xml(read_content(path))
     for element in root.iter():  # the namespace differs by version
-        element.tag = local_name(element)
+        element.tag = element.tag.rpartition("}")[2]
     return single_or_numbered([_graph(x, schema) for x in root.findall("graph")])
 
 
@@ -68,7 +62,6 @@ def _graph(element: Element, schema: GraphSchema) -> nx.Graph:
     check_elements(nodes, edges)
     default = choice(element, "defaultedgetype", KINDS, "undirected")
     kinds = [choice(edge, "type", KINDS, default) for edge in edges]
-    edges, _ = one_direction(edges, kinds)
     is_directed = any(kind != "undirected" for kind in kinds or [default])
     graph: nx.MultiGraph = nx.MultiDiGraph() if is_directed else nx.MultiGraph()
     declared = {part: _declared(element, part) for part in DATA}
@@ -78,7 +71,10 @@ def _graph(element: Element, schema: GraphSchema) -> nx.Graph:
         return _data(x, declared[part], DATA[part] | times)
 
     graph.add_nodes_from((x.get("id"), data(x, "node")) for x in nodes)
-    graph.add_edges_from((x.get("source"), x.get("target"), data(x, "edge")) for x in edges)
+    graph.add_edges_from(
+        (x.get("source"), x.get("target"), i, data(x, "edge")) for i, x in enumerate(edges)
+    )
+    add_opposites(graph, [kind == "directed" for kind in kinds])
     are_ids = all(label in (None, node) for node, label in graph.nodes(data="label"))
     if are_ids and "label" not in names_in_schema(schema, "node"):
         for record in graph.nodes.values():

@@ -1,26 +1,25 @@
 """GraphML files -> networkx graphs, directed or not, with the defaults of what is read.
 
-networkx reads a tree in which groups of yEd are opened, and all edges of a graph have a direction,
-or none.
+networkx reads a tree in which the nodes and edges of inner graphs, such as the groups of yEd, are
+those of the outer graph, and all edges have a direction, or none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
+import networkx as nx
 from networkx.readwrite.graphml import GraphMLReader
 
 from skgraphkde.graphs.files.common import (
     Graphs,
     apply_defaults,
-    first_repeated,
     read_content,
     single_or_numbered,
 )
-from skgraphkde.graphs.files.xml import check_elements, choice, one_direction, parse_xml, required
+from skgraphkde.graphs.files.xml import add_opposites, check_elements, choice, parse_xml
 from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.schema import PARTS, GraphSchema
 
@@ -46,10 +45,7 @@ def read_graphml(path: Path, schema: GraphSchema) -> Graphs:
     keys, defaults = reader.find_graphml_keys(root)
     graphs = []
     for element in root.findall(f"{NS}graph"):
-        _mend(element, keys)
-        graph = simplified(reader.make_graph(element, keys, {}))
-        for name in ("node_default", "edge_default"):  # which are empty here
-            graph.graph.pop(name, None)
+        graph = _graph(reader, element, keys)
         for part in PARTS:
             own = (key for key in defaults if keys[key]["for"] in (part, "all", None))
             apply_defaults(graph, part, {keys[key]["name"]: defaults[key] for key in own}, schema)
@@ -57,49 +53,32 @@ def read_graphml(path: Path, schema: GraphSchema) -> Graphs:
     return single_or_numbered(graphs)
 
 
-def _mend(graph: Element, keys: dict[str, Any]) -> None:
-    """Open groups, and make all edges directed or undirected, in place."""
-    nodes, edges, kinds = [], [], []
-    for element, kind in list(_elements(graph, "undirected")):
-        if kind is None:
-            nodes.append(element)
-        else:
-            edges.append(element)
-            kinds.append(kind)
-        found = (keys.get(x.get("key", ""), {}).get("name") for x in element.findall(f"{NS}data"))
-        twice = first_repeated(name for name in found if name is not None)
-        if twice is not None:
-            raise ValueError(f"the attribute {twice!r} has two values in one place: give it one")
+def _graph(reader: GraphMLReader, element: Element, keys: dict[str, Any]) -> nx.Graph:
+    """The graph of an element, which is changed in place to what networkx reads."""
+    if element.find(f".//{NS}hyperedge") is not None:
+        raise ValueError("it has a hyperedge: only edges that join two nodes can be read")
+    nodes, edges, are_directed = list(element.iter(f"{NS}node")), [], []
+    for graph in element.iter(f"{NS}graph"):
+        default = str(_is_directed(graph)).lower()
+        for edge in graph.findall(f"{NS}edge"):
+            edges.append(edge)
+            are_directed.append(choice(edge, "directed", BOOLEANS, default) in ("true", "1"))
     check_elements(nodes, edges)
-    has_edges = bool(edges)
-    edges, is_directed = one_direction(edges, kinds)
-    if not has_edges:
-        is_directed = graph.get("edgedefault") == "directed"
     for node in nodes:
-        node.attrib.pop("yfiles.foldertype", None)
-        for inner in node.findall(f"{NS}graph"):
-            node.remove(inner)
+        node.attrib.pop("yfiles.foldertype", None)  # its inner nodes are among `nodes`
     for i, edge in enumerate(edges):  # networkx would merge parallel edges that share an id
         edge.attrib.pop("directed", None)
         edge.set("id", str(i))
-    graph[:] = [*graph.findall(f"{NS}data"), *nodes, *edges]
-    graph.set("edgedefault", DIRECTIONS[not is_directed])
+    element[:] = [*element.findall(f"{NS}data"), *nodes, *edges]
+    is_directed = any(are_directed) if edges else _is_directed(element)
+    element.set("edgedefault", DIRECTIONS[not is_directed])
+    read = reader.make_graph(element, keys, {})
+    for name in ("node_default", "edge_default"):  # which are empty here
+        del read.graph[name]
+    add_opposites(read, are_directed)
+    return simplified(read)
 
 
-def _elements(graph: Element, default: str) -> Iterator[tuple[Element, str | None]]:
-    """The nodes, with None, and the edges, with their directions, of a graph and its groups."""
-    default = choice(graph, "edgedefault", DIRECTIONS, default)
-    if graph.find(f"{NS}hyperedge") is not None:
-        raise ValueError("it has a hyperedge: only edges that join two nodes can be read")
-    for node in graph.findall(f"{NS}node"):
-        yield node, None
-        for inner in node.findall(f"{NS}graph"):
-            if node.get("yfiles.foldertype") != "group":
-                raise ValueError(
-                    f"the node {required(node, 'id')!r} contains a graph of its own, which cannot "
-                    "be read: write it to another file"
-                )
-            yield from _elements(inner, default)
-    for edge in graph.findall(f"{NS}edge"):
-        is_arc = choice(edge, "directed", BOOLEANS, str(default == "directed").lower())
-        yield edge, DIRECTIONS[is_arc not in ("true", "1")]
+def _is_directed(graph: Element) -> bool:
+    """Whether the edges of a graph are directed that do not say it themselves."""
+    return choice(graph, "edgedefault", DIRECTIONS, "undirected") == "directed"

@@ -66,17 +66,10 @@ def _from_node_link(document: Any) -> nx.Graph:
     # As a multigraph without keys: networkx would merge parallel edges of other graphs.
     if document.get("multigraph"):
         edges = [{name: x for name, x in record.items() if name != "key"} for record in edges]
-    data = document.get("graph")
     mended = document | {"multigraph": True, "edges": edges}
-    mended["graph"] = data if isinstance(data, dict) else _from_pairs(data)
+    if not isinstance(document.get("graph"), dict):  # a list, in files of old versions of networkx
+        mended["graph"] = {}
     return simplified(nx.node_link_graph(mended, key="", edges="edges"))
-
-
-def _from_pairs(data: Any) -> dict[str, Any]:
-    """Data of a graph as old versions of networkx write them, [["total", 2.5], ...]."""
-    are_pairs = isinstance(data, list) and all(isinstance(x, list) and len(x) == 2 for x in data)
-    pairs = data if are_pairs else []
-    return {name: x for name, x in pairs if isinstance(name, str) and name != "name"}
 
 
 def _hashable(node: Any) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from skgraphkde.graphs.files.common import Graphs
-from skgraphkde.graphs.files.csv import cells_of, typed_records
+from skgraphkde.graphs.files.csv import read_cells, typed_columns
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import GraphSchema
 from skgraphkde.graphs.tables import read_tables
@@ -77,11 +77,6 @@ def _frame(path: Path | None, schema: GraphSchema, part: str, ids: tuple[str, ..
 
     if path.suffix.lower() == ".parquet":
         return pd.read_parquet(path)
-    table = cells_of(path)
-    n_rows = len(next(iter(table.values()), []))
-    records = typed_records({k: x for k, x in table.items() if k not in ids}, n_rows, schema, part)
-    frame = pd.DataFrame({name: [x or None for x in table[name]] for name in ids if name in table})
-    for name in table:
-        if name not in ids:
-            frame[name] = pd.Series([x.get(name) for x in records], dtype=object)
-    return frame
+    table = read_cells(path)
+    names = {name: [cell or None for cell in table.pop(name)] for name in ids if name in table}
+    return pd.DataFrame(names | typed_columns(table, schema, part), dtype=object)

@@ -27,19 +27,14 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import arc_keys, offsets, row_codes, row_keys
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import (
-    LARGEST_RATIO,
-    Graphs,
-    first_repeated,
-    largest_size,
-    numbered,
-)
+from skgraphkde.graphs.files.common import Graphs, numbered
 from skgraphkde.graphs.schema import GraphSchema
 
 INTEGER = re.compile(rb"\s*[+-]?\d+\s*")
 NUMBER = re.compile(rb"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 # The errors of reading a damaged zip; RuntimeError if it is encrypted.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+LARGEST_RATIO = 100  # how many times larger than the zip a file in it may be; usual is about 10
 ZIP_BLOCK = 1_000  # how many graphs of a zip are converted to networkx graphs at a time
 REQUIRED = ("A", "graph_indicator", "graph_labels")
 OF_NODES = ("node_labels", "node_attributes")
@@ -186,33 +181,24 @@ def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
 
 def _members(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, bytes]:
     """The contents of the files to read; the keys are their names without the data set's name."""
-    members = archive.namelist()
-    names = [Path(member).name for member in members]
-    where = dict(zip(names, members, strict=True))
+    where = {Path(member.filename).name: member for member in archive.infolist()}
     missing = [f"{name}_{part}.txt" for part in REQUIRED if f"{name}_{part}.txt" not in where]
     if missing:
         found = ", ".join(sorted(where)) or "nothing"
         raise ValueError(f"{path} has no {', '.join(missing)}; it contains {found}")
-    needed = {f"{name}_{part}.txt" for part in REQUIRED + OF_NODES + OF_EDGES}
-    twice = first_repeated(file for file in names if file in needed)
-    if twice is not None:
-        raise ValueError(f"{path} has {twice} twice: keep one")
-    return {
-        part: _read(archive, archive.getinfo(where[f"{name}_{part}.txt"]), path)
-        for part in REQUIRED + OF_NODES + OF_EDGES
-        if f"{name}_{part}.txt" in where
-    }
-
-
-def _read(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> bytes:
-    """The contents of a member, unless a small zip would fill the memory with it."""
-    if member.file_size > largest_size(path):
-        raise ValueError(
-            f"{path}, {member.filename} would expand to {member.file_size} bytes, more than "
-            f"{LARGEST_RATIO} times the size of the zip: it is not a data set"
-        )
-    with archive.open(member) as file:  # archive.read does not stop at the size in the header
-        return file.read(max(member.file_size, 1))
+    contents = {}
+    for part in REQUIRED + OF_NODES + OF_EDGES:
+        member = where.get(f"{name}_{part}.txt")
+        if member is None:
+            continue
+        if member.file_size > LARGEST_RATIO * path.stat().st_size + 2**20:
+            raise ValueError(
+                f"{path}, {member.filename} would expand to {member.file_size} bytes, more than "
+                f"{LARGEST_RATIO} times the size of the zip: it is not a data set"
+            )
+        with archive.open(member) as file:  # archive.read does not stop at the size in the header
+            contents[part] = file.read(max(member.file_size, 1))
+    return contents
 
 
 def _table(
@@ -222,36 +208,13 @@ def _table(
     import pandas as pd  # ten times as fast as np.loadtxt
 
     dtype: Any = np.int64 if integer else np.float64
-    text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     try:
-        shape = _shape(text, n_columns)
-        # One below the other, as a column takes a kilobyte, and a line may have millions.
-        cells = io.BytesIO(text.replace(b",", b"\n"))
-        table = pd.read_csv(cells, header=None, dtype=dtype, skip_blank_lines=False)
-        values = table.to_numpy().reshape(shape)
-    except (ValueError, OverflowError, pd.errors.ParserError) as error:
-        raise ValueError(f"{path}, {file}{_first_bad_line(text, n_columns, integer)}") from error
-    if not np.isfinite(values).all():
-        raise ValueError(f"{path}, {file}{_first_bad_line(text, n_columns, integer)}")
-    return values
-
-
-def _shape(text: bytes, n_columns: int | None) -> tuple[int, int]:
-    """Numbers of lines and columns, before anything is parsed.
-
-    Raises
-    ------
-    ValueError
-        If a line has another number of columns than the first, or than `n_columns`.
-    """
-    lines = text if text.endswith(b"\n") else text + b"\n"
-    codes = np.frombuffer(lines, np.uint8)
-    ends = np.flatnonzero(codes == ord("\n"))
-    commas = np.searchsorted(np.flatnonzero(codes == ord(",")), ends)
-    n_columns = n_columns or int(commas[0]) + 1
-    if not np.array_equal(commas, np.arange(1, len(ends) + 1) * (n_columns - 1)):
-        raise ValueError("lines differ in their number of columns")
-    return len(ends), n_columns
+        table = pd.read_csv(io.BytesIO(text), header=None, dtype=dtype, skip_blank_lines=False)
+        if n_columns in (None, table.shape[1]) and np.isfinite(table.to_numpy()).all():
+            return table.to_numpy()
+    except (ValueError, OverflowError):  # said in terms of the file
+        pass
+    raise ValueError(f"{path}, {file}{_first_bad_line(text, n_columns, integer)}")
 
 
 def _first_bad_line(text: bytes, n_columns: int | None, integer: bool) -> str:

@@ -8,8 +8,8 @@ and the cure. Nothing in a file is executed, fetched or unpacked to disk.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files.common import DamagedError, Graphs, names_read, reason
-from skgraphkde.graphs.files.csv import read_csv
+from skgraphkde.graphs.files.csv import NUMBER, read_csv
 from skgraphkde.graphs.files.gexf import read_gexf
 from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.graphml import read_graphml
@@ -29,7 +29,7 @@ from skgraphkde.graphs.files.json import parse_json, read_json
 from skgraphkde.graphs.files.molecules import read_sdf, read_smi
 from skgraphkde.graphs.files.tables import Source, TableFiles
 from skgraphkde.graphs.files.tu import read_tu
-from skgraphkde.graphs.formats.common import TEXT, Columns, Graph, is_missing
+from skgraphkde.graphs.formats.common import Columns, Graph, is_missing
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
@@ -169,11 +169,8 @@ def _read_one(
     graph: nx.Graph, name: str, schema: GraphSchema, known: FittedSchema | None
 ) -> GraphBatch:
     """A batch of one graph, which may lack what others have."""
-    try:
+    with _named([name]):
         return assemble([read_networkx(0, graph)], schema, known, may_lack=True)
-    except GraphError as error:
-        error.set_names([name])
-        raise
 
 
 def chunks(graphs: Iterable[FileGraph]) -> Iterator[list[FileGraph]]:
@@ -223,26 +220,39 @@ def read_batch(
     names: list[str] = []
     graphs: list[Graph] = []
     for name, graph in iter_graphs(files, schema, on_error):
-        read = attempt(on_error, _read_columns, len(graphs), graph, name, schema)
+        names.append(name)
+        read = attempt(on_error, _read_columns, graph, names, schema)
         if read is not None:
-            names.append(name)
             graphs.append(read)
+    try:
+        batch = _assemble(graphs, names, schema)
+    except GraphError as error:
+        if on_error is None or error.graph is None:
+            raise
+        graphs = [
+            graph
+            for graph in graphs
+            if attempt(on_error, _assemble, [graph], names, schema, True) is not None
+        ]
+        # What is wrong with none of them alone, such as data that only some have, is about all.
+        batch = _assemble(graphs, names, schema)
+    _warn_mixed([names[graph.index] for graph in graphs], batch, schema)
+    return batch
+
+
+def _assemble(
+    graphs: list[Graph], names: list[str], schema: GraphSchema, may_lack: bool = False
+) -> GraphBatch:
     if not graphs:
         raise ValueError("none of the files can be read as graphs")
-    try:
-        return _assemble(graphs, names, schema, on_error)
-    except GraphError as error:
-        error.set_names(names)
-        raise
+    with _named(names):
+        return assemble(graphs, schema, may_lack=may_lack)
 
 
-def _read_columns(index: int, graph: nx.Graph, name: str, schema: GraphSchema) -> Graph:
-    """A graph with the data that may be read, in columns, which take less memory than networkx."""
-    try:
-        read = read_networkx(index, graph)
-    except GraphError as error:
-        error.graph = name
-        raise
+def _read_columns(graph: nx.Graph, names: list[str], schema: GraphSchema) -> Graph:
+    """The last graph, with the data that may be read, which takes less memory than networkx."""
+    with _named(names):
+        read = read_networkx(len(names) - 1, graph)
     nodes, edges = (
         _kept(x, names_read(schema, part))
         for x, part in zip((read.nodes, read.edges), ("node", "edge"), strict=True)
@@ -253,67 +263,37 @@ def _read_columns(index: int, graph: nx.Graph, name: str, schema: GraphSchema) -
 def _kept(columns: Columns, names: Sequence[str] | None) -> Columns:
     """The values of these attributes, and the names of all."""
     kept = [name for name in columns.names if names is None or name in names]
-    return Columns(columns.names, {name: _compact(columns.get(name)) for name in kept}.get)
-
-
-def _compact(values: list[Any] | None) -> Any:
-    """Values in an array, or with one object for equal strings, which takes less memory."""
-    types = set() if values is None else set(map(type, values))
-    if types == {float}:
-        return np.array(values)
-    return [sys.intern(x) for x in values or ()] if types == {str} else values
-
-
-def _assemble(
-    graphs: list[Graph], names: list[str], schema: GraphSchema, on_error: OnError
-) -> GraphBatch:
-    """One batch; graphs that cannot be read alone go to `on_error`."""
-    try:
-        batch = assemble(graphs, schema)
-    except GraphError as of_all:
-        if on_error is None:
-            raise
-        readable: list[Graph] = []
-        of_some: list[GraphError] = []
-        for graph in graphs:
-            try:
-                assemble([graph], schema, may_lack=True)
-                readable.append(graph)
-            except GraphError as error:
-                of_some.append(error)
-        for of_one in of_some if readable or of_all.graph is not None else [of_all]:
-            of_one.set_names(names)
-            on_error(of_one)
-        if not readable:
-            raise ValueError("none of the files can be read as graphs") from of_all
-        # What is wrong with none of them alone, such as data that only some have, is about all.
-        graphs, batch = readable, assemble(readable, schema)
-    _warn_mixed([names[graph.index] for graph in graphs], batch, schema)
-    return batch
+    return Columns(columns.names, {name: columns.get(name) for name in kept}.get)
 
 
 def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> None:
     """Warn of attributes that "all" reads as categories only because of a few values."""
-    for part, prefix in PARTS.items():
-        codes, vocabulary = (getattr(batch, f"{prefix}{x}") for x in ("labels", "label_names"))
-        kind, owner = f"{part}_categories", batch.owner(part)
-        categories = batch.schema.names(kind)
-        if codes is None or getattr(schema, kind) != "all":
+    for part in PARTS:
+        kind, owner, labels = f"{part}_categories", batch.owner(part), batch.data(part).labels
+        if labels is None or getattr(schema, kind) != "all":
             continue
-        names_of: tuple[Any, ...] = vocabulary
-        for i, name in enumerate(categories):
-            values: list[Any] = [x[i] if len(categories) > 1 else x for x in names_of]
-            is_other = np.array([not (is_missing(x) or is_number(x)) for x in values])[codes]
+        for name, values in batch.values_by_category(part).items():
+            is_other = np.array([not (is_missing(x) or is_number(x)) for x in values])[labels]
             if name in CONVENTIONS[kind] or not 0 < is_other.mean() < 0.5:
                 continue
             # Numbers may be text, too, in a file in which one value is none.
             found = np.flatnonzero(is_other)
-            k = next((k for k in found if not TEXT.fullmatch(str(values[codes[k]]))), found[0])
+            k = next((k for k in found if not NUMBER.fullmatch(str(values[labels[k]]))), found[0])
             warn(
-                f"{names[owner[k]]} has {shown(values[codes[k]])!r} as {part} attribute {name!r}, "
+                f"{names[owner[k]]} has {shown(values[labels[k]])!r} as {part} attribute {name!r}, "
                 "which is a number nearly everywhere else: it is read as a category. Correct the "
                 f"value, or name the attribute in {part}_numbers, and no other value is accepted"
             )
+
+
+@contextmanager
+def _named(names: Sequence[str]) -> Iterator[None]:
+    """Errors have the names of graphs instead of positions."""
+    try:
+        yield
+    except GraphError as error:
+        error.set_names(names)
+        raise
 
 
 def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
@@ -363,8 +343,6 @@ def read_file(path: Source, schema: GraphSchema) -> Graphs:
         return read(path, schema)
     except (DamagedError, ImportError):  # not about the format
         raise
-    except MemoryError as error:
-        raise ValueError(f"{path} takes more memory than there is: leave it out") from error
     except Exception as error:  # parsers raise many kinds of errors for broken files
         raise _unreadable(str(path), title, error, cure) from error
 

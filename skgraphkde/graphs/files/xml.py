@@ -1,49 +1,28 @@
-"""XML files -> trees of elements, mended so that networkx can read them.
+"""XML files -> trees of elements, and what GraphML and GEXF have in common.
 
 No entity is expanded and nothing is fetched.
 """
 
 from __future__ import annotations
 
-import copy
 from typing import Any
-from xml.etree.ElementTree import Element, fromstring
-from xml.parsers import expat
+from xml.etree.ElementTree import Element, TreeBuilder, XMLParser, fromstring
+
+import networkx as nx
 
 from skgraphkde.graphs.files.common import check_nodes_and_edges
 
 
+class _Builder(TreeBuilder):
+    """Refuse a DOCTYPE, which can declare entities that expand to gigabytes."""
+
+    def doctype(self, *_: Any) -> None:
+        raise ValueError("it has a DOCTYPE, which no graph needs: remove that line")
+
+
 def parse_xml(content: bytes) -> Element:
     """The root of a document without DOCTYPE."""
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = _refuse_doctype
-    parser.Parse(content, True)
-    return fromstring(content)
-
-
-def _refuse_doctype(*_: Any) -> None:
-    """A DOCTYPE can declare entities that expand to gigabytes, and refer to other files."""
-    raise ValueError("it has a DOCTYPE, which no graph needs: remove that line")
-
-
-def local_name(element: Element) -> str:
-    """The name of an element without its namespace, which differs by version."""
-    return element.tag.rpartition("}")[2]
-
-
-def required(element: Element, name: str) -> str:
-    """The value of an XML attribute that must be there.
-
-    Parameters
-    ----------
-    element : Element
-    name : str
-    """
-    value = element.get(name)
-    if value is None:
-        kind = local_name(element)
-        raise ValueError(f"{'an' if kind == 'edge' else 'a'} {kind} has no {name!r}")
-    return value
+    return fromstring(content, XMLParser(target=_Builder()))
 
 
 def choice(element: Element, name: str, choices: tuple[str, ...], default: str) -> str:
@@ -70,32 +49,29 @@ def check_elements(nodes: list[Element], edges: list[Element]) -> None:
     ----------
     nodes, edges : list of Element
     """
-    ids = [required(node, "id") for node in nodes]
-    check_nodes_and_edges(ids, [(required(x, "source"), required(x, "target")) for x in edges])
+    ids = [_required(node, "a node", "id") for node in nodes]
+    ends = [[_required(x, "an edge", end) for end in ("source", "target")] for x in edges]
+    check_nodes_and_edges(ids, ends)
 
 
-def one_direction(edges: list[Element], kinds: list[str]) -> tuple[list[Element], bool]:
-    """Edges of which all are directed or none, as networkx wants them.
+def _required(element: Element, kind: str, name: str) -> str:
+    value = element.get(name)
+    if value is None:
+        raise ValueError(f"{kind} has no {name!r}")
+    return value
+
+
+def add_opposites(graph: nx.MultiGraph, are_directed: list[bool]) -> None:
+    """Add the second arc of each undirected edge, if the graph is directed.
 
     Parameters
     ----------
-    edges : list of Element
-    kinds : list of str
-        "directed", "undirected" or "mutual".
-
-    Returns
-    -------
-    edges : list of Element
-        If some are directed, the others become two arcs each.
-    is_directed : bool
+    graph : MultiGraph or MultiDiGraph
+        The key of each edge is its position in the file.
+    are_directed : list of bool
+        Of each edge in the file.
     """
-    is_directed = any(kind != "undirected" for kind in kinds)
-    arcs = []
-    for edge, kind in zip(edges, kinds, strict=True):
-        arcs.append(edge)
-        source, target = edge.get("source", ""), edge.get("target", "")
-        if is_directed and kind != "directed" and source != target:
-            back = copy.deepcopy(edge)
-            back.attrib |= {"source": target, "target": source}
-            arcs.append(back)
-    return arcs, is_directed
+    if graph.is_directed():
+        arcs = graph.edges(keys=True, data=True)
+        opposites = [(v, u, data) for u, v, i, data in arcs if u != v and not are_directed[i]]
+        graph.add_edges_from(opposites)

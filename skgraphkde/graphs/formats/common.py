@@ -7,7 +7,7 @@ lists, arrays) and return arrays, lists or counts that the readers understand.
 from __future__ import annotations
 
 import contextlib
-import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,13 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.formats.kinds import is_a
+from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import GraphError
-
-# Numbers that are written as text; Python would also read 1_000, and digits of other scripts.
-TEXT = re.compile(
-    r"\s*[+-]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|inf(inity)?)\s*", re.IGNORECASE
-)
 
 
 class Columns(NamedTuple):
@@ -70,6 +66,7 @@ class Graph:
     # From the name of the weight, or None, to the weights; None: they are among `edges`.
     weights: Callable[[str | None], Any] | None = None
     is_simple: bool = False  # whether no two edges join the same nodes
+    name: str = ""  # of the graph; "" if it has none
 
     def __post_init__(self) -> None:
         if not len(self.names):
@@ -78,6 +75,10 @@ class Graph:
     def columns(self, part: str) -> Columns:
         """The data of the nodes, the edges, or the graph; `part` is "node", "edge" or "graph"."""
         return {"node": self.nodes, "edge": self.edges, "graph": self.whole}[part]
+
+    def size(self, part: str) -> int:
+        """The number of nodes, of edges, or of graphs, which is 1."""
+        return {"node": len(self.names), "edge": len(self.pairs), "graph": 1}[part]
 
     def ids(self, part: str) -> Sequence[Any]:
         """The ids of the nodes, the pairs of them that edges join, or the position of the graph."""
@@ -167,6 +168,21 @@ def is_label(value: Any) -> bool:
 # -- values ----------------------------------------------------------------------------------------
 
 
+def is_a(thing: Any, module: str, *names: str) -> bool:
+    """True if `thing` is an instance of one of some classes, whose package is not imported for it.
+
+    Parameters
+    ----------
+    thing : object
+    module : str
+        The module of the classes. An instance can only exist where it is loaded.
+    *names : str
+        The names of the classes.
+    """
+    loaded = sys.modules.get(module)
+    return any(isinstance(thing, getattr(loaded, name, ())) for name in names)
+
+
 def plain(values: Any) -> Any:
     """Convert a tensor (any device, with or without gradient) or sparse array to an array.
 
@@ -201,15 +217,13 @@ def as_floats(values: Any) -> np.ndarray:
     array = np.asarray(plain(values))
     if array.dtype.kind in "biuf":
         return array.astype(float)
-    texts = array.flat if array.dtype.kind in "USO" else ()
-    if any(isinstance(x, bytes) or (isinstance(x, str) and not TEXT.fullmatch(x)) for x in texts):
-        raise ValueError("text that is no number")
     some = array.flat if array.dtype == object else [array]
     kinds = {value.dtype.kind for value in some if isinstance(value, np.generic | np.ndarray)}
-    if "c" in kinds:
-        raise TypeError("complex numbers: give real and imaginary parts as numbers of their own")
-    if kinds & {"m", "M"}:
-        raise TypeError("dates or times: make them numbers first, such as days since an event")
+    if kinds & {"c", "m", "M"}:
+        raise TypeError(
+            "complex numbers, dates or times: make them numbers first, such as the real part and "
+            "the imaginary part, or days since an event"
+        )
     return array.astype(float)
 
 
@@ -256,30 +270,57 @@ def is_missing(value: Any) -> bool:
     return value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")
 
 
-def value_of_edge(index: int, edge: tuple, values: Mapping, name: str) -> Any:
-    """The value of an undirected edge, which may be given for either direction, or for both.
+# -- heterogeneous graphs --------------------------------------------------------------------------
+
+# A type, how many nodes or edges are of it, and their data by name.
+OfType = tuple[str, int, dict[str, Any]]
+
+
+def join_types(
+    index: int, nodes: list[OfType], edges: dict[tuple[str, str, str], tuple[np.ndarray, dict]]
+) -> Graph:
+    """One graph of all nodes and edges, whose types are "node_type" and "edge_type".
 
     Parameters
     ----------
     index : int
-        The position of the graph, for messages.
-    edge : tuple
-        The ids of the two nodes.
-    values : mapping from tuple to object
-    name : str
-        Of the attribute, for messages.
+        The position of the graph.
+    nodes : list of (str, int, dict)
+        Each type, its number of nodes, and their data.
+    edges : dict
+        From (type of the source, type of the edge, type of the target) to pairs of numbers of nodes
+        in their types, shape (m, 2), and the data of these edges.
     """
-    there, back = values.get(edge), values.get(edge[::-1])
-    if is_missing(there) or is_missing(back):
-        return back if is_missing(there) else there
-    if not np.array_equal(plain(there), plain(back)):
-        raise GraphError(
-            index,
-            f" has two values of {name!r} for the edge {edge!r}, which has no "
-            f"direction: {there!r} and, the other way round, {back!r}; give it one, or make the "
-            "graph directed",
-        )
-    return there
+    counts = [n for _, n, _ in nodes]
+    first = dict(zip((kind for kind, *_ in nodes), offsets(counts)[:-1], strict=True))
+    pairs = [ends + np.array([first[u], first[v]]) for (u, _, v), (ends, _) in edges.items()]
+    of_edges = [(kind, len(ends), data) for (_, kind, _), (ends, data) in edges.items()]
+    return Graph(
+        index,
+        range(sum(counts)),
+        np.concatenate([pair_array([]), *pairs]),
+        "both",
+        _joined_columns(nodes, "node_type"),
+        _joined_columns(of_edges, "edge_type"),
+    )
+
+
+def _joined_columns(types: list[OfType], type_name: str) -> Columns:
+    """Columns of all types, end to end; the column `type_name` holds the types.
+
+    Types without a column have missing values there.
+    """
+    names = dict.fromkeys([type_name, *(name for *_, data in types for name in data)])
+
+    def get(name: str) -> Any:
+        if name not in names:
+            return None
+        if name == type_name:
+            return [kind for kind, n, _ in types for _ in range(n)]
+        given = [(plain(data.get(name)), n) for _, n, data in types]
+        return [x for values, n in given for x in ([None] * n if values is None else values)]
+
+    return Columns(names, get)
 
 
 # -- labels of pandas ------------------------------------------------------------------------------
@@ -309,9 +350,9 @@ def same_order(rows: list, names: list) -> bool:
 # -- for messages ----------------------------------------------------------------------------------
 
 
-def first_few(names: Any) -> str:
-    """The first five names, and "..." if there are more."""
-    return ", ".join([*map(repr, names[:5]), *["..."] * (len(names) > 5)])
+def listed_ids(ids: Iterable[Any]) -> str:
+    """The first few of some ids, as Python writes them, and how many more there are."""
+    return listed(list(map(repr, ids)))
 
 
 def unknown_node(node: Any, names: Any) -> str:
@@ -323,5 +364,5 @@ def unknown_node(node: Any, names: Any) -> str:
     names : sequence
         The ids of all nodes.
     """
-    known = f"0 to {len(names) - 1}" if isinstance(names, range) else first_few(names)
+    known = f"0 to {len(names) - 1}" if isinstance(names, range) else listed_ids(names)
     return f"{node!r} is not among the {len(names)} nodes ({known})"

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.graphs.formats.common import Graph, columns_of, pair_array, plain
-from skgraphkde.graphs.formats.typed import join_types
+from skgraphkde.graphs.formats.common import Graph, columns_of, join_types, pair_array, plain
 from skgraphkde.graphs.problems import GraphError
 
 

@@ -18,9 +18,15 @@ from skgraphkde.graphs.formats.common import (
     number_ends,
     plain,
 )
+from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
 
 _RESERVED = ("edges", "nodes", "num_nodes", "directed", "edge_data", "graph")
+_TYPES: dict[str, tuple[type, str]] = {
+    "directed": (bool, "True or False"),
+    "edge_data": (Mapping, "a dict of name -> values"),
+    "graph": (Mapping, "a dict of name -> value of the graph"),
+}
 
 
 def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> Graph:
@@ -38,15 +44,10 @@ def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> G
         raise GraphError(
             index, " is a dict without 'edges': give it a list of pairs (u, v) of node ids"
         )
-    directed = graph.get("directed", False)
-    if not isinstance(directed, bool):
-        raise GraphError(index, f": 'directed' is {directed!r}, give True or False")
+    for key, (kind, cure) in _TYPES.items():
+        if key in graph and not isinstance(graph[key], kind):
+            raise GraphError(index, f": {key!r} must be {cure}, got {shown(repr(graph[key]))}")
     of_edges = graph.get("edge_data", {})
-    if not isinstance(of_edges, Mapping):
-        raise GraphError(index, ": 'edge_data' must be a dict of name -> values")
-    of_graph = graph.get("graph", {})
-    if not isinstance(of_graph, Mapping):
-        raise GraphError(index, ": 'graph' must be a dict of name -> value of the graph")
     listed = graph["edges"]
     listed = listed if isinstance(listed, Set) else as_list(index, listed, "edges")
     edges = [ends_of(index, edge) for edge in listed]
@@ -68,10 +69,10 @@ def read_edge_list(index: int, graph: Mapping, node_names: tuple[str, ...]) -> G
         index,
         names,
         pairs,
-        "arcs" if directed else "either",
+        "arcs" if graph.get("directed") else "either",
         Columns([k for k, x in data.items() if k in node_names or _is_column(x)], data.get),
         Columns(list(of_edges), lambda name: in_order(name, of_edges.get(name))),
-        columns_of_graph(of_graph),
+        columns_of_graph(graph.get("graph", {})),
         weights=lambda name: in_order(name, of_edges.get(name, data.get(name))),
     )
 

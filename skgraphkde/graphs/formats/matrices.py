@@ -13,12 +13,11 @@ from skgraphkde.graphs.formats.common import (
     Graph,
     as_floats,
     columns_of,
-    first_few,
-    plain,
+    is_a,
+    listed_ids,
     row_labels,
     same_order,
 )
-from skgraphkde.graphs.formats.kinds import is_a, is_one_graph
 from skgraphkde.graphs.problems import GraphError
 
 
@@ -36,26 +35,29 @@ def read_pair(index: int, graph: Any, _: tuple[str, ...] = ()) -> Graph:
         Names of node data, which this format does not need.
     """
     A, X = (graph, None) if sp.issparse(graph) else graph
-    if is_one_graph(A):
+    if not (sp.issparse(A) or hasattr(A, "__array__") or isinstance(A, list | tuple)):
         raise GraphError(
             index,
-            f" is a pair of a {type(A).__name__} and something else: give the graph "
-            "alone (targets belong in y, node features in the graph's node attributes)",
+            f" is a pair of a {type(A).__name__} and something else: give an adjacency matrix and "
+            "node features, or the graph alone (targets belong in y, node features in the graph's "
+            "node attributes)",
         )
     _check_order(index, A, X)
-    A = sp.coo_array(_as_float(index, "A", A))
-    n = A.shape[0]
+    matrix = A if sp.issparse(A) else _floats(index, "A", A)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise GraphError(index, f": the adjacency matrix has shape {matrix.shape}, expected (n, n)")
+    n = matrix.shape[0]
     if X is not None:
-        table, X = X, np.asarray(plain(X))
-        X = _as_float(index, "X", X[:, np.newaxis] if X.ndim == 1 else X)
-        if is_a(table, "pandas", "DataFrame"):
-            X = type(table)(X, columns=table.columns)
-        if len(X) != n:
+        table, X = X, _floats(index, "X", X)
+        X = X[:, np.newaxis] if X.ndim == 1 else X
+        if X.ndim != 2 or len(X) != n:
             raise GraphError(
                 index, f" has {n} nodes in A, but X has shape {X.shape}: give X one row per node"
             )
-    if A.shape != (n, n):
-        raise GraphError(index, f": the adjacency matrix has shape {A.shape}, expected (n, n)")
+        if is_a(table, "pandas", "DataFrame"):
+            X = type(table)(X, columns=table.columns)
+    A = sp.coo_array(matrix)
+    A.data = _floats(index, "A", A.data)
     A.sum_duplicates()
     is_edge = A.data != 0  # also where it is not a number, for the error
     row, column, weights = A.row[is_edge], A.col[is_edge], A.data[is_edge]
@@ -72,28 +74,21 @@ def _check_order(index: int, A: Any, X: Any) -> None:
     if rows is not None and not same_order(rows, columns):
         raise GraphError(
             index,
-            f": the rows of A are the nodes {first_few(rows)}, and its columns are "
-            f"{first_few(columns)}: bring them into the same order, as A.loc[A.columns] does",
+            f": the rows of A are the nodes {listed_ids(rows)}, and its columns are "
+            f"{listed_ids(columns)}: bring them into the same order, as A.loc[A.columns] does",
         )
     nodes = list(range(len(of_features or ()))) if rows is None else rows
     if of_features is not None and not same_order(of_features, nodes):
         raise GraphError(
             index,
-            f": the rows of X are the nodes {first_few(of_features)}, and those of A "
-            f"are {first_few(nodes)}: bring them into the same order, or give X.to_numpy()",
+            f": the rows of X are the nodes {listed_ids(of_features)}, and those of A "
+            f"are {listed_ids(nodes)}: bring them into the same order, or give X.to_numpy()",
         )
 
 
-def _as_float(index: int, name: str, matrix: Any) -> Any:
-    """A copy of a matrix in double precision."""
+def _floats(index: int, name: str, matrix: Any) -> np.ndarray:
     try:
-        matrix = matrix if sp.issparse(matrix) else np.asarray(plain(matrix))
-        if matrix.ndim != 2 or np.iscomplexobj(matrix):
-            raise ValueError(
-                "expected real numbers in two dimensions, got "
-                f"{matrix.dtype} in {matrix.ndim} dimensions"
-            )
-        return matrix.astype(float) if sp.issparse(matrix) else as_floats(matrix)
+        return as_floats(matrix)
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise GraphError(
             index, f" is not an (A, X) pair of numeric matrices; {name}: {error}"

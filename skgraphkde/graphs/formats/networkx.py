@@ -45,6 +45,7 @@ def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...] = ()) -> Graph
         _columns([data for *_, data in edges]),
         columns_of_graph(graph.graph),
         is_simple=not graph.is_multigraph(),
+        name=str(graph.graph.get("name") or ""),
     )
 
 

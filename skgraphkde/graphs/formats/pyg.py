@@ -14,13 +14,13 @@ from skgraphkde.graphs.formats.common import (
     Columns,
     Graph,
     columns_of_graph,
+    is_a,
+    join_types,
     length,
     longest,
     pair_array,
     plain,
 )
-from skgraphkde.graphs.formats.kinds import is_a
-from skgraphkde.graphs.formats.typed import join_types
 from skgraphkde.graphs.problems import GraphError
 
 # Items of a Data that are no columns.
@@ -86,18 +86,15 @@ def _columns_of_graph(data: Mapping[str, Any], known: set[str]) -> Columns:
 
     Whatever is asked for by name is given: in a graph of one node, data of nodes look the same.
     """
-    values, unclear = {}, set(known)
-    for name, given in data.items():
-        value, n = plain(given), length(plain(given))
-        if n is None or isinstance(value, str):
-            value = value.item() if isinstance(value, np.ndarray) else value
-        elif n == 1:
-            value = value[0]
-        else:
-            unclear.add(name)
-        values[name] = value
+    values = {name: plain(given) for name, given in data.items()}
+    many = {name for name, value in values.items() if length(value) not in (None, 1)}
+    for name, value in values.items():
+        if length(value) == 1:
+            values[name] = value[0]
+        elif isinstance(value, np.ndarray) and value.ndim == 0:
+            values[name] = value.item()
     columns = columns_of_graph(values)
-    return Columns([name for name in columns.names if name not in unclear], columns.get)
+    return Columns([name for name in columns.names if name not in known | many], columns.get)
 
 
 def _columns_of(

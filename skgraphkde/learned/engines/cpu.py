@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,12 +32,13 @@ def kernel_means(
     -------
     Tensor of shape (n_gammas, W.shape[0], V.shape[0])
     """
-    known = None if y is None else _points(y)
-    tiling, is_swapped = cpu.tiling_of(_points(x), W, known, V, gammas, memo)
-    other = x if y is None or V is None else y
-    if is_swapped:
-        return _KernelMeans.apply(other, x, tiling).mT
-    return _KernelMeans.apply(x, other, tiling)
+    rows, columns = cpu.supports(_points(x), W, None if y is None else _points(y), V, memo)
+
+    def gradients(grad: np.ndarray) -> tuple[np.ndarray, ...]:
+        return cpu.gradients_of(rows, columns, gammas, grad)
+
+    means = cpu.means_of(rows, columns, gammas)
+    return _Differentiable.apply(means, gradients, x, x if y is None else y)
 
 
 def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> torch.Tensor:
@@ -52,7 +53,12 @@ def self_means(x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]) -> tor
     -------
     Tensor of shape (n_gammas, n_measures)
     """
-    return _SelfMeans.apply(x, W, gammas)
+    points = _points(x)
+
+    def gradients(grad: np.ndarray) -> tuple[np.ndarray]:
+        return (cpu.self_gradient(points, W, gammas, grad),)
+
+    return _Differentiable.apply(cpu.self_means(points, W, gammas), gradients, x)
 
 
 def feature_means(
@@ -69,54 +75,36 @@ def feature_means(
     -------
     Tensor of shape (n_gammas, n_measures, 2 * n_frequencies)
     """
-    of_dtype = frequencies.astype(_points(x).dtype, copy=False)
-    return _FeatureMeans.apply(x, cpu.Features(W, gammas, of_dtype))
+    points = _points(x)
+
+    def gradients(grad: np.ndarray) -> tuple[np.ndarray]:
+        return (cpu.feature_gradient(points, W, gammas, frequencies, grad),)
+
+    means = cpu.feature_means(points, W, gammas, frequencies)
+    return _Differentiable.apply(means, gradients, x)
 
 
 def _points(x: torch.Tensor) -> np.ndarray:
     return x.detach().numpy()
 
 
-class _KernelMeans(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, y: torch.Tensor, tiling: cpu.Tiling) -> torch.Tensor:
-        ctx.tiling = tiling
-        return torch.from_numpy(tiling.means())
+class _Differentiable(torch.autograd.Function):
+    """An array that was computed from tensors, as a tensor with gradients.
 
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple:
-        grad_x, grad_y = ctx.tiling.gradients(grad.numpy())
-        return torch.from_numpy(grad_x), torch.from_numpy(grad_y), None
+    `gradients` takes the gradient in the array, and returns those in each of the tensors.
+    """
 
-
-class _SelfMeans(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, x: torch.Tensor, W: sp.csr_array, gammas: Sequence[float]
+        ctx: Any,
+        values: np.ndarray,
+        gradients: Callable[[np.ndarray], tuple[np.ndarray, ...]],
+        *tensors: torch.Tensor,
     ) -> torch.Tensor:
-        ctx.save_for_backward(x)
-        ctx.operands = W, gammas
-        return torch.from_numpy(cpu.self_means(_points(x), W, gammas))
+        ctx.gradients = gradients
+        return torch.from_numpy(values)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> tuple:
-        (x,) = ctx.saved_tensors
-        W, gammas = ctx.operands
-        gradient = cpu.self_gradient(_points(x), W, gammas, grad.numpy())
-        return torch.from_numpy(gradient), None, None
-
-
-class _FeatureMeans(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, features: cpu.Features) -> torch.Tensor:
-        ctx.save_for_backward(x)
-        ctx.features = features
-        return torch.from_numpy(features.means(_points(x)))
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, grad: torch.Tensor) -> tuple:
-        (x,) = ctx.saved_tensors
-        return torch.from_numpy(ctx.features.gradient(_points(x), grad.numpy())), None
+        return None, None, *map(torch.from_numpy, ctx.gradients(grad.numpy()))

@@ -18,8 +18,7 @@ import triton
 import triton.language as tl
 from torch.autograd.function import once_differentiable
 
-from skgraphkde.learned.engines.centers import center_of
-from skgraphkde.learned.engines.torch_tiles import feature_means
+from skgraphkde.learned.engines.torch_tiles import center_of, feature_means
 from skgraphkde.learned.sparse import CSRMatrix
 
 __all__ = ["feature_means", "kernel_means", "self_means"]
