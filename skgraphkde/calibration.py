@@ -246,6 +246,25 @@ def fewest_scores(contamination: float) -> int:
     return math.ceil(1 / contamination - 1e-9) - 1
 
 
+def outlying_share(scores: np.ndarray) -> float:
+    """Share of scores below the lower fence of a box plot, Q1 - 1.5 (Q3 - Q1) (Tukey, 1977).
+
+    At least 1 / (n + 1), so that the threshold is not below the lowest score.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> outlying_share(np.array([-30.0, *np.linspace(-3, 0, 19)]))
+    0.05
+    """
+    low, high = np.quantile(scores, [0.25, 0.75])
+    return max(float((scores < low - 1.5 * (high - low)).mean()), 1 / (len(scores) + 1))
+
+
 def flagged_share(n_scores: int, contamination: float) -> float:
     """Expected share of normal graphs below the threshold.
 

@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, Readout, read_graphs
 from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.inspection import mean_distances, nearest_references, node_contributions
+from skgraphkde.inspection.wording import feature_words, usual
 from tests.conftest import permuted, random_graphs
 
 SETTINGS = {
@@ -128,3 +129,14 @@ def test_what_cannot_be_explained(graphs):
             function(GraphKDEDetector(), graphs)
     with pytest.raises(NotFittedError):
         mean_distances(GraphKDEDetector())
+
+
+def test_usual_values_in_words():
+    known = np.linspace(3.9, 4.1, 201)
+    assert usual(3.7, known) == "3.7; usually 3.91 to 4.09"
+    assert usual(4.0, np.full(9, 4.0)) == "4; usually 4"
+    assert usual(1.5851, np.full(9, 1.5853)) == "1.5851; usually 1.5853"
+    assert usual(0.5, np.full(9, 0.25), ".0%") == "50%; usually 25%"
+    assert feature_words("edge", "log(1+edges)", np.log(3), np.full(5, np.log(2)), "") == (
+        "2 edges of a node (geometric mean); usually 1"
+    )

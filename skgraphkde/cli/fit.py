@@ -12,6 +12,7 @@ import click
 
 from skgraphkde.cli.options import (
     OutputFile,
+    contamination_option,
     detector_option,
     examples,
     force_option,
@@ -67,7 +68,7 @@ def _literal(text: str) -> Any:
 )
 @table_options
 @click.option("-o", "--output", required=True, type=OutputFile(), help="The model file.")
-@click.option("--contamination", type=float, help="Share of normal graphs below the threshold.")
+@contamination_option
 @click.option(
     "--calibration",
     type=click.Choice(["loo", "split", "train"]),
@@ -91,7 +92,7 @@ def _literal(text: str) -> Any:
 def fit(
     files: GraphFiles,
     output: str,
-    contamination: float | None,
+    contamination: float | str | None,
     calibration: str | None,
     paper: bool,
     random_state: int,

@@ -17,6 +17,7 @@ from skgraphkde.cli.exit_codes import INTERRUPTED
 
 #: The commands in order, with what a list of them says, so that this imports nothing slow.
 COMMANDS = {
+    "find": "Find the GRAPHS that are not like the others, and make a page that shows why.",
     "fit": "Learn what normal GRAPHS look like, and write it to a file.",
     "update": "Let new normal GRAPHS join a model, and write it to a file.",
     "score": "Judge GRAPHS, one row of a table each.",
@@ -64,7 +65,8 @@ def main() -> None:
     """Find the graphs that are not like the others.
 
     GRAPHS are files and folders: GraphML, GML, GEXF, JSON (what networkx.node_link_data gives, or a
-    list of it), edge lists as CSV, all of these also gzipped, and zips of the TU collection.
+    list of it), edge lists as CSV, molecules (SMILES, SDF), all of these also gzipped, and zips of
+    the TU collection.
     Folders are searched with their subfolders. "-" stands for the paths that standard input lists,
     one per line.
     """

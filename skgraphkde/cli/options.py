@@ -103,6 +103,24 @@ def _with_listed(
 
 
 model_argument = click.argument("model", type=click.Path())
+
+
+def _share(ctx: click.Context, parameter: click.Parameter, value: str | None) -> Any:
+    if value is None or value == "auto":
+        return value
+    try:
+        return float(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is neither a number nor 'auto'") from error
+
+
+contamination_option = click.option(
+    "--contamination",
+    metavar="SHARE",
+    callback=_share,
+    help='Share of normal graphs below the threshold; "auto" assumes none, but takes the lower '
+    "fence of a box plot of the scores.",
+)
 force_option = click.option(
     "--force",
     is_flag=True,

@@ -22,6 +22,7 @@ from skgraphkde.calibration import (
     check_alpha,
     discoveries,
     finite,
+    outlying_share,
 )
 from skgraphkde.computing.warn import warn
 from skgraphkde.detectors.files import save
@@ -54,8 +55,10 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         Scores that determine the threshold and the p-values: leave-one-out scores of the training
         graphs (:class:`LeaveOneOut`); scores of held-out graphs (:class:`Split`); or the plain
         scores of the training graphs, which is common and causes far too many false alarms.
-    contamination : float, default=0.1
-        Share of normal graphs that fall below the threshold, in (0, 0.5].
+    contamination : float or "auto", default=0.1
+        Share of normal graphs that fall below the threshold, in (0, 0.5]. "auto" assumes no share:
+        the threshold is the lower fence of a box plot of the calibration scores, see
+        :func:`~skgraphkde.calibration.outlying_share`.
     n_jobs : int, default=None
         Number of processes that score many graphs, as for joblib: None is 1 outside of a
         ``joblib.parallel_config``, which can name a cluster; -1 is all cores. Fitting, and scoring
@@ -107,7 +110,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
     _parameter_constraints: dict = {
         "schema": [GraphSchema, StrOptions(set(SCHEMAS)), None],
         "calibration": [StrOptions({"loo", "split", "train"}), Calibration],
-        "contamination": [Interval(Real, 0, 0.5, closed="right")],
+        "contamination": [Interval(Real, 0, 0.5, closed="right"), StrOptions({"auto"})],
         "n_jobs": [
             Interval(Integral, 1, None, closed="left"),
             Interval(Integral, None, -1, closed="right"),
@@ -124,7 +127,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         *,
         schema: Any = None,
         calibration: Any = "loo",
-        contamination: float = 0.1,
+        contamination: float | str = 0.1,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -252,6 +255,8 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         n_counted, calibration_index = len(distinct_index), distinct_index
         graphs = batch[distinct_index] if n_counted < len(batch) else batch
         rng, views = check_random_state(self.random_state), None
+        is_auto = self.contamination == "auto"
+        share = 0.5 if is_auto else float(self.contamination)  # which any scores can place
         if isinstance(calibration, LeaveOneOut):
             scores: Any = self._fit_batch(graphs, rng)
             if scores is None or np.shape(scores) != (len(graphs),):
@@ -260,7 +265,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
                     f"{len(graphs)} training graphs, leave-one-out, and returned {scores!r}"
                 )
         elif isinstance(calibration, Split):
-            held_out, training = calibration.split(n_counted, self.contamination, rng)
+            held_out, training = calibration.split(n_counted, share, rng)
             self._fit_batch(graphs[training], rng)
             # All copies: a held-out graph with many copies is as frequent among new graphs.
             calibration_index = np.flatnonzero(np.isin(inverse, held_out))
@@ -269,10 +274,11 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         else:
             self._fit_batch(graphs, rng)
             scores = self._checked_scores(graphs)
+        scores = finite(scores)
         self.calibration_ = FittedCalibration(
-            scores=finite(scores),
+            scores=scores,
             graphs=calibration_index,
-            contamination=float(self.contamination),
+            contamination=outlying_share(scores) if is_auto else share,
             n_seen=len(batch),
             n_counted=n_counted,
             is_comparable=calibration != "train",

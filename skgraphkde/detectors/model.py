@@ -268,18 +268,21 @@ class GraphModel:
         )
 
     def leave_one_out_log_p_values(self) -> np.ndarray:
-        """Log p-values of the training graphs in each view, each compared with the others.
+        """Log p-values of the training graphs in each view, times the weight of the view.
+
+        Each graph is compared with the others.
 
         Returns
         -------
         ndarray of shape (n_views, n_training_graphs)
             Their sum over views is the result of :meth:`leave_one_out`.
         """
-        return np.array([x.leave_one_out() for x in self._log_p_values])
+        log_p_values = np.array([x.leave_one_out() for x in self._log_p_values])
+        return self.view_weights[:, np.newaxis] * log_p_values
 
     def leave_one_out(self) -> np.ndarray:
         """Leave-one-out scores of the training graphs, with several views."""
-        return self.view_weights @ np.array([x.leave_one_out() for x in self._log_p_values])
+        return self.leave_one_out_log_p_values().sum(axis=0)
 
     def view_scores(
         self,

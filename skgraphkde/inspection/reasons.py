@@ -76,11 +76,13 @@ class Profiles:
         self.graphs, self.node_names = graphs, names
         self.own = np.full(len(graphs), -1) if own is None else own
         self.properties = properties_of(model)
-        self.columns, self.known = self.properties.columns, self.properties.known
+        self.columns = self.properties.columns
         self.features = features
         means = self.properties.feature_means(graphs, features)
         self.values, least = self.properties.of(graphs, self.own, means)
         self.raw = self.properties.tails.raw(self.values, least)
+        is_known = self.own >= 0
+        self.raw[is_known] = self.properties.tails.own[self.own[is_known]]
         self.strengths = np.minimum(self.properties.tails.strengths(self.raw), STRONGEST)
         self.units = model.features.units()
         edges = self.properties.edges
@@ -98,6 +100,11 @@ class Profiles:
         strong = [j for j in order.tolist() if self.strengths[i, j] > 0] or order[:1].tolist()
         return [self._reason(i, j) for j in strong[:most]]
 
+    def _known(self, i: int, j: int) -> np.ndarray:
+        """A property of the references, without that of the graph itself."""
+        known = self.properties.known[:, j]
+        return known if self.own[i] < 0 else np.delete(known, self.own[i])
+
     def _reason(self, i: int, j: int) -> Reason:
         column, strength = self.columns[j], float(self.strengths[i, j])
         if column.view is None:
@@ -109,13 +116,15 @@ class Profiles:
 
     def _size(self, i: int, j: int) -> tuple:
         sizes, known = self.graphs, self.properties.sizes
+        if self.own[i] >= 0:
+            known = np.delete(known, self.own[i], axis=0)
         what, own = self.columns[j].what, int(sizes.n_nodes_per_graph[i])
         n_edges = int(sizes.n_edges_per_graph[i])
         if what == "weights":
             own_mean = float(self.properties.mean_weights(self.graphs[i])[0])
             text = f"edges weigh {own_mean:.3g} on average: "
-            known_means = np.exp(self.known[np.isfinite(self.known[:, j]), j])
-            return what, text + commonness(own_mean, known_means)
+            means = self._known(i, j)
+            return what, text + commonness(own_mean, np.exp(means[np.isfinite(means)]))
         if what == "nodes":
             return what, f"{own} node{'s' * (own != 1)}: {commonness(own, known[:, 0])}"
         # Beyond what follows from the number of nodes.
@@ -125,32 +134,23 @@ class Profiles:
 
     def _feature(self, i: int, j: int) -> tuple:
         place, name = self.columns[j].place, self.columns[j].what
-        own, z = self.values[i, j], self._deviation(i, j)
-        known, scale, mean = np.nanmean(self.known[:, j]), 1.0, 0.0
+        own, known = self.values[i, j], self._known(i, j)
+        known = known[~np.isnan(known)]
+        sign, scale, mean = np.sign(own - known.mean()), 1.0, 0.0
         rows = slice(*self.graphs.node_ptr[i : i + 2])
-        away = np.sign(z) * (self.features[rows, place] - known)
+        away = sign * (self.features[rows, place] - known.mean())
         unit = self.units[place]
         if place in self.of_edges:  # whose means are in their own units
-            level = (known - unit[0]) / unit[1]
+            level = (known.mean() - unit[0]) / unit[1]
             own_nodes = self.features[rows, place]  # 0 where there are no such edges
-            away = np.where(own_nodes == 0, -np.inf, np.sign(z) * (own_nodes - level))
+            away = np.where(own_nodes == 0, -np.inf, sign * (own_nodes - level))
         else:
             mean, scale = unit
         most = np.argsort(-away, kind="stable")[:LISTED]
         most = most[away[most] > away.max() / 2]
         kind = self.properties.kinds[place]
-        means = own * scale + mean, known * scale + mean
-        text = feature_words(kind, name, *means, z, self.last_degree)
+        text = feature_words(kind, name, own * scale + mean, known * scale + mean, self.last_degree)
         return name, text, tuple(most.tolist())
-
-    def _deviation(self, i: int, j: int) -> float:
-        """Standard deviations from the mean of the known graphs."""
-        known = self.known[:, j]
-        spread = np.nanstd(known, ddof=1)
-        floor = 1e-9 * (1 + abs(float(np.nanmean(known))))
-        if self.columns[j].kind == "feature" and self.properties.is_share[self.columns[j].place]:
-            floor = max(floor, 0.3 / float(self.graphs.n_nodes_per_graph[i]))
-        return float((self.values[i, j] - np.nanmean(known)) / max(spread, floor))
 
     def _parts(self, i: int, j: int) -> tuple:
         """The graph, its parts of a kind, the parts to look at, and which of them are new."""
@@ -178,12 +178,12 @@ class Profiles:
         known = self.properties.parts.known[kind]
         rarity = -known.log_shares(keys[index], owner, np.zeros(len(index), dtype=bool))
         excess: dict[str, float] = defaultdict(float)
-        for x, value in zip(index, rarity - self.known[:, j].mean(), strict=True):
+        for x, value in zip(index, rarity - self._known(i, j).mean(), strict=True):
             excess[texts[x]] += value
         ranked = sorted(excess, key=lambda name: -excess[name])[:3]
         most = [name for name in ranked if excess[name] > 0] or ranked[:1]
-        listed, z = ", ".join(most), self._deviation(i, j)
-        text = f"more that is rare than usual ({z:+.1f} standard deviations): {listed}"
+        listed = ", ".join(most)
+        text = f"more that is rare than in known graphs: {listed}"
         return listed, text, *places(graph, kind, index[[texts[x] in most for x in index]])
 
     def _of_view(self, i: int, j: int) -> tuple:
@@ -197,4 +197,4 @@ class Profiles:
             column.place,
             own=int(self.own[i]),
         )
-        return column.view.reason(self.graphs[i], unusual, self.known[:, j], names)
+        return column.view.reason(self.graphs[i], unusual, self._known(i, j), names)

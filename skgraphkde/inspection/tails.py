@@ -110,6 +110,7 @@ class Tails:
             lower = self.lower[j]
             if lower is not None:
                 own[:, j] = np.maximum(own[:, j], lower.leave_one_out(-values, floor))
+        self.own = own  # (n_known, n_numbers): each known graph judged by the others
         # Of the same rank, a number among n others is less probable than one among n - 1.
         self.largest = Tail(own.max(axis=1, initial=0.0) + np.log1p(1 / len(known)))
 

@@ -11,9 +11,6 @@ import numpy as np
 
 from skgraphkde.graphs.batch import GraphBatch
 
-# More deviations from the mean of the known graphs are not counted.
-MOST_DEVIATIONS = 1000
-
 
 def node_ids(graphs: Any) -> list[list] | None:
     """The ids of the nodes of networkx graphs; None for others."""
@@ -51,39 +48,70 @@ def commonness(own: float, known: np.ndarray) -> str:
     return f"{share:.0%} of the known graphs have as {'little' if is_little else 'much'}"
 
 
-def feature_words(kind: str, name: str, own: float, known: float, z: float, last: str) -> str:
-    """A reason: a feature of a kind, its mean, that of the known graphs, and how far away.
+def usual(own: float, known: np.ndarray, form: str = ".3g") -> str:
+    """A number and the range of nine in ten known ones: "3.7; usually 3.9 to 4.1".
 
-    The degrees of all nodes with more neighbors are the feature `last`.
+    Parameters
+    ----------
+    own : float
+    known : ndarray of shape (n_known,)
+    form : str, default=".3g"
+        Format of the numbers; more digits are written where they tell the number from the range.
     """
-    # Where known graphs hardly differ, a number of their deviations says nothing.
-    far = f", {z:+.1f} standard deviations" if abs(z) < MOST_DEVIATIONS else ", all alike"
-    shares = f"(known graphs: {known:.0%}{far})"
-    numbers = f"(known graphs: {known:.3g}{far})"
-    more = "more" if own > known else "less"
+    low, high = np.quantile(known, [0.05, 0.95])
+    for digits in range(3, 7):
+        used = f".{digits}g" if form == ".3g" else form
+        texts = [format(x, used) for x in (own, low, high)]
+        if low <= own <= high or texts[0] not in texts[1:]:
+            break
+    return f"{texts[0]}; usually {texts[1]}{f' to {texts[2]}' * (texts[1] != texts[2])}"
+
+
+def feature_words(kind: str, name: str, own: float, known: np.ndarray, last: str) -> str:
+    """A reason: the mean of a node feature of a kind, and those of the known graphs.
+
+    Parameters
+    ----------
+    kind, name : str
+        Of the feature.
+    own : float
+    known : ndarray of shape (n_known,)
+    last : str
+        The feature that is the share of all nodes with more neighbors.
+    """
+    share, _, usually = usual(own, known, ".0%").partition(";")
+    more = "more" if own > known.mean() else "less"
     if kind == "label":
-        return f"{own:.0%} of the nodes have {name} {shares}"
+        return f"{share} of the nodes have {name};{usually}"
     if kind == "random_walk":
         directed, _, steps = name.rpartition("return_")
         along = " along the directions" * bool(directed)
-        return f"walks of {steps} steps{along} come back {more} often: {own:.3g} {numbers}"
+        return f"walks of {steps} steps{along} come back {more} often: {usual(own, known)}"
     if kind == "degree":
-        return _degree_words(name, own, shares, numbers, more, last)
+        return _degree_words(name, own, known, last)
     if name.endswith(" missing"):
         which = "nodes" if kind == "attribute" else "edges at a node"
-        return f"{name.removesuffix(' missing')} is missing at {own:.0%} of the {which} {shares}"
-    return f"mean {name} {own:.3g} {numbers}"
+        return f"{name.removesuffix(' missing')} is missing at {share} of the {which};{usually}"
+    if found := re.fullmatch(r"log\(1\+(.*)\)", name):
+        return _counted(found[1], own, known)
+    return f"mean {name} {usual(own, known)}"
 
 
-def _degree_words(name: str, own: float, shares: str, numbers: str, more: str, last: str) -> str:
+def _degree_words(name: str, own: float, known: np.ndarray, last: str) -> str:
     if found := re.fullmatch(r"degree=(\d+)(?:-(\d+))?", name):
         which = found[1] + (f" to {found[2]}" if found[2] else "")
         if name == last:
             which = f"{found[1]} or more"
-        share = f"{own:.0%} of the nodes have" if own > 0 else "no node has"
-        return f"{share} degree {which} {shares}"
-    fewer = more.replace("less", "fewer")
-    return f"nodes have {fewer} neighbors: mean {name} {own:.3g} {numbers}"
+        share, _, usually = usual(own, known, ".0%").partition(";")
+        share = f"{share} of the nodes have" if own > 0 else "no node has"
+        return f"{share} degree {which};{usually}"
+    return _counted("neighbors", own, known)
+
+
+def _counted(what: str, own: float, known: np.ndarray) -> str:
+    """A mean of log(1 + count) over nodes, in words."""
+    number, _, usually = usual(float(np.expm1(own)), np.expm1(known)).partition(";")
+    return f"{number} {what} of a node (geometric mean);{usually}"
 
 
 def part_names(graph: GraphBatch, kind: str) -> list[str]:

@@ -38,23 +38,42 @@ def distribution(scores: np.ndarray, offset: float) -> str:
     return _address(figure)
 
 
-def graph_map(detector: GraphKDEDetector, graphs: GraphBatch, scores: np.ndarray) -> str | None:
-    """New graphs among known ones, by the first distance; None if all are alike, or too few.
+def graph_map(
+    detector: GraphKDEDetector, graphs: GraphBatch, scores: np.ndarray, own: np.ndarray
+) -> str | None:
+    """Graphs among known ones, by the first distance; None if all are alike, or too few.
 
     The scores of known graphs are by the other references, as those of new graphs are.
+
+    Parameters
+    ----------
+    detector : GraphKDEDetector
+        Fitted.
+    graphs : GraphBatch
+    scores : ndarray of shape (n_graphs,)
+    own : ndarray of shape (n_graphs,)
+        The reference that each graph is, which is shown once; -1: none.
     """
     model = detector.model_
     some = np.unique(np.linspace(0, len(model.references) - 1, MAPPED).round().astype(int))
-    references = model.references[some]
-    together = GraphBatch.concatenate([references, detector.read(graphs)])
+    some = np.setdiff1d(some, own)
+    graphs, of_known = detector.read(graphs), np.empty(0)
+    together = graphs
+    if len(some):
+        references = model.references[some]
+        together = GraphBatch.concatenate([references, graphs])
+        of_known = model.as_log_p_values(model.view_scores(references, own=some)).sum(axis=0)
     D = detector.pairwise_distances(together)
     if len(D) < 3 or not D.any():
         return None
     known = np.arange(len(D)) < len(some)
-    of_known = model.as_log_p_values(model.view_scores(references, own=some)).sum(axis=0)
     figure, ax = _figure(5.5, 4.6)
     GraphMapDisplay.from_predictions(
-        D, np.concatenate([of_known, scores]), offset=detector.offset_, known=known, ax=ax
+        D,
+        np.concatenate([of_known, scores]),
+        offset=detector.offset_,
+        known=known if known.any() else None,
+        ax=ax,
     )
     return _address(figure)
 

@@ -107,6 +107,7 @@ def render(
     drawn: list[Drawn],
     alpha: float,
     known_names: Sequence[Any] | None,
+    are_known: bool,
 ) -> str:
     """Render the page as HTML.
 
@@ -120,6 +121,8 @@ def render(
         Some of them, the oddest first.
     alpha, known_names
         As for :func:`skgraphkde.report`.
+    are_known : bool
+        Whether the graphs are the training graphs, each judged by the others.
     """
     from jinja2 import Environment, FileSystemLoader
 
@@ -136,7 +139,13 @@ def render(
     graph_map = None
     if isinstance(detector, GraphKDEDetector):
         together = GraphBatch.concatenate([graph.graph for graph in drawn])
-        graph_map = pictures.graph_map(detector, together, scores[[x.number for x in drawn]])
+        judged = [listed[graph.number].judged for graph in drawn]
+        graph_map = pictures.graph_map(
+            detector,
+            together,
+            np.array([x.score for x in judged]),
+            np.array([x.own for x in judged]),
+        )
     least = 1 / (len(detector.calibration_scores_) + 1)
     return environment.get_template("page.html").render(
         version=__version__,
@@ -153,11 +162,11 @@ def render(
         details=details,
         known=known,
         full=FULL,
+        are_known=are_known,
+        has_selection=detector.is_calibrated_ and not are_known,
         keeps_all=isinstance(detector, GraphKDEDetector)
         and len(detector.model_.references) == detector.n_graphs_seen_,
-        flagged=flagged_share(len(detector.calibration_scores_), detector.contamination)
-        if detector.is_calibrated_
-        else detector.contamination,
+        flagged=_flagged(detector),
         left_out=named(
             unread_attributes(detector.specification("schema"), detector.schema_.ignored),
             MOST_NAMES,
@@ -170,6 +179,14 @@ def render(
         script=(HERE / "page.js").read_text(encoding="utf-8"),
         style=(HERE / "page.css").read_text(encoding="utf-8"),
     )
+
+
+def _flagged(detector: BaseGraphDetector) -> float:
+    """Share of normal graphs below the threshold."""
+    share = detector.calibration_.contamination
+    if not detector.is_calibrated_:
+        return share
+    return flagged_share(len(detector.calibration_scores_), share)
 
 
 def _with_selection(listed: list[Row], alpha: float) -> list[Row]:

@@ -44,7 +44,8 @@ def shared(tmp_path_factory):
         (folder / name).mkdir()
         for i, graph in enumerate(graphs):
             nx.write_graphml(graph, folder / name / f"{i:02d}.graphml")
-    fitted = GraphKDEDetector(schema=SCHEMA, random_state=0).fit(NORMAL)
+    named = read(NORMAL).replace(names=[f"normal/{i:02d}.graphml" for i in range(len(NORMAL))])
+    fitted = GraphKDEDetector(schema=SCHEMA, random_state=0).fit(named)
     fitted.save(folder / "model.skg")
     return folder
 

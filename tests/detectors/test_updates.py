@@ -24,7 +24,7 @@ from skgraphkde import (
 )
 from skgraphkde.calibration import conformal_p_values, offset
 from skgraphkde.detectors.model import GraphModel
-from skgraphkde.views.p_values import LogPValues
+from skgraphkde.views.p_values import LogPValues, view_weights
 from tests.conftest import densities, random_graphs
 from tests.detectors.conftest import ONE_VIEW
 
@@ -102,7 +102,8 @@ def test_scores_of_graphs_before_they_join_calibrate(params):
     expected = before
     if views is not None:
         np.testing.assert_allclose(detector.model_.training_scores, views, rtol=1e-12)
-        expected = sum(LogPValues(of_view).leave_one_out() for of_view in views)
+        log_p = np.array([LogPValues(of_view).leave_one_out() for of_view in views])
+        expected = view_weights(log_p) @ log_p
     np.testing.assert_allclose(detector.calibration_scores_, expected, rtol=1e-12)
     assert detector.offset_ == offset(detector.calibration_scores_, 0.1)
     assert detector.calibration_graphs_.tolist() == list(range(50, 80))

@@ -75,12 +75,13 @@ def test_rows_are_the_verdicts_of_the_detector_the_oddest_first(detector, new, h
     main = explain(detector, new).query("rank == 1").set_index("graph")
     for row, i, verdict in zip(parsed.rows, order, verdicts, strict=True):
         assert row[1].split()[-1] == {1: "normal", -1: "anomaly"}[verdict]
-        assert float(row[2]) == pytest.approx(detector.p_values(new[i : i + 1])[0], rel=1e-2)
-        assert [int(row[4]), int(row[5])] == [len(new[i]), new[i].number_of_edges()]
+        assert float(row[3]) == pytest.approx(detector.p_values(new[i : i + 1])[0], rel=1e-2)
+        assert [int(row[5]), int(row[6])] == [len(new[i]), new[i].number_of_edges()]
         is_strong = main.loc[i, "strength"] >= 1
-        assert (row[6] == main.loc[i, "reason"]) == is_strong
+        assert (row[7] == main.loc[i, "reason"]) == is_strong
     sorted_by = [float(x["data-order"]) for _, x in parsed.elements if "data-order" in x]
-    np.testing.assert_array_equal(sorted_by, detector.p_values(new)[order])
+    of_graphs = np.column_stack([detector.score_samples(new), detector.p_values(new)])[order]
+    np.testing.assert_allclose(np.reshape(sorted_by, (-1, 2)), of_graphs, rtol=1e-9)
     n = (verdicts == -1).sum()
     assert parsed.texts["h1"] == [f"{n} of 7 graphs are anomalies"]
     assert 2 <= n < 7
@@ -91,7 +92,7 @@ def test_what_is_selected_depends_on_the_false_discovery_rate(detector, new, alp
     selected = detector.select(new, alpha)
     parsed = Parsed(skgraphkde.report(detector, new, NAMES, alpha=alpha))
     order = np.argsort(detector.score_samples(new), kind="stable")
-    assert [row[3] == "yes" for row in parsed.rows] == selected[order].tolist()
+    assert [row[4] == "yes" for row in parsed.rows] == selected[order].tolist()
     n = selected.sum()
     assert parsed.texts["strong"][0].split()[0] == str(n)
     assert parsed.texts["strong"][0].endswith(f"false-discovery rate of {alpha:.0%}")
@@ -248,7 +249,7 @@ def test_names_of_a_series_are_taken_by_position(detector, new):
 def test_the_page_and_the_frame_give_the_same_reasons(detector, new, html):
     order = np.argsort(detector.score_samples(new), kind="stable")
     frame = results(detector, new).iloc[order]
-    said = [x[6] for x in Parsed(html).rows]
+    said = [x[7] for x in Parsed(html).rows]
     nothing = {1: "nothing unusual", -1: "nothing that is unusual by itself"}
     expected = frame["reason"].fillna(frame["verdict"].map(nothing).astype("string"))
     assert said == expected.tolist()
@@ -375,7 +376,11 @@ def test_a_detector_without_reasons(plots):
     detector = EdgeCount().fit(random_graphs(20, seed=1))
     graphs = labeled(nx.path_graph(3), nx.star_graph(100))
     parsed = Parsed(skgraphkde.report(detector, graphs))
-    assert parsed.texts["th"] == ["Graph", "Verdict", "p-value", "Selected", "Nodes", "Edges"]
+    assert parsed.texts["th"] == [
+        "Graph",
+        "Verdict",
+        *("Score", "p-value", "Selected", "Nodes", "Edges"),
+    ]
     assert parsed.rows[0][0] == "graph 1"
     assert "h4" not in parsed.texts
     assert set(pictures(parsed)) == {
@@ -399,7 +404,8 @@ def test_other_detectors(parameters, plots):
     detector = GraphKDEDetector(random_state=0, **parameters).fit(random_graphs(30, seed=1))
     parsed = Parsed(skgraphkde.report(detector, labeled(nx.path_graph(3), nx.star_graph(20))))
     headings = parsed.texts["th"]
-    assert ("p-value" in headings) == ("Score" not in headings) == detector.is_calibrated_
+    assert "Score" in headings
+    assert ("p-value" in headings) == ("Selected" in headings) == detector.is_calibrated_
     assert ("Share" in headings) == ("sum" not in str(parameters))
     assert "Node" in headings or detector.model_.novelty is None
     assert "Map of known and new graphs" in pictures(parsed)

@@ -81,7 +81,8 @@ def test_it_scores(detector):
     np.testing.assert_allclose(-surprises.sum(axis=1), detector.score_samples(NEW), rtol=1e-12)
     without = GraphKDEDetector(views=(*densities(), "novelty")).fit(TRAIN)
     np.testing.assert_allclose(
-        -surprises.drop(columns="degree entropy").sum(axis=1), without.score_samples(NEW)
+        (surprises / model.view_weights).drop(columns="degree entropy"),
+        view_surprises(without, NEW) / without.model_.view_weights,
     )
     assert detector.predict([STAR]) == [-1]
 

@@ -27,7 +27,7 @@ from skgraphkde.inspection import (
     novel_nodes,
     view_surprises,
 )
-from skgraphkde.views.p_values import LogPValues
+from skgraphkde.views.p_values import LogPValues, view_weights
 from tests.conftest import densities, permuted, random_graphs
 from tests.graphs.test_relations import typed_graphs
 
@@ -57,12 +57,12 @@ def detector(request):
     return GraphKDEDetector(random_state=0, **VIEWS[request.param]).fit(TRAIN)
 
 
-def test_the_score_is_the_sum_of_log_p_values(detector):
+def test_the_score_is_the_weighted_sum_of_log_p_values(detector):
     model = detector.model_
     views = model.view_scores(read_graphs(NEW))
-    expected = sum(
-        LogPValues(known)(new) for known, new in zip(model.training_scores, views, strict=True)
-    )
+    known = [LogPValues(scores) for scores in model.training_scores]
+    weights = view_weights(np.array([x.leave_one_out() for x in known]))
+    expected = sum(w * p(new) for w, p, new in zip(weights, known, views, strict=True))
     np.testing.assert_allclose(detector.score_samples(NEW), expected, rtol=1e-12)
     assert len(model.views) == len(views) == len(model.training_scores)
 

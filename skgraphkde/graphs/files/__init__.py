@@ -13,6 +13,7 @@ from skgraphkde.graphs.files.walk import (
     iter_graphs,
     node_link_graphs,
     read_batch,
+    read_batch_and_ids,
     read_files,
 )
 
@@ -26,5 +27,6 @@ __all__ = [
     "iter_graphs",
     "node_link_graphs",
     "read_batch",
+    "read_batch_and_ids",
     "read_files",
 ]

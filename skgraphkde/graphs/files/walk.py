@@ -216,6 +216,19 @@ def read_batch(
     ...     read_batch(find_files([folder]), "all")
     GraphBatch(n_graphs=2, n_nodes=6, n_arcs=4, n_edge_attributes=1)
     """
+    return read_batch_and_ids(files, schema, on_error)[0]
+
+
+def read_batch_and_ids(
+    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
+) -> tuple[GraphBatch, list[list]]:
+    """Read all graphs of files into one batch, and the ids of the nodes of each.
+
+    Parameters
+    ----------
+    files, schema, on_error
+        As for :func:`read_batch`.
+    """
     schema = validated(schema)
     names: list[str] = []
     graphs: list[Graph] = []
@@ -237,7 +250,7 @@ def read_batch(
         # What is wrong with none of them alone, such as data that only some have, is about all.
         batch = _assemble(graphs, names, schema)
     _warn_mixed([names[graph.index] for graph in graphs], batch, schema)
-    return batch
+    return batch, [list(graph.names) for graph in graphs]
 
 
 def _assemble(
@@ -257,7 +270,7 @@ def _read_columns(graph: nx.Graph, names: list[str], schema: GraphSchema) -> Gra
         _kept(x, names_read(schema, part))
         for x, part in zip((read.nodes, read.edges), ("node", "edge"), strict=True)
     )
-    return replace(read, nodes=nodes, edges=edges)
+    return replace(read, nodes=nodes, edges=edges, name=names[-1])
 
 
 def _kept(columns: Columns, names: Sequence[str] | None) -> Columns:

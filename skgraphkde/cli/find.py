@@ -1,0 +1,84 @@
+"""``skgraphkde find``: graph files -> a page: which of them are not like the others, and why."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import click
+
+from skgraphkde.cli.options import (
+    OutputFile,
+    contamination_option,
+    examples,
+    force_option,
+    reads_graphs,
+    schema_of,
+    schema_options,
+    table_options,
+)
+from skgraphkde.cli.runtime import GraphFiles, echo, opened
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.graphs.files import read_batch_and_ids
+from skgraphkde.graphs.problems import IgnoredWarning
+from skgraphkde.inspection.results import to_judge
+from skgraphkde.reporting.page import SUFFIXES, Page
+
+# Anomalies that are printed, at most.
+PRINTED = 5
+
+
+@click.command(
+    epilog=examples(
+        "skgraphkde find graphs/ -o report.html",
+        "skgraphkde find edges.csv --graph-column case --nodes nodes.csv -o report.html",
+        "skgraphkde find library.smi --schema molecule -o report.html",
+    )
+)
+@table_options
+@click.option(
+    "-o", "--output", required=True, type=OutputFile(suffixes=SUFFIXES), help="The HTML file."
+)
+@contamination_option
+@click.option("--random-state", type=int, default=0, show_default=True, help="Seed.")
+@force_option
+@schema_options
+@reads_graphs
+def find(
+    files: GraphFiles,
+    output: str,
+    contamination: Any,
+    random_state: int,
+    force: bool,
+    **schema_settings: Any,
+) -> None:
+    """Find the GRAPHS that are not like the others, and make a page that shows why.
+
+    Each graph is judged by the others. No graph has to be known as normal, but most should be; to
+    judge new graphs by known ones, use `fit` and `report`. An anomaly is beyond the fence of a box
+    plot of the scores, unless --contamination gives a share.
+    """
+    contamination = "auto" if contamination is None else contamination
+    detector = GraphKDEDetector(
+        schema=schema_of(schema_settings), contamination=contamination, random_state=random_state
+    )
+    detector.validate()  # before files are read
+    batch, ids = read_batch_and_ids(
+        files.progress(), detector.specification("schema"), files.on_error
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IgnoredWarning)  # the page says so
+        detector.fit(batch)
+    page = Page(detector, alpha=0.1)
+    known, own = to_judge(detector, None)
+    page.add_all(known, known.names or (), [ids[i] for i in detector.calibration_graphs_], own)
+    html = page.html()
+    with opened(output) as file:
+        file.write(html)
+    anomalies = sorted(
+        (row for row in page.listed if row.judged.is_anomaly), key=lambda row: row.judged.decision
+    )
+    echo(f"{len(anomalies)} of {len(known)} graphs are not like the others: {output}")
+    for row in anomalies[:PRINTED]:
+        echo(f"  {row.brief}: {row.reason}")
+    files.exit_if_skipped()
