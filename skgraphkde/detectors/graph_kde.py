@@ -160,9 +160,9 @@ class GraphKDEDetector(
     -----
     With ``views="density"``, a score is a log density: the logarithm of a mean of kernels in a
     metric space. It is comparable between graphs of one fitted detector, but normalized only if the
-    metric space is a line. With several views, a score is the weighted sum of the log p-values in all
-    views, at most 0. The p-value of a view is the share of the training graphs with leave-one-out scores
-    as low as the graph's score. It is extrapolated below the lowest of them.
+    metric space is a line. With several views, a score is the weighted sum of the log p-values in
+    all views, at most 0. The p-value of a view is the share of the training graphs with
+    leave-one-out scores as low as the graph's score. It is extrapolated below the lowest of them.
 
     ``calibration="train"``, the paper's choice, uses a percentile of scores in which each graph has
     itself as a reference at distance 0. New graphs do not, and are flagged far too often: on MUTAG,

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema, read_tables
+from skgraphkde.graphs.files import read_batch
 from skgraphkde.inspection import results
 
 COLUMNS = {"graph": "case", "source": "from", "target": "to", "node": "step"}
@@ -113,3 +114,13 @@ def test_a_table_in_place_of_graphs():
     edges, *_ = tables()
     with pytest.raises(TypeError, match=r"got a table: write read_tables\("):
         GraphKDEDetector().fit(edges)
+
+
+def test_a_table_of_many_graphs_is_no_graph(tmp_path):
+    path = tmp_path / "edges.csv"
+    path.write_text("Case_ID,source,target\n1,a,b\n2,a,b\n")
+    with pytest.raises(
+        ValueError, match=r"'Case_ID' looks like that of many .* --graph-column Case"
+    ):
+        read_batch([path])
+    assert len(read_batch([path], GraphSchema(edge_categories="Case_ID"))) == 1

@@ -32,6 +32,8 @@ from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
 
 ENDS = (("source", "target"), ("from", "to"))
 IDS = ("id", "node")
+# Columns that are likely to say to which of many graphs a row belongs, with or without "_id".
+OF_GRAPHS = ("graph", "case", "trace", "session")
 NUMBER = re.compile(
     r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
 )
@@ -80,6 +82,14 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
             f'it has {both} columns "source" and "target", {"and" if present else "or"} "from" and '
             f'"to"; its first row is {", ".join(edges)!r}'
         )
+    known = schema.named("edge_categories") + schema.named("edge_numbers")
+    for name in edges:
+        if name.lower().removesuffix("_id") in OF_GRAPHS and name not in known:
+            raise ValueError(
+                f"its column {name!r} looks like that of many graphs in one table: give "
+                f"--graph-column {name} (in Python, read_tables), or name it in edge_categories if "
+                "it is data of the edges of one graph"
+            )
     is_directed = present[0] == ENDS[1] or schema.directed is True
     graph: nx.MultiGraph = nx.MultiDiGraph() if is_directed else nx.MultiGraph()
     sources, targets = (_take_ids(path, edges, end) for end in present[0])
