@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from sklearn.base import clone
 from tqdm.auto import tqdm
 
 from skgraphkde.calibration import finite
+from skgraphkde.computing.warn import warn
 from skgraphkde.density.kernel_density import KernelDensity
 from skgraphkde.density.model import DensityModel, EmbeddedGraphs
 from skgraphkde.density.references import inverse_index
@@ -28,6 +30,8 @@ from skgraphkde.views.density import Density
 
 # Largest number of graphs in the pilot density that selects references.
 PILOT_GRAPHS = 2_000
+# From so many graphs on, so many are timed, and a fit that takes longer (seconds) is announced.
+MANY_GRAPHS, TIMED_GRAPHS, PATIENCE = 5_000, 100, 60
 
 
 class ModelFitter:
@@ -151,10 +155,33 @@ class ModelFitter:
         self.model = build()
         if len(views) == 1:
             return own, None if log_densities is None else finite(log_densities[0])
+        self._advise(own, log_densities)
         scores = self.model.view_scores(graphs, own=own, log_densities=log_densities)
         finite(scores.T)
         self.model = build(training_scores=scores)
         return own, self.model.leave_one_out()
+
+    def _advise(self, own: np.ndarray, log_densities: np.ndarray | None) -> None:
+        """Warn if the comparison of all graphs with the references will take more than a minute.
+
+        A few graphs are compared twice: the first time includes what is computed once.
+        """
+        n, n_references = len(self.graphs), len(self.model.references)
+        if n < MANY_GRAPHS:
+            return
+        some = np.linspace(0, n - 1, TIMED_GRAPHS).astype(int)
+        graphs, seconds = self.graphs[some], 0.0
+        known = None if log_densities is None else log_densities[:, some]
+        for _ in range(2):
+            start = time.perf_counter()
+            self.model.view_scores(graphs, own=own[some], log_densities=known)
+            seconds = (time.perf_counter() - start) * n / TIMED_GRAPHS
+        if seconds > PATIENCE:
+            warn(
+                f"the comparison of {n} training graphs with {n_references} references will take "
+                f"about {seconds / 60:.0f} minutes; references=References('uniform', ratio=0.25) "
+                "takes a quarter of the time"
+            )
 
     def _pilot_densities(self, density: DensityModel) -> np.ndarray:
         """Log densities under at most PILOT_GRAPHS graphs; the mean over several distances."""

@@ -29,6 +29,7 @@ from skgraphkde import (
 )
 from skgraphkde.datasets import load_mutag
 from skgraphkde.density.kde import NEAREST_MULTIPLES
+from skgraphkde.detectors import fitting
 from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.evaluation import OneClassKFold, get_detection_scorer
 from skgraphkde.learned.twins import swap_features
@@ -325,6 +326,15 @@ def test_fit_within_no_grad(train, new_graphs, fitted):
     np.testing.assert_array_equal(
         detector.score_samples(new_graphs), fitted.score_samples(new_graphs)
     )
+
+
+def test_a_long_fit_is_announced(monkeypatch, train):
+    plain = GraphKDEDetector().fit(train)
+    for name, value in (("MANY_GRAPHS", 15), ("TIMED_GRAPHS", 5), ("PATIENCE", 0)):
+        monkeypatch.setattr(fitting, name, value)
+    with pytest.warns(UserWarning, match="comparison of 15 training graphs with 15 references"):
+        detector = GraphKDEDetector().fit(train)
+    np.testing.assert_array_equal(detector.calibration_scores_, plain.calibration_scores_)
 
 
 # -- on real molecules -----------------------------------------------------------------------------
