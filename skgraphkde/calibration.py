@@ -167,8 +167,9 @@ class FittedCalibration:
         Scores of normal graphs.
     graphs : ndarray of shape (n_scores,), int
         Indices of the training graphs that have these scores, ascending.
-    contamination : float
-        Share of normal graphs below the threshold, in (0, 0.5].
+    contamination : float or None
+        Share of normal graphs below the threshold, in (0, 0.5]. None: the threshold is
+        :func:`lower_fence`.
     n_seen, n_counted : int
         Number of graphs given to `fit` and updates, and the number that counts: groups of copies
         may count once.
@@ -186,7 +187,7 @@ class FittedCalibration:
 
     scores: np.ndarray
     graphs: np.ndarray
-    contamination: float
+    contamination: float | None
     n_seen: int
     n_counted: int
     is_comparable: bool = True
@@ -194,9 +195,20 @@ class FittedCalibration:
     offset: float = field(init=False)
 
     def __post_init__(self) -> None:
-        # The paper interpolates between scores.
-        threshold = offset(self.scores, self.contamination, interpolate=not self.is_comparable)
+        if self.contamination is None:
+            threshold = lower_fence(self.scores)
+        else:  # the paper interpolates between scores
+            threshold = offset(self.scores, self.contamination, interpolate=not self.is_comparable)
         object.__setattr__(self, "offset", threshold)
+
+    @property
+    def share_below(self) -> float:
+        """Expected share of normal graphs below the threshold, or of these scores."""
+        if self.contamination is None:
+            return float((self.scores < self.offset).mean())
+        if not self.is_comparable:
+            return self.contamination
+        return flagged_share(len(self.scores), self.contamination)
 
     def p_values(self, scores: np.ndarray) -> np.ndarray:
         """Conformal p-values of new graphs, see :func:`conformal_p_values`."""
@@ -204,6 +216,8 @@ class FittedCalibration:
 
     def warn_if_few(self) -> None:
         """Warn if the scores are too few to set the threshold."""
+        if self.contamination is None:
+            return
         n, needed = len(self.scores), fewest_scores(self.contamination)
         if self.is_comparable and n < needed:
             warn(
@@ -214,7 +228,10 @@ class FittedCalibration:
 
     def to_state(self) -> dict[str, Any]:
         """State to save."""
-        return {x.name: getattr(self, x.name) for x in fields(self) if x.init}
+        state = {x.name: getattr(self, x.name) for x in fields(self) if x.init}
+        if self.contamination is None:
+            del state["contamination"]
+        return state
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -222,7 +239,9 @@ class FittedCalibration:
         scores = state.take_array("scores", float, (None,))
         state.check(len(scores), "there are no scores")
         graphs = state.take_array("graphs", int, scores.shape, low=0)
-        contamination = state.take_number("contamination", 1e-300, 0.5)
+        contamination = None
+        if "contamination" in state:
+            contamination = state.take_number("contamination", 1e-300, 0.5)
         n_seen = state.take_count("n_seen", 2**62)
         n_counted = state.take_count("n_counted", n_seen)
         is_comparable = state.take("is_comparable", bool)
@@ -246,10 +265,11 @@ def fewest_scores(contamination: float) -> int:
     return math.ceil(1 / contamination - 1e-9) - 1
 
 
-def outlying_share(scores: np.ndarray) -> float:
-    """Share of scores below the lower fence of a box plot, Q1 - 1.5 (Q3 - Q1) (Tukey, 1977).
+def lower_fence(scores: np.ndarray) -> float:
+    """Threshold that assumes no share: the lower fence of a box plot (Tukey, 1977).
 
-    At least 1 / (n + 1), so that the threshold is not below the lowest score.
+    Q1 - 1.5 (Q3 - Q1), or less, so that no more than a tenth of the scores, or one, is below: where
+    most scores are alike, they say nothing of how far the others may be.
 
     Parameters
     ----------
@@ -258,11 +278,13 @@ def outlying_share(scores: np.ndarray) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> outlying_share(np.array([-30.0, *np.linspace(-3, 0, 19)]))
-    0.05
+    >>> round(lower_fence(np.array([-30.0, -4.0, -3.0, -2.0, -1.0])), 3)
+    -7.0
     """
     low, high = np.quantile(scores, [0.25, 0.75])
-    return max(float((scores < low - 1.5 * (high - low)).mean()), 1 / (len(scores) + 1))
+    most = np.sort(scores)[max(len(scores) // 10, 1)]
+    fence = min(low - 1.5 * (high - low), most)
+    return float(fence - rounding(fence))  # a tie is not an anomaly, whatever its rounding
 
 
 def flagged_share(n_scores: int, contamination: float) -> float:

@@ -28,7 +28,7 @@ from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import FileGraph
-from skgraphkde.graphs.naming import shown
+from skgraphkde.graphs.naming import known_name, shown
 from skgraphkde.inspection import novel_nodes
 from skgraphkde.inspection.results import Judgement, judge
 from skgraphkde.inspection.views import shares_of
@@ -150,7 +150,7 @@ def _lines(graph: FileGraph, found: _Explanation, model: GraphModel) -> list[str
     nodes = found.nodes
     of_view = f" (view {judged.view})" if len(model.densities) > 1 else ""
     near = zip(judged.references, judged.distances, strict=True)
-    references = [f"{i} ({distance:.3g})" for i, distance in near]
+    references = [f"{known_name(model.references, i)} ({distance:.3g})" for i, distance in near]
     largest = nodes["contribution"].sort_values(ascending=False, kind="stable")[:LISTED]
     contributions = [f"{shown(graph.nodes[i])} ({share:.3g})" for i, share in largest.items()]
     lines.append(f"  {', '.join(sizes)}")

@@ -17,10 +17,12 @@ from skgraphkde.cli.options import (
     schema_options,
     table_options,
 )
-from skgraphkde.cli.runtime import GraphFiles, echo, opened
+from skgraphkde.cli.runtime import GraphFiles, echo, note, opened
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.files import read_batch_and_ids
+from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import IgnoredWarning
+from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.inspection.results import to_judge
 from skgraphkde.reporting.page import SUFFIXES, Page
 
@@ -67,8 +69,13 @@ def find(
         files.progress(), detector.specification("schema"), files.on_error
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IgnoredWarning)  # the page says so
+        warnings.simplefilter("ignore", IgnoredWarning)
         detector.fit(batch)
+    unread = unread_attributes(detector.specification("schema"), detector.schema_.ignored)
+    if unread:
+        note(
+            f"Not read: {listed(unread)}. Whatever is odd there is not found: --schema all reads it"
+        )
     page = Page(detector, alpha=0.1)
     known, own = to_judge(detector, None)
     page.add_all(known, known.names or (), [ids[i] for i in detector.calibration_graphs_], own)
@@ -81,4 +88,6 @@ def find(
     echo(f"{len(anomalies)} of {len(known)} graphs are not like the others: {output}")
     for row in anomalies[:PRINTED]:
         echo(f"  {row.brief}: {row.reason}")
+    if len(anomalies) > PRINTED:
+        echo(f"  and {len(anomalies) - PRINTED} more")
     files.exit_if_skipped()

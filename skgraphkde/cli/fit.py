@@ -152,7 +152,7 @@ def echo_fitted(detector: BaseGraphDetector) -> None:
                 echo(f"  bandwidths    {', '.join(f'{h:.4g}' for h in view.bandwidths_)}")
     echo(
         f"threshold       {detector.offset_:.6g} (calibration {detector.calibration!r}, "
-        f"contamination {detector.calibration_.contamination:g})"
+        f"contamination {detector.contamination})"
     )
 
 

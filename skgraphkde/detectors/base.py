@@ -22,7 +22,6 @@ from skgraphkde.calibration import (
     check_alpha,
     discoveries,
     finite,
-    outlying_share,
 )
 from skgraphkde.computing.warn import warn
 from skgraphkde.detectors.files import save
@@ -58,7 +57,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
     contamination : float or "auto", default=0.1
         Share of normal graphs that fall below the threshold, in (0, 0.5]. "auto" assumes no share:
         the threshold is the lower fence of a box plot of the calibration scores, see
-        :func:`~skgraphkde.calibration.outlying_share`.
+        :func:`~skgraphkde.calibration.lower_fence`.
     n_jobs : int, default=None
         Number of processes that score many graphs, as for joblib: None is 1 outside of a
         ``joblib.parallel_config``, which can name a cluster; -1 is all cores. Fitting, and scoring
@@ -255,8 +254,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         n_counted, calibration_index = len(distinct_index), distinct_index
         graphs = batch[distinct_index] if n_counted < len(batch) else batch
         rng, views = check_random_state(self.random_state), None
-        is_auto = self.contamination == "auto"
-        share = 0.5 if is_auto else float(self.contamination)  # which any scores can place
+        share = None if self.contamination == "auto" else float(self.contamination)
         if isinstance(calibration, LeaveOneOut):
             scores: Any = self._fit_batch(graphs, rng)
             if scores is None or np.shape(scores) != (len(graphs),):
@@ -265,7 +263,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
                     f"{len(graphs)} training graphs, leave-one-out, and returned {scores!r}"
                 )
         elif isinstance(calibration, Split):
-            held_out, training = calibration.split(n_counted, share, rng)
+            held_out, training = calibration.split(n_counted, share or 0.5, rng)
             self._fit_batch(graphs[training], rng)
             # All copies: a held-out graph with many copies is as frequent among new graphs.
             calibration_index = np.flatnonzero(np.isin(inverse, held_out))
@@ -278,7 +276,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         self.calibration_ = FittedCalibration(
             scores=scores,
             graphs=calibration_index,
-            contamination=outlying_share(scores) if is_auto else share,
+            contamination=share,
             n_seen=len(batch),
             n_counted=n_counted,
             is_comparable=calibration != "train",

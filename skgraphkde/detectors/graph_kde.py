@@ -114,7 +114,7 @@ class GraphKDEDetector(
     contamination : float or "auto", default=0.1
         Share of normal graphs that fall below the threshold, in (0, 0.5]. "auto" assumes no share:
         the threshold is the lower fence of a box plot of the calibration scores, see
-        :func:`~skgraphkde.calibration.outlying_share`.
+        :func:`~skgraphkde.calibration.lower_fence`.
     n_jobs : int, default=None
         Number of processes that score many graphs, as for joblib: None is 1 outside of a
         ``joblib.parallel_config``, which can name a cluster; -1 is all cores. Fitting, and scoring

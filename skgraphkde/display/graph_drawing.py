@@ -355,10 +355,11 @@ def _write_labels(
     nodes: Any,
     diameter: float,
 ) -> list[str]:
-    """Write labels on the nodes; return lines that spell out the shortened ones."""
+    """Write the first category on the nodes; return lines that spell out the shortened ones."""
     codes = np.asarray(batch.labels)[shown]
     used = np.unique(codes).tolist()
-    names = [in_words(batch.label_names[code]) for code in used]
+    values = next(iter(batch.values_by_category("node").values()))
+    names = [in_words(values[code]) for code in used]
     short = dict(zip(used, shortened(names), strict=True))
     size = min(8.0, 1.35 * diameter / max(map(len, short.values())))
     if size < SMALLEST_FONT:
@@ -368,7 +369,7 @@ def _write_labels(
     style = {"ha": "center", "va": "center", "fontsize": size, "zorder": 3}
     for node, code, background in zip(shown, codes.tolist(), backgrounds, strict=True):
         ax.text(*positions[node], short[code], color=_text_color(background), **style)
-    pairs = [(short[code], name) for code, name in zip(used, names, strict=True)]
+    pairs = dict.fromkeys((short[code], name) for code, name in zip(used, names, strict=True))
     meanings = [f"{few}: {name}".replace(" ", "\xa0") for few, name in pairs if few != name]
     return textwrap.wrap(", ".join(meanings), 48) if len(meanings) <= MAX_SPELLED_OUT else []
 

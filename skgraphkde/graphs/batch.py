@@ -437,6 +437,8 @@ class GraphBatch:
         for i, (start, stop) in enumerate(pairwise(self.node_ptr.tolist())):
             graph = kind()
             graph.graph.update(of_graphs[i])
+            if self.names and self.names[i]:
+                graph.graph["name"] = self.names[i]
             graph.add_nodes_from(enumerate(of_nodes[start:stop]))
             own = slice(arc_ptr[i], arc_ptr[i + 1])
             ends = ((x[arcs[own]] - start).tolist() for x in (row, column))

@@ -82,6 +82,7 @@ class Properties:
             for x in view.properties(references[:1], nobody)
         ]
         self.sizes = _sizes(references)
+        self.spreads: dict[str, float] = {}  # of the rarity of parts, by their kind
         features = np.asarray(model.features.transform_batch(references).attributes)
         means = self.feature_means(references, features)
         self.is_share = np.asarray(((means >= 0) & (means <= 1)).all(axis=0))
@@ -159,8 +160,9 @@ class Properties:
                 continue
             rarity = -known.log_shares(keys, graph, own[graph] >= 0)
             old = np.flatnonzero(~is_new)
-            spread = rarity[old].std() if len(old) else 0.0
-            least = np.maximum(spread / (2 * np.sqrt(n_parts)), 1e-3)
+            if kind not in self.spreads:  # of the references, which come first
+                self.spreads[kind] = rarity[old].std() if len(old) else 0.0
+            least = np.maximum(self.spreads[kind] / (2 * np.sqrt(n_parts)), 1e-3)
             rare.append((means(rarity[old], graph[old], len(graphs)), least))
         return new + rare
 

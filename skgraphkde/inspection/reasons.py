@@ -82,8 +82,11 @@ class Profiles:
         self.values, least = self.properties.of(graphs, self.own, means)
         self.raw = self.properties.tails.raw(self.values, least)
         is_known = self.own >= 0
-        self.raw[is_known] = self.properties.tails.own[self.own[is_known]]
-        self.strengths = np.minimum(self.properties.tails.strengths(self.raw), STRONGEST)
+        tails = self.properties.tails
+        self.raw[is_known] = tails.own[self.own[is_known]]
+        strengths = tails.strengths(self.raw)
+        strengths[is_known] = tails.strengths_of_known(self.own[is_known])
+        self.strengths = np.minimum(strengths, STRONGEST)
         self.units = model.features.units()
         edges = self.properties.edges
         self.of_edges = () if edges is None else self.properties.edge_means(graphs[:1])

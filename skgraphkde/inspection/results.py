@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
@@ -111,10 +112,9 @@ def judge(
     if detector.is_calibrated_:
         known = detector.calibration_scores_
         found = conformal_p_values(scores, known)
-        # Of a known graph (1 + the others that score as low) / n: itself is counted once.
-        p_values = (
-            found if own is None else found * (1 + 1 / len(known)) - 1 / len(known)
-        ).tolist()
+        if own is not None:  # (1 + the others that score as low) / n: itself is counted once
+            found = np.rint(found * (len(known) + 1) - 1) / len(known)
+        p_values = found.tolist()
     columns = {**verdicts, "p_value": p_values, **(explained or {})}
     rows = zip(*columns.values(), strict=True)
     return [Judgement(**dict(zip(columns, row, strict=True))) for row in rows]
@@ -172,11 +172,14 @@ def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.n
     ValueError
         If `graphs` is None, and the detector has no score for each graph that it keeps.
     """
+    check_is_fitted(detector)
     if graphs is not None:
         return detector.read(graphs), None
     if isinstance(detector, GraphKDEDetector) and detector.leaves_one_out:
         known = detector.model_.references
-        if len(known) == len(detector.calibration_scores_):
+        # A reservoir keeps other graphs than those of the latest scores.
+        is_reservoir = getattr(detector.specification("references"), "sampling", "") == "reservoir"
+        if len(known) == len(detector.calibration_scores_) and not is_reservoir:
             return known, np.arange(len(known))
     raise ValueError(
         "the training graphs are judged by the others if a GraphKDEDetector keeps them all: fit it "

@@ -112,7 +112,8 @@ class Tails:
                 own[:, j] = np.maximum(own[:, j], lower.leave_one_out(-values, floor))
         self.own = own  # (n_known, n_numbers): each known graph judged by the others
         # Of the same rank, a number among n others is less probable than one among n - 1.
-        self.largest = Tail(own.max(axis=1, initial=0.0) + np.log1p(1 / len(known)))
+        self.maxima = own.max(axis=1, initial=0.0) + np.log1p(1 / len(known))
+        self.largest = Tail(self.maxima)
 
     def raw(self, values: np.ndarray, least: np.ndarray) -> np.ndarray:
         """Minus log p of each number by itself, shape (n_graphs, n_numbers)."""
@@ -127,3 +128,16 @@ class Tails:
     def strengths(self, raw: np.ndarray) -> np.ndarray:
         """Minus log p among all numbers, of the same shape as what :meth:`raw` returns."""
         return self.largest.strengths(raw.reshape(-1), scale=1.0).reshape(raw.shape)
+
+    def strengths_of_known(self, own: np.ndarray) -> np.ndarray:
+        """The strengths of known graphs, each judged by the others, shape (len(own), n_numbers).
+
+        Parameters
+        ----------
+        own : ndarray of int
+            Indices of known graphs.
+        """
+        found = [
+            Tail(np.delete(self.maxima, i)).strengths(self.own[i], scale=1.0) for i in own.tolist()
+        ]
+        return np.array(found).reshape(len(own), len(self.upper))

@@ -60,7 +60,7 @@ def usual(own: float, known: np.ndarray, form: str = ".3g") -> str:
     """
     low, high = np.quantile(known, [0.05, 0.95])
     for digits in range(3, 7):
-        used = f".{digits}g" if form == ".3g" else form
+        used = f".{digits}g" if form == ".3g" else f".{digits - 3}%"
         texts = [format(x, used) for x in (own, low, high)]
         if low <= own <= high or texts[0] not in texts[1:]:
             break

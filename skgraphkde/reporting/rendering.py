@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skgraphkde._version import __version__
-from skgraphkde.calibration import discoveries, flagged_share
+from skgraphkde.calibration import discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.display.graph_drawing import common_categories
@@ -166,7 +166,7 @@ def render(
         has_selection=detector.is_calibrated_ and not are_known,
         keeps_all=isinstance(detector, GraphKDEDetector)
         and len(detector.model_.references) == detector.n_graphs_seen_,
-        flagged=_flagged(detector),
+        calibration=detector.calibration_,
         left_out=named(
             unread_attributes(detector.specification("schema"), detector.schema_.ignored),
             MOST_NAMES,
@@ -179,14 +179,6 @@ def render(
         script=(HERE / "page.js").read_text(encoding="utf-8"),
         style=(HERE / "page.css").read_text(encoding="utf-8"),
     )
-
-
-def _flagged(detector: BaseGraphDetector) -> float:
-    """Share of normal graphs below the threshold."""
-    share = detector.calibration_.contamination
-    if not detector.is_calibrated_:
-        return share
-    return flagged_share(len(detector.calibration_scores_), share)
 
 
 def _with_selection(listed: list[Row], alpha: float) -> list[Row]:

@@ -260,7 +260,9 @@ def test_explanations_are_those_of_the_library(here):
     verdict = {1: "normal", -1: "anomaly"}[detector.predict(graphs)[0]]
     known, view = model.references.n_nodes_per_graph, f"(view {views[0]})"
     distances, places = nearest_references(detector, graphs, k=3, view=views[0])
-    nearest = [f"{i} ({d:.3g})" for i, d in zip(places[0], distances[0], strict=True)]
+    nearest = [
+        f"'normal/{i:02d}.graphml' ({d:.3g})" for i, d in zip(places[0], distances[0], strict=True)
+    ]
     largest = first.sort_values("rank").iloc[0]
     new = first.dropna().sort_values("new_from", kind="stable")
     usual = model.first(Novelty).known_shares.mean()

@@ -3,9 +3,11 @@
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from skgraphkde import GraphKDEDetector, report
-from skgraphkde.calibration import outlying_share
+from skgraphkde import GraphKDEDetector, References, load, report
+from skgraphkde.calibration import lower_fence
 from skgraphkde.graphs.files import find_files, read_batch
 from skgraphkde.inspection import explain, results
 from tests.cli.conftest import run
@@ -67,19 +69,50 @@ def test_graphs_that_are_not_all_kept_cannot_be_judged_by_the_others(folder):
         results(detector)
 
 
-def test_a_threshold_that_assumes_no_share(folder):
-    rng = np.random.default_rng(0)
-    scores = rng.normal(size=200)
-    assert outlying_share(scores) <= 0.02
-    scores[:20] -= 30
-    assert outlying_share(scores) == pytest.approx(0.1, abs=0.01)
-    assert outlying_share(np.zeros(9)) == 0.1
+def test_a_threshold_that_assumes_no_share(folder, tmp_path):
     batch = read_batch(find_files([folder]))
     detector = GraphKDEDetector(contamination="auto").fit(batch)
     scores = detector.calibration_scores_
-    share = outlying_share(scores)
-    assert detector.calibration_.contamination == share
-    expected = GraphKDEDetector(contamination=share).fit(batch)
-    assert detector.offset_ == expected.offset_
+    low, high = np.quantile(scores, [0.25, 0.75])
+    assert detector.offset_ == pytest.approx(low - 1.5 * (high - low))
+    assert (detector.fit_predict(batch) == -1).sum() < 0.1 * len(batch)
+    detector.save(tmp_path / "model.skg")
+    assert load(tmp_path / "model.skg").offset_ == detector.offset_
+    detector.partial_fit(batch[:3])
+    assert detector.offset_ == lower_fence(detector.calibration_scores_)
     with pytest.raises(ValueError, match="'contamination' parameter"):
         GraphKDEDetector(contamination="few").fit(batch)
+
+
+@given(st.lists(st.integers(-30, 0), min_size=2, max_size=40))
+def test_at_most_a_tenth_is_below_the_fence(scores):
+    scores = 0.3 * np.array(scores)
+    assert (scores < lower_fence(scores)).sum() <= max(1, len(scores) / 10)
+
+
+def test_a_reservoir_keeps_other_graphs_than_scores():
+    references = References("reservoir", max_references=20)
+    detector = GraphKDEDetector(references=references, random_state=0)
+    detector.fit([nx.cycle_graph(n) for n in range(10, 30)])
+    detector.partial_fit([nx.cycle_graph(n) for n in range(30, 40)])
+    with pytest.raises(ValueError, match="references=None, or give graphs"):
+        results(detector)
+
+
+def test_reasons_do_not_depend_on_company_and_are_as_strong_as_by_the_others_alone():
+    graphs = [world(seed) for seed in range(30)]
+    for i, graph in enumerate(graphs):
+        nx.set_node_attributes(graph, {v: "abc"[(v * i) % 3] for v in graph}, "label")
+    nx.set_node_attributes(graphs[7], "z", "label")
+    detector = GraphKDEDetector().fit(graphs)
+    found = explain(detector)
+    of_odd = found[(found["graph"] == 7) & (found["kind"] == "new")].iloc[0]
+    others = GraphKDEDetector().fit(graphs[:7] + graphs[8:])
+    with pytest.warns(UserWarning, match="did not see"):
+        alone = explain(others, [graphs[7]])
+    expected = alone[alone["what"] == of_odd["what"]].iloc[0]
+    assert min(of_odd["strength"], expected["strength"]) > 10  # beyond doubt, both ways
+    together, one = explain(detector, graphs[:5]), explain(detector, graphs[:1])
+    assert together[together["graph"] == 0]["strength"].tolist() == pytest.approx(
+        one["strength"].tolist()
+    )

@@ -120,3 +120,25 @@ def test_a_detector_of_molecules():
     with pytest.warns(UserWarning, match="labels that fit did not see|aromatic, double of 'label'"):
         assert detector.predict(odd).tolist() == [-1, -1, -1]
     assert detector.schema_.graph_columns[0] == "weight"
+
+
+def test_given_properties_replace_computed_ones(tmp_path):
+    (tmp_path / "a.csv").write_text("smiles,name,logp\nCCO,a,5.5\nCC,b,\n")
+    logp = [x.graph.get("logp") for _, x in iter_graphs(find_files([str(tmp_path)]))]
+    assert logp == [5.5, None]  # and not Crippen's beside a measured one
+    mol = Chem.MolFromSmiles("CCO")
+    mol.SetDoubleProp("logp", 5.5)
+    mol.SetProp("self", "a field of this name")
+    assert read_graphs([mol], schema="molecule").graph_attributes[0, 1] == 5.5
+    (tmp_path / "b.sdf").write_text(Chem.MolToMolBlock(mol) + "$$$$\n\n")
+    assert len(read_batch(find_files([str(tmp_path / "b.sdf")]))) == 1
+
+
+def test_molecules_that_were_not_sanitized():
+    mol = Chem.MolFromSmiles("C1CC1O", sanitize=False)
+    expected = read_graphs([Chem.MolFromSmiles("C1CC1O")], schema="molecule")
+    batch = read_graphs([mol], schema="molecule")
+    assert [batch.label_names[x] for x in batch.labels] == [
+        expected.label_names[x] for x in expected.labels
+    ]
+    assert mol.NeedsUpdatePropertyCache()  # the caller's molecule is not changed

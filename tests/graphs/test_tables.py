@@ -119,8 +119,7 @@ def test_a_table_in_place_of_graphs():
 def test_a_table_of_many_graphs_is_no_graph(tmp_path):
     path = tmp_path / "edges.csv"
     path.write_text("Case_ID,source,target\n1,a,b\n2,a,b\n")
-    with pytest.raises(
-        ValueError, match=r"'Case_ID' looks like that of many .* --graph-column Case"
-    ):
+    said = r"edges.csv: the column 'Case_ID' looks like that of many .* --graph-column Case_ID"
+    with pytest.raises(ValueError, match=said):
         read_batch([path])
     assert len(read_batch([path], GraphSchema(edge_categories="Case_ID"))) == 1

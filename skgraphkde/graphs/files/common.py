@@ -23,8 +23,8 @@ from skgraphkde.graphs.schema import CONVENTIONS, KINDS, GraphSchema
 Graphs = Iterable[tuple[str, nx.Graph | ValueError]]
 
 
-class DamagedError(ValueError):
-    """A file whose packing is broken; the message names the file and the cure."""
+class UnreadableError(ValueError):
+    """A file that is of its format and cannot be read; the message names the file and the cure."""
 
 
 def reason(error: Exception) -> str:
@@ -45,7 +45,7 @@ def read_content(path: Path) -> bytes:
     try:
         return gzip.decompress(path.read_bytes())
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DamagedError(
+        raise UnreadableError(
             f"{path} is damaged or not a gzip file ({error}): delete it and get another copy"
         ) from error
 

@@ -25,7 +25,7 @@ from typing import Any
 
 import networkx as nx
 
-from skgraphkde.graphs.files.common import Graphs, read_content, repeated
+from skgraphkde.graphs.files.common import Graphs, UnreadableError, read_content, repeated
 from skgraphkde.graphs.files.molecules import read_smiles
 from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
@@ -72,10 +72,10 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
         The names of what is read.
     """
     edges = read_cells(path)
-    smiles = [name for name in edges if "smiles" in name.lower()]
-    if len(smiles) == 1:
-        return _read_molecules(edges, smiles[0], schema)
     present = [ends for ends in ENDS if set(ends) <= set(map(str.lower, edges))]
+    smiles = [name for name in edges if "smiles" in name.lower()]
+    if len(smiles) == 1 and not present:
+        return _read_molecules(edges, smiles[0], schema)
     if len(present) != 1:
         both = "both" if present else "no"
         raise ValueError(
@@ -85,8 +85,8 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
     known = schema.named("edge_categories") + schema.named("edge_numbers")
     for name in edges:
         if name.lower().removesuffix("_id") in OF_GRAPHS and name not in known:
-            raise ValueError(
-                f"its column {name!r} looks like that of many graphs in one table: give "
+            raise UnreadableError(
+                f"{path}: the column {name!r} looks like that of many graphs in one table: give "
                 f"--graph-column {name} (in Python, read_tables), or name it in edge_categories if "
                 "it is data of the edges of one graph"
             )

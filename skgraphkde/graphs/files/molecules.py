@@ -52,9 +52,11 @@ def read_smiles(
     with _rdkit() as chem:  # which has a molecule without atoms for ""
         molecules = [chem.MolFromSmiles(text) if text else None for text in smiles]
     graphs = _graphs(molecules, names, [f"the SMILES {text!r}" for text in smiles])
-    for (_, graph), fields in zip(graphs, data or (), strict=data is not None):
+    rows = list(data or ())
+    given = {name for fields in rows for name in fields}  # in place of computed properties
+    for (_, graph), fields in zip(graphs, rows, strict=data is not None):
         if not isinstance(graph, ValueError):
-            graph.graph |= fields
+            graph.graph = {k: x for k, x in graph.graph.items() if k not in given} | fields
     return graphs
 
 
@@ -68,7 +70,8 @@ def read_sdf(path: Path, _: Any) -> Graphs:
         What is read, which this format does not need.
     """
     with _rdkit() as chem:
-        molecules = list(chem.ForwardSDMolSupplier(io.BytesIO(read_content(path))))
+        content = read_content(path).rstrip() + b"\n"  # an empty line would be a molecule
+        molecules = list(chem.ForwardSDMolSupplier(io.BytesIO(content)))
     names = ["" if mol is None else mol.GetProp("_Name") for mol in molecules]
     return _graphs(molecules, names, ["the record"] * len(molecules))
 

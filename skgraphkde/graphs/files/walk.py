@@ -20,7 +20,7 @@ import numpy as np
 from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import DamagedError, Graphs, names_read, reason
+from skgraphkde.graphs.files.common import Graphs, UnreadableError, names_read, reason
 from skgraphkde.graphs.files.csv import NUMBER, read_csv
 from skgraphkde.graphs.files.gexf import read_gexf
 from skgraphkde.graphs.files.gml import read_gml
@@ -354,7 +354,7 @@ def read_file(path: Source, schema: GraphSchema) -> Graphs:
     title, read, cure = FORMATS[suffix_of(path) or ""]
     try:
         return read(path, schema)
-    except (DamagedError, ImportError):  # not about the format
+    except (UnreadableError, ImportError):  # not about the format
         raise
     except Exception as error:  # parsers raise many kinds of errors for broken files
         raise _unreadable(str(path), title, error, cure) from error

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
-from skgraphkde.graphs.formats.common import Columns, Graph, columns_of_graph
+from skgraphkde.graphs.formats.common import Columns, Graph, columns_of_graph, is_missing
 from skgraphkde.graphs.problems import GraphError
 
 
@@ -45,8 +45,14 @@ def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...] = ()) -> Graph
         _columns([data for *_, data in edges]),
         columns_of_graph(graph.graph),
         is_simple=not graph.is_multigraph(),
-        name=str(graph.graph.get("name") or ""),
+        name=_name(graph.graph.get("name")),
     )
+
+
+def _name(value: Any) -> str:
+    """The name of a graph; "" for what is missing or is no single value."""
+    is_single = isinstance(value, Hashable) and not is_missing(value)
+    return str(value) if is_single else ""
 
 
 def _columns(records: Sequence[Mapping[str, Any]]) -> Columns:

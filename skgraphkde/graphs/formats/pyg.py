@@ -5,6 +5,7 @@ PyTorch Geometric itself is not imported.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,16 +34,18 @@ def listed(graphs: Any) -> Any:
     Raises
     ------
     ValueError
-        If a DataLoader shuffles.
+        If a DataLoader shuffles, or leaves graphs out.
     """
     if is_a(graphs, "torch_geometric.data", "Batch"):
         return graphs.to_data_list()
     if not is_a(graphs, "torch_geometric.loader", "DataLoader"):
         return graphs
-    if not is_a(graphs.sampler, "torch.utils.data", "SequentialSampler"):
+    data = sys.modules["torch.utils.data"]
+    is_whole = type(graphs.sampler) is data.SequentialSampler and not graphs.drop_last
+    if not is_whole or type(graphs.batch_sampler) is not data.BatchSampler:
         raise ValueError(
-            "the DataLoader shuffles, so the scores would be in an order that nobody knows: give "
-            "loader.dataset"
+            "the DataLoader shuffles or leaves graphs out, so nobody knows whose the scores would "
+            "be: give loader.dataset"
         )
     return [graph for batch in graphs for graph in batch.to_data_list()]
 

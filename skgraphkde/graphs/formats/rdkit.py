@@ -50,11 +50,13 @@ def molecule_graph(mol: Mol) -> nx.Graph:
         and Veber: molecular "weight" (Da), "logp" (octanol and water, by Crippen), polar "surface"
         (square angstroms), "donors" and "acceptors" of hydrogen bonds, and "rotatable" bonds.
     """
-    from rdkit.Chem import Crippen, Descriptors, rdMolDescriptors
+    from rdkit.Chem import Crippen, Descriptors, FastFindRings, Mol, rdMolDescriptors
 
-    graph = nx.Graph(**mol.GetPropsAsDict())
-    if mol.HasProp("_Name") and mol.GetProp("_Name"):
-        graph.graph["name"] = mol.GetProp("_Name")
+    if mol.NeedsUpdatePropertyCache():  # it was read without sanitizing
+        mol = Mol(mol)
+        mol.UpdatePropertyCache(strict=False)
+        FastFindRings(mol)
+    graph = nx.Graph()
     for atom in mol.GetAtoms():
         graph.add_node(
             atom.GetIdx(),
@@ -76,4 +78,7 @@ def molecule_graph(mol: Mol) -> nx.Graph:
         "acceptors": rdMolDescriptors.CalcNumHBA(mol),
         "rotatable": rdMolDescriptors.CalcNumRotatableBonds(mol),
     }
+    graph.graph |= mol.GetPropsAsDict()
+    if mol.HasProp("_Name") and mol.GetProp("_Name"):
+        graph.graph["name"] = mol.GetProp("_Name")
     return graph
