@@ -80,11 +80,11 @@ class Profiles:
         self.features = features
         means = self.properties.feature_means(graphs, features)
         self.values, least = self.properties.of(graphs, self.own, means)
-        self.raw = self.properties.tails.raw(self.values, least)
-        is_known = self.own >= 0
-        tails = self.properties.tails
+        tails, is_known, is_new = self.properties.tails, self.own >= 0, self.own < 0
+        self.raw, strengths = np.empty(self.values.shape), np.empty(self.values.shape)
+        self.raw[is_new] = tails.raw(self.values[is_new], least[is_new])
         self.raw[is_known] = tails.own[self.own[is_known]]
-        strengths = tails.strengths(self.raw)
+        strengths[is_new] = tails.strengths(self.raw[is_new])
         strengths[is_known] = tails.strengths_of_known(self.own[is_known])
         self.strengths = np.minimum(strengths, STRONGEST)
         self.units = model.features.units()

@@ -149,7 +149,6 @@ class Page:
             known_names = checked_names(known_names, n_known, **of)
         self.detector, self.alpha, self.known_names = detector, alpha, known_names
         self.listed: list[Row] = []
-        self.are_known = False  # whether these are training graphs, each judged by the others
         self.oddest: list[tuple[float, int, Drawn]] = []  # a heap, its top is the least odd
 
     def add_all(
@@ -172,7 +171,6 @@ class Page:
         own : ndarray of shape (n_graphs,), default=None
             As for :func:`~skgraphkde.inspection.results.judge`.
         """
-        self.are_known = own is not None
         for start in range(0, len(batch), CHUNK):
             part = slice(start, start + CHUNK)
             judgements = judge(
@@ -203,6 +201,4 @@ class Page:
     def html(self) -> str:
         """The page."""
         drawn = [graph for *_, graph in sorted(self.oddest, key=lambda x: x[:2], reverse=True)]
-        return render(
-            self.detector, self.listed, drawn, self.alpha, self.known_names, self.are_known
-        )
+        return render(self.detector, self.listed, drawn, self.alpha, self.known_names)

@@ -107,7 +107,6 @@ def render(
     drawn: list[Drawn],
     alpha: float,
     known_names: Sequence[Any] | None,
-    are_known: bool,
 ) -> str:
     """Render the page as HTML.
 
@@ -121,8 +120,6 @@ def render(
         Some of them, the oddest first.
     alpha, known_names
         As for :func:`skgraphkde.report`.
-    are_known : bool
-        Whether the graphs are the training graphs, each judged by the others.
     """
     from jinja2 import Environment, FileSystemLoader
 
@@ -134,6 +131,7 @@ def render(
         keep_trailing_newline=True,
     )
     rows = _with_selection(listed, alpha)
+    are_known = any(row.judged.own >= 0 for row in listed)  # each was judged by the others
     scores = np.array([row.judged.score for row in listed])
     details, known = _details(detector, {row.number: row for row in rows}, drawn)
     graph_map = None
