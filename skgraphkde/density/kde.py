@@ -43,7 +43,7 @@ class KDE(Specification):
         bandwidth, between a hundredth of the median distance and ten times that distance, that
         maximizes the leave-one-out likelihood of the training graphs. It finds modes, with the
         other parameters of :func:`density_settings`, such as ``size_kernel=False``. With more than
-        500 training graphs, 500 of them are used, evenly spaced in their list.
+        500 training graphs, 500 of them are used, selected by their content.
     size_kernel : bool, default=True
         Whether the kernel is a product of a kernel on the distance and a kernel on size (the
         logarithms of the numbers of nodes and edges). A distance between means over nodes does not

@@ -99,7 +99,7 @@ class KernelDensity:
         if not (all_pairs or self.distance.adaptive or self.kde.scale_by != "fixed"):
             return None
         (graphs, measures), n = references, len(references[0])
-        sample = np.unique(np.linspace(0, n - 1, min(n, MAX_SAMPLE)).astype(int))
+        sample = measures.sample(MAX_SAMPLE)
         self.distance, nearest, squared = self.distance.adapted(measures, sample)
         if self.kde.scale_by == "nearest":
             self.kde.scale_to_nearest(nearest)

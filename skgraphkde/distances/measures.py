@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from skgraphkde.computing.arrays import concatenated, like, to_numpy, weighted_sums
 from skgraphkde.graphs.arrays import offsets
-from skgraphkde.graphs.refinement import factorize, hash_rows
+from skgraphkde.graphs.refinement import factorize, hash64, hash_points, hash_rows, quantize
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +127,21 @@ class DiscreteMeasures:
         sizes = self.sizes.copy()
         sizes[large] = most_points
         return DiscreteMeasures(self.points, kept, sizes)[:]
+
+    def sample(self, most: int) -> np.ndarray:
+        """Select at most `most` measures by hashes of their points, whatever their order.
+
+        Returns
+        -------
+        ndarray of int
+            Indices, increasing.
+        """
+        if len(self) <= most:
+            return np.arange(len(self))
+        of_points, weights = hash_points(to_numpy(self.points)), self.weights
+        parts = hash64(of_points[weights.indices] + quantize(weights.data))
+        keys = np.add.reduceat(parts, weights.indptr[:-1])  # modulo 2^64
+        return np.sort(np.argsort(keys, kind="stable")[:most])
 
     @classmethod
     def concatenate(cls, parts: Sequence[DiscreteMeasures]) -> DiscreteMeasures:

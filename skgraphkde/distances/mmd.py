@@ -65,7 +65,7 @@ class MMD(Distance):
     nearly all distances between neighbors are negative. "adaptive" removes a share of the bias. It
     is the share of training graphs with a non-negative unbiased squared distance to their nearest
     neighbor under the biased estimate, for kernels of five decades. With more than 500 training
-    graphs, 500 of them are used, evenly spaced in their list.
+    graphs, 500 of them are used, selected by their content.
 
     Examples
     --------

@@ -20,6 +20,8 @@ from skgraphkde.computing.compiled import compiled
 INCREMENT = np.uint64(0x9E3779B97F4A7C15)
 # Trailing bits of a float that are ignored: sums in another order differ by up to 2^-40.
 ROUNDING_BITS = 12
+# Standardized numbers that differ by less than about this are equal.
+UNIT = 1e-6
 # Numbers that are hashed at once: 8 MiB, a cache full.
 NUMBERS = 2**20
 
@@ -79,6 +81,23 @@ def hash_rows(columns: np.ndarray) -> np.ndarray:
         rows = slice(first, first + height)
         totals[rows] = hash64(quantize(columns[rows]) + salts).sum(axis=1, dtype=np.uint64)
     return hash64(totals)  # modulo 2^64
+
+
+def hash_points(points: np.ndarray) -> np.ndarray:
+    """A color for each row of a matrix of standardized numbers.
+
+    Numbers are compared in one unit: their last digits depend on the order of the graphs whose
+    means they were standardized by, and numbers near 0 have no others.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_points, n_columns)
+
+    Returns
+    -------
+    ndarray of shape (n_points,), uint64
+    """
+    return hash_rows(np.rint(points / UNIT))
 
 
 def quantize(values: np.ndarray) -> np.ndarray:

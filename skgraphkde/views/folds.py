@@ -15,8 +15,11 @@ import numpy as np
 MOST_FOLDS = 20
 
 
-def folds(keys: np.ndarray) -> np.ndarray:
+def folds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Divide references into folds by their content, whatever their order.
+
+    Of references with equal keys, in folds one after the other, the fold of the first is left out
+    for each: all of them are scored alike, as if one of them were left out.
 
     Parameters
     ----------
@@ -25,23 +28,26 @@ def folds(keys: np.ndarray) -> np.ndarray:
 
     Returns
     -------
-    ndarray of shape (n_references,), int
+    fold : ndarray of shape (n_references,), int
         The fold of each reference.
+    left_out : ndarray of shape (n_references,), int
+        The fold that is left out when a reference is scored.
     """
     fold = np.empty(len(keys), dtype=np.int64)
     fold[np.argsort(keys, kind="stable")] = np.arange(len(keys)) % MOST_FOLDS
-    return fold
+    _, first, kind = np.unique(keys, return_index=True, return_inverse=True)
+    return fold, fold[first[kind]]
 
 
-def by_fold(own: np.ndarray, fold_of: Callable[[], np.ndarray]) -> Iterator[tuple[int, np.ndarray]]:
+def by_fold(own: np.ndarray, left_out: Callable[[], np.ndarray]) -> Iterator[tuple[int, np.ndarray]]:
     """Group rows by the fold that is left out for them.
 
     Parameters
     ----------
     own : ndarray of shape (n_rows,), int
         Reference that equals the graph of each row; -1 for none.
-    fold_of : callable
-        Function that returns the result of :func:`folds`; called only if a row has a reference.
+    left_out : callable
+        Function that returns the fold left out for each reference; called only if a row has one.
 
     Yields
     ------
@@ -52,6 +58,6 @@ def by_fold(own: np.ndarray, fold_of: Callable[[], np.ndarray]) -> Iterator[tupl
     fold = np.full(len(own), -1)
     is_reference = own >= 0
     if is_reference.any():
-        fold[is_reference] = fold_of()[own[is_reference]]
+        fold[is_reference] = left_out()[own[is_reference]]
     for i in np.unique(fold).tolist():
         yield i, fold == i

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from sklearn.utils._param_validation import Interval
 
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.refinement import hash64, hash_rows
+from skgraphkde.graphs.refinement import hash64, hash_points
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
 from skgraphkde.views.folds import by_fold, folds
@@ -129,7 +129,7 @@ class Numbers(View):
 
     @cached_property
     def _folds(self) -> tuple[np.ndarray, list[dict[str, NumberPoints]]]:
-        """The fold of each reference, and for each fold the points of the other references.
+        """The fold left out for each reference, and for each the points of the others.
 
         Of up to 20 references, each is left out alone.
         """
@@ -138,8 +138,8 @@ class Numbers(View):
         for rows in parts:
             points = self.points_[rows.what]
             placed = points._placed(rows.values, points._codes(rows.kinds))  # in any units
-            np.add.at(keys, rows.graph, hash64(hash_rows(placed) + rows.kinds))
-        fold = folds(keys)
+            np.add.at(keys, rows.graph, hash64(hash_points(placed) + rows.kinds))
+        fold, left_out = folds(keys)
         of_others: list[dict[str, NumberPoints]] = []
         for i in range(int(fold.max()) + 1):
             of_fold = {}
@@ -148,14 +148,14 @@ class Numbers(View):
                 data = rows.values[some], rows.kinds[some], rows.graph[some]
                 of_fold[rows.what] = NumberPoints.of(*data, self.n_points)
             of_others.append(of_fold)
-        return fold, of_others
+        return left_out, of_others
 
     def _points(self, own: int) -> dict[str, NumberPoints]:
         """The points of the references, without the fold of one of them; -1: of all."""
         if own < 0:
             return self.points_
-        fold, of_others = self._folds
-        return of_others[fold[own]]
+        left_out, of_others = self._folds
+        return of_others[left_out[own]]
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the training graphs."""
@@ -350,7 +350,7 @@ class NumberPoints:
         points.parts |= {"means": means, "scale": scale, "whitening": whitening, "limits": limits}
         placed = points._placed(values, codes)
         # Each distinct row once, and of too many some by their content, whatever their order.
-        keys = hash64(hash_rows(placed) + codes.astype(np.uint64))
+        keys = hash64(hash_points(placed) + codes.astype(np.uint64))
         kept = np.sort(np.unique(keys, return_index=True)[1][:n_points])
         low, high = _ranges(values, codes, n)
         points.parts |= {"points": placed[kept], "codes": codes[kept], "low": low, "high": high}

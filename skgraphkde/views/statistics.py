@@ -15,7 +15,7 @@ from scipy.spatial.distance import cdist
 from skgraphkde.computing.compiled import compiled
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.refinement import hash_rows
+from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import at_least
@@ -198,13 +198,14 @@ class Statistics(View):
 
     @cached_property
     def _folds(self) -> tuple[np.ndarray, list[Metric]]:
-        """The fold of each reference, and for each fold a metric learned of the other references.
+        """The fold left out for each reference, and for each a metric learned of the others.
 
         Of up to 20 references, each is left out alone.
         """
-        fold = folds(hash_rows(self._metric.standardized(self.table_)))  # in any units
+        standardized = self._metric.standardized(self.table_)  # in any units
+        fold, left_out = folds(hash_points(standardized))
         parts = (self.table_[fold != i] for i in range(int(fold.max()) + 1))
-        return fold, [Metric(table, self.steps_) for table in parts]
+        return left_out, [Metric(table, self.steps_) for table in parts]
 
     def _statistics(self, graphs: GraphBatch) -> list[Statistic]:
         return [*_structure(graphs), *self._shares(graphs), *self._numbers(graphs)]

@@ -1,5 +1,6 @@
 """Several views in one detector: how they are joined, and that all else works as with one."""
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -146,14 +147,35 @@ def test_company_order_and_names_do_not_matter(detector):
     np.testing.assert_allclose(shuffled, expected, rtol=1e-9, atol=1e-9)
 
 
-@given(st.integers(0, 10**6))
-def test_the_order_of_the_training_graphs_does_not_matter(seed):
-    order = np.random.RandomState(seed).permutation(len(TRAIN))
-    shuffled = GraphKDEDetector().fit([TRAIN[i] for i in order])
-    fitted = GraphKDEDetector().fit(TRAIN)
-    np.testing.assert_allclose(
-        shuffled.score_samples(NEW), fitted.score_samples(NEW), rtol=1e-8, atol=1e-8
-    )
+def measured_graphs(n_graphs, seed):
+    """Graphs with labels, and numbers of the nodes and of the graph."""
+    rng = np.random.RandomState(seed)
+    graphs = random_graphs(n_graphs, seed)
+    for graph in graphs:
+        nx.set_node_attributes(graph, {v: float(rng.standard_normal()) for v in graph}, "x")
+        graph.graph["y"] = float(rng.lognormal())
+    return graphs
+
+
+DATA = GraphSchema(node_categories="label", node_numbers="x", graph_numbers="y")
+
+
+@pytest.mark.parametrize(
+    ("train", "new", "schema"),
+    [
+        (TRAIN, NEW, None),
+        (measured_graphs(60, 3), measured_graphs(11, 4), DATA),
+        (random_graphs(100, 5, labels=""), random_graphs(11, 6, labels=""), None),
+        (random_graphs(520, 6), NEW, None),
+    ],
+    ids=["labels", "numbers", "same statistics", "more than the sample of 500"],
+)
+def test_the_order_of_the_training_graphs_does_not_matter(train, new, schema):
+    expected = GraphKDEDetector(schema=schema).fit(train).score_samples(new)
+    for seed in range(3):
+        order = np.random.RandomState(seed).permutation(len(train))
+        shuffled = GraphKDEDetector(schema=schema).fit([train[i] for i in order])
+        np.testing.assert_allclose(shuffled.score_samples(new), expected, rtol=1e-8, atol=1e-8)
 
 
 def test_reasons_of_each_distance(detector):
