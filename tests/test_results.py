@@ -1,5 +1,7 @@
 """results is what the methods of a detector say, in one frame."""
 
+import warnings
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -92,6 +94,29 @@ def test_each_graph_is_embedded_once(monkeypatch, ask):
         ask(detector, NEW)
     assert embedded == [8, 8]
     assert described == [40]
+
+
+def named(graphs, prefix):
+    return [nx.Graph(graph, name=f"{prefix}{i}") for i, graph in enumerate(graphs)]
+
+
+def test_training_graphs_that_are_given_again_are_noticed():
+    plain = GraphKDEDetector().fit(NORMAL)
+    with pytest.warns(UserWarning, match="the graphs seem to be training graphs: to judge these"):
+        results(plain, NORMAL)
+    with_names = GraphKDEDetector().fit(named(NORMAL, "a"))
+    mixed = [*named(NORMAL, "a")[3:5], *named(NORMAL, "b")]
+    with pytest.warns(UserWarning, match=r"a3, a4 seem to be training graphs"):
+        explain(with_names, mixed, n_reasons=1)
+    others = [nx.gnp_random_graph(len(graph), 0.9, seed=1) for graph in NORMAL if len(graph) > 3]
+    for graph in others:
+        nx.set_node_attributes(graph, "C", "label")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results(plain, NORMAL[::-1])
+        results(with_names, named(NORMAL, "b"))
+        results(with_names, named(others, "a"))
+        results(with_names)
 
 
 def test_arguments_are_checked():

@@ -79,7 +79,7 @@ def find(
     page = Page(detector, alpha=0.1)
     known, own = to_judge(detector, None)
     page.add_all(known, known.names or (), [ids[i] for i in detector.calibration_graphs_], own)
-    html = page.html()
+    html = page.html(files.skipped)
     with opened(output) as file:
         file.write(html)
     anomalies = sorted(

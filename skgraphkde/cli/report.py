@@ -64,7 +64,7 @@ def report(
         page.add(graph.name, graph.batch, judged, graph.nodes)
     if not page.listed:
         raise click.ClickException("no graph could be read: there is nothing to show")
-    html = page.html()
+    html = page.html(files.skipped)
     with opened(output) as file:
         file.write(html)
     n_anomalies = sum(row.judged.is_anomaly for row in page.listed)

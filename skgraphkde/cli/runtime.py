@@ -153,7 +153,7 @@ def opened(path: str) -> Iterator[IO[str]]:
 
 
 class GraphFiles:
-    """The graph files of a command; those that cannot be used end it, or are skipped and counted.
+    """The graph files of a command; those that cannot be used end it, or are skipped and listed.
 
     Outputs are locked until the command ends, and are no graphs.
 
@@ -166,7 +166,7 @@ class GraphFiles:
     tables : dict
         The fields of TableFiles, without the path of the edges; empty if graphs have files.
     skip_errors : bool
-        Report and count what cannot be used. False: the first error ends the command.
+        Report and list what cannot be used. False: the first error ends the command.
     quiet : bool
         No progress bar.
     """
@@ -182,7 +182,7 @@ class GraphFiles:
     ) -> None:
         self.paths, self.outputs, self.tables = paths, outputs, tables
         self.skip_errors, self.quiet = skip_errors, quiet
-        self.n_skipped = 0
+        self.skipped: list[str] = []  # what was said of each
         self._others_remain = False
         for output in outputs:
             click.get_current_context().with_resource(only_writer(output))
@@ -229,8 +229,8 @@ class GraphFiles:
     def on_error(self, error: Exception) -> None:
         """Report the error of one file or graph, or raise it."""
         if self.skip_errors:
-            self.n_skipped += 1
-            note(f"Skipped: {message_of(error)}")
+            self.skipped.append(message_of(error))
+            note(f"Skipped: {self.skipped[-1]}")
             return
         cure = ""
         concerns_all = isinstance(error, GraphError) and error.graph is None
@@ -257,7 +257,7 @@ class GraphFiles:
 
     def exit_if_skipped(self) -> None:
         """Exit with the code for skipped files, if there were any."""
-        if self.n_skipped:
+        if self.skipped:
             raise click.exceptions.Exit(SKIPPED)
 
 

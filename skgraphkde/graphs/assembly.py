@@ -389,7 +389,7 @@ def build_arcs(
                 edge[k],
                 f" has the weight {weights[k]}, but {weights[back[k]]} the other way round: in an "
                 "undirected graph both directions have the same weight; read it with "
-                "GraphSchema(directed=True) if it is directed",
+                "GraphSchema(directed=True) (--directed in the shell) if it is directed",
             )
         once = np.flatnonzero(is_directed[owner] | (u < v) | (back < 0))
         owner, u, v, weights, edge = (x[once] for x in (owner, u, v, weights, edge))

@@ -32,7 +32,7 @@ from skgraphkde.graphs.problems import GraphError
 
 # Types whose values are all numbers.
 NUMBERS = {bool, int, float, np.int64, np.int32, np.float64, np.float32}
-CURE = "or say missing='indicate' in the GraphSchema"
+CURE = "or say missing='indicate' in the GraphSchema (--missing indicate in the shell)"
 
 
 class Elements:

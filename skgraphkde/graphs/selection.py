@@ -168,7 +168,7 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
         raise GraphError(
             first,
             " is directed, and fit saw undirected graphs: fit on directed graphs, or "
-            "with schema=GraphSchema(directed=False)",
+            "with schema=GraphSchema(directed=False) (--undirected in the shell)",
         )
     if has.edge_weight != fitted.edge_weight:
         raise ValueError(
@@ -209,8 +209,8 @@ def _check_given(batch: GraphBatch) -> None:
         raise GraphError(
             i,
             f"{where[part]}: the {part} attribute {columns[column]!r} is missing, and fit was "
-            "told of no missing values: fit with missing='indicate' in the GraphSchema, or impute "
-            "or drop it",
+            "told of no missing values: fit with missing='indicate' in the GraphSchema "
+            "(--missing indicate in the shell), or impute or drop it",
         )
 
 

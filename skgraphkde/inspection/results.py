@@ -11,10 +11,12 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
+from skgraphkde.computing.warn import warn
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import listed
 from skgraphkde.inspection.reasons import Profiles, Reason
 from skgraphkde.inspection.views import surprises_of
 from skgraphkde.inspection.wording import checked_names, node_ids
@@ -94,6 +96,8 @@ def judge(
         One per graph.
     """
     explained = None
+    if own is None and isinstance(detector, GraphKDEDetector):
+        _warn_of_training_graphs(batch, detector.model_.references)
     if isinstance(detector, GraphKDEDetector) and n_reasons:
         surprises = None
         if own is not None and len(detector.model_.views) > 1:
@@ -155,6 +159,41 @@ def _explained(
         "distances": distances,
         "own": np.full(len(batch), -1).tolist() if own is None else own.tolist(),
     }
+
+
+def _warn_of_training_graphs(batch: GraphBatch, known: GraphBatch) -> None:
+    """Warn of graphs with the names and edges of references; without names, if all are such."""
+    rows = own = np.arange(len(batch))
+    has_names = bool(batch.names and known.names)
+    if has_names:
+        position = {name: i for i, name in enumerate(known.names) if name}
+        own = np.array([position.get(name, -1) for name in batch.names], dtype=int)
+        rows = np.flatnonzero(own >= 0)
+    elif not 1 < len(batch) == len(known):
+        return
+    same = rows[_are_same(batch[rows], known[own[rows]])] if len(rows) else rows
+    if len(same) and (has_names or len(same) == len(known)):
+        names = [batch.names[i] for i in same] if has_names else ["the graphs"]
+        warn(
+            f"given again, a training graph looks normal, and {listed(names)} seem to be training "
+            "graphs: to judge these by the others, call results, explain or report without graphs "
+            "(in the shell, use `skgraphkde find`)"
+        )
+
+
+def _are_same(graphs: GraphBatch, others: GraphBatch) -> np.ndarray:
+    """For each graph, True if the other one has the same edges between the same positions."""
+    sizes, of_others = (
+        np.column_stack([x.n_nodes_per_graph, x.n_arcs_per_graph]) for x in (graphs, others)
+    )
+    same = (sizes == of_others).all(axis=1)
+    rows = np.flatnonzero(same)
+    if len(rows):
+        A, B = graphs[rows], others[rows]
+        degrees = np.diff(A.adjacency.indptr) != np.diff(B.adjacency.indptr)
+        same[rows[A.graph_of_node[degrees]]] = False
+        same[rows[A.graph_of_arc[A.adjacency.indices != B.adjacency.indices]]] = False
+    return same
 
 
 def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.ndarray | None]:

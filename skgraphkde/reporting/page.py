@@ -198,7 +198,7 @@ class Page:
         if len(self.oddest) > PICTURED:
             heapq.heappop(self.oddest)
 
-    def html(self) -> str:
-        """The page."""
+    def html(self, skipped: Sequence[str] = ()) -> str:
+        """The page; `skipped` says of graphs that are not on it why."""
         drawn = [graph for *_, graph in sorted(self.oddest, key=lambda x: x[:2], reverse=True)]
-        return render(self.detector, self.listed, drawn, self.alpha, self.known_names)
+        return render(self.detector, self.listed, drawn, self.alpha, self.known_names, skipped)

@@ -107,6 +107,7 @@ def render(
     drawn: list[Drawn],
     alpha: float,
     known_names: Sequence[Any] | None,
+    skipped: Sequence[str],
 ) -> str:
     """Render the page as HTML.
 
@@ -120,6 +121,8 @@ def render(
         Some of them, the oddest first.
     alpha, known_names
         As for :func:`skgraphkde.report`.
+    skipped : sequence of str
+        What is said of graphs that are left out.
     """
     from jinja2 import Environment, FileSystemLoader
 
@@ -157,6 +160,7 @@ def render(
         least_p_value=least,
         least_selected=math.ceil(len(rows) * least / alpha - 1e-9),
         rows=rows[:ROWS],
+        skipped=skipped,
         details=details,
         known=known,
         full=FULL,

@@ -42,7 +42,10 @@ def test_bad_files_are_skipped_if_one_says_so(here):
     assert (here / "page.html").read_text() == "old"
     result = run("report model.skg new/00.graphml bad.gml -o page.html --force --skip-errors", 3)
     assert "Skipped: bad.gml" in result.stderr
-    assert len(Parsed((here / "page.html").read_text(encoding="utf-8")).rows) == 1
+    parsed = Parsed((here / "page.html").read_text(encoding="utf-8"))
+    assert len(parsed.rows) == 1
+    assert parsed.texts["summary"][0] == "1 file or graph was left out."
+    assert "bad.gml cannot be read as GML" in parsed.texts["li"][0]
     result = run("report model.skg bad.gml -o page.html --force --skip-errors", 1)
     assert "no graph could be read" in result.stderr
 

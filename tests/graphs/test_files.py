@@ -323,18 +323,36 @@ def test_in_gml_label_is_a_label_if_the_user_says_so(tmp_path):
     for name in "CN":
         (tmp_path / f"{name}.gml").write_text(text.format(name))
     files = find_files([tmp_path])
+    names = [["C (5)", "C (7)"], ["C", "N"]]
     for schema in (None, "all"):
-        with pytest.raises(
-            ValueError, match=r"C\.gml cannot .* names of its nodes.*name 'label' or other node_cat"
-        ):
-            read_batch(files, schema)
+        with pytest.warns(UserWarning, match="node labels repeat in GML files.*--node-category lab"):
+            assert [(x.nodes, x.batch.labels) for x in read_files(files, schema)] == [
+                (of_graph, None) for of_graph in names
+            ]
     batch = read_batch(files, GraphSchema(node_categories="label"))
     assert [batch.label_names[code] for code in batch.labels] == ["C", "C", "C", "N"]
     bare = read_files(files, GraphSchema(node_categories=None))
     assert [(graph.nodes, graph.batch.labels) for graph in bare] == [
-        ([5, 7], None),
-        (["C", "N"], None),
+        (of_graph, None) for of_graph in names
     ]
+
+
+def test_in_gml_names_that_cannot_tell_nodes_apart_are_ids(tmp_path):
+    nodes = (f'node [ id {i} label "{x}" ]' for i, x in enumerate(["a (1)", "a", "a"]))
+    (tmp_path / "a.gml").write_text(f"graph [ {' '.join(nodes)} ]")
+    with pytest.warns(UserWarning, match="node labels repeat"):
+        [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
+    assert list(graph) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("head", ["", "directed 1", "multigraph 0", 'Creator "x" multigraph "0"'])
+def test_in_gml_parallel_edges_need_no_declaration(tmp_path, head):
+    edge = "edge [ source 0 target 1 w 2 ]"
+    text = f"graph [ {head} node [ id 0 ] node [ id 1 ] {edge} {edge} ]"
+    (tmp_path / "a.gml").write_text(text)
+    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
+    assert [*graph.edges(data="w")] == [(0, 1, 2), (0, 1, 2)]
+    assert graph.is_directed() == (head == "directed 1")
 
 
 GML = 'node [ id 5 directed "0" ] node [ id 7 directed "1" ] edge [ source 5 target 7 ]'

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import networkx as nx
 
+from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.assembly import names_in_schema
 from skgraphkde.graphs.files.common import Graphs, read_content
 from skgraphkde.graphs.schema import GraphSchema
@@ -15,10 +17,13 @@ from skgraphkde.graphs.schema import GraphSchema
 # networkx takes any text for yes.
 QUOTED = re.compile(r'\b(directed|multigraph)\s+"(0|1|true|false)"', re.IGNORECASE)
 FIRST_NODE = re.compile(r"(?=\bnode\s*\[)")
+GRAPH = re.compile(r"\bgraph\s*\[")
 
 
 def read_gml(path: Path, schema: GraphSchema) -> Graphs:
     """Read the graph of a file. "label" names its nodes, unless it is named in the schema.
+
+    Labels that repeat are followed by the id in parentheses.
 
     Parameters
     ----------
@@ -28,20 +33,35 @@ def read_gml(path: Path, schema: GraphSchema) -> Graphs:
     """
     text = read_content(path).decode("utf-8")
     head, *rest = FIRST_NODE.split(text, maxsplit=1)
-    graph = nx.parse_gml("".join([QUOTED.sub(_unquoted, head), *rest]), label=None)
+    graph = _parsed(QUOTED.sub(_unquoted, head), "".join(rest))
     if "label" in names_in_schema(schema, "node"):
         return [("", graph)]
-    names = nx.get_node_attributes(graph, "label")
-    are_ids = len(set(names.values())) == len(graph)
-    if names and not are_ids and schema.node_categories in ("auto", "all"):
-        raise ValueError(
-            "its node labels cannot be the names of its nodes, because some repeat or are missing; "
-            "say whether to read them: name 'label' or other node_categories in the schema, or "
-            "None of them"
+    labels = nx.get_node_attributes(graph, "label")
+    counts = Counter(labels.values())
+    names = {id: x if counts[x] == 1 else f"{x} ({id})" for id, x in labels.items()}
+    if len(counts) < len(labels) and schema.node_categories in ("auto", "all"):
+        warn(
+            "node labels repeat in GML files; they are names there, and whatever is odd in them is "
+            "not found: to read them, name 'label' as a category of nodes (node_categories='label' "
+            "in the schema, --node-category label in the shell)"
         )
     for data in graph.nodes.values():
         data.pop("label", None)
-    return [("", nx.relabel_nodes(graph, names) if are_ids else graph)]
+    are_names = len(set(names.values())) == len(graph)
+    return [("", nx.relabel_nodes(graph, names) if are_names else graph)]
+
+
+def _parsed(head: str, rest: str) -> nx.Graph:
+    """The graph of a text; a multigraph if edges are parallel, whatever the text says."""
+    try:
+        return nx.parse_gml(head + rest, label=None)
+    except nx.NetworkXError:
+        declared = GRAPH.sub("graph [ multigraph 1 ", re.sub(r"\bmultigraph\s+0", "", head), count=1)
+        try:
+            return nx.parse_gml(declared + rest, label=None)
+        except nx.NetworkXError:
+            pass
+        raise
 
 
 def _unquoted(match: re.Match[str]) -> str:
