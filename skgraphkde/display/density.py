@@ -98,7 +98,7 @@ class DensityDisplay:
             edges = np.concatenate([lowest - width * np.array([2, 1]), edges])
         self.ax_, self.figure_ = open_axes(ax)
         self.bars_ = []
-        for of_group, label, color, _ in groups(self.y, ("normal", "anomalous")):
+        for of_group, label, color, _ in groups(self.y, ("normal", "anomaly")):
             shown = positions[of_group]
             style = {"label": f"{label} ({len(shown)})", "color": color, "alpha": 0.65}
             self.bars_.append(self.ax_.hist(shown, edges, **style)[2])

@@ -28,7 +28,7 @@ class GraphMapDisplay:
     The background shows the score of the graphs nearby: a mean with Gaussian weights, drawn only
     where there are graphs, with the tail cut off as in :class:`DensityDisplay`. On the dashed line
     it equals the threshold. Graphs are colored by `y`, or by their verdicts if there is no `y`;
-    with `y`, rings mark the flagged graphs.
+    with `y`, rings mark the graphs below it.
 
     Parameters
     ----------
@@ -137,11 +137,11 @@ class GraphMapDisplay:
         """
         self.ax_, self.figure_ = open_axes(ax)
         self._draw_ground()
-        names, classes, flagged = ("normal", "anomalous"), self.y, None
+        names, classes, flagged = ("normal", "anomaly"), self.y, None
         if self.offset is not None:
             flagged = self.scores < self.offset
             if self.y is None:
-                names, classes = ("not flagged", "flagged"), np.where(flagged, -1, 1)
+                names, classes = ("normal", "anomaly"), np.where(flagged, -1, 1)
         shown = np.ones(len(self.positions), dtype=bool)
         if self.known is not None:
             style = {"s": 12, "color": GRAY, "marker": "x", "linewidth": 0.8, "label": "known"}
@@ -158,7 +158,7 @@ class GraphMapDisplay:
         self.rings_ = None
         if self.y is not None and flagged is not None:
             style = {"facecolor": "none", "edgecolor": "black", "linewidth": 0.8, "s": 70}
-            self.rings_ = self.ax_.scatter(*self.positions[flagged].T, label="flagged", **style)
+            self.rings_ = self.ax_.scatter(*self.positions[flagged].T, label="below the threshold", **style)
         self.ax_.set_aspect("equal", adjustable="datalim")
         self.ax_.axis("off")
         self.ax_.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3)

@@ -20,6 +20,7 @@ from skgraphkde._version import __version__
 from skgraphkde.calibration import discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.display.common import lowest_shown
 from skgraphkde.display.graph_drawing import common_categories
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import known_name, shown
@@ -164,6 +165,8 @@ def render(
         details=details,
         known=known,
         full=FULL,
+        views=detector.model_.view_names if isinstance(detector, GraphKDEDetector) else (),
+        has_tail=bool((scores < lowest_shown(scores, float(detector.offset_), None)).any()),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,
         keeps_all=isinstance(detector, GraphKDEDetector)

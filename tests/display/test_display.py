@@ -78,7 +78,7 @@ def heights(bars):
 def test_every_graph_is_in_a_bar(detector, graphs, y):
     display = DensityDisplay.from_estimator(detector, graphs, y, bins=7)
     assert [heights(bars).sum() for bars in display.bars_] == [20, 5]
-    assert legend(display.ax_) == ["normal (20)", "anomalous (5)", "threshold"]
+    assert legend(display.ax_) == ["normal (20)", "anomaly (5)", "threshold"]
     assert display.threshold_.get_xdata()[0] == detector.offset_
     scores = np.random.RandomState(0).uniform(-3, 0, 20)
     (bars,) = DensityDisplay.from_predictions(scores, bins=7).bars_
@@ -183,8 +183,8 @@ def test_known_graphs_are_crosses_behind_the_others():
     display = GraphMapDisplay.from_predictions(cdist(X, X), scores, offset=0.0, known=known)
     drawn = {points.get_label(): points.get_offsets() for points in display.ax_.collections}
     np.testing.assert_array_equal(drawn["known"], display.positions[:5])
-    np.testing.assert_array_equal(drawn["flagged"], display.positions[6:])
-    np.testing.assert_array_equal(drawn["not flagged"], display.positions[5:6])
+    np.testing.assert_array_equal(drawn["anomaly"], display.positions[6:])
+    np.testing.assert_array_equal(drawn["normal"], display.positions[5:6])
     without = GraphMapDisplay.from_predictions(cdist(X, X), scores, known=known)
     np.testing.assert_array_equal(without.points_[0].get_offsets(), display.positions[5:])
 
@@ -216,12 +216,12 @@ def test_points_are_colored_by_y_or_verdict(detector, graphs, y):
     display = GraphMapDisplay.from_estimator(detector, graphs)
     for points, of_group in zip(display.points_, (~flagged, flagged), strict=True):
         np.testing.assert_array_equal(points.get_offsets(), display.positions[of_group])
-    assert legend(display.ax_) == ["not flagged", "flagged"]
+    assert legend(display.ax_) == ["normal", "anomaly"]
     assert display.rings_ is None
     display = GraphMapDisplay.from_estimator(detector, graphs, y)
     assert [len(points.get_offsets()) for points in display.points_] == [20, 5]
     np.testing.assert_array_equal(display.rings_.get_offsets(), display.positions[flagged])
-    assert legend(display.ax_) == ["normal", "anomalous", "flagged"]
+    assert legend(display.ax_) == ["normal", "anomaly", "below the threshold"]
     display = GraphMapDisplay.from_predictions(detector.pairwise_distances(graphs), scores)
     assert [len(points.get_offsets()) for points in display.points_] == [25]
 
