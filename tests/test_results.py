@@ -83,9 +83,9 @@ def test_each_graph_is_embedded_once(monkeypatch, ask):
         embedded.append(len(graphs))
         return embed(model, graphs, *arguments)
 
-    def describing(properties, density):
-        described.append(len(density.references))
-        init(properties, density)
+    def describing(properties, model, *scores):
+        described.append(len(model.references))
+        init(properties, model, *scores)
 
     monkeypatch.setattr(DensityModel, "embed", counting)
     monkeypatch.setattr(Properties, "__init__", describing)

@@ -56,7 +56,7 @@ def report(
 
     It is one file, which opens in any browser without a network: the distribution of the scores, a
     table to sort and filter, and for each graph the reasons, the nearest known graphs and, for the
-    200 lowest scores, a picture. Known graphs are numbered as in `explain`.
+    100 lowest scores, a picture. Known graphs are numbered as in `explain`.
     """
     contents = load_model(model, detector)
     page = Page(contents.detector, alpha)

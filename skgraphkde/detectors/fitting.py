@@ -159,6 +159,8 @@ class ModelFitter:
         scores = self.model.view_scores(graphs, own=own, log_densities=log_densities)
         finite(scores.T)
         self.model = build(training_scores=scores)
+        if len(chosen) == n:
+            self.model.reference_scores = scores
         return own, self.model.leave_one_out()
 
     def _advise(self, own: np.ndarray, log_densities: np.ndarray | None) -> None:

@@ -68,6 +68,9 @@ class GraphModel:
         Fitted views.
     training_scores : ndarray of shape (n_views, n_training_graphs) or None
         Leave-one-out scores of the training graphs in each view. None with one view.
+    reference_scores : ndarray of shape (n_views, n_references) or None
+        Leave-one-out scores of the references in each view. None if they are not known, as after
+        an update, or from a file.
     view_weights : ndarray of shape (n_views,)
         Weights of the views' log p-values in the score, see
         :func:`~skgraphkde.views.p_values.view_weights`.
@@ -94,6 +97,7 @@ class GraphModel:
         self._log_p_values = [LogPValues(view_scores) for view_scores in scores]
         leave_one_out = np.array([x.leave_one_out() for x in self._log_p_values])
         self.view_weights = view_weights(leave_one_out) if len(scores) else np.ones(1)
+        self.reference_scores: np.ndarray | None = None
         self._copies: dict[str, GraphModel] = {}
 
     @cached_property

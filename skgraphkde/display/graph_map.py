@@ -158,7 +158,9 @@ class GraphMapDisplay:
         self.rings_ = None
         if self.y is not None and flagged is not None:
             style = {"facecolor": "none", "edgecolor": "black", "linewidth": 0.8, "s": 70}
-            self.rings_ = self.ax_.scatter(*self.positions[flagged].T, label="below the threshold", **style)
+            self.rings_ = self.ax_.scatter(
+                *self.positions[flagged].T, label="below the threshold", **style
+            )
         self.ax_.set_aspect("equal", adjustable="datalim")
         self.ax_.axis("off")
         self.ax_.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3)

@@ -24,8 +24,9 @@ WALK_STEPS = 16
 NUMBERS = ("attributes", "edge_attributes", "graph_attributes")
 # Numbers that differ by less, in standard deviations, are equal.
 GRID = 1e-3
-# Digits (binary) of the probabilities that are compared: sums in another order differ by less.
-WALK_BITS = 30
+# Probabilities that differ by less are equal: sums in another order do. It is irrational, so that
+# no fraction lies halfway between its multiples.
+WALK_UNIT = np.pi * 1e-10
 # Copies exceed chance if graphs come k + 1 times as seldom as they do with less than this
 # probability, for k = 2 and for larger k, numbers of graphs being 1.5 standard errors too large or
 # too small. If all graphs are equally common, that is so by chance in one list of a hundred.
@@ -57,7 +58,7 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
     if len(repeated):
         some = batch[repeated]
         colors = _node_colors(some, MOST_ROUNDS)
-        rounded = np.rint(return_probabilities(some, WALK_STEPS) * 2.0**WALK_BITS)
+        rounded = np.rint(return_probabilities(some, WALK_STEPS) / WALK_UNIT)
         kinds[repeated] += _kinds(some, hash64(hash_rows(rounded) + colors))
     _, first, inverse = np.unique(kinds, return_index=True, return_inverse=True)
     return first[inverse]

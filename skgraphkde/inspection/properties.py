@@ -52,6 +52,10 @@ class Properties:
 
     def __init__(self, model: GraphModel) -> None:
         references = model.references
+        everybody, scores = np.arange(len(references)), model.reference_scores
+        if scores is None:
+            unused = np.zeros((len(model.densities), len(references)))
+            scores = model.view_scores(references, own=everybody, log_densities=unused)
         self.views = model.views
         by_label = references.labels is not None
         with_edges = by_label or references.edge_labels is not None
@@ -75,18 +79,17 @@ class Properties:
         self.columns += [Column("feature", name, j, both=True) for j, name in said]
         self.columns += [Column("new", kind) for kind in self.parts.known]
         self.columns += [Column("rare", kind) for kind in self.parts.kinds]
-        nobody, everybody = np.full(1, -1), np.arange(len(references))
         self.columns += [
             Column(x.kind, x.what, x.place, x.both, view)
-            for view in self.views
-            for x in view.properties(references[:1], nobody)
+            for view, of_view in zip(self.views, scores, strict=True)
+            for x in view.properties(references[:1], everybody[:1], of_view[:1])
         ]
         self.sizes = _sizes(references)
         self.spreads: dict[str, float] = {}  # of the rarity of parts, by their kind
         features = np.asarray(model.features.transform_batch(references).attributes)
         means = self.feature_means(references, features)
         self.is_share = np.asarray(((means >= 0) & (means <= 1)).all(axis=0))
-        self.known, least = self.of(references, everybody, means)
+        self.known, least = self.of(references, everybody, means, scores)
         self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
 
     def feature_means(self, graphs: GraphBatch, features: np.ndarray) -> np.ndarray:
@@ -107,7 +110,9 @@ class Properties:
         means = self.edges.graph_means(graphs)
         return {first + self.edges.names.index(name): values for name, values in means.items()}
 
-    def of(self, graphs: GraphBatch, own: np.ndarray, feature_means: np.ndarray) -> Numbers:
+    def of(
+        self, graphs: GraphBatch, own: np.ndarray, feature_means: np.ndarray, scores: np.ndarray
+    ) -> Numbers:
         """The properties of graphs.
 
         Parameters
@@ -117,6 +122,8 @@ class Properties:
             The reference that each graph is, to be left out (-1: none).
         feature_means : ndarray of shape (n_graphs, n_features)
             The result of :meth:`feature_means`.
+        scores : ndarray of shape (n_views, n_graphs)
+            Those of the views.
         """
         sizes, n_nodes = _sizes(graphs), graphs.n_nodes_per_graph
         ratio = np.log(sizes[:, 1] / sizes[:, 0])
@@ -132,8 +139,8 @@ class Properties:
                 one_node = 0.5 / n_nodes if self.is_share[column.place] else 0.0
                 pairs.append((feature_means[:, column.place], one_node))
         pairs += self._of_parts(graphs, own)
-        for view in self.views:
-            pairs += [(x.values, x.least) for x in view.properties(graphs, own)]
+        for view, of_view in zip(self.views, scores, strict=True):
+            pairs += [(x.values, x.least) for x in view.properties(graphs, own, of_view)]
         n = len(graphs)
         stacked = (
             np.column_stack([np.broadcast_to(x, n) for x in of_columns])

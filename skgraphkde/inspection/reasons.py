@@ -62,7 +62,9 @@ class Profiles:
     names : sequence of sequences, default=None
         Names of the nodes of each graph. None: their positions.
     own : ndarray of shape (n_graphs,), default=None
-        The reference that each graph is, which is left out; -1, or None: none.
+        The reference that each graph is, which is left out. None: no graph is one.
+    scores : ndarray of shape (n_views, n_graphs), default=None
+        Those of the views, if no graph is a reference.
     """
 
     def __init__(
@@ -72,20 +74,21 @@ class Profiles:
         features: np.ndarray,
         names: Sequence[Sequence[Any]] | None = None,
         own: np.ndarray | None = None,
+        scores: np.ndarray | None = None,
     ) -> None:
         self.graphs, self.node_names = graphs, names
         self.own = np.full(len(graphs), -1) if own is None else own
         self.properties = properties_of(model)
-        self.columns = self.properties.columns
+        self.columns, tails = self.properties.columns, self.properties.tails
         self.features = features
-        means = self.properties.feature_means(graphs, features)
-        self.values, least = self.properties.of(graphs, self.own, means)
-        tails, is_known, is_new = self.properties.tails, self.own >= 0, self.own < 0
-        self.raw, strengths = np.empty(self.values.shape), np.empty(self.values.shape)
-        self.raw[is_new] = tails.raw(self.values[is_new], least[is_new])
-        self.raw[is_known] = tails.own[self.own[is_known]]
-        strengths[is_new] = tails.strengths(self.raw[is_new])
-        strengths[is_known] = tails.strengths_of_known(self.own[is_known])
+        if scores is not None:
+            means = self.properties.feature_means(graphs, features)
+            self.values, least = self.properties.of(graphs, self.own, means, scores)
+            self.raw = tails.raw(self.values, least)
+            strengths = tails.strengths(self.raw)
+        else:
+            self.values, self.raw = self.properties.known[self.own], tails.own[self.own]
+            strengths = tails.strengths_of_known(self.own)
         self.strengths = np.minimum(strengths, STRONGEST)
         self.units = model.features.units()
         edges = self.properties.edges

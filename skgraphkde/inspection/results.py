@@ -14,7 +14,6 @@ from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.computing.warn import warn
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed
 from skgraphkde.inspection.reasons import Profiles, Reason
@@ -99,12 +98,7 @@ def judge(
     if own is None and isinstance(detector, GraphKDEDetector):
         _warn_of_training_graphs(batch, detector.model_.references)
     if isinstance(detector, GraphKDEDetector) and n_reasons:
-        surprises = None
-        if own is not None and len(detector.model_.views) > 1:
-            surprises = -detector.model_.leave_one_out_log_p_values()[:, own].T
-        elif own is not None:
-            surprises = -detector.calibration_scores_[own, np.newaxis]
-        explained = _explained(detector.model_, batch, k, n_reasons, node_names, own, surprises)
+        explained = _explained(detector, batch, k, n_reasons, node_names, own)
     if own is not None:
         scores = detector.calibration_scores_[own]
     elif explained is not None:
@@ -120,24 +114,31 @@ def judge(
             found = np.rint(found * (len(known) + 1) - 1) / len(known)
         p_values = found.tolist()
     columns = {**verdicts, "p_value": p_values, **(explained or {})}
+    if own is not None:
+        columns["own"] = own.tolist()
     rows = zip(*columns.values(), strict=True)
     return [Judgement(**dict(zip(columns, row, strict=True))) for row in rows]
 
 
 def _explained(
-    model: GraphModel,
+    detector: GraphKDEDetector,
     batch: GraphBatch,
     k: int,
     n_reasons: int,
     node_names: Sequence[Sequence[Any]] | None,
     own: np.ndarray | None,
-    surprises: np.ndarray | None,
 ) -> dict[str, Any]:
     """The fields of a Judgement that say why, each for all graphs."""
+    model, scores = detector.model_, None
     featurized = model.features.transform_batch(batch)
     embedded = model.embed(batch, featurized)
-    if surprises is None:
-        surprises = surprises_of(model, embedded)
+    if own is None:
+        scores = model.view_scores(embedded)
+        surprises = surprises_of(model, scores)
+    elif len(model.views) > 1:
+        surprises = 0.0 - model.leave_one_out_log_p_values()[:, own].T
+    else:
+        surprises = 0.0 - detector.calibration_scores_[own, np.newaxis]
     densities = np.array(model.densities)
     views = densities[surprises[:, densities].argmax(axis=1)]
     n_others = len(model.references) - (own is not None)
@@ -150,32 +151,33 @@ def _explained(
             D[np.arange(len(index)), own[index]] = np.inf
         references[index] = np.argsort(D, axis=1, kind="stable")[:, : references.shape[1]]
         distances[index] = np.take_along_axis(D, references[index], axis=1)
-    profiles = Profiles(model, batch, np.asarray(featurized.attributes), node_names, own)
+    features = np.asarray(featurized.attributes)
+    profiles = Profiles(model, batch, features, node_names, own, scores)
     return {
         "reasons": [profiles.reasons(i, n_reasons) for i in range(len(batch))],
         "surprises": surprises,
         "view": views.tolist(),
         "references": references,
         "distances": distances,
-        "own": np.full(len(batch), -1).tolist() if own is None else own.tolist(),
     }
 
 
 def _warn_of_training_graphs(batch: GraphBatch, known: GraphBatch) -> None:
     """Warn of graphs with the names and edges of references; without names, if all are such."""
     rows = own = np.arange(len(batch))
-    has_names = bool(batch.names and known.names)
+    names, known_names = batch.names or (), known.names or ()
+    has_names = bool(names and known_names)
     if has_names:
-        position = {name: i for i, name in enumerate(known.names) if name}
-        own = np.array([position.get(name, -1) for name in batch.names], dtype=int)
+        position = {name: i for i, name in enumerate(known_names) if name}
+        own = np.array([position.get(name, -1) for name in names])
         rows = np.flatnonzero(own >= 0)
     elif not 1 < len(batch) == len(known):
         return
     same = rows[_are_same(batch[rows], known[own[rows]])] if len(rows) else rows
     if len(same) and (has_names or len(same) == len(known)):
-        names = [batch.names[i] for i in same] if has_names else ["the graphs"]
+        which = [names[i] for i in same] if has_names else ["the graphs"]
         warn(
-            f"given again, a training graph looks normal, and {listed(names)} seem to be training "
+            f"given again, a training graph looks normal, and {listed(which)} seem to be training "
             "graphs: to judge these by the others, call results, explain or report without graphs "
             "(in the shell, use `skgraphkde find`)"
         )

@@ -11,7 +11,6 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.calibration import finite
-from skgraphkde.density.model import EmbeddedGraphs
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
@@ -63,12 +62,13 @@ def view_surprises(detector: GraphKDEDetector, graphs: Any) -> pd.DataFrame:
     True
     """
     batch, model = detector.read(graphs), detector.model_
-    return pd.DataFrame(surprises_of(model, batch), columns=list(model.view_names))
+    surprises = surprises_of(model, model.view_scores(batch))
+    return pd.DataFrame(surprises, columns=list(model.view_names))
 
 
-def surprises_of(model: GraphModel, graphs: GraphBatch | EmbeddedGraphs) -> np.ndarray:
-    """Minus the log p-values of graphs, shape (n_graphs, n_views)."""
-    log_p_values = model.log_p_values(graphs)
+def surprises_of(model: GraphModel, scores: np.ndarray) -> np.ndarray:
+    """Minus the log p-values of graphs with these scores of views, shape (n_graphs, n_views)."""
+    log_p_values = model.as_log_p_values(scores)
     finite(log_p_values.sum(axis=0))
     return 0.0 - log_p_values.T
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -21,11 +21,13 @@ from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection.results import Judgement, judge, to_judge
 from skgraphkde.inspection.wording import checked_names, node_ids
 from skgraphkde.persistence import atomic_file
-from skgraphkde.reporting.rendering import LONGEST, Drawn, Row, render
+from skgraphkde.reporting.rendering import LONGEST, ROWS, Drawn, Row, render
 
 # The graphs that are drawn, at most: the oddest.
-PICTURED = 200
-# Graphs that are judged at a time.
+PICTURED = 100
+# Reasons for each graph, at most.
+N_REASONS = 5
+# Graphs that are explained at a time.
 CHUNK = 1_000
 SUFFIXES = (".html", ".htm")
 
@@ -44,7 +46,7 @@ def report(
     The page counts the anomalies, and the graphs that are selected at a false-discovery rate. It
     shows the distribution of the scores, a table to sort and filter, and a map of known and new
     graphs. A click on a row of the table, or Enter, shows the reasons in words, the nearest known
-    graphs, and, for the 200 lowest scores, a picture of the graph with its nodes colored by their
+    graphs, and, for the 100 lowest scores, a picture of the graph with its nodes colored by their
     shares of the distance.
 
     Parameters
@@ -121,8 +123,17 @@ def check_suffix(path: str | os.PathLike) -> None:
         raise ValueError(f"{os.fspath(path)} is a page: give it the suffix .html")
 
 
+class _Graph(NamedTuple):
+    """A graph that the page will explain."""
+
+    number: int  # in the order in which it was added
+    batch: GraphBatch
+    position: int  # in the batch
+    ids: Sequence[Any] | None  # of its nodes
+
+
 class Page:
-    """Collects graphs and keeps those that it will draw; then makes the page.
+    """Collects verdicts and the oddest graphs; explains and draws these when the page is made.
 
     Parameters
     ----------
@@ -149,7 +160,7 @@ class Page:
             known_names = checked_names(known_names, n_known, **of)
         self.detector, self.alpha, self.known_names = detector, alpha, known_names
         self.listed: list[Row] = []
-        self.oddest: list[tuple[float, int, Drawn]] = []  # a heap, its top is the least odd
+        self.oddest: list[tuple[float, int, _Graph]] = []  # a heap, its top is the least odd
 
     def add_all(
         self,
@@ -171,34 +182,67 @@ class Page:
         own : ndarray of shape (n_graphs,), default=None
             As for :func:`~skgraphkde.inspection.results.judge`.
         """
-        for start in range(0, len(batch), CHUNK):
-            part = slice(start, start + CHUNK)
-            judgements = judge(
-                self.detector,
-                batch[part],
-                node_names=None if ids is None else ids[part],
-                own=None if own is None else own[part],
-            )
-            for i, judged in enumerate(judgements, start):
-                self.add(names[i], batch[i], judged, None if ids is None else ids[i])
+        judged = self._judge(batch, ids, own)
+        sizes = batch.n_nodes_per_graph.tolist(), batch.n_edges_per_graph.tolist()
+        for i, verdict in enumerate(zip(names, judged, *sizes, strict=True)):
+            self._add(*verdict, batch, i, None if ids is None else ids[i])
 
     def judge(self, batch: GraphBatch, ids: list | None = None) -> list[Judgement]:
         """Judge graphs; `ids` of the nodes of each, or None for their positions."""
-        return judge(self.detector, self.detector.read(batch), node_names=ids)
+        return self._judge(self.detector.read(batch), ids)
+
+    def _judge(self, batch: GraphBatch, ids: Any, own: np.ndarray | None = None) -> list[Judgement]:
+        """Verdicts; with reasons, if all graphs so far will be listed."""
+        n_reasons = N_REASONS * (len(self.listed) + len(batch) <= ROWS)
+        return judge(self.detector, batch, n_reasons=n_reasons, node_names=ids, own=own)
 
     def add(
         self, name: Any, graph: GraphBatch, judged: Judgement, ids: Sequence[Any] | None = None
     ) -> None:
         """Add one graph, with the ids of its nodes in their order; None: their positions."""
+        self._add(name, judged, graph.n_nodes, int(graph.n_edges_per_graph[0]), graph, 0, ids)
+
+    def _add(
+        self,
+        name: Any,
+        judged: Judgement,
+        n_nodes: int,
+        n_edges: int,
+        batch: GraphBatch,
+        position: int,
+        ids: Sequence[Any] | None,
+    ) -> None:
         number = len(self.listed)
-        sizes = graph.n_nodes, int(graph.n_edges_per_graph[0])
-        self.listed.append(Row(number, shown(str(name), LONGEST), judged, *sizes))
+        self.listed.append(Row(number, shown(str(name), LONGEST), judged, n_nodes, n_edges))
         # Of equally odd ones, the first remain; no two have the same number.
-        heapq.heappush(self.oddest, (-judged.decision, -number, Drawn(number, graph, ids)))
-        if len(self.oddest) > PICTURED:
+        graph = _Graph(number, batch, position, ids)
+        heapq.heappush(self.oddest, (-judged.decision, -number, graph))
+        if len(self.oddest) > ROWS:
             heapq.heappop(self.oddest)
 
     def html(self, skipped: Sequence[str] = ()) -> str:
         """The page; `skipped` says of graphs that are not on it why."""
-        drawn = [graph for *_, graph in sorted(self.oddest, key=lambda x: x[:2], reverse=True)]
+        oddest = [graph for *_, graph in sorted(self.oddest, key=lambda x: x[:2], reverse=True)]
+        bare = []
+        if isinstance(self.detector, GraphKDEDetector):
+            bare = [x for x in oddest if not len(self.listed[x.number].judged.references)]
+        for start in range(0, len(bare), CHUNK):
+            self._explain(bare[start : start + CHUNK])
+        drawn = [Drawn(x.number, x.batch[x.position], x.ids) for x in oddest[:PICTURED]]
         return render(self.detector, self.listed, drawn, self.alpha, self.known_names, skipped)
+
+    def _explain(self, graphs: list[_Graph]) -> None:
+        """Give the rows of graphs their reasons."""
+        batch = self.detector.read(GraphBatch.concatenate([x.batch[x.position] for x in graphs]))
+        numbers = [x.number for x in graphs]
+        own = np.array([self.listed[i].judged.own for i in numbers])
+        ids: Any = None if graphs[0].ids is None else [x.ids for x in graphs]
+        judged = judge(
+            self.detector,
+            batch,
+            n_reasons=N_REASONS,
+            node_names=ids,
+            own=None if own[0] < 0 else own,
+        )
+        for i, judgement in zip(numbers, judged, strict=True):
+            self.listed[i] = self.listed[i]._replace(judged=judgement)

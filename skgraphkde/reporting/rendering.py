@@ -33,7 +33,7 @@ from skgraphkde.reporting.nodes import Nodes, listed, nodes_of, usual_share
 # Nearest known graphs of each graph.
 NEAREST = 3
 # Rows of the table, at most: the oddest.
-ROWS = 5_000
+ROWS = 2_000
 # Characters of all pictures together, so that a page of 1,000 graphs has at most 20 MB.
 ROOM = 15_000_000
 # Ignored attributes that are named, at most.

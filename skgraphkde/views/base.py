@@ -109,7 +109,7 @@ class View(Specification):
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack what the view needs."""
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
+    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
         """Numbers of graphs from which reasons are made, always in the same order.
 
         Parameters
@@ -117,13 +117,15 @@ class View(Specification):
         graphs : GraphBatch
         own : ndarray of shape (n_graphs,), int
             As for :meth:`scores`.
+        scores : ndarray of shape (n_graphs,)
+            Their scores.
 
         Returns
         -------
         list of Property
             By default minus the score. An empty list leaves the reasons to other properties.
         """
-        return [Property(self.name, self.name, -self.scores(graphs, own), np.zeros(len(graphs)))]
+        return [Property(self.name, self.name, -scores, np.zeros(len(graphs)))]
 
     def reason(
         self,
@@ -198,8 +200,8 @@ class View(Specification):
             self.references_ = references
         graph, own = references[:1], np.zeros(1, dtype=int)
         self.check_batch(graph)
-        self.properties(graph, own)
         score = self.scores(graph, own)
+        self.properties(graph, own, score)
         check(
             np.isfinite(score).all(), f"{type(self).__name__}: the score of a reference is {score}"
         )

@@ -70,7 +70,7 @@ class Density(View):
         """Name of the fitted distance."""
         return self.distance_.name if hasattr(self, "distance_") else "density"
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
+    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
         """No properties: reasons are made of the sizes and the means of the node features."""
         return []
 

@@ -39,7 +39,9 @@ def folds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return fold, fold[first[kind]]
 
 
-def by_fold(own: np.ndarray, left_out: Callable[[], np.ndarray]) -> Iterator[tuple[int, np.ndarray]]:
+def by_fold(
+    own: np.ndarray, left_out: Callable[[], np.ndarray]
+) -> Iterator[tuple[int, np.ndarray]]:
     """Group rows by the fold that is left out for them.
 
     Parameters

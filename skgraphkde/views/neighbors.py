@@ -83,7 +83,7 @@ class Neighbors(NeighborhoodView):
         k = min(self.n_neighbors, known.n_references - 1)
         return nearest(distances, own, known.n_references, k)
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
+    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
         """Mean distance to the nearest references.
 
         Parameters
@@ -91,13 +91,14 @@ class Neighbors(NeighborhoodView):
         graphs : GraphBatch
         own : ndarray of shape (n_graphs,), int
             As for :meth:`scores`.
+        scores : ndarray of shape (n_graphs,)
+            Their scores.
 
         Returns
         -------
         list of Property
         """
-        distances = self._nearest(graphs, own)[0]
-        return [Property("neighborhoods", self.name, distances, np.full(len(graphs), 0.5))]
+        return [Property("neighborhoods", self.name, -scores, np.full(len(graphs), 0.5))]
 
     def reason(
         self,

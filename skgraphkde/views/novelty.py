@@ -188,7 +188,7 @@ class Novelty(NeighborhoodView):
 
     # -- reasons -----------------------------------------------------------------------------------
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
+    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
         """Share of nodes in new neighborhoods; new parts are reasons for any detector.
 
         Parameters
@@ -196,6 +196,8 @@ class Novelty(NeighborhoodView):
         graphs : GraphBatch
         own : ndarray of shape (n_graphs,), int
             As for :meth:`scores`.
+        scores : ndarray of shape (n_graphs,)
+            Not used.
 
         Returns
         -------

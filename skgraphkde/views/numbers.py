@@ -203,7 +203,7 @@ class Numbers(View):
 
     # -- reasons -----------------------------------------------------------------------------------
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
+    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
         """Largest distance of a node, and of an edge, and that of the graph itself.
 
         Parameters
@@ -211,6 +211,8 @@ class Numbers(View):
         graphs : GraphBatch
         own : ndarray of shape (n_graphs,), int
             As for :meth:`scores`.
+        scores : ndarray of shape (n_graphs,)
+            Not used.
 
         Returns
         -------

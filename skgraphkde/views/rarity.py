@@ -119,7 +119,7 @@ class Rarity(View):
                 scores += means(log_shares, graph, len(graphs))
         return scores
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
+    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
         """No properties: rare parts are reasons for any detector."""
         return []
 

@@ -249,13 +249,15 @@ class Statistics(View):
 
     # -- reasons -----------------------------------------------------------------------------------
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
+    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
         """Statistics of the structure; sizes, categories and numbers are reasons for any detector.
 
         Parameters
         ----------
         graphs : GraphBatch
         own : ndarray of shape (n_graphs,), int
+            Not used.
+        scores : ndarray of shape (n_graphs,)
             Not used.
 
         Returns

@@ -68,7 +68,7 @@ class Tanimoto(NeighborhoodView):
         distances, index = nearest(dissimilarity, own, known.n_references, 1)
         return 1 - distances, index
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray) -> list[Property]:
+    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
         """Dissimilarity to the most similar reference.
 
         Parameters
@@ -76,13 +76,14 @@ class Tanimoto(NeighborhoodView):
         graphs : GraphBatch
         own : ndarray of shape (n_graphs,), int
             As for :meth:`scores`.
+        scores : ndarray of shape (n_graphs,)
+            Their scores.
 
         Returns
         -------
         list of Property
         """
-        dissimilarity = 1 - self.scores(graphs, own)
-        return [Property("neighborhoods", self.name, dissimilarity, 0.5 / graphs.n_nodes_per_graph)]
+        return [Property("neighborhoods", self.name, 1 - scores, 0.5 / graphs.n_nodes_per_graph)]
 
     def reason(
         self,

@@ -325,7 +325,9 @@ def test_in_gml_label_is_a_label_if_the_user_says_so(tmp_path):
     files = find_files([tmp_path])
     names = [["C (5)", "C (7)"], ["C", "N"]]
     for schema in (None, "all"):
-        with pytest.warns(UserWarning, match="node labels repeat in GML files.*--node-category lab"):
+        with pytest.warns(
+            UserWarning, match="node labels repeat in GML files.*--node-category lab"
+        ):
             assert [(x.nodes, x.batch.labels) for x in read_files(files, schema)] == [
                 (of_graph, None) for of_graph in names
             ]

@@ -172,6 +172,15 @@ def test_there_are_pictures_of_the_oddest(detector, new, html, monkeypatch):
     assert len(pictures(Parsed(skgraphkde.report(detector, new)))["The graph"]) == 1
 
 
+def test_graphs_that_are_explained_late_have_the_same_reasons(detector, new, html, monkeypatch):
+    for module in (page, rendering):
+        monkeypatch.setattr(module, "ROWS", 4)
+    monkeypatch.setattr(page, "CHUNK", 3)
+    late = Parsed(skgraphkde.report(detector, new, NAMES))
+    assert late.rows == Parsed(html).rows[:4]
+    assert set(late.texts["li"]) <= set(Parsed(html).texts["li"])
+
+
 def test_long_tables_are_cut_and_say_so(detector, new, monkeypatch):
     monkeypatch.setattr(rendering, "ROWS", 3)
     parsed = Parsed(skgraphkde.report(detector, new, NAMES))

@@ -4,8 +4,6 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.base import clone
 
 from skgraphkde import (

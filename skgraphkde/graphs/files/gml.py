@@ -56,7 +56,9 @@ def _parsed(head: str, rest: str) -> nx.Graph:
     try:
         return nx.parse_gml(head + rest, label=None)
     except nx.NetworkXError:
-        declared = GRAPH.sub("graph [ multigraph 1 ", re.sub(r"\bmultigraph\s+0", "", head), count=1)
+        declared = GRAPH.sub(
+            "graph [ multigraph 1 ", re.sub(r"\bmultigraph\s+0", "", head), count=1
+        )
         try:
             return nx.parse_gml(declared + rest, label=None)
         except nx.NetworkXError:
