@@ -6,6 +6,7 @@ A large graph is drawn around one node, or around the nodes and edges that matte
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -28,7 +29,7 @@ MAX_NODES_AROUND = 60
 # Largest graph that is laid out by all of its distances, and whose node labels are legible.
 MAX_NODES_LABELED = 100
 # Characters that fit on a node, and number of labels that are spelled out below the graph.
-LONGEST_LABEL, MAX_SPELLED_OUT = 3, 6
+LONGEST_LABEL, MAX_SPELLED_OUT = 3, 12
 # Centers of a large graph that are named below.
 MAX_NAMED_CENTERS = 4
 # In points.
@@ -355,10 +356,14 @@ def _write_labels(
     nodes: Any,
     diameter: float,
 ) -> list[str]:
-    """Write the first category on the nodes; return lines that spell out the shortened ones."""
+    """Write a category on the nodes; return lines that spell out the shortened ones.
+
+    It is "label", or else the first one.
+    """
     codes = np.asarray(batch.labels)[shown]
     used = np.unique(codes).tolist()
-    values = next(iter(batch.values_by_category("node").values()))
+    by_category = batch.values_by_category("node")
+    values = by_category.get("label", next(iter(by_category.values())))
     names = [in_words(values[code]) for code in used]
     short = dict(zip(used, shortened(names), strict=True))
     size = min(8.0, 1.35 * diameter / max(map(len, short.values())))
@@ -371,7 +376,8 @@ def _write_labels(
         ax.text(*positions[node], short[code], color=_text_color(background), **style)
     pairs = dict.fromkeys((short[code], name) for code, name in zip(used, names, strict=True))
     meanings = [f"{few}: {name}".replace(" ", "\xa0") for few, name in pairs if few != name]
-    return textwrap.wrap(", ".join(meanings), 48) if len(meanings) <= MAX_SPELLED_OUT else []
+    meanings[MAX_SPELLED_OUT:] = ["..."] * (len(meanings) > MAX_SPELLED_OUT)
+    return textwrap.wrap(", ".join(meanings), 48)
 
 
 def _text_color(background: np.ndarray) -> str:
@@ -399,7 +405,12 @@ def shortened(names: Sequence[str]) -> list[str]:
         few = [name if len(name) <= LONGEST_LABEL else rule(name) for name in names]
         if len(set(few)) == len(set(names)):
             return few
-    return [str(i) for i in range(len(names))]
+    found: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        numbered = (f"{name[:2].strip()}{i}" for i in itertools.count(1))
+        tried = itertools.chain((rule(name) for rule in rules), numbered)
+        found[name] = next(few for few in tried if few and few not in found.values())
+    return [found[name] for name in names]
 
 
 def in_words(name: Hashable) -> str:

@@ -45,7 +45,8 @@ def commonness(own: float, known: np.ndarray) -> str:
     if not share:
         than = "less than in any known graph" if is_little else "more than in any known graph"
         return f"{than} ({known.min():.4g} to {known.max():.4g})"
-    return f"{share:.0%} of the known graphs have as {'little' if is_little else 'much'}"
+    percent = f"{share:.0%}" if share >= 0.005 else "fewer than 1%"
+    return f"{percent} of the known graphs have as {'little' if is_little else 'much'}"
 
 
 def usual(own: float, known: np.ndarray, form: str = ".3g") -> str:

@@ -257,7 +257,11 @@ class Numbers(View):
             if (not lacking if np.isnan(x) else not a <= x <= b)
         ]
         if what == "nodes" and graph.labels is not None:  # with which its numbers are compared
-            where += f" ({graph.label_names[int(graph.labels[place])]})"
+            value: Any = graph.label_names[int(graph.labels[place])]
+            if len(schema.node_categories) > 1:
+                pairs = zip(schema.node_categories, value, strict=True)
+                value = ", ".join(f"{name}={x}" for name, x in pairs)
+            where += f" ({value})"
         text = f"{', '.join(said)} of {where}"
         if not said:
             parts = (f"{n} missing" if np.isnan(x) else f"{n} {x:.4g}" for n, x, *_ in numbers)

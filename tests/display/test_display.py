@@ -485,6 +485,11 @@ def test_labels_have_the_name_that_the_schema_gives():
     assert written(display) == ["pro", "fil", "pro"]
     said = display.ax_.get_legend().get_title().get_text().replace("\xa0", " ")
     assert said == "fil: file, pro: process"
+    schema = GraphSchema(node_categories=("owner", "kind"), missing="indicate")
+    renamed = nx.relabel_nodes(graph, {0: 0})
+    nx.set_node_attributes(renamed, dict(renamed.nodes(data="kind")), "label")
+    both = GraphSchema(node_categories=("owner", "label"), missing="indicate")
+    assert written(drawn(renamed, schema=both)) == ["pro", "fil", "pro"]  # "label" is first
     schema = GraphSchema(node_categories=("kind", "owner"), missing="indicate")
     assert written(drawn(graph, schema=schema)) == ["pro", "fil", "pro"]  # the first category
 
@@ -496,7 +501,9 @@ def test_labels_have_the_name_that_the_schema_gives():
         (["region 1", "region 12"], ["r1", "r12"]),
         (["temp_in", "temp_out"], ["ti", "to"]),
         (["sensor", "sender"], ["sor", "ser"]),
-        (["sensor in", "sender in"], ["0", "1"]),
+        (["sensor in", "sender in"], ["sen", "si"]),
+        (["Admission", "Admissiom", "Admissio", "Admiss"], ["Aon", "Aom", "Aio", "Ass"]),
+        (["aaaa", "aaaaa", "aaaaaa", "aaaaaaa"], ["aaa", "a", "aa1", "aa2"]),
         (["abcd", "abce", "abcd"], ["acd", "ace", "acd"]),
         ([""], [""]),
     ],

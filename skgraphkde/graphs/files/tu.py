@@ -185,7 +185,11 @@ def _members(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, bytes
     missing = [f"{name}_{part}.txt" for part in REQUIRED if f"{name}_{part}.txt" not in where]
     if missing:
         found = ", ".join(sorted(where)) or "nothing"
-        raise ValueError(f"{path} has no {', '.join(missing)}; it contains {found}")
+        has_tables = any(x.endswith((".csv", ".parquet")) for x in where)
+        cure = "; unpack it, and give its table of edges with --graph-column, or to read_tables"
+        raise ValueError(
+            f"{path} has no {', '.join(missing)}; it contains {found}{cure * has_tables}"
+        )
     contents = {}
     for part in REQUIRED + OF_NODES + OF_EDGES:
         member = where.get(f"{name}_{part}.txt")
