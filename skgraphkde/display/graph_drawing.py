@@ -6,6 +6,7 @@ A large graph is drawn around one node, or around the nodes and edges that matte
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 import re
 import textwrap
@@ -127,7 +128,8 @@ def draw_graph(
     graph = nx.empty_graph(shown.tolist())
     graph.add_edges_from(edges[["u", "v"]].to_numpy().tolist())
     positions = np.full((batch.n_nodes, 2), np.nan)
-    positions[shown] = _layout(graph)
+    are_bonds = batch.edge_labels is not None and not any(style.name for style in styles)
+    positions[shown] = _layout(graph, are_bonds)
     diameter = _diameter(ax, len(shown))
     _mark(ax, graph, positions, marked)
     lines = _draw_edges(ax, edges, styles, positions, diameter, batch.directed)
@@ -207,14 +209,33 @@ def _edges_between(shown: np.ndarray, batch: GraphBatch, codes: np.ndarray) -> p
     return edges
 
 
-def _layout(graph: nx.Graph) -> np.ndarray:
+def _layout(graph: nx.Graph, are_bonds: bool) -> np.ndarray:
     """Positions of the nodes, the same in each call, shape (n_nodes, 2)."""
+    if are_bonds and importlib.util.find_spec("rdkit"):
+        return _molecule_layout(graph)
     with one_blas_thread():  # which wait for each other longer than such a graph takes
         if len(graph) <= MAX_NODES_LABELED and nx.is_connected(graph):
             positions = nx.kamada_kawai_layout(graph)
         else:
             positions = nx.spring_layout(graph, seed=0)
     return np.array(list(positions.values()))
+
+
+def _molecule_layout(graph: nx.Graph) -> np.ndarray:
+    """Positions of atoms as chemists draw them, by RDKit, shape (n_nodes, 2)."""
+    from rdkit import Chem
+    from rdkit.Chem import rdDepictor
+
+    molecule, place = Chem.RWMol(), {node: i for i, node in enumerate(graph)}
+    for _ in graph:
+        molecule.AddAtom(Chem.Atom("C"))
+    for u, v in graph.edges:
+        molecule.AddBond(place[u], place[v], Chem.BondType.SINGLE)
+    molecule.UpdatePropertyCache(strict=False)
+    rdDepictor.Compute2DCoords(molecule)
+    positions = molecule.GetConformer().GetPositions()[:, :2]
+    positions = positions - (positions.min(axis=0) + positions.max(axis=0)) / 2
+    return positions / max(np.abs(positions).max(), 1e-9)  # 2 wide
 
 
 def _diameter(ax: Any, n_nodes: int) -> float:

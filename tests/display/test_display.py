@@ -494,6 +494,21 @@ def test_labels_have_the_name_that_the_schema_gives():
     assert written(drawn(graph, schema=schema)) == ["pro", "fil", "pro"]  # the first category
 
 
+def test_bonds_are_laid_out_as_chemists_draw_them():
+    """Bonds have one length, and make angles of 120 degrees."""
+    pytest.importorskip("rdkit")
+    ring = nx.cycle_graph(6)
+    ring.add_edge(0, 6)
+    nx.set_edge_attributes(ring, "aromatic", "label")
+    ring.edges[0, 6]["label"] = "single"
+    positions = drawn(ring).nodes_.get_offsets()
+    lengths = [np.linalg.norm(positions[u] - positions[v]) for u, v in ring.edges]
+    np.testing.assert_allclose(lengths, lengths[0], rtol=1e-3)
+    np.testing.assert_allclose(
+        np.linalg.norm(positions[1] - positions[5]), np.sqrt(3) * lengths[0], rtol=1e-3
+    )
+
+
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
