@@ -6,6 +6,7 @@ import ast
 import json
 import time
 import warnings
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -119,7 +120,11 @@ def fit(
     try:
         model.set_params(**{"random_state": random_state, **parameters, **settings})
     except ValueError as error:  # no such parameter
-        raise click.UsageError(str(error)) from error
+        known = model.get_params()
+        unknown = [x for x in (name.split("__")[0] for name in settings) if x not in known]
+        similar = [x for name in unknown[:1] for x in get_close_matches(name, known, 1)]
+        hint = f" Did you mean {similar[0]!r}?" if similar else ""
+        raise click.UsageError(f"{error}{hint}") from error
     model.validate()  # before files are read
     batch = read_batch(files.progress(), model.specification("schema"), files.on_error)
     echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")

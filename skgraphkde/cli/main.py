@@ -8,6 +8,7 @@ whether or not files were skipped; 130 if the user interrupted.
 from __future__ import annotations
 
 import importlib
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -41,6 +42,12 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         return getattr(importlib.import_module(f"skgraphkde.cli.{name}"), name)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """The command of the arguments; an unknown one is an error that names a similar one."""
+        if args[0] not in COMMANDS and (similar := get_close_matches(args[0], COMMANDS, 1)):
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {similar[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands."""

@@ -95,7 +95,7 @@ def test_nested_parameters_of_strings(here):
     [
         ("--set n_layer=1", r"Invalid parameter 'n_layer' for .*\['calibration', .*'encoder'"),
         ("--set encoder__n_layer=1", "Invalid parameter 'n_layer' for .*Propagation.*'n_layers'"),
-        ("--set encodr__n_layers=1", "Invalid parameter 'encodr' for .*'encoder'"),
+        ("--set encodr__n_layers=1", "Invalid parameter 'encodr' for .*Did you mean 'encoder'"),
         ("--set training__max_iter=1", "training__max_iter cannot be set: training=None has no"),
         ("--set references__ratio=1", "references=None has no parameters, set references"),
         ("--set n_layers", "'n_layers' is not NAME=VALUE"),
@@ -474,3 +474,8 @@ def test_help_imports_nothing_slow():
     assert result.returncode == 0, result.stderr
     for name, text in COMMANDS.items():
         assert re.search(rf"{name} +{text[:20]}", result.stdout)
+
+
+@pytest.mark.parametrize(("given", "said"), [("scroe", " Did you mean 'score'?"), ("xyz", "")])
+def test_a_command_that_is_misspelled(given, said):
+    assert f"No such command '{given}'.{said}\n" in run(f"{given} model.skg", exit_code=2).stderr
