@@ -249,6 +249,7 @@ class GraphFiles:
         for chunk in chunks(graphs):
             try:
                 batch = GraphBatch.concatenate([graph.batch for graph in chunk])
+                batch = batch.replace(names=[graph.name for graph in chunk])
                 results = judge(batch, [graph.nodes for graph in chunk])
             except Exception:  # which of the graphs it concerns is found out one by one
                 results = [attempt(self.on_error, _judge_one, judge, graph) for graph in chunk]

@@ -44,6 +44,17 @@ def shown(name: Any, most: int = LONGEST) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
+def number(x: float, digits: int = 4) -> str:
+    """A number with so many digits, and without an exponent up to ten millions.
+
+    Examples
+    --------
+    >>> number(0.123456), number(95000.0), number(1e9)
+    ('0.1235', '95000', '1e+09')
+    """
+    return f"{x:.0f}" if 10**digits <= abs(x) < 1e7 else f"{x:.{digits}g}"
+
+
 def listed(names: Sequence[Any], most: int = 5) -> str:
     """The first few of some names, and how many more there are.
 

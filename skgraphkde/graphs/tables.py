@@ -75,9 +75,9 @@ def read_tables(
     >>> read_graphs(cases, schema=schema)
     GraphBatch(n_graphs=2, n_nodes=5, n_arcs=3, n_labels=3, n_edge_attributes=1)
     """
-    edges = _table(edges, "edges", (graph, source, target))
-    nodes = None if nodes is None else _table(nodes, "nodes", (graph, node))
-    graphs = None if graphs is None else _table(graphs, "graphs", (graph,))
+    edges = _table(edges, "edges", {"graph": graph, "source": source, "target": target})
+    nodes = None if nodes is None else _table(nodes, "nodes", {"graph": graph, "node": node})
+    graphs = None if graphs is None else _table(graphs, "graphs", {"graph": graph})
     kind = nx.MultiDiGraph if directed else nx.MultiGraph
     found: dict[Hashable, nx.Graph] = {}
     listed = next(x for x in (graphs, nodes, edges) if x is not None)
@@ -107,7 +107,7 @@ def read_tables(
     return [simplified(x) for x in found.values()]
 
 
-def _table(table: Any, what: str, columns: tuple[str, ...]) -> Any:
+def _table(table: Any, what: str, columns: dict[str, str]) -> Any:
     """A pandas DataFrame with certain columns."""
     import pandas as pd  # heavy
 
@@ -118,12 +118,12 @@ def _table(table: Any, what: str, columns: tuple[str, ...]) -> Any:
                 "of another package"
             )
         table = pd.api.interchange.from_dataframe(table)
-    for column in columns:
+    for name, column in columns.items():
         if column not in table.columns:
             raise ValueError(
                 f"the table of {what} has no column {column!r}: it has "
-                f"{closest_names(column, map(str, table.columns))}; name it, as in "
-                "read_tables(graph='case')"
+                f"{closest_names(column, map(str, table.columns))}; name the one meant, as in "
+                f"read_tables(..., {name}={column!r}) (in the shell, --{name}-column)"
             )
         empty = table.index[table[column].isna().to_numpy()].tolist()
         if empty:

@@ -50,6 +50,14 @@ class Reason(NamedTuple):
         return self.nodes if self.kind in POINTED else ()
 
 
+# Kinds of reasons, those that say more first.
+TOLD_FIRST = ("new", "extreme", "size", "statistics", "feature", "rare")
+
+
+def _rank(kind: str) -> int:
+    return TOLD_FIRST.index(kind) if kind in TOLD_FIRST else len(TOLD_FIRST)
+
+
 class Profiles:
     """Properties of graphs compared with those of the references, in words.
 
@@ -90,6 +98,8 @@ class Profiles:
             self.values, self.raw = self.properties.known[self.own], tails.own[self.own]
             strengths = tails.strengths_of_known(self.own)
         self.strengths = np.minimum(strengths, STRONGEST)
+        # Of reasons that are equally strong, what says more comes first.
+        self.ranks = np.array([_rank(column.kind) for column in self.columns])
         self.units = model.features.units()
         edges = self.properties.edges
         self.of_edges = () if edges is None else self.properties.edge_means(graphs[:1])
@@ -99,7 +109,8 @@ class Profiles:
     def reasons(self, i: int, most: int) -> list[Reason]:
         """The strongest reasons for one graph."""
         of_columns = [x.kind == "neighborhoods" for x in self.columns]
-        order = np.argsort(-self.raw[i], kind="stable")
+        strengths = self.strengths[i].round(9)
+        order = np.lexsort([-self.raw[i], np.where(strengths > 0, self.ranks, 0), -strengths])
         if any(self.strengths[i, j] > 3 and not of_columns[j] for j in order):
             # It follows from any other reason, and says less.
             order = np.array(sorted(order, key=lambda j: of_columns[j]))

@@ -16,6 +16,7 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed
+from skgraphkde.graphs.schema import PARTS
 from skgraphkde.inspection.reasons import Profiles, Reason
 from skgraphkde.inspection.views import surprises_of
 from skgraphkde.inspection.wording import checked_names, node_ids
@@ -184,7 +185,7 @@ def _warn_of_training_graphs(batch: GraphBatch, known: GraphBatch) -> None:
 
 
 def _are_same(graphs: GraphBatch, others: GraphBatch) -> np.ndarray:
-    """For each graph, True if the other one has the same edges between the same positions."""
+    """For each graph, True if the other one has the same edges and data at the same positions."""
     sizes, of_others = (
         np.column_stack([x.n_nodes_per_graph, x.n_arcs_per_graph]) for x in (graphs, others)
     )
@@ -195,6 +196,16 @@ def _are_same(graphs: GraphBatch, others: GraphBatch) -> np.ndarray:
         degrees = np.diff(A.adjacency.indptr) != np.diff(B.adjacency.indptr)
         same[rows[A.graph_of_node[degrees]]] = False
         same[rows[A.graph_of_arc[A.adjacency.indices != B.adjacency.indices]]] = False
+        for part in PARTS:
+            own, other = A.data(part), B.data(part)
+            differs = np.zeros(len(A.owner(part)), dtype=bool)
+            if own.labels is not None and other.labels is not None:
+                place = {name: i for i, name in enumerate(other.names)}
+                codes = np.array([place.get(name, -1) for name in own.names])
+                differs |= codes[own.labels] != other.labels
+            if own.numbers is not None and other.numbers is not None:
+                differs |= ~np.isclose(own.numbers, other.numbers, equal_nan=True).all(axis=1)
+            same[rows[A.owner(part)[differs]]] = False
     return same
 
 
@@ -344,7 +355,8 @@ def results(
         - p_value : as in :meth:`~skgraphkde.BaseGraphDetector.p_values`; missing with
           ``calibration="train"``;
         - selected : True for an anomaly among all these graphs, as in
-          :meth:`~skgraphkde.BaseGraphDetector.select`; missing with ``calibration="train"``;
+          :meth:`~skgraphkde.BaseGraphDetector.select`; missing with ``calibration="train"``, and
+          for the training graphs, whose p-values are ranks among themselves;
         - reason : the first that :func:`explain` gives, in words; missing if its strength is below
           1, and for detectors other than
           :class:`~skgraphkde.GraphKDEDetector`.
@@ -387,7 +399,7 @@ def results(
     frame["verdict"] = [-1 if x.is_anomaly else 1 for x in judged]
     frame["p_value"] = pd.Series([x.p_value for x in judged], dtype=float)
     selected: Any = [pd.NA] * len(batch)
-    if detector.is_calibrated_:
+    if detector.is_calibrated_ and own is None:
         selected = discoveries(frame["p_value"].to_numpy(), alpha)
     frame["selected"] = pd.array(selected, dtype="boolean")
     main = [x.unusual[0].text if x.unusual else pd.NA for x in judged]

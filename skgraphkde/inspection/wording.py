@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import number
 
 
 def node_ids(graphs: Any) -> list[list] | None:
@@ -44,7 +45,7 @@ def commonness(own: float, known: np.ndarray) -> str:
     share = float(np.mean(known <= own if is_little else known >= own))
     if not share:
         than = "less than in any known graph" if is_little else "more than in any known graph"
-        return f"{than} ({known.min():.4g} to {known.max():.4g})"
+        return f"{than} ({number(known.min())} to {number(known.max())})"
     percent = f"{share:.0%}" if share >= 0.005 else "fewer than 1%"
     return f"{percent} of the known graphs have as {'little' if is_little else 'much'}"
 

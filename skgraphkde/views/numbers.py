@@ -12,6 +12,7 @@ from scipy.spatial import cKDTree
 from sklearn.utils._param_validation import Interval
 
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import number
 from skgraphkde.graphs.refinement import hash64, hash_points
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
@@ -252,7 +253,7 @@ class Numbers(View):
         said = [
             f"{name} missing (in known graphs never)"
             if np.isnan(x)
-            else f"{name} {x:.4g} (known: {_shown(a, b)})"
+            else f"{name} {number(x)} (known: {_shown(a, b)})"
             for name, x, a, b, lacking in numbers
             if (not lacking if np.isnan(x) else not a <= x <= b)
         ]
@@ -264,7 +265,7 @@ class Numbers(View):
             where += f" ({value})"
         text = f"{', '.join(said)} of {where}"
         if not said:
-            parts = (f"{n} missing" if np.isnan(x) else f"{n} {x:.4g}" for n, x, *_ in numbers)
+            parts = (f"{n} missing" if np.isnan(x) else f"{n} {number(x)}" for n, x, *_ in numbers)
             why = "known one by one, but not together"
             if len(numbers) == 1:
                 why = "between known values, and near none"
@@ -342,8 +343,9 @@ class NumberPoints:
         # Of a number that never varies, nothing else says what rounding is.
         is_constant = largest <= 1e-9 * size
         least = RELATIVE_ROUNDING * largest + 1e-14 * size
-        least = np.where(is_constant, 1e-6 * np.maximum(size, 1.0), least)
-        scale = np.where(is_constant, np.maximum(size, 1.0), deviations)
+        unit = np.where(size > 0, size, 1.0)
+        least = np.where(is_constant, 1e-6 * unit, least)
+        scale = np.where(is_constant, unit, deviations)
         scale = np.maximum(scale, least)
         n = len(points.parts["kinds"]) + 1
         counts = np.maximum(np.bincount(codes, minlength=n), 1)
@@ -452,4 +454,4 @@ def _shown(low: float, high: float) -> str:
     """A range in words."""
     if np.isnan(low):
         return "none"
-    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+    return number(low) if low == high else f"{number(low)} to {number(high)}"

@@ -36,6 +36,8 @@ REASONS = {
     "share of sources": "share of nodes with outgoing edges only",
     "share of sinks": "share of nodes with incoming edges only",
 }
+# Beginning of the names of the deviations of numbers.
+DEVIATIONS = ("deviation of node ", "deviation of edge ")
 # Variance that whitening adds, in units of the variance of a statistic, beside the number of
 # statistics per reference.
 RIDGE = 0.1
@@ -59,17 +61,25 @@ class Metric:
     table : ndarray of shape (n_rows, n_columns)
         Rows from which means and covariances are learned; NaN counts as the mean.
     steps : ndarray of shape (n_columns,)
-        The column would have this deviation, divided by the root of n_rows, if it did not vary; 0
-        for its mean, but at least 1.
+        The column would have this deviation, divided by the root of n_rows, if it did not vary; in
+        units of the deviation of its number, or of its size, for the deviation of a number, and 0
+        for the size.
+    numbers : ndarray of shape (n_columns,), int
+        The column with the size of the number: that of the mean, for the deviation of a number.
     """
 
-    def __init__(self, table: np.ndarray, steps: np.ndarray) -> None:
+    def __init__(self, table: np.ndarray, steps: np.ndarray, numbers: np.ndarray) -> None:
         n, n_columns = table.shape
         self.means = np.nansum(table, axis=0) / np.maximum((~np.isnan(table)).sum(axis=0), 1)
         filled = np.where(np.isnan(table), self.means, table)
-        size, deviations = np.abs(self.means), filled.std(axis=0)
-        is_constant = (steps == 0) & (deviations <= 1e-9 * size)
-        units = np.where(is_constant, np.maximum(size, 1.0), steps)
+        deviations = filled.std(axis=0)
+        size = np.sqrt((filled**2).mean(axis=0))[numbers]
+        varies = deviations > 1e-9 * size
+        of_numbers = np.where(varies, deviations, size)[numbers]
+        of_numbers = np.where(of_numbers > 0, of_numbers, 1.0)
+        is_structural = (steps > 0) & (numbers == np.arange(n_columns))
+        of_constants = np.where(steps > 0, steps, 1.0) * of_numbers
+        units = np.where(is_structural, steps, np.where(varies, 0.0, of_constants))
         # Differences of rounding are none.
         self.scales = np.maximum(np.sqrt(deviations**2 + units**2 / n), 1e-6 * size)
         standardized = (filled - self.means) / self.scales
@@ -194,7 +204,12 @@ class Statistics(View):
 
     @cached_property
     def _metric(self) -> Metric:
-        return Metric(self.table_, self.steps_)
+        return self._metric_of(self.table_)
+
+    def _metric_of(self, table: np.ndarray) -> Metric:
+        # The mean of a number comes right before its deviation.
+        is_deviation = [name.startswith(DEVIATIONS) for name in self.names_]
+        return Metric(table, self.steps_, np.arange(len(self.names_)) - is_deviation)
 
     @cached_property
     def _folds(self) -> tuple[np.ndarray, list[Metric]]:
@@ -205,7 +220,7 @@ class Statistics(View):
         standardized = self._metric.standardized(self.table_)  # in any units
         fold, left_out = folds(hash_points(standardized))
         parts = (self.table_[fold != i] for i in range(int(fold.max()) + 1))
-        return left_out, [Metric(table, self.steps_) for table in parts]
+        return left_out, [self._metric_of(table) for table in parts]
 
     def _statistics(self, graphs: GraphBatch) -> list[Statistic]:
         return [*_structure(graphs), *self._shares(graphs), *self._numbers(graphs)]
@@ -245,7 +260,8 @@ class Statistics(View):
                 squares = np.where(is_given, column - mean[graph], 0.0) ** 2
                 deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
                 yield Statistic(f"mean {part} {name}", mean, 0.0)
-                yield Statistic(f"deviation of {part} {name}", deviation, 0.0)
+                one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
+                yield Statistic(f"deviation of {part} {name}", deviation, one)
 
     # -- reasons -----------------------------------------------------------------------------------
 
@@ -282,9 +298,13 @@ class Statistics(View):
         if unusual.what.startswith("log "):
             values = np.exp(values) - (unusual.what != "log components")
         low, high = values[:-1].min(), values[:-1].max()
+        which = "known graphs:"
+        if low <= values[-1] <= high:
+            low, high = np.quantile(values[:-1], [0.05, 0.95])
+            which = "nine in ten known graphs:"
         usual = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
         words = REASONS[unusual.what]
-        return Reason(words, f"{words} {values[-1]:.3g} (known graphs: {usual})")
+        return Reason(words, f"{words} {values[-1]:.3g} ({which} {usual})")
 
     def _take_fitted(self, state: State) -> None:
         self.columns_ = state.take_array("columns_", np.int64, (None,), low=0)

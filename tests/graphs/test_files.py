@@ -347,6 +347,21 @@ def test_in_gml_names_that_cannot_tell_nodes_apart_are_ids(tmp_path):
     assert list(graph) == [0, 1, 2]
 
 
+def test_in_gml_some_nodes_may_have_no_label(tmp_path):
+    nodes = 'node [ id 0 label "x" ] node [ id 1 label "y" ] node [ id 2 ]'
+    (tmp_path / "a.gml").write_text(f"\ufeffgraph [ {nodes} ]", encoding="utf-8")
+    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
+    assert list(graph) == ["x", "y", 2]
+
+
+def test_in_gml_keys_that_are_text_are_data(tmp_path):
+    edges = "".join(f'edge [ source 0 target 1 key "{x}" ] ' for x in ("rsa", "dsa"))
+    text = f'Creator "my graph [v2]" graph [ node [ id 0 ] node [ id 1 ] {edges} ]'
+    (tmp_path / "a.gml").write_text(text)
+    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
+    assert [*graph.edges(data="key")] == [(0, 1, "rsa"), (0, 1, "dsa")]
+
+
 @pytest.mark.parametrize("head", ["", "directed 1", "multigraph 0", 'Creator "x" multigraph "0"'])
 def test_in_gml_parallel_edges_need_no_declaration(tmp_path, head):
     edge = "edge [ source 0 target 1 w 2 ]"

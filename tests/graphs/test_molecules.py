@@ -1,6 +1,7 @@
 """Molecules of RDKit, in lists and in files, against what chemistry says of them."""
 
 import gzip
+from pathlib import Path
 
 import networkx as nx
 import pytest
@@ -142,3 +143,9 @@ def test_molecules_that_were_not_sanitized():
         expected.label_names[x] for x in expected.labels
     ]
     assert mol.NeedsUpdatePropertyCache()  # the caller's molecule is not changed
+
+
+def test_a_name_that_repeats_leaves_the_others_theirs(tmp_path):
+    (tmp_path / "a.smi").write_text("CO methanol\nCCO twice\nCCC twice\nCCN\n")
+    names = [Path(name).name for name, _ in iter_graphs([tmp_path / "a.smi"])]
+    assert names == ["a.smi#methanol", "a.smi#1", "a.smi#2", "a.smi#3"]

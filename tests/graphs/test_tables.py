@@ -77,7 +77,7 @@ def test_names_are_those_of_results():
 BROKEN = {
     "no column": (
         lambda edges, *_: [edges.rename(columns={"to": "til"})],
-        "edges has no column 'to': it has 'til'",
+        "edges has no column 'to': it has 'til'.*target='to'.*--target-column",
     ),
     "empty": (
         lambda edges, *_: [edges.replace({"case": {"case1": None}}).sort_values("from")],

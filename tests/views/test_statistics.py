@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, load, read_graphs
 from skgraphkde.inspection import explain
+from skgraphkde.views.base import Property
 from tests.conftest import permuted, random_graphs
 from tests.graphs.test_relations import typed_graphs
 
@@ -133,3 +134,53 @@ def test_graphs_without_edges_and_several_edge_categories():
     empty = nx.empty_graph(4)
     together = detector.score_samples([path(5), empty])
     np.testing.assert_allclose(detector.score_samples([empty]), together[1:], rtol=1e-9)
+
+
+def test_a_usual_range_is_said_of_a_number_among_known_ones():
+    known = [nx.gnp_random_graph(20, p, seed=i) for i, p in enumerate([0.1] * 60 + [0.2] * 60)]
+    view = Statistics().fit(read_graphs(known))
+    graph, everybody = read_graphs(known[:1]), np.arange(120)
+    of_known = view.properties(read_graphs(known), everybody, np.zeros(120))
+    [clustering] = [x for x in of_known if x.what == "clustering"]
+    middle = Property("statistics", "clustering", np.array([0.1]), np.zeros(1), both=True)
+    low, high = np.quantile(clustering.values, [0.05, 0.95])
+    text = view.reason(graph, middle, clustering.values).text
+    assert text == f"clustering coefficient 0.1 (nine in ten known graphs: {low:.3g} to {high:.3g})"
+
+
+def constant_within(n_graphs, seed, noise=0.0, unit=1.0):
+    """Graphs whose nodes have one number, or nearly so."""
+    rng, graphs = np.random.RandomState(seed), random_graphs(n_graphs, seed, labels="")
+    for graph in graphs:
+        number = rng.normal(20, 3)
+        values = {node: unit * number * (1 + noise * rng.normal()) for node in graph}
+        nx.set_node_attributes(graph, values, "t")
+    return graphs
+
+
+@pytest.mark.parametrize("unit", [1.0, 3.7, 1e-9])
+def test_rounding_within_a_graph_is_no_evidence(unit):
+    """Of numbers that are equal within each graph, in whatever units."""
+    detector = GraphKDEDetector(schema=GraphSchema(node_numbers="t"))
+    expected = detector.fit(constant_within(60, 0)).score_samples(constant_within(20, 1))
+    detector.fit(constant_within(60, 0, unit=unit))
+    for noise in (0, 1e-15, 1e-9):
+        new = constant_within(20, 1, noise=noise, unit=unit)
+        np.testing.assert_allclose(detector.score_samples(new), expected, atol=0.05)
+
+
+@pytest.mark.parametrize("part", ["node", "edge", "graph"])
+def test_units_of_a_number_that_never_varies_do_not_matter(part):
+    def graphs(value):
+        found = [nx.cycle_graph(n) for n in range(5, 45)]
+        for graph in found:
+            data = {"node": graph.nodes, "edge": graph.edges, "graph": {0: graph.graph}}[part]
+            for x in data:
+                data[x]["t"] = value
+        return found
+
+    schema, decisions = GraphSchema(**{f"{part}_numbers": "t"}), []
+    for unit in (1.0, 1e-9):
+        detector = GraphKDEDetector(schema=schema).fit(graphs(unit))
+        decisions.append(detector.decision_function(graphs(1.1 * unit)[:3]))
+        assert (decisions[-1] < 0).all()

@@ -31,14 +31,15 @@ def read_gml(path: Path, schema: GraphSchema) -> Graphs:
     schema : GraphSchema
         The names of what is read.
     """
-    text = read_content(path).decode("utf-8")
+    text = read_content(path).decode("utf-8-sig")
     head, *rest = FIRST_NODE.split(text, maxsplit=1)
     graph = _parsed(QUOTED.sub(_unquoted, head), "".join(rest))
     if "label" in names_in_schema(schema, "node"):
         return [("", graph)]
     labels = nx.get_node_attributes(graph, "label")
     counts = Counter(labels.values())
-    names = {id: x if counts[x] == 1 else f"{x} ({id})" for id, x in labels.items()}
+    names = {id: id for id in graph}
+    names |= {id: x if counts[x] == 1 else f"{x} ({id})" for id, x in labels.items()}
     if len(counts) < len(labels) and schema.node_categories in ("auto", "all"):
         warn(
             "node labels repeat in GML files; they are names there, and whatever is odd in them is "
@@ -54,16 +55,20 @@ def read_gml(path: Path, schema: GraphSchema) -> Graphs:
 def _parsed(head: str, rest: str) -> nx.Graph:
     """The graph of a text; a multigraph if edges are parallel, whatever the text says."""
     try:
-        return nx.parse_gml(head + rest, label=None)
+        graph = nx.parse_gml(head + rest, label=None)
     except nx.NetworkXError:
-        declared = GRAPH.sub(
-            "graph [ multigraph 1 ", re.sub(r"\bmultigraph\s+0", "", head), count=1
-        )
+        *_, start = [0, *(match.end() for match in GRAPH.finditer(head))]
+        own = re.sub(r"\bmultigraph\s+0", "", head[start:])
         try:
-            return nx.parse_gml(declared + rest, label=None)
+            graph = nx.parse_gml(f"{head[:start]} multigraph 1 {own}{rest}", label=None)
         except nx.NetworkXError:
-            pass
-        raise
+            graph = None
+        if graph is None:
+            raise
+    if graph.is_multigraph():  # networkx takes "key" for the number of a parallel edge
+        for *_, key, data in graph.edges(keys=True, data=True):
+            data |= {} if isinstance(key, int) else {"key": key}
+    return graph
 
 
 def _unquoted(match: re.Match[str]) -> str:

@@ -8,6 +8,7 @@ column whose name contains "smiles"; the others are data of the graphs. RDKit re
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,13 +80,13 @@ def read_sdf(path: Path, _: Any) -> Graphs:
 def _graphs(
     molecules: Sequence[Mol | None], names: Sequence[str], sources: Sequence[str]
 ) -> list[tuple[str, Any]]:
-    """Graphs with their positions: the names, if each has one of its own, or else numbers."""
+    """Graphs with their positions: names of their own, or else numbers."""
     if not molecules:
         raise ValueError("it contains no molecule")
-    are_unique = all(names) and len(set(names)) == len(names)
+    counts = Counter(names)
     graphs: list[tuple[str, Any]] = []
     for i, (mol, name, source) in enumerate(zip(molecules, names, sources, strict=True)):
-        position = f"#{name if are_unique else i}"
+        position = f"#{name if name and counts[name] == 1 else i}"
         if mol is None or not mol.GetNumAtoms():
             error = f"RDKit reads no molecule from {source}: correct it or leave it out"
             graphs.append((position, ValueError(error)))
