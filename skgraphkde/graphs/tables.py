@@ -75,36 +75,69 @@ def read_tables(
     >>> read_graphs(cases, schema=schema)
     GraphBatch(n_graphs=2, n_nodes=5, n_arcs=3, n_labels=3, n_edge_attributes=1)
     """
-    edges = _table(edges, "edges", {"graph": graph, "source": source, "target": target})
+    columns = {"graph": graph, "source": source, "target": target, "node": node}
+    found = graphs_of_tables(edges, nodes, graphs, columns, directed)
+    for x in found.values():
+        if isinstance(x, GraphError):
+            raise x
+    return [x for x in found.values() if not isinstance(x, GraphError)]
+
+
+def graphs_of_tables(
+    edges: Any, nodes: Any, graphs: Any, columns: dict[str, str], directed: bool
+) -> dict[Hashable, nx.Graph | GraphError]:
+    """The graphs of tables, or what is wrong with them, by their ids.
+
+    Parameters
+    ----------
+    edges, nodes, graphs, directed
+        As for :func:`read_tables`.
+    columns : dict of str
+        The other arguments of :func:`read_tables`.
+    """
+    graph, source, target, node = columns.values()
+    edges = _table(edges, "edges", {x: columns[x] for x in ("graph", "source", "target")})
     nodes = None if nodes is None else _table(nodes, "nodes", {"graph": graph, "node": node})
     graphs = None if graphs is None else _table(graphs, "graphs", {"graph": graph})
     kind = nx.MultiDiGraph if directed else nx.MultiGraph
     found: dict[Hashable, nx.Graph] = {}
+    errors: dict[Hashable, GraphError] = {}
+
+    def refuse(case: Hashable, text: str) -> None:
+        errors.setdefault(case, GraphError(f"graph {case!r}", text))
+
+    def refuse_unlisted(case: Hashable, what: str) -> None:
+        cure = "add it there, or leave its rows out"
+        refuse(case, f" is in the table of {what}, and not among the graphs: {cure}")
+
     listed = next(x for x in (graphs, nodes, edges) if x is not None)
     for (case,), data in _rows(listed, (graph,)):
         if graphs is not None and case in found:
-            raise GraphError(_shown(case), " has two rows in the table of graphs: give it one")
+            refuse(case, " has two rows in the table of graphs: give it one")
         if case not in found:
             found[case] = kind(name=str(case))
         if graphs is not None:
             found[case].graph.update(data)
-    if nodes is not None:
-        for (case, own), data in _rows(nodes, (graph, node)):
-            members = _graph_of(found, case, "nodes")
-            if own in members:
-                raise GraphError(_shown(case), f" lists the node {own!r} twice: list it once")
-            members.add_node(own, **data)
+    for (case, own), data in () if nodes is None else _rows(nodes, (graph, node)):
+        if case not in found:
+            refuse_unlisted(case, "nodes")
+        elif own in found[case]:
+            refuse(case, f" lists the node {own!r} twice: list it once")
+        else:
+            found[case].add_node(own, **data)
     for (case, u, v), data in _rows(edges, (graph, source, target)):
-        members = _graph_of(found, case, "edges")
+        if case not in found:
+            refuse_unlisted(case, "edges")
+            continue
         for end in (u, v) if nodes is not None else ():
-            if end not in members:
-                raise GraphError(
-                    _shown(case),
+            if end not in found[case]:
+                refuse(
+                    case,
                     f", edge {(u, v)!r}: {end!r} is not among its nodes: add it to the table of "
                     "nodes, or leave the edge out",
                 )
-        members.add_edge(u, v, **data)
-    return [simplified(x) for x in found.values()]
+        found[case].add_edge(u, v, **data)
+    return {x: simplified(own) for x, own in found.items() if x not in errors} | errors
 
 
 def _table(table: Any, what: str, columns: dict[str, str]) -> Any:
@@ -142,17 +175,3 @@ def _rows(table: Any, ids: tuple[str, ...]) -> Any:
     columns = cells.where(cells.notna(), None).set_axis(map(str, others), axis=1).to_dict("list")
     for k, key in enumerate(keys):
         yield key, {name: column[k] for name, column in columns.items() if column[k] is not None}
-
-
-def _graph_of(found: dict[Hashable, nx.Graph], case: Hashable, what: str) -> nx.Graph:
-    if case not in found:
-        raise GraphError(
-            _shown(case),
-            f" is in the table of {what}, and not among the graphs: add it there, or leave its "
-            "rows out",
-        )
-    return found[case]
-
-
-def _shown(case: Hashable) -> str:
-    return f"graph {case!r}"

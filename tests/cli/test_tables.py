@@ -88,3 +88,15 @@ def test_categories_are_text_in_every_file(tmp_path, monkeypatch):
 )
 def test_what_is_wrong_is_said(given, command, code, message):
     assert message in run(command, exit_code=code).output
+
+
+def test_one_wrong_graph_is_skipped_and_the_others_are_read(given):
+    run(f"fit edges.csv -o model.skg {GIVEN} {READ}")
+    given[2].iloc[1:].to_csv("cases.csv", index=False)  # without case0
+    message = "graph 'case0' is in the table of nodes, and not among the graphs"
+    assert message in run(f"score model.skg edges.csv {GIVEN}", exit_code=1).stderr
+    result = run(f"score model.skg edges.csv {GIVEN} --skip-errors", exit_code=3)
+    assert f"Skipped: {message}" in result.stderr
+    assert result.stderr.count("Skipped") == 1
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert [row["graph"] for row in rows] == [f"case{i}" for i in range(1, 30)]

@@ -8,9 +8,8 @@ from typing import Any
 
 from skgraphkde.graphs.files.common import Graphs
 from skgraphkde.graphs.files.csv import read_cells, typed_columns
-from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import GraphSchema
-from skgraphkde.graphs.tables import read_tables
+from skgraphkde.graphs.tables import graphs_of_tables
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class TableFiles:
         return ""  # the graphs have names of their own
 
     def read(self, schema: GraphSchema) -> Graphs:
-        """The graphs, with their names.
+        """The graphs, with their names, and errors in place of those that cannot be read.
 
         Parameters
         ----------
@@ -56,13 +55,11 @@ class TableFiles:
         graphs = _frame(self.graphs, schema, "graph", (self.graph,))
         columns = {x: getattr(self, x) for x in ("graph", "source", "target", "node")}
         try:
-            found = read_tables(edges, nodes, graphs, directed=schema.directed is True, **columns)
-        except GraphError:
-            raise
+            found = graphs_of_tables(edges, nodes, graphs, columns, schema.directed is True)
         except ValueError as error:
             paths = ", ".join(map(str, self.paths))
             raise ValueError(f"{paths}: {error}") from error
-        return [(graph.graph["name"], graph) for graph in found]
+        return [(str(name), graph) for name, graph in found.items()]
 
 
 #: Where graphs come from: a file of one or many, or tables.

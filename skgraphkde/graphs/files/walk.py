@@ -134,10 +134,12 @@ def iter_graphs(
             name = f"{path}{position}"
             if not isinstance(graph, ValueError):
                 yield name, graph
-            elif on_error is None:
-                raise ValueError(f"{name}: {graph}") from graph
-            else:
-                on_error(ValueError(f"{name}: {graph}"))
+                continue
+            # A GraphError names its graph.
+            error = graph if isinstance(graph, GraphError) else ValueError(f"{name}: {graph}")
+            if on_error is None:
+                raise error
+            on_error(error)
 
 
 def read_files(
