@@ -137,18 +137,18 @@ class GraphMapDisplay:
         """
         self.ax_, self.figure_ = open_axes(ax)
         self._draw_ground()
-        names, classes, flagged = ("normal", "anomaly"), self.y, None
+        classes, flagged = self.y, None
         if self.offset is not None:
             flagged = self.scores < self.offset
             if self.y is None:
-                names, classes = ("normal", "anomaly"), np.where(flagged, -1, 1)
+                classes = np.where(flagged, -1, 1)
         shown = np.ones(len(self.positions), dtype=bool)
         if self.known is not None:
             style = {"s": 12, "color": GRAY, "marker": "x", "linewidth": 0.8, "label": "known"}
             self.ax_.scatter(*self.positions[self.known].T, **style)
             shown = ~self.known
         self.points_ = []
-        for of_group, label, color, marker in groups(classes, names):
+        for of_group, label, color, marker in groups(classes, ("normal", "anomaly")):
             style = {"s": 26, "color": color, "marker": marker, "label": label}
             which = np.flatnonzero(shown)[of_group] if classes is None else of_group & shown
             points = self.ax_.scatter(

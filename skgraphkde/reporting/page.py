@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -123,15 +123,6 @@ def check_suffix(path: str | os.PathLike) -> None:
         raise ValueError(f"{os.fspath(path)} is a page: give it the suffix .html")
 
 
-class _Graph(NamedTuple):
-    """A graph that the page will explain."""
-
-    number: int  # in the order in which it was added
-    batch: GraphBatch
-    position: int  # in the batch
-    ids: Sequence[Any] | None  # of its nodes
-
-
 class Page:
     """Collects verdicts and the oddest graphs; explains and draws these when the page is made.
 
@@ -160,7 +151,7 @@ class Page:
             known_names = checked_names(known_names, n_known, **of)
         self.detector, self.alpha, self.known_names = detector, alpha, known_names
         self.listed: list[Row] = []
-        self.oddest: list[tuple[float, int, _Graph]] = []  # a heap, its top is the least odd
+        self.oddest: list[tuple[float, int, Drawn]] = []  # a heap, its top is the least odd
 
     def add_all(
         self,
@@ -215,7 +206,7 @@ class Page:
         number = len(self.listed)
         self.listed.append(Row(number, shown(str(name), LONGEST), judged, n_nodes, n_edges))
         # Of equally odd ones, the first remain; no two have the same number.
-        graph = _Graph(number, batch, position, ids)
+        graph = Drawn(number, batch, position, ids)
         heapq.heappush(self.oddest, (-judged.decision, -number, graph))
         if len(self.oddest) > ROWS:
             heapq.heappop(self.oddest)
@@ -228,12 +219,12 @@ class Page:
             bare = [x for x in oddest if not len(self.listed[x.number].judged.references)]
         for start in range(0, len(bare), CHUNK):
             self._explain(bare[start : start + CHUNK])
-        drawn = [Drawn(x.number, x.batch[x.position], x.ids) for x in oddest[:PICTURED]]
+        drawn = oddest[:PICTURED]
         return render(self.detector, self.listed, drawn, self.alpha, self.known_names, skipped)
 
-    def _explain(self, graphs: list[_Graph]) -> None:
+    def _explain(self, graphs: list[Drawn]) -> None:
         """Give the rows of graphs their reasons."""
-        batch = self.detector.read(GraphBatch.concatenate([x.batch[x.position] for x in graphs]))
+        batch = self.detector.read(GraphBatch.concatenate([x.graph for x in graphs]))
         numbers = [x.number for x in graphs]
         own = np.array([self.listed[i].judged.own for i in numbers])
         ids: Any = None if graphs[0].ids is None else [x.ids for x in graphs]

@@ -76,11 +76,17 @@ class Row(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A graph that the page draws."""
+    """A graph that the page explains and, if it is odd enough, draws."""
 
-    number: int
-    graph: GraphBatch  # of this one graph
+    number: int  # of its row
+    batch: GraphBatch
+    position: int  # in the batch
     ids: Sequence[Any] | None  # of its nodes
+
+    @property
+    def graph(self) -> GraphBatch:
+        """The batch of this one graph."""
+        return self.batch[self.position]
 
 
 class NodeLine(NamedTuple):

@@ -56,15 +56,13 @@ def _parsed(head: str, rest: str) -> nx.Graph:
     """The graph of a text; a multigraph if edges are parallel, whatever the text says."""
     try:
         graph = nx.parse_gml(head + rest, label=None)
-    except nx.NetworkXError:
+    except nx.NetworkXError as error:
         *_, start = [0, *(match.end() for match in GRAPH.finditer(head))]
         own = re.sub(r"\bmultigraph\s+0", "", head[start:])
         try:
             graph = nx.parse_gml(f"{head[:start]} multigraph 1 {own}{rest}", label=None)
         except nx.NetworkXError:
-            graph = None
-        if graph is None:
-            raise
+            raise error from None
     if graph.is_multigraph():  # networkx takes "key" for the number of a parallel edge
         for *_, key, data in graph.edges(keys=True, data=True):
             data |= {} if isinstance(key, int) else {"key": key}
