@@ -18,6 +18,7 @@ from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
 from skgraphkde.views.folds import by_fold, folds
 from skgraphkde.views.parts import Vocabulary, places
+from skgraphkde.views.winsorizing import winsorized
 
 # Kinds of nodes or edges that fewer references have are one kind.
 MIN_GRAPHS_PER_KIND = 5
@@ -327,18 +328,16 @@ class NumberPoints:
         distinct, code = np.unique(kinds, return_inverse=True)
         owner = np.unique(graph * len(distinct) + code) % max(len(distinct), 1)
         n_graphs = np.bincount(owner, minlength=len(distinct))
-        is_given = ~np.isnan(values)
-        fill = np.where(is_given, values, 0).sum(axis=0) / np.maximum(is_given.sum(axis=0), 1)
-        points = cls({
-            "kinds": distinct[n_graphs >= MIN_GRAPHS_PER_KIND],
-            "lacks": ~is_given.all(axis=0),
-            "fill": fill,
-        })  # fmt: skip
-        codes, table = points._codes(kinds), points._filled(values)
+        points = cls({"kinds": distinct[n_graphs >= MIN_GRAPHS_PER_KIND]})
+        codes = points._codes(kinds)
+        usual, is_given = winsorized(values, codes), ~np.isnan(values)
+        fill = np.where(is_given, usual, 0).sum(axis=0) / np.maximum(is_given.sum(axis=0), 1)
+        points.parts |= {"lacks": ~is_given.all(axis=0), "fill": fill}
+        table = points._filled(usual)
         mean, deviations = np.zeros(table.shape[1]), np.zeros(table.shape[1])
         if len(table):  # all edges may be those of one reference, which is left out
             mean, deviations = table.mean(axis=0), table.std(axis=0)
-        largest = np.abs(table - mean).max(axis=0, initial=0.0)
+        largest = np.abs(points._filled(values) - mean).max(axis=0, initial=0.0)
         size = np.abs(mean)
         # Of a number that never varies, nothing else says what rounding is.
         is_constant = largest <= 1e-9 * size

@@ -6,23 +6,24 @@ import numpy as np
 
 from skgraphkde.calibration import conformal_p_values, rounding
 
-# Quantile of the surprises at which the tail begins.
-TAIL_QUANTILE = 0.9
-
 
 class LogPValues:
-    """Conformal p-values of one view, extrapolated below the lowest training score.
+    """Conformal p-values of one view, extrapolated in the tail.
 
-    log p(s) = log((1 + #{scores <= s}) / (n + 1)), and below all scores
+    With the surprise x = -s, and n training scores,
 
-        log p(s) = -log(n + 1) - log(1 + (s_2 - s) / b),
+        log p(s) = log((1 + #{scores <= s}) / (n + 1)) - log(1 + max(x - t, 0) / b).
 
-    with s_2 the second lowest score and b the mean excess of the surprises (minus the scores) over
-    their 90% quantile, or 1 if no surprise exceeds it. The extrapolation ranks graphs that are more
-    surprising than all training graphs. s_2 and b exclude the lowest score, because its own
-    leave-one-out p-value depends on the other scores only. If new graphs were measured from an
-    outlier among the training graphs, and the outlier from the bulk, the outlier would always have
-    the lower p-value.
+    The second term ranks graphs that are more surprising than any training graph, and training
+    graphs that are far more surprising than the others. Its tail is an exponential distribution
+    above the median q of the surprises: the scale b is the median excess over q, divided by log 2,
+    and t = q + b log k is about the largest of k such surprises, with k the number above q. Three
+    quarters of the graphs thus determine the tail, and anomalies among the training graphs do not
+    mask each other. If no surprise reaches t, the tail begins at the largest.
+
+    The largest training surprise is excluded from q, b and k, so that each graph in the tail is
+    judged by others. If new graphs were measured from an outlier among the training graphs, and the
+    outlier from the bulk, the outlier would always have the lower p-value.
 
     Parameters
     ----------
@@ -33,16 +34,18 @@ class LogPValues:
     def __init__(self, scores: np.ndarray) -> None:
         self.scores = scores
         self._sorted = np.sort(scores)
-        self._second = self._sorted[1]
-        self._scale = _mean_excess(-self._sorted[1:])
+        largest, second = -self._sorted[:2]
+        expected, self._scale = _exponential_tail(-self._sorted[1:])
+        self._tail = min(expected, second)
+        # New graphs between the two most surprising training graphs are in the tail if these are.
+        self._first = expected if expected < second else largest
 
     def __call__(self, scores: np.ndarray) -> np.ndarray:
         """Log p-values of new graphs, shape (n_graphs,); NaN for a score that is not finite."""
         is_finite = np.isfinite(scores)
         scores = np.where(is_finite, scores, 0.0)
         log_p = np.log(conformal_p_values(scores, self._sorted))
-        lowest = self._sorted[0]
-        log_p -= np.where(scores < lowest - rounding(lowest), self._log_excess(scores), 0.0)
+        log_p -= self._log_excess(scores, self._first)
         return np.where(is_finite, log_p, np.nan)  # a NaN has no p-value
 
     def leave_one_out(self) -> np.ndarray:
@@ -50,12 +53,12 @@ class LogPValues:
         n = len(self.scores)
         # The count of scores as low includes the graph's own: (1 + others) / ((n - 1) + 1).
         log_p = np.log((conformal_p_values(self.scores, self._sorted) * (n + 1) - 1) / n)
-        return log_p - self._log_excess(self.scores)  # nonzero for the lowest score only
+        return log_p - self._log_excess(self.scores, self._tail)
 
-    def _log_excess(self, scores: np.ndarray) -> np.ndarray:
-        """log(1 + (s_2 - s) / b) below s_2, and 0 elsewhere."""
-        is_below = scores < self._second - rounding(self._second)
-        return np.log1p(np.where(is_below, self._second - scores, 0.0) / self._scale)
+    def _log_excess(self, scores: np.ndarray, first: float) -> np.ndarray:
+        """log(1 + (x - t) / b) of the surprises x above the first of the tail, and 0 elsewhere."""
+        is_above = -scores > first + rounding(first)
+        return np.log1p(np.where(is_above, -scores - self._tail, 0.0) / self._scale)
 
 
 def view_weights(log_p_values: np.ndarray) -> np.ndarray:
@@ -87,8 +90,11 @@ def view_weights(log_p_values: np.ndarray) -> np.ndarray:
     return weights / weights.mean()
 
 
-def _mean_excess(surprises: np.ndarray) -> float:
-    """Mean excess over the 90% quantile; 1 if no surprise exceeds it."""
-    quantile = np.quantile(surprises, TAIL_QUANTILE)
-    above = surprises[surprises > quantile + rounding(quantile)]
-    return float((above - quantile).mean()) if len(above) else 1.0
+def _exponential_tail(surprises: np.ndarray) -> tuple[float, float]:
+    """Largest expected surprise and scale of the exponential distribution above the median."""
+    median = np.median(surprises)
+    excess = (surprises - median)[surprises > median + rounding(median)]
+    if not len(excess):
+        return float(median), 1.0
+    scale = np.median(excess) / np.log(2)
+    return float(median + scale * np.log(len(excess))), float(scale)

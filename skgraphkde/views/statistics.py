@@ -22,6 +22,7 @@ from skgraphkde.specification import at_least
 from skgraphkde.views.base import Property, Reason, View
 from skgraphkde.views.folds import by_fold, folds
 from skgraphkde.views.neighborhoods import nearest
+from skgraphkde.views.winsorizing import winsorized
 
 # Categories that have a share of their own; the others are one.
 MOST_CATEGORIES = 200
@@ -59,7 +60,8 @@ class Metric:
     Parameters
     ----------
     table : ndarray of shape (n_rows, n_columns)
-        Rows from which means and covariances are learned; NaN counts as the mean.
+        Rows from which means and covariances are learned, without far outliers; NaN counts as the
+        mean.
     steps : ndarray of shape (n_columns,)
         The column would have this deviation, divided by the root of n_rows, if it did not vary; in
         units of the deviation of its number, or of its size, for the deviation of a number, and 0
@@ -70,6 +72,7 @@ class Metric:
 
     def __init__(self, table: np.ndarray, steps: np.ndarray, numbers: np.ndarray) -> None:
         n, n_columns = table.shape
+        rows, table = table, winsorized(table)
         self.means = np.nansum(table, axis=0) / np.maximum((~np.isnan(table)).sum(axis=0), 1)
         filled = np.where(np.isnan(table), self.means, table)
         deviations = filled.std(axis=0)
@@ -87,7 +90,7 @@ class Metric:
         ridge = RIDGE + n_columns / n
         covariance = standardized.T @ standardized / n + ridge * np.eye(n_columns)
         self.whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
-        self.points = standardized @ self.whitening
+        self.points = self.standardized(rows) @ self.whitening
 
     def standardized(self, table: np.ndarray) -> np.ndarray:
         """Rows in deviations from the means; 0 where a number is missing."""
