@@ -440,7 +440,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         >>> detector.p_values(odd[:4]).round(2).tolist()
         [0.09, 0.1, 0.01, 0.1]
         >>> int(detector.select(odd, alpha=0.2).sum())
-        44
+        45
         """
         fitted = copy.copy(self)
         check_is_fitted(fitted)
