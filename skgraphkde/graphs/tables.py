@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import networkx as nx
@@ -96,15 +96,17 @@ def graphs_of_tables(
         The other arguments of :func:`read_tables`.
     """
     graph, source, target, node = columns.values()
-    edges = _table(edges, "edges", {x: columns[x] for x in ("graph", "source", "target")})
-    nodes = None if nodes is None else _table(nodes, "nodes", {"graph": graph, "node": node})
-    graphs = None if graphs is None else _table(graphs, "graphs", {"graph": graph})
-    kind = nx.MultiDiGraph if directed else nx.MultiGraph
-    found: dict[Hashable, nx.Graph] = {}
     errors: dict[Hashable, GraphError] = {}
 
     def refuse(case: Hashable, text: str) -> None:
         errors.setdefault(case, GraphError(f"graph {case!r}", text))
+
+    edges = _table(edges, "edges", {x: columns[x] for x in ("graph", "source", "target")}, refuse)
+    if nodes is not None:
+        nodes = _table(nodes, "nodes", {"graph": graph, "node": node}, refuse)
+    graphs = None if graphs is None else _table(graphs, "graphs", {"graph": graph}, refuse)
+    kind = nx.MultiDiGraph if directed else nx.MultiGraph
+    found: dict[Hashable, nx.Graph] = {}
 
     def refuse_unlisted(case: Hashable, what: str) -> None:
         cure = "add it there, or leave its rows out"
@@ -140,8 +142,13 @@ def graphs_of_tables(
     return {x: simplified(own) for x, own in found.items() if x not in errors} | errors
 
 
-def _table(table: Any, what: str, columns: dict[str, str]) -> Any:
-    """A pandas DataFrame with certain columns."""
+def _table(
+    table: Any, what: str, columns: dict[str, str], refuse: Callable[[Hashable, str], None]
+) -> Any:
+    """A pandas DataFrame with certain columns, without rows that lack the id of a node.
+
+    The graphs of such rows are refused. A row that belongs to no graph is an error.
+    """
     import pandas as pd  # heavy
 
     if not isinstance(table, pd.DataFrame):
@@ -158,12 +165,15 @@ def _table(table: Any, what: str, columns: dict[str, str]) -> Any:
                 f"{closest_names(column, map(str, table.columns))}; name the one meant, as in "
                 f"read_tables(..., {name}={column!r}) (in the shell, --{name}-column)"
             )
-        empty = table.index[table[column].isna().to_numpy()].tolist()
-        if empty:
-            raise ValueError(
-                f"the table of {what}, row {empty[0]!r}: {column!r} is empty: fill it or leave it "
-                "out"
-            )
+        is_empty = table[column].isna().to_numpy()
+        for row, case in zip(
+            table.index[is_empty].tolist(), table.loc[is_empty, columns["graph"]], strict=True
+        ):
+            text = f"the table of {what}, row {row!r}: {column!r} is empty: fill it, or leave it out"
+            if name == "graph":
+                raise ValueError(text)
+            refuse(case, f", {text}")
+        table = table[~is_empty]
     return table
 
 

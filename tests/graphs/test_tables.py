@@ -83,6 +83,10 @@ BROKEN = {
         lambda edges, *_: [edges.replace({"case": {"case1": None}}).sort_values("from")],
         r"the table of edges, row \d+: 'case' is empty",
     ),
+    "empty end": (
+        lambda edges, *_: [edges.assign(to=edges["to"].where(edges.index != edges.index[3]))],
+        r"graph 'case\d', the table of edges, row \d+: 'to' is empty: fill it, or leave it out",
+    ),
     "node twice": (
         lambda edges, nodes, _: [edges, pd.concat([nodes, nodes[:1]])],
         "graph 'case0' lists the node 's0' twice",

@@ -76,4 +76,6 @@ def _frame(path: Path | None, schema: GraphSchema, part: str, ids: tuple[str, ..
         return pd.read_parquet(path)
     table = read_cells(path)
     names = {name: [cell or None for cell in table.pop(name)] for name in ids if name in table}
-    return pd.DataFrame(names | typed_columns(table, schema, part), dtype=object)
+    frame = pd.DataFrame(names | typed_columns(table, schema, part), dtype=object)
+    frame.index += 2  # the rows of a spreadsheet, of which the first is the header
+    return frame

@@ -297,7 +297,8 @@ def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> Non
             warn(
                 f"{names[owner[k]]} has {shown(values[labels[k]])!r} as {part} attribute {name!r}, "
                 "which is a number nearly everywhere else: it is read as a category. Correct the "
-                f"value, or name the attribute in {part}_numbers, and no other value is accepted"
+                "value, or leave it empty with missing='indicate' in the GraphSchema (--missing "
+                "indicate in the shell)"
             )
 
 
