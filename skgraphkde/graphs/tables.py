@@ -169,7 +169,7 @@ def _table(
         for row, case in zip(
             table.index[is_empty].tolist(), table.loc[is_empty, columns["graph"]], strict=True
         ):
-            text = f"the table of {what}, row {row!r}: {column!r} is empty: fill it, or leave it out"
+            text = f"the table of {what}, row {row!r}: {column!r} is empty: fill or remove it"
             if name == "graph":
                 raise ValueError(text)
             refuse(case, f", {text}")

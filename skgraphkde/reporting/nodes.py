@@ -28,14 +28,21 @@ class Nodes(NamedTuple):
     shares: np.ndarray | None  # of the squared distance to the nearest references
     new_from: np.ndarray | None  # smallest radius at which the neighborhood is new
     radius: int  # the largest radius; beyond it all is known
+    usual: int  # from this radius on, nodes of known graphs are often new, too
     is_near: bool  # True if no distance is surprised, but another view is
 
     @property
     def colors(self) -> str:
-        """The numbers that colors show: "shares", "new" or "" if there are none."""
+        """The numbers that colors show: "shares", "new", or "" if no node is unusual in them."""
         if self.new_from is not None and (self.is_near or self.shares is None):
-            return "new"
+            return "new" if self.is_new.any() else ""
         return "" if self.shares is None else "shares"
+
+    @property
+    def is_new(self) -> np.ndarray:
+        """Mask of the nodes that are new at a radius at which those of known graphs seldom are."""
+        assert self.new_from is not None
+        return np.asarray(self.new_from < min(self.usual, self.radius + 1))
 
 
 def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) -> Nodes:
@@ -55,8 +62,8 @@ def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) 
     Nodes
     """
     if not isinstance(detector, GraphKDEDetector):
-        return Nodes(None, None, 0, False)
-    model, shares, new_from, radius = detector.model_, None, None, 0
+        return Nodes(None, None, 0, 0, False)
+    model, shares, new_from, radius, usual = detector.model_, None, None, 0, 0
     largest = judged.surprises[judged.view]
     others = np.delete(judged.surprises, model.densities)
     is_near = bool(largest < SURPRISED and max(others, default=0.0) > largest)
@@ -65,7 +72,8 @@ def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) 
     novelty = model.first(Novelty)
     if novelty is not None:
         new_from, radius = novelty.new_from(graph, np.array([judged.own])), novelty.radius
-    return Nodes(shares, new_from, radius, is_near)
+        usual = novelty.usual_radius
+    return Nodes(shares, new_from, radius, usual, is_near)
 
 
 def listed(found: Nodes, judged: Judgement) -> list[int]:
@@ -74,7 +82,7 @@ def listed(found: Nodes, judged: Judgement) -> list[int]:
     if found.shares is not None and found.colors == "shares":
         order = np.argsort(-found.shares, kind="stable").tolist()
     elif found.new_from is not None:
-        new = np.flatnonzero(found.new_from <= found.radius)
+        new = np.flatnonzero(found.is_new)
         order = new[np.argsort(found.new_from[new], kind="stable")].tolist()
     named = judged.nodes
     return named + [node for node in order[: LARGEST + len(named)] if node not in named][:LARGEST]

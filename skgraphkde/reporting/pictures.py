@@ -103,11 +103,13 @@ def graph_picture(
         As in :meth:`NodeContributionsDisplay.plot`.
     """
     figure, ax = _figure(SIDE, SIDE, (0, 0, 1, 1))
-    if found is not None and found.new_from is not None and found.colors == "new":
-        novel = NovelNodesDisplay(graph, found.new_from, found.radius)
+    colors = "" if found is None else found.colors
+    if found is not None and found.new_from is not None and colors == "new":
+        new_from = np.where(found.is_new, found.new_from, found.radius + 1)
+        novel = NovelNodesDisplay(graph, new_from, found.radius)
         novel.plot(ax, colorbar=False, **marks)
         nodes, shown = novel.nodes_, novel.shown_
-    elif found is not None and found.shares is not None:
+    elif found is not None and found.shares is not None and colors == "shares":
         contributions = NodeContributionsDisplay(graph, found.shares)
         contributions.plot(ax, vmax=vmax, colorbar=False, **marks)
         nodes, shown = contributions.nodes_, contributions.shown_

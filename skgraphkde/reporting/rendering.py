@@ -171,7 +171,7 @@ def render(
         details=details,
         known=known,
         full=FULL,
-        views=detector.model_.view_names if isinstance(detector, GraphKDEDetector) else (),
+        views=detector.model_.views if isinstance(detector, GraphKDEDetector) else (),
         has_tail=bool((scores < lowest_shown(scores, float(detector.offset_), None)).any()),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -63,6 +63,9 @@ class View(Specification):
     >>> GraphKDEDetector(views=("density", Size()))
     GraphKDEDetector(views=('density', Size()))
     """
+
+    #: One sentence for readers of reports about what the view looks at.
+    summary: ClassVar[str] = ""
 
     @property
     def name(self) -> str:

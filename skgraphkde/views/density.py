@@ -52,6 +52,7 @@ class Density(View):
         "distance": {"mmd": MMD, "mean": Readout, "sum": lambda: Readout("sum")},
         "kernels": {"kde": KDE},
     }
+    summary = "The nodes with their features and surroundings, compared as clouds of points."
     _parameter_constraints: dict = {
         "distance": shorthand_options(_shorthands["distance"], Distance),
         "kernels": shorthand_options(_shorthands["kernels"], KDE),

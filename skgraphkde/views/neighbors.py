@@ -41,6 +41,7 @@ class Neighbors(NeighborhoodView):
     ('density', Neighbors(n_neighbors=3))
     """
 
+    summary = "The number of kinds of surroundings that differ from the nearest known graphs."
     _parameter_constraints: dict = {
         **NeighborhoodView._parameter_constraints,
         "n_neighbors": [at_least(1, Integral)],

@@ -23,6 +23,8 @@ NEW_PART_WEIGHT = 10
 # The weight is lower if a larger share of the references' parts occurs in one reference only, such
 # as dates or combinations of many values: unremarkable new parts would hide a remarkable one.
 MAX_CHANCE = 0.01
+# Where such a share of the references' nodes is new, new nodes are nothing unusual.
+OFTEN_NEW = 0.1
 
 
 @register
@@ -73,6 +75,7 @@ class Novelty(NeighborhoodView):
     ('density', Novelty(radius=3))
     """
 
+    summary = "Surroundings of nodes, and categories, that no known graph has."
     _parameter_constraints: dict = {
         **NeighborhoodView._parameter_constraints,
         "categories": [StrOptions({"auto", "label", "degree"})],
@@ -128,7 +131,8 @@ class Novelty(NeighborhoodView):
 
     def _fit(self, references: GraphBatch, by_label: bool, with_edges: bool) -> Self:
         self.parts_ = CategoryCounts.of(references, by_label=by_label, with_edges=with_edges)
-        self.__dict__.pop("known_shares", None)
+        for name in ("known_shares", "usual_radius"):
+            self.__dict__.pop(name, None)
         return super().fit(references)
 
     @property
@@ -168,6 +172,16 @@ class Novelty(NeighborhoodView):
     def known_shares(self) -> np.ndarray:
         """Share of each reference's nodes in neighborhoods that no other reference has."""
         return self._new_shares(self.references_, np.arange(len(self.references_)))
+
+    @cached_property
+    def usual_radius(self) -> int:
+        """The smallest radius at which a tenth of the references' own nodes are new, or more.
+
+        Each reference is compared with the others. ``radius + 1`` if there is no such radius.
+        """
+        new_from = self.new_from(self.references_, np.arange(len(self.references_)))
+        shares = np.cumsum(np.bincount(new_from, minlength=self.radius + 2)) / len(new_from)
+        return int(np.argmax(np.append(shares[:-1], 1.0) >= OFTEN_NEW))
 
     def new_from(self, graphs: GraphBatch, own: np.ndarray | None = None) -> np.ndarray:
         """Smallest radius at which each node's neighborhood is new.

@@ -75,6 +75,7 @@ class Numbers(View):
     ('density', Numbers(n_points=1000))
     """
 
+    summary = "The node or edge whose numbers together are most unusual, or those of the graph."
     _parameter_constraints: dict = {"n_points": [Interval(Integral, 2, None, closed="left")]}
 
     vocabulary_: Vocabulary

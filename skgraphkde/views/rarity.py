@@ -40,6 +40,7 @@ class Rarity(View):
     ('density', Rarity(edges=True))
     """
 
+    summary = "How rare the nodes and edges are by their categories, on average."
     _parameter_constraints: dict = {"edges": [StrOptions({"auto"}), bool]}
 
     parts_: CategoryCounts

@@ -35,6 +35,8 @@ class Tanimoto(NeighborhoodView):
     ('density', Tanimoto(radius=3))
     """
 
+    summary = "The share of surroundings in common with the most similar known graph."
+
     @property
     def name(self) -> str:
         """Name of the view."""

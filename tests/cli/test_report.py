@@ -1,5 +1,6 @@
 """``skgraphkde report``: the page of the library, from files."""
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -23,7 +24,14 @@ def test_it_says_what_score_says(here):
     assert parsed.texts["button"] == [f"new/{i:02d}.graphml" for i in order]
     assert sum(row[3] == "yes" for row in parsed.rows) == detector.select(NEW, 0.3).sum()
     assert parsed.texts["strong"][0].endswith("false-discovery rate of 30%")
-    assert "n1" in parsed.texts["td"]  # the ids in the files
+
+
+def test_nodes_have_the_names_of_the_files(here):
+    odd = NEW[0].copy()
+    odd.nodes["n1"]["element"] = "never seen"
+    nx.write_graphml(odd, "odd.graphml")
+    run("report model.skg odd.graphml -o page.html")
+    assert "n1" in Parsed((here / "page.html").read_text(encoding="utf-8")).texts["td"]
 
 
 def test_it_goes_to_stdout(here):

@@ -85,7 +85,7 @@ BROKEN = {
     ),
     "empty end": (
         lambda edges, *_: [edges.assign(to=edges["to"].where(edges.index != edges.index[3]))],
-        r"graph 'case\d', the table of edges, row \d+: 'to' is empty: fill it, or leave it out",
+        r"graph 'case\d', the table of edges, row \d+: 'to' is empty: fill or remove it",
     ),
     "node twice": (
         lambda edges, nodes, _: [edges, pd.concat([nodes, nodes[:1]])],

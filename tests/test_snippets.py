@@ -1,0 +1,133 @@
+"""Code and commands on the pages of README and the docs run as they stand, page by page."""
+
+import doctest
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from click.testing import CliRunner
+
+from skgraphkde import GraphKDEDetector
+from skgraphkde.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = ["README.md", "docs/index.rst", "docs/quickstart.rst", "docs/service.rst", "docs/shell.rst"]
+PAGES += [f"docs/user_guide/{x.name}" for x in ROOT.glob("docs/user_guide/*.rst")]
+PAGES += [f"docs/recipes/{x.name}" for x in ROOT.glob("docs/recipes/*.md")]
+# Indented by three spaces or more after a directive or "::", or between fences.
+RST = re.compile(r"(?:\.\. code-block:: (\w+)|::)\n\n((?:(?: {3,}.*)?\n)+)")
+MARKDOWN = re.compile(r"^```(\w*)\n(.*?)^```|\n\n((?: {4}[^\n]*\n)+)", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"^\s*(?:\$ (?:.*\| )?)?(skgraphkde .*|cp .*)$", re.MULTILINE)
+
+
+def snippets(page):
+    """The Python code and the lines of commands on a page, in their order."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    code, commands = [], []
+    for match in (MARKDOWN if page.endswith(".md") else RST).finditer(text):
+        *_, block = filter(None, match.groups())
+        if "python" in match.groups() or "pycon" in match.groups():
+            lines = block.splitlines()
+            indent = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
+            code.append("\n".join(line[indent:] for line in lines) + "\n")
+        else:
+            commands += [x.partition("   # ")[0].strip() for x in COMMAND.findall(block)]
+    return code, commands
+
+
+def worlds(n, seed):
+    """Graphs with all the data that pages name."""
+    graphs = []
+    for i in range(n):
+        graph = nx.connected_watts_strogatz_graph(12, 4, 0.1, seed=seed + i)
+        for v, data in graph.nodes(data=True):
+            data |= {"element": "CNO"[v % 3], "kind": "ab"[v % 2]}
+        for u, v, data in graph.edges(data=True):
+            data |= {"bond": "single", "order": 1.0 + (u + v) % 2}
+        graphs.append(graph)
+    return graphs
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder with the files that pages name."""
+    monkeypatch.chdir(tmp_path)
+    for k, folder in enumerate(("graphs", "normal", "new", "day17", "my_graphs")):
+        Path(folder).mkdir()
+        for i, graph in enumerate(worlds(24, 100 * k)):
+            nx.write_graphml(graph, f"{folder}/{i}.graphml")
+    for name, nodes, n in (("edges", "nodes", 30), ("new", "new_nodes", 5)):
+        edges = [(f"c{i}", *e) for i, x in enumerate(worlds(n, 7)) for e in x.edges]
+        rows = [
+            (f"c{i}", v, d["kind"]) for i, x in enumerate(worlds(n, 7)) for v, d in x.nodes.items()
+        ]
+        for file, columns, table in ((name, "source,target", edges), (nodes, "node,step", rows)):
+            lines = [",".join(map(str, row)) for row in table]
+            Path(f"{file}.csv").write_text("\n".join([f"case,{columns}", *lines]))
+    amounts = [f"c{i},{100 + i}" for i in range(30)]
+    Path("cases.csv").write_text("\n".join(["case,amount", *amounts]))
+    alkanes = [f"{'C' * n}{end} {end}{n}" for n in range(3, 15) for end in ("O", "N")]
+    for name in ("library", "new"):
+        Path(f"{name}.smi").write_text("\n".join(alkanes))
+    return tmp_path
+
+
+CODE = [page for page in PAGES if snippets(page)[0] and "recipes" not in page]
+COMMANDS = [page for page in PAGES if snippets(page)[1]]
+
+
+def test_pages_have_snippets():
+    assert len(CODE) == 8
+    assert len(COMMANDS) == 6
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("page", CODE)
+def test_code(page, here):
+    """Pages with examples of results say what these are."""
+    import pandas as pd
+
+    given, odd = worlds(60, 0), [nx.star_graph(11 + i) for i in range(8)]
+    names = {
+        "graphs": given + odd,
+        "y": [1] * 60 + [-1] * 8,
+        "normal": given,
+        "normal_graphs": given,
+        "known_anomalies": odd,
+    }
+    names |= {"molecules": given, "graphs_of_today": given[:9], "day17": given[:9]}
+    names |= {name: pd.read_csv(f"{name}.csv") for name in ("edges", "nodes", "cases")}
+    names["detector"] = GraphKDEDetector().fit(given)
+    runner = doctest.DocTestRunner()
+    for k, code in enumerate(snippets(page)[0]):
+        code = code.replace('Client("scheduler:8786")', "Client(processes=False)")
+        if ">>>" not in code:
+            exec(code, names)
+            continue
+        test = doctest.DocTestParser().get_doctest(code, names, f"{page}, {k}", page, 0)
+        assert not runner.run(test, clear_globs=False).failed
+        names |= test.globs
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("page", COMMANDS)
+def test_commands(page, here):
+    """One after the other, as the files that the first write serve the others."""
+    assert CliRunner().invoke(main, ["fit", "normal", "-o", "model.skg"]).exit_code == 0
+    for command in snippets(page)[1]:
+        name, *arguments = shlex.split(command)
+        if name == "cp":
+            shutil.copy(*arguments)
+            continue
+        if "-o" in arguments and not {"--resume", "--force", "watch"} & set(arguments):
+            arguments.append("--force")
+        listed = "\n".join(map(str, Path("new").glob("*.graphml"))) if "-" in arguments else None
+        if page.endswith("molecules.md") or "library.smi" in arguments:
+            pytest.importorskip("rdkit")
+        result = CliRunner().invoke(main, arguments, input=listed)
+        assert result.exit_code == 0, f"{command}\n{result.output}"
