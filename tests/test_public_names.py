@@ -41,6 +41,7 @@ NAMES = [
     "Tanimoto",
     "TorchEncoder",
     "Twins",
+    "VerdictDetector",
     "View",
     "__version__",
     "density_settings",

@@ -11,13 +11,19 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.calibration import Calibration, Split, finite
 from skgraphkde.density.references import SAMPLINGS, References
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.fitting import ModelFitter
+from skgraphkde.detectors.learning import (
+    checked_verdicts,
+    copies_in,
+    latest_verdicts,
+    learned,
+)
 from skgraphkde.detectors.model import GraphModel, device_of
 from skgraphkde.distances.base import Distance
 from skgraphkde.distances.mmd import MMD
@@ -31,6 +37,7 @@ from skgraphkde.learned.twins import Twins, swap_features
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import shorthand_options
 from skgraphkde.views import (
+    Confirmed,
     Density,
     Neighbors,
     Novelty,
@@ -466,11 +473,14 @@ class GraphKDEDetector(
             }
             kept = references.after(n_known, rngs, share)
         is_known = kept < n_known
-        training_scores = model.training_scores
+        training_scores, weights = model.training_scores, model.learned_weights
         if training_scores is not None:
             training_scores = _latest(training_scores, scores[:, joins], most)
+        if weights is not None:
+            new = np.repeat(weights.views[:, np.newaxis], joins.sum(), axis=1)
+            weights = weights._replace(training=_latest(weights.training, new, most))
         self.model_ = model.updated(
-            kept[is_known], batch[candidates[kept[~is_known] - n_known]], training_scores
+            kept[is_known], batch[candidates[kept[~is_known] - n_known]], training_scores, weights
         )
         self._recalibrate(scores, numbers, joins, most)
 
@@ -497,6 +507,123 @@ class GraphKDEDetector(
     def _rng(self, purpose: int, number: int) -> np.random.Generator:
         """Generator for one graph, which depends on its index alone and not on its batch."""
         return np.random.default_rng([self.twin_seed_, purpose, number])
+
+    # -- verdicts ----------------------------------------------------------------------------------
+
+    @property
+    def keeps_training_graphs(self) -> bool:
+        """True if the references are the graphs of the calibration scores, in the same order."""
+        # A reservoir keeps other graphs than those of the latest scores.
+        is_reservoir = getattr(self.specification("references"), "sampling", "") == "reservoir"
+        n_references = len(self.model_.references)
+        is_complete = n_references == len(self.calibration_scores_)
+        return self.leaves_one_out and is_complete and not is_reservoir
+
+    def learn(self, graphs: Any, verdicts: Any) -> Self:
+        """Learn from verdicts of people on some graphs, after `fit`, any number of times.
+
+        Verdicts change how much each view counts, and add a view: the nearness to the confirmed
+        anomalies. Five known anomalies raise the mean AUROC over four suites of tasks by 2 to 7
+        points (`docs/benchmarks/verdicts.md`). Verdicts add up from call to call, and the latest
+        verdict on a graph counts; `fit` forgets them.
+
+        A normal graph only takes part in the choice of weights: :meth:`partial_fit` makes it a
+        reference. A training graph that is an anomaly is removed: the detector is fitted again,
+        without it.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+        verdicts : array-like of shape (n_graphs,)
+            -1 for an anomaly, 1 for a normal graph.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a graph or a verdict is invalid, no anomaly is known, or the detector does not keep
+            its training graphs with their leave-one-out scores: this needs ``calibration="loo"``,
+            and all graphs, or a window, as `references`. The detector is then unchanged.
+
+        Notes
+        -----
+        The weights minimize a logistic loss with a penalty that draws them to those before, the
+        more the fewer anomalies are known. Leave-one-out scores are weighted by what was learned
+        without the graph, so that p-values of new normal graphs stay valid.
+
+        Examples
+        --------
+        >>> from skgraphkde import GraphKDEDetector
+        >>> from skgraphkde.datasets import load_mutag
+        >>> molecules, y = load_mutag(return_X_y=True)
+        >>> normal, odd = molecules[y == 1], molecules[y == -1]
+        >>> detector = GraphKDEDetector().fit(normal[:100])
+        >>> before = int((detector.predict(odd[10:]) == -1).sum())
+        >>> detector = detector.learn(odd[:10], [-1] * 10)
+        >>> after = int((detector.predict(odd[10:]) == -1).sum())
+        >>> before < after  # of 53
+        True
+        """
+        check_is_fitted(self)
+        batch = self.read(graphs)
+        verdicts = checked_verdicts(verdicts, len(batch))
+        updated = copy.copy(self)  # an error below leaves self unchanged
+        updated._learn(batch, verdicts)
+        self.__dict__ = updated.__dict__  # in one step, for other threads
+        return self
+
+    def _learn(self, batch: GraphBatch, verdicts: np.ndarray) -> None:
+        if not self.keeps_training_graphs:
+            raise ValueError(
+                "learn needs the training graphs with their leave-one-out scores, and the detector "
+                "does not keep them: fit it with calibration='loo' and references=None"
+            )
+        batch, verdicts = latest_verdicts(self.model_.first(Confirmed), batch, verdicts)
+        if not (verdicts == -1).any():
+            raise ValueError(
+                "no verdict is -1: normal graphs alone do not say what to look for; partial_fit "
+                "adds them to the known graphs"
+            )
+        is_wrong = copies_in(self.model_.references, batch[verdicts == -1])
+        if is_wrong.any():
+            fitted = clone(self).fit(self.model_.references[~is_wrong])
+            self.__dict__ = fitted.__dict__
+            batch = self.read(batch)
+        scores = self.model_.training_scores
+        if scores is None:  # of a single view
+            scores = self.calibration_scores_[np.newaxis]
+        self.model_ = learned(self.model_, scores, batch, verdicts)
+        self.calibration_ = replace(self.calibration_, scores=finite(self.model_.leave_one_out()))
+
+    def suggest(self, graphs: Any, n: int = 10) -> np.ndarray:
+        """Find the graphs to ask people about next: the most anomalous ones without a verdict.
+
+        Their verdicts teach as much as those nearest to the threshold, the usual choice of active
+        learning (Lewis and Gale, 1994), and twice as many of them are anomalies
+        (`docs/benchmarks/verdicts.md`).
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+        n : int, default=10
+            Number of graphs, at least 1.
+
+        Returns
+        -------
+        ndarray of shape (n,), int
+            Positions in `graphs`, the most anomalous first; fewer if there are fewer.
+        """
+        if not isinstance(n, Integral) or n < 1:
+            raise ValueError(f"n must be an integer of at least 1, got {n!r}")
+        batch = self.read(graphs)
+        order = np.argsort(self.score_samples(batch), kind="stable")
+        confirmed = self.model_.first(Confirmed)
+        if confirmed is not None:
+            order = order[~copies_in(batch, confirmed.graphs_)[order]]
+        return order[:n]
 
     # -- score -------------------------------------------------------------------------------------
 

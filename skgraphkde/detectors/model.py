@@ -27,6 +27,7 @@ from skgraphkde.persistence import State, register
 from skgraphkde.views.base import View
 from skgraphkde.views.density import Density
 from skgraphkde.views.p_values import LogPValues, view_weights
+from skgraphkde.views.verdicts import LearnedWeights
 
 AnyView = TypeVar("AnyView", bound=View)
 
@@ -57,6 +58,9 @@ class GraphModel:
         Leave-one-out scores of the training graphs, for several views.
     device : torch.device, default=None
         Device of `density`. None is the CPU.
+    learned_weights : LearnedWeights, default=None
+        Weights of the views that were learned from verdicts. None: they follow from
+        `training_scores`.
 
     Attributes
     ----------
@@ -73,7 +77,7 @@ class GraphModel:
         an update, or from a file.
     view_weights : ndarray of shape (n_views,)
         Weights of the views' log p-values in the score, see
-        :func:`~skgraphkde.views.p_values.view_weights`.
+        :func:`~skgraphkde.views.p_values.view_weights`, or those that were learned.
     """
 
     def __init__(
@@ -84,6 +88,7 @@ class GraphModel:
         views: Sequence[View],
         training_scores: np.ndarray | None = None,
         device: Any = None,
+        learned_weights: LearnedWeights | None = None,
     ) -> None:
         self.features, self._density, self.device = features, density, device
         if isinstance(references, EmbeddedGraphs):
@@ -95,8 +100,12 @@ class GraphModel:
         self.training_scores = training_scores
         scores = () if training_scores is None else training_scores
         self._log_p_values = [LogPValues(view_scores) for view_scores in scores]
-        leave_one_out = np.array([x.leave_one_out() for x in self._log_p_values])
-        self.view_weights = view_weights(leave_one_out) if len(scores) else np.ones(1)
+        self.learned_weights = learned_weights
+        if learned_weights is not None:
+            self.view_weights = learned_weights.views
+        else:
+            leave_one_out = np.array([x.leave_one_out() for x in self._log_p_values])
+            self.view_weights = view_weights(leave_one_out) if len(scores) else np.ones(1)
         self.reference_scores: np.ndarray | None = None
         self._copies: dict[str, GraphModel] = {}
 
@@ -146,9 +155,15 @@ class GraphModel:
             points = to_numpy(P.points) if density.place is None else density.place(P.points)
             plain = DiscreteMeasures(points, P.weights, P.sizes)
             references = density.embedded(self.references, plain)
-            scores = self.training_scores
-            model = GraphModel(self.features, density, references, self.views, scores, device)
-            self._copies[name] = model
+            self._copies[name] = GraphModel(
+                self.features,
+                density,
+                references,
+                self.views,
+                self.training_scores,
+                device,
+                self.learned_weights,
+            )
         return self._copies[name]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -240,7 +255,11 @@ class GraphModel:
         return self.view_weights[:, np.newaxis] * log_p_values
 
     def updated(
-        self, kept: np.ndarray, graphs: GraphBatch, training_scores: np.ndarray | None
+        self,
+        kept: np.ndarray,
+        graphs: GraphBatch,
+        training_scores: np.ndarray | None,
+        learned_weights: LearnedWeights | None,
     ) -> GraphModel:
         """Copy of the model with other references; only new references are embedded.
 
@@ -252,6 +271,8 @@ class GraphModel:
             New references, which follow the kept ones.
         training_scores : ndarray of shape (n_views, n_scores) or None
             Scores that determine the p-values of several views.
+        learned_weights : LearnedWeights or None
+            With the weights of the training graphs that have these scores.
 
         Returns
         -------
@@ -268,8 +289,47 @@ class GraphModel:
             views = tuple(x if isinstance(x, Density) else x.updated(joined) for x in views)
             references = EmbeddedGraphs(joined, measures)
         return GraphModel(
-            self.features, self._density, references, views, training_scores, self.device
+            self.features,
+            self._density,
+            references,
+            views,
+            training_scores,
+            self.device,
+            learned_weights,
         )
+
+    def with_views(
+        self,
+        views: Sequence[View],
+        training_scores: np.ndarray,
+        learned_weights: LearnedWeights,
+    ) -> GraphModel:
+        """Copy of the model with other views, of the same references and densities.
+
+        Parameters
+        ----------
+        views : sequence of View
+            Fitted views, with the densities of this model.
+        training_scores : ndarray of shape (n_views, n_training_graphs)
+            Leave-one-out scores of the training graphs.
+        learned_weights : LearnedWeights
+
+        Returns
+        -------
+        GraphModel
+        """
+        model = GraphModel(
+            self.features,
+            self._density,
+            self._references,
+            views,
+            training_scores,
+            self.device,
+            learned_weights,
+        )
+        if self.reference_scores is not None:
+            model.reference_scores = training_scores
+        return model
 
     def leave_one_out_log_p_values(self) -> np.ndarray:
         """Log p-values of the training graphs in each view, times the weight of the view.
@@ -282,6 +342,8 @@ class GraphModel:
             Their sum over views is the result of :meth:`leave_one_out`.
         """
         log_p_values = np.array([x.leave_one_out() for x in self._log_p_values])
+        if self.learned_weights is not None:
+            return self.learned_weights.training * log_p_values
         return self.view_weights[:, np.newaxis] * log_p_values
 
     def leave_one_out(self) -> np.ndarray:
@@ -447,6 +509,7 @@ class GraphModel:
             "references": self.references,
             "views": self.views,
             "training_scores": self.training_scores,
+            "learned_weights": self.learned_weights,
         }
 
     @classmethod
@@ -475,7 +538,12 @@ class GraphModel:
             state.check(scores.shape[1] > 1, "training_scores has too few columns")
         else:
             state.check(state.take("training_scores", type(None)) is None, "there is one view")
-        return cls(features, DensityModel(encoder, densities), references, views, scores)
+        learned = state.take_optional("learned_weights", LearnedWeights)
+        if learned is not None:
+            is_right = scores is not None and learned.training.shape == scores.shape
+            state.check(is_right, "learned_weights are not those of the views and the graphs")
+        density = DensityModel(encoder, densities)
+        return cls(features, density, references, views, scores, learned_weights=learned)
 
 
 def _check_range(graphs: GraphBatch, features: NodeFeatures, limit: float) -> None:

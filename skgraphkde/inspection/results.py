@@ -227,12 +227,9 @@ def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.n
     check_is_fitted(detector)
     if graphs is not None:
         return detector.read(graphs), None
-    if isinstance(detector, GraphKDEDetector) and detector.leaves_one_out:
+    if isinstance(detector, GraphKDEDetector) and detector.keeps_training_graphs:
         known = detector.model_.references
-        # A reservoir keeps other graphs than those of the latest scores.
-        is_reservoir = getattr(detector.specification("references"), "sampling", "") == "reservoir"
-        if len(known) == len(detector.calibration_scores_) and not is_reservoir:
-            return known, np.arange(len(known))
+        return known, np.arange(len(known))
     raise ValueError(
         "the training graphs are judged by the others if a GraphKDEDetector keeps them all: fit it "
         "with calibration='loo' and references=None, or give graphs"

@@ -90,18 +90,22 @@ class Metric:
         ridge = RIDGE + n_columns / n
         covariance = standardized.T @ standardized / n + ridge * np.eye(n_columns)
         self.whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
-        self.points = self.standardized(rows) @ self.whitening
+        self.points = self.whitened(rows)
 
     def standardized(self, table: np.ndarray) -> np.ndarray:
         """Rows in deviations from the means; 0 where a number is missing."""
         return np.nan_to_num((table - self.means) / self.scales)
+
+    def whitened(self, table: np.ndarray) -> np.ndarray:
+        """Rows as points, whose Euclidean distance is the metric."""
+        return self.standardized(table) @ self.whitening
 
     def distances(self, table: np.ndarray, k: int) -> np.ndarray:
         """Mean distance of rows to their k nearest rows, or to all if there are fewer.
 
         Distances are those of differences, so that copies are at distance 0.
         """
-        points = self.standardized(table) @ self.whitening
+        points = self.whitened(table)
         nobody, n = np.full(len(points), -1), len(self.points)
         return nearest(lambda rows: cdist(points[rows], self.points), nobody, n, min(k, n))[0]
 
@@ -201,10 +205,25 @@ class Statistics(View):
     def _distances(self, table: np.ndarray, own: np.ndarray) -> np.ndarray:
         """Mean distance to the nearest references."""
         distances = np.empty(len(table))
-        for i, rows in by_fold(own, lambda: self._folds[0]):
-            metric = self._metric if i < 0 else self._folds[1][i]
+        for metric, rows in self.metrics(own):
             distances[rows] = metric.distances(table[rows], self.n_neighbors)
         return distances
+
+    def metrics(self, own: np.ndarray) -> Iterator[tuple[Metric, np.ndarray]]:
+        """Generate metrics, each with a mask of the graphs that it measures.
+
+        Parameters
+        ----------
+        own : ndarray of shape (n_graphs,), int
+            As for :meth:`scores`. References are measured by a metric learned without them.
+
+        Yields
+        ------
+        metric : Metric
+        rows : ndarray of shape (n_graphs,), bool
+        """
+        for i, rows in by_fold(own, lambda: self._folds[0]):
+            yield (self._metric if i < 0 else self._folds[1][i]), rows
 
     @cached_property
     def _metric(self) -> Metric:

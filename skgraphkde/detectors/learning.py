@@ -1,0 +1,126 @@
+"""Learning from verdicts: a fitted model and graphs with verdicts -> a model with other weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skgraphkde.calibration import finite
+from skgraphkde.detectors.model import GraphModel
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import isomorphism_classes
+from skgraphkde.views.confirmed import Confirmed
+from skgraphkde.views.p_values import LogPValues, view_weights
+from skgraphkde.views.statistics import Statistics
+from skgraphkde.views.verdicts import learn_weights
+
+
+def checked_verdicts(verdicts: Any, n_graphs: int) -> np.ndarray:
+    """Check that there is a verdict for each graph.
+
+    Parameters
+    ----------
+    verdicts : array-like of shape (n_graphs,)
+    n_graphs : int
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,), int
+
+    Raises
+    ------
+    ValueError
+        If their number is wrong, or a verdict is neither -1 nor 1.
+    """
+    values = np.asarray(verdicts)
+    if values.shape != (n_graphs,):
+        raise ValueError(
+            f"verdicts must have one value for each of {n_graphs} graphs, and have the shape "
+            f"{values.shape}"
+        )
+    wrong = np.flatnonzero(~np.isin(values, (-1, 1)))
+    if len(wrong):
+        raise ValueError(
+            f"a verdict is -1 for an anomaly or 1 for a normal graph, and that of graph {wrong[0]} "
+            f"is {values[wrong[0]].item()!r}"
+        )
+    return values.astype(np.int64)
+
+
+def latest_verdicts(
+    old: Confirmed | None, graphs: GraphBatch, verdicts: np.ndarray
+) -> tuple[GraphBatch, np.ndarray]:
+    """Old and new verdicts; of several on equal graphs, the latest counts.
+
+    Parameters
+    ----------
+    old : Confirmed or None
+        The view with the verdicts so far.
+    graphs : GraphBatch
+    verdicts : ndarray of shape (n_graphs,), int
+
+    Returns
+    -------
+    graphs : GraphBatch
+    verdicts : ndarray of shape (n_graphs,), int
+    """
+    if old is not None:
+        graphs = GraphBatch.concatenate([old.graphs_, graphs])
+        verdicts = np.concatenate([old.verdicts_, verdicts])
+    _, last = np.unique(isomorphism_classes(graphs)[::-1], return_index=True)
+    kept = np.sort(len(graphs) - 1 - last)
+    return graphs[kept], verdicts[kept]
+
+
+def copies_in(graphs: GraphBatch, others: GraphBatch) -> np.ndarray:
+    """Mask of the graphs that are equal to one of some others, shape (n_graphs,)."""
+    kinds = isomorphism_classes(GraphBatch.concatenate([others, graphs]))
+    return np.isin(kinds[len(others) :], kinds[: len(others)])
+
+
+def learned(
+    model: GraphModel, training_scores: np.ndarray, graphs: GraphBatch, verdicts: np.ndarray
+) -> GraphModel:
+    """Learn the weights of the views from verdicts.
+
+    A view of the confirmed anomalies joins the others, with the prior weight of a mean view.
+
+    Parameters
+    ----------
+    model : GraphModel
+        Its references are the training graphs.
+    training_scores : ndarray of shape (n_views, n_training_graphs)
+        Leave-one-out scores of the training graphs in each view.
+    graphs : GraphBatch
+        Graphs with a verdict, none of which is an anomaly among the references.
+    verdicts : ndarray of shape (n_graphs,), int
+        -1 for an anomaly, of which there is at least one; 1 for a normal graph.
+
+    Returns
+    -------
+    GraphModel
+    """
+    references = model.references
+    is_kept = [not isinstance(view, Confirmed) for view in model.views]
+    statistics = model.first(Statistics) or Statistics().fit(references)
+    confirmed = Confirmed.of(statistics, graphs, verdicts)
+    of_training = confirmed.scores(references, np.arange(len(references)))
+    of_verdicts = confirmed.scores_of_verdicts()
+    of_verdicts = np.where(np.isnan(of_verdicts), np.median(of_training), of_verdicts)
+    scores = np.vstack([training_scores[is_kept], of_training])
+    p_values = [LogPValues(x) for x in scores]
+    training = np.array([x.leave_one_out() for x in p_values])
+    rows = np.vstack([model.view_scores(graphs)[is_kept], of_verdicts])
+    surprises = -np.array([f(x) for f, x in zip(p_values, rows, strict=True)]).T
+    finite(surprises)
+    is_anomaly = verdicts == -1
+    is_new = ~copies_in(graphs, references)  # training graphs are normal without a verdict
+    weights = learn_weights(
+        np.append(view_weights(training[:-1]), 1.0),
+        -training.T,
+        surprises[~is_anomaly & is_new],
+        surprises[is_anomaly],
+    )
+    views = [view for view, kept in zip(model.views, is_kept, strict=True) if kept]
+    return model.with_views([*views, confirmed], scores, weights)

@@ -1,0 +1,153 @@
+"""Confirmed: the view of a graph's nearness to anomalies that somebody confirmed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import shown
+from skgraphkde.persistence import State, register
+from skgraphkde.views.base import Property, Reason, View
+from skgraphkde.views.statistics import Statistics
+
+
+@register
+class Confirmed(View):
+    """Distance to the nearest confirmed anomaly, minus that to the nearest reference.
+
+    Both are distances between the statistics of whole graphs, whitened as in :class:`Statistics`.
+    :meth:`GraphKDEDetector.learn` adds the view to a detector; it cannot be named in `views`.
+
+    Attributes
+    ----------
+    statistics_ : Statistics
+        Statistics of the references, with the metric between them.
+    graphs_ : GraphBatch
+        Graphs with a verdict.
+    verdicts_ : ndarray of shape (n_verdicts,), int
+        -1 for an anomaly, of which there is at least one; 1 for a normal graph.
+    """
+
+    summary = "How near the graph is to confirmed anomalies, compared with known graphs."
+
+    graphs_: GraphBatch
+    verdicts_: np.ndarray
+    statistics_: Statistics
+
+    @classmethod
+    def of(cls, statistics: Statistics, graphs: GraphBatch, verdicts: np.ndarray) -> Self:
+        """Create the view.
+
+        Parameters
+        ----------
+        statistics : Statistics
+            Fitted to the references.
+        graphs : GraphBatch
+            Graphs with a verdict.
+        verdicts : ndarray of shape (n_graphs,), int
+            -1 for an anomaly, of which there is at least one; 1 for a normal graph.
+
+        Returns
+        -------
+        Confirmed
+        """
+        view = cls()
+        view.statistics_, view.graphs_, view.verdicts_ = statistics, graphs, verdicts
+        return view
+
+    @property
+    def name(self) -> str:
+        """Name of the view."""
+        return "nearness to confirmed anomalies"
+
+    @property
+    def anomalies(self) -> GraphBatch:
+        """The confirmed anomalies."""
+        return self.graphs_[self.verdicts_ == -1]
+
+    def updated(self, references: GraphBatch) -> Confirmed:
+        """Copy of the view with other references and the same verdicts."""
+        return Confirmed.of(self.statistics_.updated(references), self.graphs_, self.verdicts_)
+
+    @cached_property
+    def _table(self) -> np.ndarray:
+        """Statistics of the anomalies."""
+        return self.statistics_.table(self.anomalies)
+
+    def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
+        """Score graphs by the difference of the two distances.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,), int
+            Index of the reference that equals each graph and is excluded; -1 excludes none.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+            Negative for graphs that are nearer to an anomaly than to a reference.
+        """
+        return self._differences(graphs, own, np.full(len(graphs), -1))[0]
+
+    def scores_of_verdicts(self) -> np.ndarray:
+        """Score the graphs with a verdict, each anomaly by the others.
+
+        Returns
+        -------
+        ndarray of shape (n_verdicts,)
+            NaN for the only anomaly.
+        """
+        is_anomaly = self.verdicts_ == -1
+        itself = np.where(is_anomaly, np.cumsum(is_anomaly) - 1, -1)
+        scores, _ = self._differences(self.graphs_, np.full(len(itself), -1), itself)
+        return np.where(np.isfinite(scores), scores, np.nan)
+
+    def _differences(
+        self, graphs: GraphBatch, own: np.ndarray, itself: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scores without the anomaly that each graph is, and the index of the nearest anomaly."""
+        table = self.statistics_.table(graphs)
+        scores, first = np.empty(len(table)), np.empty(len(table), dtype=int)
+        for metric, rows in self.statistics_.metrics(own):
+            points, anomalies = metric.whitened(table[rows]), metric.whitened(self._table)
+            distances = cdist(points, anomalies)
+            is_one = np.flatnonzero(itself[rows] >= 0)
+            distances[is_one, itself[rows][is_one]] = np.inf
+            scores[rows] = distances.min(axis=1) - metric.distances(table[rows], 1)
+            first[rows] = distances.argmin(axis=1)
+        return scores, first
+
+    # -- reasons -----------------------------------------------------------------------------------
+
+    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
+        """Minus the score, see :meth:`View.properties`."""
+        return [Property("confirmed", self.name, -scores, np.zeros(len(graphs)))]
+
+    def reason(
+        self,
+        graph: GraphBatch,
+        unusual: Property,
+        known: np.ndarray,
+        node_names: Sequence[Any] | None = None,
+    ) -> Reason:
+        """The nearest confirmed anomaly, see :meth:`View.reason`."""
+        own = np.array([unusual.own])
+        scores, first = self._differences(graph, own, np.array([-1]))
+        anomalies, i = self.anomalies, int(first[0])
+        name = anomalies.names[i] if anomalies.names else ""
+        one = f"{shown(name)!r}, a" if name else "a"
+        than = ", more than any known graph" if scores[0] < 0 else ""
+        return Reason(self.name, f"like {one} confirmed anomaly{than}")
+
+    def _take_fitted(self, state: State) -> None:
+        self.statistics_ = state.take_instance("statistics_", Statistics)
+        self.graphs_ = state.take_instance("graphs_", GraphBatch)
+        self.verdicts_ = state.take_array("verdicts_", np.int64, (len(self.graphs_),))
+        state.check(np.isin(self.verdicts_, (-1, 1)).all(), "verdicts_ are not -1 and 1")
+        state.check((self.verdicts_ == -1).any(), "there is no anomaly")
