@@ -22,7 +22,7 @@ TABLES = (
     "typed",
     "edge_data",
     "learning",
-    "few_labels",
+    "verdicts",
     "planted",
     "defaults",
     "components",

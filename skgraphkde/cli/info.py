@@ -10,6 +10,8 @@ from skgraphkde.cli.fit import echo_fitted
 from skgraphkde.cli.options import detector_option, examples, load_model, model_argument
 from skgraphkde.cli.runtime import echo
 from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.inspection.wording import learned_words
 
 
 @click.command(epilog=examples("skgraphkde info model.skg"))
@@ -27,3 +29,6 @@ def info(model: str, detector: type[BaseGraphDetector]) -> None:
     for line in f"parameters      {', '.join(changed) or 'all defaults'}".split("\n"):  # of a repr
         echo(line)
     echo_fitted(contents.detector)
+    if isinstance(contents.detector, GraphKDEDetector):
+        for line in learned_words(contents.detector.model_):
+            echo(line)

@@ -20,6 +20,7 @@ from skgraphkde.cli.exit_codes import INTERRUPTED
 COMMANDS = {
     "find": "Find the GRAPHS that are not like the others, and make a page that shows why.",
     "fit": "Learn what normal GRAPHS look like, and write it to a file.",
+    "learn": "Learn from verdicts of people on GRAPHS, and write the model to a file.",
     "update": "Let new normal GRAPHS join a model, and write it to a file.",
     "score": "Judge GRAPHS, one row of a table each.",
     "explain": "Say why GRAPHS have their scores: what is odd about them, which nodes and which "

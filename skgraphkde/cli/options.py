@@ -128,7 +128,6 @@ force_option = click.option(
     help="Replace files that exist.",
 )
 _graphs_options = _together(
-    click.argument("graphs", nargs=-1, required=True, type=click.Path(), callback=_with_listed),
     click.option(
         "--skip-errors",
         is_flag=True,
@@ -172,8 +171,15 @@ table_options = _together(
 )
 
 
-def reads_graphs(command: Callable) -> Callable:
-    """Add GRAPHS and the options for reading them; the command gets them as `files`."""
+def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
+    """Add GRAPHS and the options for reading them; the command gets them as `files`.
+
+    Parameters
+    ----------
+    command : callable
+    required : bool, default=True
+        Whether GRAPHS must be given.
+    """
 
     @functools.wraps(command)
     def with_files(graphs: tuple[str, ...], skip_errors: bool, quiet: bool, **options: Any) -> None:
@@ -183,7 +189,10 @@ def reads_graphs(command: Callable) -> Callable:
         files = GraphFiles(graphs, outputs, tables, skip_errors=skip_errors, quiet=quiet)
         command(files=files, **options)
 
-    return _graphs_options(with_files)
+    graphs = click.argument(
+        "graphs", nargs=-1, required=required, type=click.Path(), callback=_with_listed
+    )
+    return graphs(_graphs_options(with_files))
 
 
 # -- models ----------------------------------------------------------------------------------------

@@ -535,7 +535,7 @@ class GraphKDEDetector(
         ----------
         graphs : sequence of graphs, or GraphBatch
         verdicts : array-like of shape (n_graphs,)
-            -1 for an anomaly, 1 for a normal graph.
+            -1 or "anomaly" for an anomaly, 1 or "normal" for a normal graph.
 
         Returns
         -------

@@ -15,6 +15,9 @@ from skgraphkde.views.p_values import LogPValues, view_weights
 from skgraphkde.views.statistics import Statistics
 from skgraphkde.views.verdicts import learn_weights
 
+# Verdicts in tables and on pages.
+WORDS = {"anomaly": -1, "normal": 1}
+
 
 def checked_verdicts(verdicts: Any, n_graphs: int) -> np.ndarray:
     """Check that there is a verdict for each graph.
@@ -22,6 +25,7 @@ def checked_verdicts(verdicts: Any, n_graphs: int) -> np.ndarray:
     Parameters
     ----------
     verdicts : array-like of shape (n_graphs,)
+        -1 or "anomaly", 1 or "normal".
     n_graphs : int
 
     Returns
@@ -31,7 +35,7 @@ def checked_verdicts(verdicts: Any, n_graphs: int) -> np.ndarray:
     Raises
     ------
     ValueError
-        If their number is wrong, or a verdict is neither -1 nor 1.
+        If their number is wrong, or a verdict is none of these.
     """
     values = np.asarray(verdicts)
     if values.shape != (n_graphs,):
@@ -39,13 +43,14 @@ def checked_verdicts(verdicts: Any, n_graphs: int) -> np.ndarray:
             f"verdicts must have one value for each of {n_graphs} graphs, and have the shape "
             f"{values.shape}"
         )
-    wrong = np.flatnonzero(~np.isin(values, (-1, 1)))
-    if len(wrong):
-        raise ValueError(
-            f"a verdict is -1 for an anomaly or 1 for a normal graph, and that of graph {wrong[0]} "
-            f"is {values[wrong[0]].item()!r}"
-        )
-    return values.astype(np.int64)
+    items = [WORDS.get(x, x) if isinstance(x, str) else x for x in values.tolist()]
+    for graph, value in enumerate(items):
+        if value not in (-1, 1):
+            raise ValueError(
+                "a verdict is -1 for an anomaly or 1 for a normal graph, and that of graph "
+                f"{graph} is {value!r}"
+            )
+    return np.array(items, dtype=np.int64)
 
 
 def latest_verdicts(

@@ -9,8 +9,10 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
+from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import number
+from skgraphkde.views.confirmed import Confirmed
 
 
 def node_ids(graphs: Any) -> list[list] | None:
@@ -37,6 +39,23 @@ def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names"
     else:
         found = len(listed)
     raise ValueError(f"{what} must have one name for each of {n} {of}, got {found}")
+
+
+def learned_words(model: GraphModel) -> list[str]:
+    """What a model has learned from verdicts, in sentences; none if it has not."""
+    confirmed = model.first(Confirmed)
+    if confirmed is None:
+        return []
+    n, n_anomalies = len(confirmed.verdicts_), int((confirmed.verdicts_ == -1).sum())
+    weights = sorted(
+        zip(model.view_weights.tolist(), model.view_names, strict=True), key=lambda x: -x[0]
+    )
+    counts = "; ".join(f"{weight:.1f} {name}" for weight, name in weights)
+    of = f"{n_anomalies} of them anomalies" if n > 1 else "an anomaly"
+    return [
+        f"Learned from {n} verdict{'s' * (n > 1)}, {of}.",
+        f"Weights of the views, 1 on average: {counts}.",
+    ]
 
 
 def commonness(own: float, known: np.ndarray) -> str:

@@ -27,6 +27,7 @@ from skgraphkde.graphs.naming import known_name, shown
 from skgraphkde.graphs.naming import listed as named
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.inspection.results import Judgement
+from skgraphkde.inspection.wording import learned_words
 from skgraphkde.reporting import pictures
 from skgraphkde.reporting.nodes import Nodes, listed, nodes_of, usual_share
 
@@ -144,6 +145,7 @@ def render(
     are_known = any(row.judged.own >= 0 for row in listed)  # each was judged by the others
     scores = np.array([row.judged.score for row in listed])
     details, known = _details(detector, {row.number: row for row in rows}, drawn)
+    model = detector.model_ if isinstance(detector, GraphKDEDetector) else None
     graph_map = None
     if isinstance(detector, GraphKDEDetector):
         together = GraphBatch.concatenate([graph.graph for graph in drawn])
@@ -159,7 +161,7 @@ def render(
         version=__version__,
         detector=detector,
         kind=type(detector).__name__,
-        has_reasons=isinstance(detector, GraphKDEDetector),
+        has_reasons=model is not None,
         alpha=alpha,
         n_anomalies=sum(row.judged.is_anomaly for row in rows),
         n_selected=sum(row.is_selected for row in rows),
@@ -171,12 +173,13 @@ def render(
         details=details,
         known=known,
         full=FULL,
-        views=detector.model_.views if isinstance(detector, GraphKDEDetector) else (),
+        views=() if model is None else model.views,
+        learned=[] if model is None else learned_words(model),
+        can_learn=isinstance(detector, GraphKDEDetector) and detector.keeps_training_graphs,
         has_tail=bool((scores < lowest_shown(scores, float(detector.offset_), None)).any()),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,
-        keeps_all=isinstance(detector, GraphKDEDetector)
-        and len(detector.model_.references) == detector.n_graphs_seen_,
+        keeps_all=model is not None and len(model.references) == detector.n_graphs_seen_,
         calibration=detector.calibration_,
         left_out=named(
             unread_attributes(detector.specification("schema"), detector.schema_.ignored),

@@ -21,7 +21,7 @@ def test_it_says_what_score_says(here):
     assert result.stdout == f"{n} of 7 graphs are anomalies: page.html\n"
     parsed = Parsed((here / "page.html").read_text(encoding="utf-8"))
     order = np.argsort(detector.score_samples(NEW), kind="stable")
-    assert parsed.texts["button"] == [f"new/{i:02d}.graphml" for i in order]
+    assert parsed.names == [f"new/{i:02d}.graphml" for i in order]
     assert sum(row[3] == "yes" for row in parsed.rows) == detector.select(NEW, 0.3).sum()
     assert parsed.texts["strong"][0].endswith("false-discovery rate of 30%")
 

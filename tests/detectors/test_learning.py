@@ -4,6 +4,7 @@ import copy
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
@@ -51,6 +52,12 @@ def test_known_anomalies_help_to_find_others(detector):
     surprises = view_surprises(detector, ODD)
     assert list(surprises)[-1] == "nearness to confirmed anomalies"
     np.testing.assert_allclose(surprises.sum(axis=1), -detector.score_samples(ODD))
+
+
+def test_verdicts_are_numbers_or_words(detector):
+    expected = copy.copy(detector).learn(ODD[:3], [-1, -1, 1])
+    detector.learn(ODD[:3], pd.Series(["anomaly", "anomaly", "normal"], index=[7, 8, 9]))
+    np.testing.assert_array_equal(detector.score_samples(ODD), expected.score_samples(ODD))
 
 
 def test_verdicts_add_up_in_any_order(detector):
@@ -163,7 +170,7 @@ def test_suggestions_are_the_most_anomalous_graphs_without_a_verdict(detector):
         ([-1, 0], "that of graph 1 is 0"),
         ([-1, np.nan], "that of graph 1 is nan"),
         ([-1], "one value for each of 2 graphs"),
-        (["anomaly", "normal"], "that of graph 0 is 'anomaly'"),
+        (["anomaly", "odd"], "that of graph 1 is 'odd'"),
         ([1, 1], "no verdict is -1"),
     ],
 )

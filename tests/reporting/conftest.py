@@ -64,6 +64,11 @@ class Parsed(HTMLParser):
         if "td" in self.open and "article" not in self.open:
             self.rows[-1][-1] += data
 
+    @property
+    def names(self):
+        """The names of the graphs in the table, without the buttons for verdicts."""
+        return [x for x in self.texts["button"] if x not in ("▲", "●", "Save verdicts")]
+
     def addresses(self):
         """All that the page could fetch."""
         names = ("src", "href", "data", "action", "srcset", "poster")

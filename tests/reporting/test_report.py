@@ -106,7 +106,7 @@ def test_names_are_text_everywhere(html):
     scripts = [x for tag, x in parsed.elements if tag == "script"]
     assert scripts == [{"type": "text/plain", "id": "library"}, {"type": "module"}]
     shown = [name.replace("\n", "\\n").replace("\u202e", "\\u202e") for name in NAMES]
-    assert sorted(parsed.texts["button"]) == sorted(shown)
+    assert sorted(parsed.names) == sorted(shown)
     assert sorted(parsed.texts["h3"]) == sorted(shown)
     assert all("alert" not in text for text in parsed.texts["script"])
     assert all("alert" not in str(x) for _, x in parsed.elements)
@@ -248,7 +248,7 @@ def test_names_of_a_series_are_taken_by_position(detector, new):
     known = pd.Series([f"k{i}" for i in range(30)], index=range(29, -1, -1))
     parsed = Parsed(skgraphkde.report(detector, new, names, known_names=known))
     order = np.argsort(detector.score_samples(new), kind="stable")
-    assert parsed.texts["button"] == [f"g{i}" for i in order]
+    assert parsed.names == [f"g{i}" for i in order]
     view = view_surprises(detector, new).to_numpy()[order[0], :2].argmax()
     nearest = nearest_references(detector, [new[order[0]]], 1, view=view)[1][0, 0]
     listed = [text for text in parsed.texts["li"] if text.startswith("k")]

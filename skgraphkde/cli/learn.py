@@ -1,0 +1,103 @@
+"""``skgraphkde learn``: a model file and verdicts of people -> another model file."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+
+import click
+import pandas as pd
+
+from skgraphkde.cli.options import (
+    OutputFile,
+    detector_option,
+    examples,
+    force_option,
+    load_model,
+    model_argument,
+    reads_graphs,
+    table_options,
+)
+from skgraphkde.cli.runtime import GraphFiles, echo
+from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import listed, shown
+from skgraphkde.inspection.wording import learned_words
+
+
+@click.command(
+    epilog=examples(
+        "skgraphkde learn model.skg verdicts.csv -o model2.skg",
+        "skgraphkde learn model.skg verdicts.csv new/ -o model.skg --force",
+        "skgraphkde learn model.skg verdicts.csv new.csv --graph-column case -o model2.skg",
+    )
+)
+@model_argument
+@click.argument("verdicts", type=click.Path(exists=True, dir_okay=False))
+@table_options
+@click.option("-o", "--output", required=True, type=OutputFile(), help="The new model file.")
+@force_option
+@detector_option
+@partial(reads_graphs, required=False)
+def learn(
+    model: str,
+    verdicts: str,
+    files: GraphFiles,
+    output: str,
+    force: bool,
+    detector: type[BaseGraphDetector],
+) -> None:
+    """Learn from verdicts of people on GRAPHS, and write the model to a file.
+
+    VERDICTS is a table (CSV) with the columns "graph", the name of a graph, and "verdict", which is
+    "anomaly" or "normal"; rows without a verdict are left out. The page of `report` saves such a
+    table. Without GRAPHS, the names are those of files.
+    """
+    start = time.perf_counter()
+    contents = load_model(model, detector)
+    fitted = contents.detector
+    if not isinstance(fitted, GraphKDEDetector):
+        raise click.ClickException(
+            f"{model} contains a {type(fitted).__name__}, which does not learn from verdicts"
+        )
+    marked = _marked(verdicts)
+    files.paths = files.paths or list(marked)
+    graphs = [graph for graph in files.read(fitted.schema_) if graph.name in marked]
+    names = [graph.name for graph in graphs]
+    missing = [name for name in marked if name not in set(names)]
+    if missing:
+        message = f"{verdicts} names {listed(missing)}, not among the graphs that were read"
+        files.on_error(ValueError(f"{message}: give the files or tables that the page was made of"))
+    if graphs:
+        batch = GraphBatch.concatenate([graph.batch for graph in graphs]).replace(names=names)
+        fitted.learn(batch, [marked[name] for name in names])
+        fitted.save(output, contents.notes)
+    echo(f"read            {len(graphs)} graphs with a verdict")
+    for line in learned_words(fitted.model_):
+        echo(line)
+    if graphs:
+        echo(f"saved           {output}, after {time.perf_counter() - start:.1f} seconds")
+    files.exit_if_skipped()
+
+
+def _marked(path: str) -> dict[str, str]:
+    """The verdicts of a table, by the name of the graph."""
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    missing = [name for name in ("graph", "verdict") if name not in table]
+    if missing:
+        raise click.ClickException(
+            f"{path} has no column {missing[0]!r}, but {listed(list(table))}: the columns are "
+            "'graph', the name of a graph, and 'verdict', 'anomaly' or 'normal'"
+        )
+    table = table[table["verdict"] != ""]
+    wrong = table[~table["verdict"].isin(["anomaly", "normal"])]
+    if len(wrong):
+        graph, verdict = wrong.iloc[0][["graph", "verdict"]]
+        raise click.ClickException(
+            f"{path}: the verdict on {shown(graph)} is {shown(verdict)!r}, and neither 'anomaly' "
+            "nor 'normal'"
+        )
+    if table.empty:
+        raise click.ClickException(f"{path} has no verdict: mark graphs on the page of `report`")
+    return dict(zip(table["graph"], table["verdict"], strict=True))
