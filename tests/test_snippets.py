@@ -70,6 +70,8 @@ def here(tmp_path, monkeypatch):
     amounts = [f"c{i},{100 + i}" for i in range(30)]
     Path("cases.csv").write_text("\n".join(["case,amount", *amounts]))
     alkanes = [f"{'C' * n}{end} {end}{n}" for n in range(3, 15) for end in ("O", "N")]
+    marked = ["graph,verdict", *(f"new/{i}.graphml,anomaly" for i in range(3)), "new/9.graphml,"]
+    Path("verdicts.csv").write_text("\n".join(marked))
     for name in ("library", "new"):
         Path(f"{name}.smi").write_text("\n".join(alkanes))
     return tmp_path
@@ -80,8 +82,8 @@ COMMANDS = [page for page in PAGES if snippets(page)[1]]
 
 
 def test_pages_have_snippets():
-    assert len(CODE) == 8
-    assert len(COMMANDS) == 6
+    assert len(CODE) == 9
+    assert len(COMMANDS) == 7
 
 
 @pytest.mark.slow

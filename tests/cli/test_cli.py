@@ -373,8 +373,8 @@ def test_examples_are_commands(here, name, monkeypatch):
     assert " ".join(command.help.partition("\n\n")[0].split()) == COMMANDS[name]
     (here / "model.skg").unlink()  # which `fit` would not replace
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"new\n")))
-    for table in ("nodes.csv", "verdicts.csv"):
-        (here / table).touch()
+    for name_of_table in ("nodes.csv", "verdicts.csv"):
+        (here / name_of_table).touch()
     (here / "mine.py").write_text(
         "import skgraphkde\n@skgraphkde.register\n"
         "class SizeDetector(skgraphkde.BaseGraphDetector): pass\n"
