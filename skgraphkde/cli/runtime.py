@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -27,6 +28,7 @@ from skgraphkde.graphs.files import (
     chunks,
     find_files,
     read_files,
+    tables_in,
 )
 from skgraphkde.graphs.naming import printable
 from skgraphkde.graphs.problems import GraphError
@@ -196,14 +198,23 @@ class GraphFiles:
         click.UsageError
             If one of them is an output, which would replace a graph, or a table is missing.
         """
-        if self.tables:
+        if self.tables and not any(tables_in(Path(path)) for path in self.paths):
             tables = _table_files(self.paths, self.tables)
             self._without_outputs(tables.paths)
             return [tables]
         own = self._without_outputs(self.paths)
         self._others_remain = len(self.paths) > 1
-        found = find_files(self.paths, self.on_error)
-        files = [path for path in dict.fromkeys(found) if os.path.realpath(path) not in own]
+        files: dict[Source, None] = {}
+        for source in find_files(self.paths, self.on_error):
+            if isinstance(source, TableFiles):
+                self._without_outputs(source.paths)
+                if {"nodes", "graphs"} & set(self.tables):
+                    raise click.UsageError(
+                        f"{source.place} has its own tables: leave out --nodes and --graphs"
+                    )
+                files[replace(source, **self.tables)] = None
+            elif os.path.realpath(source) not in own:
+                files[source] = None
         self._others_remain = len(files) > 1
         return [*files]
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -100,3 +101,76 @@ def test_one_wrong_graph_is_skipped_and_the_others_are_read(given):
     assert result.stderr.count("Skipped") == 1
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert [row["graph"] for row in rows] == [f"case{i}" for i in range(1, 30)]
+
+
+@pytest.fixture
+def alike(given, tmp_path):
+    """The tables with the names and columns that need no option, in a folder and in zips."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    names = {"case": "graph", "from": "source", "to": "target", "step": "node"}
+    for frame, name in zip(given, ("edges", "nodes", "graphs"), strict=True):
+        frame.rename(columns=names).to_csv(folder / f"{name}.csv", index=False)
+    for name, place in (("plain.zip", ""), ("folder.zip", "folder/")):
+        with zipfile.ZipFile(name, "w") as archive:
+            archive.writestr("__MACOSX/._edges.csv", "junk")
+            for path in folder.iterdir():
+                archive.write(path, place + path.name)
+    return folder
+
+
+@pytest.mark.parametrize("place", ["plain.zip", "folder.zip", "tables"])
+def test_tables_in_a_zip_or_a_folder_need_no_options(alike, monkeypatch, place):
+    draw_little(monkeypatch)
+    given = "tables/edges.csv --graph-column graph --nodes tables/nodes.csv --graphs"
+    run(f"fit {given} tables/graphs.csv -o one.skg {READ}")
+    run(f"fit {place} -o other.skg {READ}")
+    expected = run(f"score one.skg {given} tables/graphs.csv").stdout
+    assert run(f"score other.skg {place}").stdout == expected
+    run(f"report other.skg {place} -o page.html")
+    assert "case29" in Path("page.html").read_text(encoding="utf-8")
+    assert "of 30 graphs" in run(f"find {place} -o page.html --force {READ}").stdout
+
+
+def test_columns_of_a_zip_have_names(given):
+    with zipfile.ZipFile("cases.zip", "w") as archive:
+        for file, name in (("edges", "edges"), ("nodes", "nodes"), ("cases", "graphs")):
+            archive.write(f"{file}.csv", f"{name}.csv")
+    columns = GIVEN.partition("--nodes")[0]
+    assert "30 graphs" in run(f"fit cases.zip -o model.skg {columns} {READ}").stdout
+    assert "has no column 'graph'" in run(f"fit cases.zip -o x.skg {READ}", exit_code=1).stderr
+    message = "cases.zip has its own tables: leave out --nodes and --graphs"
+    assert message in run(f"fit cases.zip -o x.skg {GIVEN} {READ}", exit_code=2).stderr
+
+
+def test_graphs_of_several_zips_have_names_of_their_own(alike):
+    run(f"fit plain.zip -o model.skg {READ}")
+    rows = list(csv.DictReader(io.StringIO(run("score model.skg plain.zip folder.zip").stdout)))
+    assert len({row["graph"] for row in rows}) == 60
+    assert rows[0]["graph"] == "plain.zip#case0"
+
+
+def test_a_damaged_zip_of_tables_is_named(alike):
+    content = bytearray(Path("plain.zip").read_bytes())
+    with zipfile.ZipFile("plain.zip") as archive:
+        start = archive.getinfo("edges.csv").header_offset
+    content[start + 60 : start + 90] = bytes(30)
+    Path("plain.zip").write_bytes(content)
+    assert "plain.zip is damaged" in run(f"fit plain.zip -o x.skg {READ}", exit_code=1).stderr
+
+
+def test_tables_that_commands_wrote_are_no_graphs(tmp_path, monkeypatch):
+    draw_little(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    Path("graphs").mkdir()
+    for n in range(20):
+        pd.DataFrame({"source": range(n + 5), "target": range(1, n + 6)}).to_csv(
+            f"graphs/{n}.csv", index=False
+        )
+    run("fit graphs -o graphs/model.skg")
+    run("score graphs/model.skg graphs -o graphs/scores.csv --reasons")
+    run("explain graphs/model.skg graphs -o graphs/reasons.csv")
+    run("watch graphs/model.skg graphs -o graphs/log.csv", exit_code=4)
+    assert "of 20 graphs" in run("find graphs -o graphs/page.html").stdout
+    # Whoever names such a file means it.
+    assert "cannot be read" in run("find graphs/scores.csv -o x.html", exit_code=1).stderr

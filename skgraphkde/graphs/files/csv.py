@@ -25,7 +25,12 @@ from typing import Any
 
 import networkx as nx
 
-from skgraphkde.graphs.files.common import Graphs, UnreadableError, read_content, repeated
+from skgraphkde.graphs.files.common import (
+    Graphs,
+    UnreadableError,
+    read_content,
+    repeated,
+)
 from skgraphkde.graphs.files.molecules import read_smiles
 from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
@@ -147,11 +152,18 @@ def _records(
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def read_cells(path: Path) -> Table:
-    """The cells of a file, without the space around them."""
+def read_cells(path: Path, content: bytes | None = None) -> Table:
+    """The cells of a file, without the space around them.
+
+    Parameters
+    ----------
+    path : Path
+    content : bytes, default=None
+        None: that of the file.
+    """
     import pandas as pd  # heavy
 
-    text = io.BytesIO(read_content(path))
+    text = io.BytesIO(read_content(path) if content is None else content)
     try:
         cells = pd.read_csv(
             text, header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig"
