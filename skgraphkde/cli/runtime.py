@@ -185,7 +185,7 @@ class GraphFiles:
         self.paths, self.outputs, self.tables = paths, outputs, tables
         self.skip_errors, self.quiet = skip_errors, quiet
         self.skipped: list[str] = []  # what was said of each
-        self._others_remain = False
+        self._others_remain = self._are_tables = False
         for output in outputs:
             click.get_current_context().with_resource(only_writer(output))
 
@@ -201,6 +201,7 @@ class GraphFiles:
         if self.tables and not any(tables_in(Path(path)) for path in self.paths):
             tables = _table_files(self.paths, self.tables)
             self._without_outputs(tables.paths)
+            self._are_tables = True
             return [tables]
         own = self._without_outputs(self.paths)
         self._others_remain = len(self.paths) > 1
@@ -216,6 +217,7 @@ class GraphFiles:
             elif os.path.realpath(source) not in own:
                 files[source] = None
         self._others_remain = len(files) > 1
+        self._are_tables = any(isinstance(source, TableFiles) for source in files)
         return [*files]
 
     def _without_outputs(self, paths: Sequence[str | Path]) -> set[str]:
@@ -244,8 +246,9 @@ class GraphFiles:
             note(f"Skipped: {self.skipped[-1]}")
             return
         cure = ""
-        concerns_all = isinstance(error, GraphError) and error.graph is None
-        if self._others_remain and not concerns_all:
+        of_graph = isinstance(error, GraphError) and error.graph is not None
+        concerns_all = isinstance(error, GraphError) and not of_graph
+        if (self._others_remain and not concerns_all) or (self._are_tables and of_graph):
             cure = "; --skip-errors leaves out what cannot be used"
         raise click.ClickException(message_of(error) + cure) from error
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import zipfile
 from pathlib import Path
 
@@ -174,3 +175,35 @@ def test_tables_that_commands_wrote_are_no_graphs(tmp_path, monkeypatch):
     assert "of 20 graphs" in run("find graphs -o graphs/page.html").stdout
     # Whoever names such a file means it.
     assert "cannot be read" in run("find graphs/scores.csv -o x.html", exit_code=1).stderr
+
+
+@pytest.mark.parametrize("table", ["edges", "nodes", "cases"])
+def test_a_bad_cell_in_a_column_of_numbers_is_an_error_of_its_graph(given, table):
+    """A column of numbers would be one of categories because of it."""
+    frame = pd.read_csv(f"{table}.csv").assign(cost=lambda x: x.index / 8)
+    frame["cost"] = frame["cost"].astype(object)
+    frame.loc[20, "cost"] = "12 km"
+    frame.to_csv(f"{table}.csv", index=False)
+    case = frame.loc[20, "case"]
+    part = {"edges": "edge", "nodes": "node", "cases": "graph"}[table]
+    columns = f"{GIVEN} --schema all --missing indicate"
+    error = run(f"fit edges.csv -o model.skg {columns}", exit_code=1).stderr
+    assert f"graph {case!r}, the table of {part}s, row 22: '12 km' under 'cost' is not" in error
+    assert f"--{part}-category" in error
+    assert error.endswith("; --skip-errors leaves out what cannot be used\n")
+    result = run(f"fit edges.csv -o model.skg {columns} --skip-errors", exit_code=3)
+    assert "29 graphs" in result.stdout
+    assert re.search(f"{part} numbers [^;\n]*'cost'", result.stdout)
+    error = run(f"score model.skg edges.csv {GIVEN}", exit_code=1).stderr
+    assert "row 22: '12 km' under 'cost'" in error
+    named = run(f"fit edges.csv -o other.skg {columns} --{part}-category cost")
+    assert "categories 'cost'" in named.stdout
+
+
+def test_a_column_of_codes_may_have_letters(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [(g, u, u + 1, "A" if g + u == 7 else u % 4) for g in range(20) for u in range(6)]
+    frame = pd.DataFrame(rows, columns=["graph", "source", "target", "code"])
+    frame.to_csv("edges.csv", index=False)
+    result = run("fit edges.csv --graph-column graph --schema all -o model.skg")
+    assert "edge categories 'code'" in result.stdout
