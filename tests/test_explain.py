@@ -47,7 +47,7 @@ def test_the_frame():
     graphs, new = random_graphs(20, n_attributes=2), random_graphs(3, seed=1, n_attributes=2)
     detector = GraphKDEDetector().fit(graphs)
     reasons = explain(detector, new, k=4, n_reasons=3)
-    columns = ["graph", "rank", "kind", "what", "reason", "strength"]
+    columns = ["graph", "name", "rank", "kind", "what", "reason", "strength"]
     assert list(reasons) == [*columns, "nodes", "edges", "references"]
     assert reasons["rank"].max() == 3
     for i, of_graph in reasons.groupby("graph"):

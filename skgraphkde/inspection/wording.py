@@ -6,20 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import number
-
-
-def node_ids(graphs: Any) -> list[list] | None:
-    """The ids of the nodes of networkx graphs; None for others."""
-    return [list(graph) for graph in graphs] if _are_networkx(graphs) else None
-
-
-def _are_networkx(graphs: Any) -> bool:
-    return not isinstance(graphs, GraphBatch) and all(isinstance(x, nx.Graph) for x in graphs)
 
 
 def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names") -> list:
