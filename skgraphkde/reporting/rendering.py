@@ -42,8 +42,6 @@ MOST_NAMES = 20
 BRIEF, LONGEST = 160, 1_000
 # Colors of nodes are full at this multiple of the share that is usual in known graphs.
 FULL = 3
-# An anomaly may have several weak reasons.
-NO_SINGLE_ONE = "nothing that is unusual by itself"
 HERE = Path(__file__).parent
 
 
@@ -60,9 +58,7 @@ class Row(NamedTuple):
     @property
     def reason(self) -> str:
         """The main reason."""
-        if self.judged.unusual:
-            return shown(self.judged.unusual[0].text, BRIEF)
-        return NO_SINGLE_ONE if self.judged.is_anomaly else "nothing unusual"
+        return shown(self.judged.why or "nothing unusual", BRIEF)
 
     @property
     def nearest(self) -> list[int]:
