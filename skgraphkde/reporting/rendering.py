@@ -150,6 +150,7 @@ def render(
             np.array([x.score for x in judged]),
             np.array([x.own for x in judged]),
         )
+    unread = unread_attributes(detector.specification("schema"), detector.schema_.ignored)
     least = 1 / (len(detector.calibration_scores_) + 1)
     return environment.get_template("page.html").render(
         version=__version__,
@@ -174,10 +175,8 @@ def render(
         keeps_all=isinstance(detector, GraphKDEDetector)
         and len(detector.model_.references) == detector.n_graphs_seen_,
         calibration=detector.calibration_,
-        left_out=named(
-            unread_attributes(detector.specification("schema"), detector.schema_.ignored),
-            MOST_NAMES,
-        ),
+        left_out=named(unread, MOST_NAMES),
+        has_readable=any(x.is_readable for x in unread),
         known_of={x: _known(detector, x, known_names) for row in rows for x in row.nearest},
         distribution=pictures.distribution(scores, float(detector.offset_)),
         map=graph_map,

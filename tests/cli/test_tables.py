@@ -207,3 +207,21 @@ def test_a_column_of_codes_may_have_letters(tmp_path, monkeypatch):
     frame.to_csv("edges.csv", index=False)
     result = run("fit edges.csv --graph-column graph --schema all -o model.skg")
     assert "edge categories 'code'" in result.stdout
+
+
+def test_an_identifier_is_not_read_and_no_option_would(given):
+    frame = pd.read_csv("cases.csv").assign(url=lambda x: "https://" + x["case"])
+    frame.to_csv("cases.csv", index=False)
+    options = f"{GIVEN} --schema all --missing indicate"
+    result = run(f"find edges.csv -o page.html {options}")
+    assert "Not read: graph attribute 'url' (an identifier)\n" in result.stderr
+    assert "--schema all" not in Path("page.html").read_text(encoding="utf-8")
+    assert "to read these" not in run(f"fit edges.csv -o model.skg {options}").stdout
+
+
+def test_errors_say_that_a_name_is_that_of_a_graph(given):
+    frame = pd.read_csv("nodes.csv")
+    frame.loc[9, "who"] = None
+    frame.to_csv("nodes.csv", index=False)
+    error = run(f"fit edges.csv -o model.skg {GIVEN} --schema all", exit_code=1).stderr
+    assert error.startswith("Error: graph 'case0', node ")
