@@ -69,7 +69,7 @@ def test_nodes_and_edges_of_a_reason():
     detector = GraphKDEDetector().fit(graphs)
     reasons = explain(detector, [odd], n_reasons=50)
     [new] = reasons[reasons["kind"] == "new"].itertuples()
-    assert new.reason == "a - a: never seen"
+    assert new.reason == "never seen: a - a"
     assert new.edges == ((0, 4),)
     assert set(new.nodes) == {0, 4}
 

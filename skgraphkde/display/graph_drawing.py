@@ -397,7 +397,8 @@ def _write_labels(
         ax.text(*positions[node], short[code], color=_text_color(background), **style)
     pairs = dict.fromkeys((short[code], name) for code, name in zip(used, names, strict=True))
     meanings = [f"{few}: {name}".replace(" ", "\xa0") for few, name in pairs if few != name]
-    meanings[MAX_SPELLED_OUT:] = ["..."] * (len(meanings) > MAX_SPELLED_OUT)
+    if (n_more := len(meanings) - MAX_SPELLED_OUT) > 0:
+        meanings[MAX_SPELLED_OUT:] = [f"and {n_more} other kind{'s' * (n_more > 1)}"]
     return textwrap.wrap(", ".join(meanings), 48)
 
 

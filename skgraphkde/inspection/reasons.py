@@ -186,7 +186,7 @@ class Profiles:
         texts = part_names(graph, kind)
         found = Counter(texts[x] for x in index)
         listed = ", ".join(name for name, _ in found.most_common(LISTED))
-        return listed, f"{listed}: never seen", *places(graph, kind, index)
+        return listed, f"never seen: {listed}", *places(graph, kind, index)
 
     def _rare(self, i: int, j: int) -> tuple:
         graph, keys, once, is_new, _ = self._parts(i, j)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import number
+from skgraphkde.graphs.naming import category_words, legible, number
 
 
 def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names") -> list:
@@ -114,7 +114,7 @@ def part_names(graph: GraphBatch, kind: str) -> list[str]:
         name, names = kind.removeprefix("graph "), graph.schema.graph_categories
         several, i = len(names) > 1, names.index(name)
         values = (graph.graph_label_names[code] for code in np.asarray(graph.graph_labels))
-        return [_named((name,), value[i] if several else value) for value in values]
+        return [f"{name}={legible(value[i] if several else value)}" for value in values]
     return _edge_names(graph) if kind == "edges" else _node_names(graph, kind)
 
 
@@ -133,11 +133,13 @@ def _gap_names(graph: GraphBatch) -> list[str]:
 def _node_names(graph: GraphBatch, kind: str) -> list[str]:
     """The categories of each node, or one of them, in words."""
     categories = graph.schema.node_categories
-    names = [_named(categories, value) for value in graph.label_names]
+    names = [category_words(categories, value) for value in graph.label_names]
+    if len(categories) == 1:
+        names = [f"{categories[0]}={name}" for name in names]
     if kind != "categories":
         i = [f"category {name}" for name in categories].index(kind)
         of_category = list(zip(*graph.label_names, strict=True))[i]
-        names = [_named(categories[i : i + 1], value) for value in of_category]
+        names = [f"{categories[i]}={legible(value)}" for value in of_category]
     return [names[code] for code in np.asarray(graph.labels)]
 
 
@@ -146,10 +148,15 @@ def _edge_names(graph: GraphBatch) -> list[str]:
     source, target = graph.source_of_arc, graph.adjacency.indices
     ends = [""] * graph.n_nodes
     if graph.labels is not None:
-        ends = [_value(graph.label_names[code]) for code in np.asarray(graph.labels)]
+        categories = graph.schema.node_categories
+        words = [category_words(categories, value) for value in graph.label_names]
+        ends = [words[code] for code in np.asarray(graph.labels)]
     between = [""] * len(target)
     if graph.edge_labels is not None:
-        between = [_value(graph.edge_label_names[code]) for code in graph.edge_labels]
+        between = [
+            category_words(graph.schema.edge_categories, graph.edge_label_names[code])
+            for code in graph.edge_labels
+        ]
     arrow = "->" if graph.directed else "-"
     texts = []
     for u, v, what in zip(source, target, between, strict=True):
@@ -158,15 +165,3 @@ def _edge_names(graph: GraphBatch) -> list[str]:
             a, b = b, a
         texts.append(" ".join(filter(None, (a, f"-{what}{arrow}" if what else arrow, b))))
     return texts
-
-
-def _named(categories: tuple[str, ...], value: Any) -> str:
-    values = value if len(categories) > 1 else (value,)
-    return " with ".join(f"{name}={_value(x)}" for name, x in zip(categories, values, strict=True))
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, tuple):
-        return "/".join(map(_value, value))
-    text = str(value)
-    return text if text.strip() else repr(text)
