@@ -77,15 +77,15 @@ def category_words(names: Sequence[str], value: Any) -> str:
     'N'
     >>> category_words(["label", "charge", "ring", "aromatic"], ("N", 1, True, False))
     'N (charge=1, ring)'
+    >>> category_words(["activity", "who"], ("pay", "Ann"))
+    'activity=pay (who=Ann)'
     """
     if len(names) == 1:
         return legible(value)
     found = {name: legible(x) for name, x in zip(names, value, strict=True)}
-    label = found.pop("label", "")
+    head = f"{names[0]}={found.pop(names[0])}" if "label" not in found else found.pop("label")
     others = [name if x == "True" else f"{name}={x}" for name, x in found.items() if x != "False"]
-    if not (label and others):
-        return label or ", ".join(others) or "all False"
-    return f"{label} ({', '.join(others)})"
+    return f"{head} ({', '.join(others)})" if others else head
 
 
 def listed(names: Sequence[Any], most: int = 5) -> str:

@@ -311,7 +311,7 @@ def test_layout_goes_by_distances_where_nodes_are_few():
 
 
 def test_pieces_of_a_graph_are_drawn_side_by_side():
-    pieces = [nx.complete_graph(12), nx.path_graph(9), nx.path_graph(2), *2 * [nx.empty_graph(1)]]
+    pieces = [*3 * [nx.path_graph(9)], nx.complete_graph(5), *2 * [nx.empty_graph(1)]]
     graph = nx.disjoint_union_all(pieces)
     places = NodeContributionsDisplay.from_predictions(graph).nodes_.get_offsets()
     own = [places[sorted(piece)] for piece in nx.connected_components(graph)]
