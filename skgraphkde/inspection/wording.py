@@ -29,6 +29,10 @@ def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names"
     raise ValueError(f"{what} must have one name for each of {n} {of}, got {found}")
 
 
+# A number this many times smaller than another beside it is 0 but for rounding.
+ROUNDING = 1e-12
+
+
 def commonness(own: float, known: np.ndarray) -> str:
     """The share of known graphs with as little, or as much, in words."""
     is_little = own <= np.median(known)
@@ -50,7 +54,8 @@ def usual(own: float, known: np.ndarray, form: str = ".3g") -> str:
     form : str, default=".3g"
         Format of the numbers; more digits are written where they tell the number from the range.
     """
-    low, high = np.quantile(known, [0.05, 0.95])
+    numbers = np.array([own, *np.quantile(known, [0.05, 0.95])])
+    own, low, high = np.where(np.abs(numbers) < ROUNDING * np.abs(numbers).max(), 0.0, numbers)
     for digits in range(3, 7):
         used = f".{digits}g" if form == ".3g" else f".{digits - 3}%"
         texts = [format(x, used) for x in (own, low, high)]
