@@ -7,6 +7,7 @@ import pytest
 from benchmarks import typed
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.inspection import explain, nearest_references, view_surprises
+from skgraphkde.inspection.wording import usual
 from tests.conftest import random_graphs
 
 #: What the first reason is about: its kind, and a word in its name.
@@ -47,7 +48,7 @@ def test_the_frame():
     graphs, new = random_graphs(20, n_attributes=2), random_graphs(3, seed=1, n_attributes=2)
     detector = GraphKDEDetector().fit(graphs)
     reasons = explain(detector, new, k=4, n_reasons=3)
-    columns = ["graph", "rank", "kind", "what", "reason", "strength"]
+    columns = ["graph", "name", "rank", "kind", "what", "reason", "strength"]
     assert list(reasons) == [*columns, "nodes", "edges", "references"]
     assert reasons["rank"].max() == 3
     for i, of_graph in reasons.groupby("graph"):
@@ -69,7 +70,7 @@ def test_nodes_and_edges_of_a_reason():
     detector = GraphKDEDetector().fit(graphs)
     reasons = explain(detector, [odd], n_reasons=50)
     [new] = reasons[reasons["kind"] == "new"].itertuples()
-    assert new.reason == "a - a: never seen"
+    assert new.reason == "never seen: a - a"
     assert new.edges == ((0, 4),)
     assert set(new.nodes) == {0, 4}
 
@@ -295,3 +296,9 @@ def test_units_do_not_matter_to_numbers():
         found.append(reason)
     assert all((reason.kind, reason.what) == ("extreme", "q") for reason in found)
     assert found[0].strength == pytest.approx(found[1].strength, rel=1e-6)
+
+
+def test_rounding_is_not_said():
+    known = np.repeat([-3.47e-18, 3.47e-18], 10)
+    assert usual(1.2, known) == "1.2; usually 0"
+    assert usual(1e-9, np.full(9, 2e-9)) == "1e-09; usually 2e-09"

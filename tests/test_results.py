@@ -8,10 +8,11 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import skgraphkde
-from skgraphkde import BaseGraphDetector, GraphKDEDetector
+from skgraphkde import BaseGraphDetector, GraphKDEDetector, GraphSchema, report
 from skgraphkde.density.model import DensityModel
-from skgraphkde.inspection import explain, results
+from skgraphkde.inspection import explain, reasons, results
 from skgraphkde.inspection.properties import Properties
+from skgraphkde.inspection.results import judge
 from skgraphkde.reporting import page
 from tests.conftest import random_graphs
 
@@ -45,12 +46,12 @@ def test_what_the_methods_say(alpha):
     frame = results(detector, NEW, alpha=alpha)
     check(frame, detector, alpha)
     assert frame["name"].tolist() == list(range(8))
-    reasons = explain(detector, NEW, n_reasons=1)
-    strong = reasons["strength"] >= 1
+    first = explain(detector, NEW, n_reasons=1)
+    strong = first["strength"] >= 1
     assert strong.any()
     assert not strong.all()
     said = frame["reason"]
-    assert said[strong].tolist() == reasons["reason"][strong].tolist()
+    assert said[strong].tolist() == first["reason"][strong].tolist()
     assert said[~strong].isna().all()  # the page says "nothing unusual"
     assert (frame["verdict"].iloc[6:] == -1).all()
 
@@ -134,3 +135,49 @@ def test_arguments_are_checked():
         results(detector, NEW, alpha=0)
     with pytest.raises(NotFittedError):
         results(GraphKDEDetector(), NEW)
+
+
+def test_an_anomaly_of_weak_reasons_has_the_view_that_is_most_surprised(monkeypatch):
+    detector = GraphKDEDetector().fit(NORMAL)
+    [judged] = judge(detector, detector.read(NEW[6:7]))
+    weak = judged._replace(reasons=[x._replace(strength=0.5) for x in judged.reasons])
+    view = detector.model_.views[judged.surprises.argmax()]
+    words = view.summary[0].lower() + view.summary[1:-1]
+    assert weak.why == f"nothing that is unusual by itself; most surprising: {words}"
+    assert judged.why == judged.reasons[0].text
+    assert weak._replace(decision=1.0).why is None
+    monkeypatch.setattr(reasons, "WEAKEST", 200)  # all are weak
+    said = results(detector, NEW)
+    assert said.loc[said["verdict"] == -1, "reason"].str.startswith("nothing that is").all()
+    assert said.loc[said["verdict"] == 1, "reason"].isna().all()
+    assert weak.why in report(detector, NEW)
+
+
+def test_training_graphs_have_the_ids_of_their_nodes():
+    graphs = [nx.relabel_nodes(nx.cycle_graph(n), "n{}".format) for n in range(15, 35)]
+    for graph in graphs:
+        nx.set_edge_attributes(
+            graph, {edge: 1 + k % 5 / 10 for k, edge in enumerate(graph.edges)}, "w"
+        )
+    graphs[3].edges["n4", "n5"]["w"] = 90.0
+    detector = GraphKDEDetector(schema=GraphSchema(edge_numbers="w")).fit(graphs)
+    said = explain(detector)
+    assert "edge n4-n5" in said.loc[said["graph"] == 3, "reason"].str.cat(sep="; ")
+    assert "edge n4-n5" in results(detector)["reason"].str.cat(sep="; ")
+    assert "edge n4-n5" in report(detector)
+    more = [nx.relabel_nodes(nx.cycle_graph(n), "m{}".format) for n in (40, 50)]
+    for graph in more:
+        nx.set_edge_attributes(graph, 1.2, "w")
+    more[0].edges["m4", "m5"]["w"] = 95.0
+    text = explain(detector.partial_fit(more), n_reasons=99)["reason"].str.cat(sep="; ")
+    assert "edge n4-n5" in text
+    assert "edge 4-5" in text  # by positions
+
+
+def test_reasons_are_joined_with_results_by_name():
+    detector = GraphKDEDetector().fit([NORMAL[0], *NORMAL])  # of which two are copies
+    for graphs in (None, NEW):
+        first = explain(detector, graphs, n_reasons=1)
+        assert first["name"].tolist() == results(detector, graphs)["name"].tolist()
+    named = [nx.Graph(graph, name=f"g{i}") for i, graph in enumerate(NEW)]
+    assert explain(detector, named)["name"].unique().tolist() == [f"g{i}" for i in range(8)]

@@ -140,6 +140,8 @@ def _lines(graph: FileGraph, found: _Explanation, model: GraphModel) -> list[str
     judged = found.judgement
     lines = [f"{graph.name}: {judged.verdict}, decision {judged.decision:.4g}"]
     lines += [f"  because {x.text} (strength {x.strength:.3g})" for x in judged.unusual]
+    if judged.is_anomaly and not judged.unusual:
+        lines.append(f"  {judged.why}")
     if len(model.views) > 1:
         pairs = zip(model.view_names, judged.surprises, strict=True)
         lines += [f"  surprise {surprise:.3g}: {name}" for name, surprise in pairs]

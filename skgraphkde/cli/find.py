@@ -73,9 +73,8 @@ def find(
         detector.fit(batch)
     unread = unread_attributes(detector.specification("schema"), detector.schema_.ignored)
     if unread:
-        note(
-            f"Not read: {listed(unread)}. Whatever is odd there is not found: --schema all reads it"
-        )
+        cure = ". Whatever is odd there is not found: --schema all reads it"
+        note(f"Not read: {listed(unread)}{cure * any(x.is_readable for x in unread)}")
     page = Page(detector, alpha=0.1)
     known, own = to_judge(detector, None)
     page.add_all(known, known.names or (), [ids[i] for i in detector.calibration_graphs_], own)

@@ -141,7 +141,7 @@ def echo_fitted(detector: BaseGraphDetector) -> None:
     """Print what was fitted."""
     _echo_schema(detector.schema_)
     unread = unread_attributes(detector.specification("schema"), detector.schema_.ignored)
-    if unread:
+    if any(x.is_readable for x in unread):
         parts = sorted({ignored.part for ignored in unread}, reverse=True)
         options = [f"--{part}-category NAME, --{part}-number NAME" for part in parts]
         echo(f"  to read these fit with --schema all, or name them: {', '.join(options)}")

@@ -8,6 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -27,6 +28,7 @@ from skgraphkde.graphs.files import (
     chunks,
     find_files,
     read_files,
+    tables_in,
 )
 from skgraphkde.graphs.naming import printable
 from skgraphkde.graphs.problems import GraphError
@@ -183,7 +185,7 @@ class GraphFiles:
         self.paths, self.outputs, self.tables = paths, outputs, tables
         self.skip_errors, self.quiet = skip_errors, quiet
         self.skipped: list[str] = []  # what was said of each
-        self._others_remain = False
+        self._others_remain = self._are_tables = False
         for output in outputs:
             click.get_current_context().with_resource(only_writer(output))
 
@@ -196,15 +198,26 @@ class GraphFiles:
         click.UsageError
             If one of them is an output, which would replace a graph, or a table is missing.
         """
-        if self.tables:
+        if self.tables and not any(tables_in(Path(path)) for path in self.paths):
             tables = _table_files(self.paths, self.tables)
             self._without_outputs(tables.paths)
+            self._are_tables = True
             return [tables]
         own = self._without_outputs(self.paths)
         self._others_remain = len(self.paths) > 1
-        found = find_files(self.paths, self.on_error)
-        files = [path for path in dict.fromkeys(found) if os.path.realpath(path) not in own]
+        files: dict[Source, None] = {}
+        for source in find_files(self.paths, self.on_error):
+            if isinstance(source, TableFiles):
+                self._without_outputs(source.paths)
+                if {"nodes", "graphs"} & set(self.tables):
+                    raise click.UsageError(
+                        f"{source.place} has its own tables: leave out --nodes and --graphs"
+                    )
+                files[replace(source, **self.tables)] = None
+            elif os.path.realpath(source) not in own:
+                files[source] = None
         self._others_remain = len(files) > 1
+        self._are_tables = any(isinstance(source, TableFiles) for source in files)
         return [*files]
 
     def _without_outputs(self, paths: Sequence[str | Path]) -> set[str]:
@@ -233,8 +246,9 @@ class GraphFiles:
             note(f"Skipped: {self.skipped[-1]}")
             return
         cure = ""
-        concerns_all = isinstance(error, GraphError) and error.graph is None
-        if self._others_remain and not concerns_all:
+        of_graph = isinstance(error, GraphError) and error.graph is not None
+        concerns_all = isinstance(error, GraphError) and not of_graph
+        if (self._others_remain and not concerns_all) or (self._are_tables and of_graph):
             cure = "; --skip-errors leaves out what cannot be used"
         raise click.ClickException(message_of(error) + cure) from error
 

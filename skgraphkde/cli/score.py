@@ -203,7 +203,7 @@ def _judge(
         names = [ids[i] for i in anomalies]
         explained = judge(detector, batch[anomalies], n_reasons=1, node_names=names)
         for i, x in zip(anomalies, explained, strict=True):
-            rows[i]["reason"] = x.unusual[0].text if x.unusual else None
+            rows[i]["reason"] = x.why
     return rows
 
 

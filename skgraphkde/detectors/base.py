@@ -27,6 +27,7 @@ from skgraphkde.computing.warn import warn
 from skgraphkde.detectors.files import save
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.graphs.readers import read_graphs
@@ -120,6 +121,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
     }
 
     _of_machine = ("n_jobs", "verbose", "device")
+    _node_ids: list[list] | None = None
 
     def __init__(
         self,
@@ -236,6 +238,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         for name in [name for name in vars(fitted) if name.endswith("_")]:
             delattr(fitted, name)
         fitted.schema_ = batch.schema
+        fitted._node_ids = node_ids(graphs)
         fitted._calibrate(batch, distinct_index, inverse, calibration)
         fitted.calibration_.warn_if_few()
         ignored = unmentioned(schema, batch.schema.ignored)
@@ -308,6 +311,14 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
     def calibration_graphs_(self) -> np.ndarray:
         """Indices of the training graphs that have these scores, shape (n_scores,)."""
         return self.calibration_.graphs
+
+    @property
+    def training_node_ids(self) -> list[list] | None:
+        """Ids of the nodes of each graph of `fit`; None if these were not networkx graphs.
+
+        A file does not contain them.
+        """
+        return self._node_ids
 
     @property
     def n_graphs_seen_(self) -> int:

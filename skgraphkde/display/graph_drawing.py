@@ -214,11 +214,32 @@ def _layout(graph: nx.Graph, are_bonds: bool) -> np.ndarray:
     if are_bonds and importlib.util.find_spec("rdkit"):
         return _molecule_layout(graph)
     with one_blas_thread():  # which wait for each other longer than such a graph takes
-        if len(graph) <= MAX_NODES_LABELED and nx.is_connected(graph):
-            positions = nx.kamada_kawai_layout(graph)
-        else:
-            positions = nx.spring_layout(graph, seed=0)
-    return np.array(list(positions.values()))
+        if len(graph) <= MAX_NODES_LABELED:
+            return _layout_of_pieces(graph)
+        return np.array(list(nx.spring_layout(graph, seed=0).values()))
+
+
+def _layout_of_pieces(graph: nx.Graph) -> np.ndarray:
+    """Positions of the nodes, the connected pieces side by side in rows, the largest first."""
+    pieces = sorted(nx.connected_components(graph), key=len, reverse=True)
+    sides = np.sqrt([len(piece) for piece in pieces])
+    longest = max(sides[0], np.sqrt(len(graph)))
+    positions: dict[int, np.ndarray] = {}
+    x = y = height = 0.0
+    for piece, side in zip(pieces, sides, strict=True):
+        if x and x + side > 1.1 * longest:
+            x, y, height = 0.0, y - height, 0.0
+        center = np.array([x + side / 2, y - side / 2])
+        inside = nx.kamada_kawai_layout(graph.subgraph(sorted(piece)))
+        positions |= {node: center + 0.4 * side * place for node, place in inside.items()}
+        x, height = x + side, max(height, side)
+    return _centered(np.array([positions[node] for node in graph]))
+
+
+def _centered(positions: np.ndarray) -> np.ndarray:
+    """Positions around zero, 2 wide."""
+    positions = positions - (positions.min(axis=0) + positions.max(axis=0)) / 2
+    return positions / max(np.abs(positions).max(), 1e-9)
 
 
 def _molecule_layout(graph: nx.Graph) -> np.ndarray:
@@ -233,9 +254,7 @@ def _molecule_layout(graph: nx.Graph) -> np.ndarray:
         molecule.AddBond(place[u], place[v], Chem.BondType.SINGLE)
     molecule.UpdatePropertyCache(strict=False)
     rdDepictor.Compute2DCoords(molecule)
-    positions = molecule.GetConformer().GetPositions()[:, :2]
-    positions = positions - (positions.min(axis=0) + positions.max(axis=0)) / 2
-    return positions / max(np.abs(positions).max(), 1e-9)  # 2 wide
+    return _centered(molecule.GetConformer().GetPositions()[:, :2])
 
 
 def _diameter(ax: Any, n_nodes: int) -> float:
@@ -397,7 +416,8 @@ def _write_labels(
         ax.text(*positions[node], short[code], color=_text_color(background), **style)
     pairs = dict.fromkeys((short[code], name) for code, name in zip(used, names, strict=True))
     meanings = [f"{few}: {name}".replace(" ", "\xa0") for few, name in pairs if few != name]
-    meanings[MAX_SPELLED_OUT:] = ["..."] * (len(meanings) > MAX_SPELLED_OUT)
+    if (n_more := len(meanings) - MAX_SPELLED_OUT) > 0:
+        meanings[MAX_SPELLED_OUT:] = [f"and {n_more} other kind{'s' * (n_more > 1)}"]
     return textwrap.wrap(", ".join(meanings), 48)
 
 

@@ -55,6 +55,39 @@ def number(x: float, digits: int = 4) -> str:
     return f"{x:.0f}" if 10**digits <= abs(x) < 1e7 else f"{x:.{digits}g}"
 
 
+def legible(value: Any) -> str:
+    """A category as text; quoted if nothing of it can be seen."""
+    text = str(value)
+    return text if text.strip() else repr(text)
+
+
+def category_words(names: Sequence[str], value: Any) -> str:
+    """The category of a node or an edge, or its categories, in words.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the categories.
+    value : object
+        A tuple if there are several names.
+
+    Examples
+    --------
+    >>> category_words(["label"], "N")
+    'N'
+    >>> category_words(["label", "charge", "ring", "aromatic"], ("N", 1, True, False))
+    'N (charge=1, ring)'
+    >>> category_words(["activity", "who"], ("pay", "Ann"))
+    'activity=pay (who=Ann)'
+    """
+    if len(names) == 1:
+        return legible(value)
+    found = {name: legible(x) for name, x in zip(names, value, strict=True)}
+    head = f"{names[0]}={found.pop(names[0])}" if "label" not in found else found.pop("label")
+    others = [name if x == "True" else f"{name}={x}" for name, x in found.items() if x != "False"]
+    return f"{head} ({', '.join(others)})" if others else head
+
+
 def listed(names: Sequence[Any], most: int = 5) -> str:
     """The first few of some names, and how many more there are.
 

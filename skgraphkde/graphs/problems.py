@@ -7,6 +7,7 @@ graphs have and that is not read.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -40,9 +41,9 @@ class GraphError(ValueError):
         if self.graph is None and len(names) > 1:
             self.among = len(names), names[0], names[-1]
         if isinstance(self.graph, int):
-            self.graph = names[self.graph]
+            self.graph = _called(names[self.graph])
         if isinstance(self.other, int):
-            self.other = names[self.other]
+            self.other = _called(names[self.other])
 
     def __str__(self) -> str:
         if self.graph is not None:
@@ -56,6 +57,12 @@ class GraphError(ValueError):
 
 def _name(graph: int | str) -> str:
     return graph if isinstance(graph, str) else f"graph {graph}"
+
+
+def _called(name: str) -> str:
+    """The path of a file, or a name after the word that says of what."""
+    is_path = any(mark in name for mark in "./#") or os.sep in name
+    return name if is_path else f"graph {name!r}"
 
 
 class IgnoredWarning(UserWarning):
@@ -85,6 +92,11 @@ class Ignored:
     def is_attribute(self) -> bool:
         """True for data that a schema could name, False for self-loops."""
         return self.why != "self-loop"
+
+    @property
+    def is_readable(self) -> bool:
+        """True for data that schema="all" reads."""
+        return self.why == "unread"
 
     def __str__(self) -> str:
         if self.why == "self-loop":

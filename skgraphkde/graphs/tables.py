@@ -113,12 +113,19 @@ def graphs_of_tables(
         refuse(case, f" is in the table of {what}, and not among the graphs: {cure}")
 
     listed = next(x for x in (graphs, nodes, edges) if x is not None)
+
+    def refuse_wrong(case: Hashable, data: dict[str, Any]) -> None:
+        for value in data.values():
+            if isinstance(value, ValueError):  # in the place of a cell that cannot be read
+                refuse(case, f", {value}")
+
     for (case,), data in _rows(listed, (graph,)):
         if graphs is not None and case in found:
             refuse(case, " has two rows in the table of graphs: give it one")
         if case not in found:
             found[case] = kind(name=str(case))
         if graphs is not None:
+            refuse_wrong(case, data)
             found[case].graph.update(data)
     for (case, own), data in () if nodes is None else _rows(nodes, (graph, node)):
         if case not in found:
@@ -126,6 +133,7 @@ def graphs_of_tables(
         elif own in found[case]:
             refuse(case, f" lists the node {own!r} twice: list it once")
         else:
+            refuse_wrong(case, data)
             found[case].add_node(own, **data)
     for (case, u, v), data in _rows(edges, (graph, source, target)):
         if case not in found:
@@ -138,6 +146,7 @@ def graphs_of_tables(
                     f", edge {(u, v)!r}: {end!r} is not among its nodes: add it to the table of "
                     "nodes, or leave the edge out",
                 )
+        refuse_wrong(case, data)
         found[case].add_edge(u, v, **data)
     return {x: simplified(own) for x, own in found.items() if x not in errors} | errors
 

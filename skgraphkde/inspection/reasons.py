@@ -186,7 +186,7 @@ class Profiles:
         texts = part_names(graph, kind)
         found = Counter(texts[x] for x in index)
         listed = ", ".join(name for name, _ in found.most_common(LISTED))
-        return listed, f"{listed}: never seen", *places(graph, kind, index)
+        return listed, f"never seen: {listed}", *places(graph, kind, index)
 
     def _rare(self, i: int, j: int) -> tuple:
         graph, keys, once, is_new, _ = self._parts(i, j)
@@ -200,7 +200,7 @@ class Profiles:
         ranked = sorted(excess, key=lambda name: -excess[name])[:3]
         most = [name for name in ranked if excess[name] > 0] or ranked[:1]
         listed = ", ".join(most)
-        text = f"more that is rare than in known graphs: {listed}"
+        text = f"more of what is rare in known graphs: {listed}"
         return listed, text, *places(graph, kind, index[[texts[x] in most for x in index]])
 
     def _of_view(self, i: int, j: int) -> tuple:

@@ -15,17 +15,19 @@ from skgraphkde.computing.warn import warn
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.inspection.reasons import Profiles, Reason
 from skgraphkde.inspection.views import surprises_of
-from skgraphkde.inspection.wording import checked_names, node_ids
+from skgraphkde.inspection.wording import checked_names
+from skgraphkde.views.base import View
 
 __all__ = ["explain", "results"]
 
 
 class Judgement(NamedTuple):
-    """The verdict on one graph, and why; only a GraphKDEDetector fills the last five fields."""
+    """The verdict on one graph, and why; only a GraphKDEDetector fills the last seven fields."""
 
     score: float
     decision: float  # the score minus the threshold
@@ -35,6 +37,7 @@ class Judgement(NamedTuple):
     view: int = 0  # the density with the largest surprise
     references: np.ndarray = np.empty(0, dtype=int)  # positions of the nearest ones in its distance
     distances: np.ndarray = np.empty(0)  # from these
+    surprised: str = ""  # the view with the largest surprise, in words
     own: int = -1  # the reference that the graph is, to which it was not compared; -1: none
 
     @property
@@ -51,6 +54,18 @@ class Judgement(NamedTuple):
     def unusual(self) -> list[Reason]:
         """The reasons that are strong enough to be told."""
         return [reason for reason in self.reasons if reason.is_unusual]
+
+    @property
+    def why(self) -> str | None:
+        """The main reason in words; None if a graph has none.
+
+        An anomaly of many weak reasons has the view that is most surprised.
+        """
+        if self.unusual:
+            return self.unusual[0].text
+        if self.is_anomaly and self.surprised:
+            return f"nothing that is unusual by itself; most surprising: {self.surprised}"
+        return None
 
     @property
     def nodes(self) -> list[int]:
@@ -158,9 +173,16 @@ def _explained(
         "reasons": [profiles.reasons(i, n_reasons) for i in range(len(batch))],
         "surprises": surprises,
         "view": views.tolist(),
+        "surprised": [_in_words(model.views[i]) for i in surprises.argmax(axis=1)],
         "references": references,
         "distances": distances,
     }
+
+
+def _in_words(view: View) -> str:
+    """What a view looks at, within a sentence."""
+    text = view.summary or view.name
+    return text[:1].lower() + text[1:].removesuffix(".")
 
 
 def _warn_of_training_graphs(batch: GraphBatch, known: GraphBatch) -> None:
@@ -236,6 +258,36 @@ def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.n
     )
 
 
+def node_names_of(
+    detector: BaseGraphDetector, graphs: Any, batch: GraphBatch, own: np.ndarray | None
+) -> Sequence[Sequence[Any]] | None:
+    """The ids of the nodes of graphs, or their positions where they are not known.
+
+    Parameters
+    ----------
+    detector : BaseGraphDetector
+        Fitted.
+    graphs : sequence of graphs, GraphBatch or None
+    batch : GraphBatch
+    own : ndarray or None
+        What :func:`to_judge` returns for these graphs.
+    """
+    if own is None:
+        return node_ids(graphs)
+    ids = detector.training_node_ids
+    if ids is None:
+        return None
+    rows = zip(detector.calibration_graphs_.tolist(), batch.n_nodes_per_graph.tolist(), strict=True)
+    return [ids[i] if i < len(ids) else range(n) for i, n in rows]  # others are of an update
+
+
+def _names_of(detector: BaseGraphDetector, batch: GraphBatch, own: np.ndarray | None) -> pd.Series:
+    """The names of graphs, if all have one, else their positions in the caller's list."""
+    if batch.names and all(batch.names):  # Arrow does not hold every name of a file
+        return pd.Series(list(batch.names), dtype=object)
+    return pd.Series(np.arange(len(batch)) if own is None else detector.calibration_graphs_)
+
+
 def explain(
     detector: GraphKDEDetector,
     graphs: Any = None,
@@ -264,7 +316,7 @@ def explain(
         Rows for each graph, at most.
     node_names : sequence of sequences, default=None
         Names of the nodes of each graph. None: the ids of networkx graphs, and the positions of
-        other graphs' nodes.
+        other graphs' nodes, and of training graphs that came from a file or an update.
 
     Returns
     -------
@@ -272,6 +324,7 @@ def explain(
         With the columns
 
         - graph : the position in `graphs`;
+        - name : as in :func:`results`;
         - rank : 1 for the strongest reason of a graph;
         - kind : "new", "rare", "feature", "size", "extreme", "neighborhoods", "statistics", or the
           name of your own view;
@@ -308,14 +361,16 @@ def explain(
         raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
     detector = copy.copy(detector)  # as it is now, whatever another thread updates
     batch, own = to_judge(detector, graphs)
-    names = node_ids(graphs) if node_names is None and graphs is not None else node_names
-    judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=names, own=own)
+    if node_names is None:
+        node_names = node_names_of(detector, graphs, batch, own)
+    judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=node_names, own=own)
+    names = _names_of(detector, batch, own)
     rows = [
-        (i, rank, *reason, tuple(judgement.references))
+        (i, names[i], rank, *reason, tuple(judgement.references))
         for i, judgement in enumerate(judged)
         for rank, reason in enumerate(judgement.reasons, 1)
     ]
-    columns = ["graph", "rank", "kind", "what", "reason", "strength"]
+    columns = ["graph", "name", "rank", "kind", "what", "reason", "strength"]
     return pd.DataFrame(rows, columns=[*columns, "nodes", "edges", "references"])
 
 
@@ -354,9 +409,9 @@ def results(
         - selected : True for an anomaly among all these graphs, as in
           :meth:`~skgraphkde.BaseGraphDetector.select`; missing with ``calibration="train"``, and
           for the training graphs, whose p-values are ranks among themselves;
-        - reason : the first that :func:`explain` gives, in words; missing if its strength is below
-          1, and for detectors other than
-          :class:`~skgraphkde.GraphKDEDetector`.
+        - reason : the first that :func:`explain` gives, in words; if its strength is below 1, the
+          view that is most surprised for an anomaly, and missing for a normal graph, as for
+          detectors other than :class:`~skgraphkde.GraphKDEDetector`.
 
     Raises
     ------
@@ -384,12 +439,10 @@ def results(
     check_alpha(alpha)
     detector = copy.copy(detector)  # as it is now, whatever another thread updates
     batch, own = to_judge(detector, graphs)
-    ids = None if graphs is None else node_ids(graphs)
+    ids = node_names_of(detector, graphs, batch, own)
     judged = judge(detector, batch, n_reasons=1, node_names=ids, own=own)
-    numbers = np.arange(len(batch)) if own is None else detector.calibration_graphs_
-    frame = pd.DataFrame({"name": numbers})
-    names = batch.names if names is None and all(batch.names or ()) else names
-    if names is not None:  # Arrow does not hold every name of a file
+    frame = pd.DataFrame({"name": _names_of(detector, batch, own)})
+    if names is not None:
         frame["name"] = pd.Series(checked_names(names, len(batch)), dtype=object)
     frame["score"] = [x.score for x in judged]
     frame["decision"] = [x.decision for x in judged]
@@ -399,6 +452,5 @@ def results(
     if detector.is_calibrated_ and own is None:
         selected = discoveries(frame["p_value"].to_numpy(), alpha)
     frame["selected"] = pd.array(selected, dtype="boolean")
-    main = [x.unusual[0].text if x.unusual else pd.NA for x in judged]
-    frame["reason"] = pd.array(main, dtype="string")
+    frame["reason"] = pd.array([x.why for x in judged], dtype="string")
     return frame

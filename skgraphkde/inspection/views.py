@@ -51,10 +51,10 @@ def view_surprises(detector: GraphKDEDetector, graphs: Any) -> pd.DataFrame:
     >>> surprises = view_surprises(detector, graphs)
     >>> for view in surprises:
     ...     print(view)
-    MMD with gamma 10, biased
-    MMD with gamma 1, unbiased
+    nodes and their surroundings (MMD with gamma 10, biased)
+    nodes and their surroundings (MMD with gamma 1, unbiased)
     novelty of neighborhoods of radius 5
-    Tanimoto similarity
+    Tanimoto similarity to the most similar graph
     neighborhoods that differ from the nearest graphs
     statistics of the graph
     >>> long, tadpole = surprises["novelty of neighborhoods of radius 5"]

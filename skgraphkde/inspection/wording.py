@@ -6,22 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import number
+from skgraphkde.graphs.naming import category_words, legible, number
 from skgraphkde.views.confirmed import Confirmed
-
-
-def node_ids(graphs: Any) -> list[list] | None:
-    """The ids of the nodes of networkx graphs; None for others."""
-    return [list(graph) for graph in graphs] if _are_networkx(graphs) else None
-
-
-def _are_networkx(graphs: Any) -> bool:
-    return not isinstance(graphs, GraphBatch) and all(isinstance(x, nx.Graph) for x in graphs)
 
 
 def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names") -> list:
@@ -39,6 +29,10 @@ def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names"
     else:
         found = len(listed)
     raise ValueError(f"{what} must have one name for each of {n} {of}, got {found}")
+
+
+# A number this many times smaller than another beside it is 0 but for rounding.
+ROUNDING = 1e-12
 
 
 def learned_words(model: GraphModel) -> list[str]:
@@ -79,7 +73,8 @@ def usual(own: float, known: np.ndarray, form: str = ".3g") -> str:
     form : str, default=".3g"
         Format of the numbers; more digits are written where they tell the number from the range.
     """
-    low, high = np.quantile(known, [0.05, 0.95])
+    numbers = np.array([own, *np.quantile(known, [0.05, 0.95])])
+    own, low, high = np.where(np.abs(numbers) < ROUNDING * np.abs(numbers).max(), 0.0, numbers)
     for digits in range(3, 7):
         used = f".{digits}g" if form == ".3g" else f".{digits - 3}%"
         texts = [format(x, used) for x in (own, low, high)]
@@ -143,7 +138,7 @@ def part_names(graph: GraphBatch, kind: str) -> list[str]:
         name, names = kind.removeprefix("graph "), graph.schema.graph_categories
         several, i = len(names) > 1, names.index(name)
         values = (graph.graph_label_names[code] for code in np.asarray(graph.graph_labels))
-        return [_named((name,), value[i] if several else value) for value in values]
+        return [f"{name}={legible(value[i] if several else value)}" for value in values]
     return _edge_names(graph) if kind == "edges" else _node_names(graph, kind)
 
 
@@ -162,11 +157,13 @@ def _gap_names(graph: GraphBatch) -> list[str]:
 def _node_names(graph: GraphBatch, kind: str) -> list[str]:
     """The categories of each node, or one of them, in words."""
     categories = graph.schema.node_categories
-    names = [_named(categories, value) for value in graph.label_names]
+    names = [category_words(categories, value) for value in graph.label_names]
+    if len(categories) == 1:
+        names = [f"{categories[0]}={name}" for name in names]
     if kind != "categories":
         i = [f"category {name}" for name in categories].index(kind)
         of_category = list(zip(*graph.label_names, strict=True))[i]
-        names = [_named(categories[i : i + 1], value) for value in of_category]
+        names = [f"{categories[i]}={legible(value)}" for value in of_category]
     return [names[code] for code in np.asarray(graph.labels)]
 
 
@@ -175,10 +172,15 @@ def _edge_names(graph: GraphBatch) -> list[str]:
     source, target = graph.source_of_arc, graph.adjacency.indices
     ends = [""] * graph.n_nodes
     if graph.labels is not None:
-        ends = [_value(graph.label_names[code]) for code in np.asarray(graph.labels)]
+        categories = graph.schema.node_categories
+        words = [category_words(categories, value) for value in graph.label_names]
+        ends = [words[code] for code in np.asarray(graph.labels)]
     between = [""] * len(target)
     if graph.edge_labels is not None:
-        between = [_value(graph.edge_label_names[code]) for code in graph.edge_labels]
+        between = [
+            category_words(graph.schema.edge_categories, graph.edge_label_names[code])
+            for code in graph.edge_labels
+        ]
     arrow = "->" if graph.directed else "-"
     texts = []
     for u, v, what in zip(source, target, between, strict=True):
@@ -187,15 +189,3 @@ def _edge_names(graph: GraphBatch) -> list[str]:
             a, b = b, a
         texts.append(" ".join(filter(None, (a, f"-{what}{arrow}" if what else arrow, b))))
     return texts
-
-
-def _named(categories: tuple[str, ...], value: Any) -> str:
-    values = value if len(categories) > 1 else (value,)
-    return " with ".join(f"{name}={_value(x)}" for name, x in zip(categories, values, strict=True))
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, tuple):
-        return "/".join(map(_value, value))
-    text = str(value)
-    return text if text.strip() else repr(text)

@@ -18,8 +18,8 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
-from skgraphkde.inspection.results import Judgement, judge, to_judge
-from skgraphkde.inspection.wording import checked_names, node_ids
+from skgraphkde.inspection.results import Judgement, judge, node_names_of, to_judge
+from skgraphkde.inspection.wording import checked_names
 from skgraphkde.persistence import atomic_file
 from skgraphkde.reporting.rendering import LONGEST, ROWS, Drawn, Row, render
 
@@ -97,9 +97,8 @@ def report(
             x or f"graph {i}"
             for i, x in zip(numbers, batch.names or [""] * len(batch), strict=True)
         ]
-    page.add_all(
-        batch, checked_names(names, len(batch)), None if graphs is None else node_ids(graphs), own
-    )
+    ids = node_names_of(page.detector, graphs, batch, own)
+    page.add_all(batch, checked_names(names, len(batch)), ids, own)
     html = page.html()
     if path is None:
         return HtmlPage(html)

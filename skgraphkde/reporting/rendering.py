@@ -43,8 +43,6 @@ MOST_NAMES = 20
 BRIEF, LONGEST = 160, 1_000
 # Colors of nodes are full at this multiple of the share that is usual in known graphs.
 FULL = 3
-# An anomaly may have several weak reasons.
-NO_SINGLE_ONE = "nothing that is unusual by itself"
 HERE = Path(__file__).parent
 
 
@@ -61,9 +59,7 @@ class Row(NamedTuple):
     @property
     def reason(self) -> str:
         """The main reason."""
-        if self.judged.unusual:
-            return shown(self.judged.unusual[0].text, BRIEF)
-        return NO_SINGLE_ONE if self.judged.is_anomaly else "nothing unusual"
+        return shown(self.judged.why or "nothing unusual", BRIEF)
 
     @property
     def nearest(self) -> list[int]:
@@ -156,6 +152,7 @@ def render(
             np.array([x.score for x in judged]),
             np.array([x.own for x in judged]),
         )
+    unread = unread_attributes(detector.specification("schema"), detector.schema_.ignored)
     least = 1 / (len(detector.calibration_scores_) + 1)
     return environment.get_template("page.html").render(
         version=__version__,
@@ -181,10 +178,8 @@ def render(
         has_selection=detector.is_calibrated_ and not are_known,
         keeps_all=model is not None and len(model.references) == detector.n_graphs_seen_,
         calibration=detector.calibration_,
-        left_out=named(
-            unread_attributes(detector.specification("schema"), detector.schema_.ignored),
-            MOST_NAMES,
-        ),
+        left_out=named(unread, MOST_NAMES),
+        has_readable=any(x.is_readable for x in unread),
         known_of={x: _known(detector, x, known_names) for row in rows for x in row.nearest},
         distribution=pictures.distribution(scores, float(detector.offset_)),
         map=graph_map,

@@ -68,8 +68,10 @@ class Density(View):
 
     @property
     def name(self) -> str:
-        """Name of the fitted distance."""
-        return self.distance_.name if hasattr(self, "distance_") else "density"
+        """Name of the view, with the fitted distance."""
+        if not hasattr(self, "distance_"):
+            return "density"
+        return f"nodes and their surroundings ({self.distance_.name})"
 
     def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
         """No properties: reasons are made of the sizes and the means of the node features."""

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from sklearn.utils._param_validation import Interval
 
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import number
+from skgraphkde.graphs.naming import category_words, number
 from skgraphkde.graphs.refinement import hash64, hash_points
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
@@ -260,11 +260,9 @@ class Numbers(View):
             if (not lacking if np.isnan(x) else not a <= x <= b)
         ]
         if what == "nodes" and graph.labels is not None:  # with which its numbers are compared
-            value: Any = graph.label_names[int(graph.labels[place])]
-            if len(schema.node_categories) > 1:
-                pairs = zip(schema.node_categories, value, strict=True)
-                value = ", ".join(f"{name}={x}" for name, x in pairs)
-            where += f" ({value})"
+            value = graph.label_names[int(graph.labels[place])]
+            words = category_words(schema.node_categories, value)
+            where += f" ({words})" if len(schema.node_categories) == 1 else f", {words}"
         text = f"{', '.join(said)} of {where}"
         if not said:
             parts = (f"{n} missing" if np.isnan(x) else f"{n} {number(x)}" for n, x, *_ in numbers)

@@ -148,7 +148,7 @@ class Statistics(View):
     ('density', Statistics(n_neighbors=3))
     """
 
-    summary = "Size, degrees, shares of categories, means of numbers: the graph as a whole."
+    summary = "The graph as a whole: size, degrees, shares of categories, means of numbers."
     _parameter_constraints: dict = {"n_neighbors": [at_least(1, Integral)]}
 
     def __init__(self, n_neighbors: int = 5) -> None:

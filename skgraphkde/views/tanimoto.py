@@ -40,7 +40,7 @@ class Tanimoto(NeighborhoodView):
     @property
     def name(self) -> str:
         """Name of the view."""
-        return "Tanimoto similarity"
+        return "Tanimoto similarity to the most similar graph"
 
     def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
         """Score graphs by their similarity to the most similar reference.

@@ -118,7 +118,7 @@ def test_names_make_no_lines(here):
     lines = printed(run("explain model.skg new"))
     assert sum(line.startswith("new/") for line in lines) == 3
     assert max(map(len, lines)) < 1000
-    reason = next(line for line in lines if line.startswith("  because label=Ca)"))
+    reason = next(line for line in lines if line.startswith("  because never seen: label=Ca)"))
     assert "\\nnew/b.graphml: normal" in reason
     (warning,) = [line for line in lines if line.startswith("Warning: ")]
     assert warning.startswith("Warning: node labels that fit did not see: Ca)\\nnew/b.graphml")

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import re
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -100,3 +102,126 @@ def test_one_wrong_graph_is_skipped_and_the_others_are_read(given):
     assert result.stderr.count("Skipped") == 1
     rows = list(csv.DictReader(io.StringIO(result.stdout)))
     assert [row["graph"] for row in rows] == [f"case{i}" for i in range(1, 30)]
+
+
+@pytest.fixture
+def alike(given, tmp_path):
+    """The tables with the names and columns that need no option, in a folder and in zips."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    names = {"case": "graph", "from": "source", "to": "target", "step": "node"}
+    for frame, name in zip(given, ("edges", "nodes", "graphs"), strict=True):
+        frame.rename(columns=names).to_csv(folder / f"{name}.csv", index=False)
+    for name, place in (("plain.zip", ""), ("folder.zip", "folder/")):
+        with zipfile.ZipFile(name, "w") as archive:
+            archive.writestr("__MACOSX/._edges.csv", "junk")
+            for path in folder.iterdir():
+                archive.write(path, place + path.name)
+    return folder
+
+
+@pytest.mark.parametrize("place", ["plain.zip", "folder.zip", "tables"])
+def test_tables_in_a_zip_or_a_folder_need_no_options(alike, monkeypatch, place):
+    draw_little(monkeypatch)
+    given = "tables/edges.csv --graph-column graph --nodes tables/nodes.csv --graphs"
+    run(f"fit {given} tables/graphs.csv -o one.skg {READ}")
+    run(f"fit {place} -o other.skg {READ}")
+    expected = run(f"score one.skg {given} tables/graphs.csv").stdout
+    assert run(f"score other.skg {place}").stdout == expected
+    run(f"report other.skg {place} -o page.html")
+    assert "case29" in Path("page.html").read_text(encoding="utf-8")
+    assert "of 30 graphs" in run(f"find {place} -o page.html --force {READ}").stdout
+
+
+def test_columns_of_a_zip_have_names(given):
+    with zipfile.ZipFile("cases.zip", "w") as archive:
+        for file, name in (("edges", "edges"), ("nodes", "nodes"), ("cases", "graphs")):
+            archive.write(f"{file}.csv", f"{name}.csv")
+    columns = GIVEN.partition("--nodes")[0]
+    assert "30 graphs" in run(f"fit cases.zip -o model.skg {columns} {READ}").stdout
+    assert "has no column 'graph'" in run(f"fit cases.zip -o x.skg {READ}", exit_code=1).stderr
+    message = "cases.zip has its own tables: leave out --nodes and --graphs"
+    assert message in run(f"fit cases.zip -o x.skg {GIVEN} {READ}", exit_code=2).stderr
+
+
+def test_graphs_of_several_zips_have_names_of_their_own(alike):
+    run(f"fit plain.zip -o model.skg {READ}")
+    rows = list(csv.DictReader(io.StringIO(run("score model.skg plain.zip folder.zip").stdout)))
+    assert len({row["graph"] for row in rows}) == 60
+    assert rows[0]["graph"] == "plain.zip#case0"
+
+
+def test_a_damaged_zip_of_tables_is_named(alike):
+    content = bytearray(Path("plain.zip").read_bytes())
+    with zipfile.ZipFile("plain.zip") as archive:
+        start = archive.getinfo("edges.csv").header_offset
+    content[start + 60 : start + 90] = bytes(30)
+    Path("plain.zip").write_bytes(content)
+    assert "plain.zip is damaged" in run(f"fit plain.zip -o x.skg {READ}", exit_code=1).stderr
+
+
+def test_tables_that_commands_wrote_are_no_graphs(tmp_path, monkeypatch):
+    draw_little(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    Path("graphs").mkdir()
+    for n in range(20):
+        pd.DataFrame({"source": range(n + 5), "target": range(1, n + 6)}).to_csv(
+            f"graphs/{n}.csv", index=False
+        )
+    run("fit graphs -o graphs/model.skg")
+    run("score graphs/model.skg graphs -o graphs/scores.csv --reasons")
+    run("explain graphs/model.skg graphs -o graphs/reasons.csv")
+    run("watch graphs/model.skg graphs -o graphs/log.csv", exit_code=4)
+    assert "of 20 graphs" in run("find graphs -o graphs/page.html").stdout
+    # Whoever names such a file means it.
+    assert "cannot be read" in run("find graphs/scores.csv -o x.html", exit_code=1).stderr
+
+
+@pytest.mark.parametrize("table", ["edges", "nodes", "cases"])
+def test_a_bad_cell_in_a_column_of_numbers_is_an_error_of_its_graph(given, table):
+    """A column of numbers would be one of categories because of it."""
+    frame = pd.read_csv(f"{table}.csv").assign(cost=lambda x: x.index / 8)
+    frame["cost"] = frame["cost"].astype(object)
+    frame.loc[20, "cost"] = "12 km"
+    frame.to_csv(f"{table}.csv", index=False)
+    case = frame.loc[20, "case"]
+    part = {"edges": "edge", "nodes": "node", "cases": "graph"}[table]
+    columns = f"{GIVEN} --schema all --missing indicate"
+    error = run(f"fit edges.csv -o model.skg {columns}", exit_code=1).stderr
+    assert f"graph {case!r}, the table of {part}s, row 22: '12 km' under 'cost' is not" in error
+    assert f"--{part}-category" in error
+    assert error.endswith("; --skip-errors leaves out what cannot be used\n")
+    result = run(f"fit edges.csv -o model.skg {columns} --skip-errors", exit_code=3)
+    assert "29 graphs" in result.stdout
+    assert re.search(f"{part} numbers [^;\n]*'cost'", result.stdout)
+    error = run(f"score model.skg edges.csv {GIVEN}", exit_code=1).stderr
+    assert "row 22: '12 km' under 'cost'" in error
+    named = run(f"fit edges.csv -o other.skg {columns} --{part}-category cost")
+    assert "categories 'cost'" in named.stdout
+
+
+def test_a_column_of_codes_may_have_letters(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [(g, u, u + 1, "A" if g + u == 7 else u % 4) for g in range(20) for u in range(6)]
+    frame = pd.DataFrame(rows, columns=["graph", "source", "target", "code"])
+    frame.to_csv("edges.csv", index=False)
+    result = run("fit edges.csv --graph-column graph --schema all -o model.skg")
+    assert "edge categories 'code'" in result.stdout
+
+
+def test_an_identifier_is_not_read_and_no_option_would(given):
+    frame = pd.read_csv("cases.csv").assign(url=lambda x: "https://" + x["case"])
+    frame.to_csv("cases.csv", index=False)
+    options = f"{GIVEN} --schema all --missing indicate"
+    result = run(f"find edges.csv -o page.html {options}")
+    assert "Not read: graph attribute 'url' (an identifier)\n" in result.stderr
+    assert "--schema all" not in Path("page.html").read_text(encoding="utf-8")
+    assert "to read these" not in run(f"fit edges.csv -o model.skg {options}").stdout
+
+
+def test_errors_say_that_a_name_is_that_of_a_graph(given):
+    frame = pd.read_csv("nodes.csv")
+    frame.loc[9, "who"] = None
+    frame.to_csv("nodes.csv", index=False)
+    error = run(f"fit edges.csv -o model.skg {GIVEN} --schema all", exit_code=1).stderr
+    assert error.startswith("Error: graph 'case0', node ")

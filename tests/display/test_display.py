@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -297,19 +299,25 @@ def test_graphs_side_by_side_share_colors():
     assert len(figure.axes) == 3
 
 
-@pytest.mark.parametrize(
-    ("graph", "is_spring"),
-    [
-        (nx.empty_graph(1), False),
-        (nx.path_graph(4), False),
-        (nx.empty_graph(5), True),
-        (nx.path_graph(101), True),
-    ],
-)
-def test_layout_goes_by_distances_where_all_are_finite_and_few(graph, is_spring):
-    expected = nx.spring_layout(graph, seed=0) if is_spring else nx.kamada_kawai_layout(graph)
-    display = NodeContributionsDisplay.from_predictions(graph)
-    np.testing.assert_array_equal(display.nodes_.get_offsets(), list(expected.values()))
+def test_layout_goes_by_distances_where_nodes_are_few():
+    path, long = nx.path_graph(4), nx.path_graph(101)
+    found = NodeContributionsDisplay.from_predictions(path).nodes_.get_offsets()
+    expected = pdist(list(nx.kamada_kawai_layout(path).values()))
+    np.testing.assert_allclose(pdist(found) / pdist(found)[0], expected / expected[0])
+    found = NodeContributionsDisplay.from_predictions(long).nodes_.get_offsets()
+    np.testing.assert_array_equal(found, list(nx.spring_layout(long, seed=0).values()))
+    found = NodeContributionsDisplay.from_predictions(nx.empty_graph(1)).nodes_.get_offsets()
+    np.testing.assert_array_equal(found, [[0, 0]])
+
+
+def test_pieces_of_a_graph_are_drawn_side_by_side():
+    pieces = [*3 * [nx.path_graph(9)], nx.complete_graph(5), *2 * [nx.empty_graph(1)]]
+    graph = nx.disjoint_union_all(pieces)
+    places = NodeContributionsDisplay.from_predictions(graph).nodes_.get_offsets()
+    own = [places[sorted(piece)] for piece in nx.connected_components(graph)]
+    boxes = [(x.min(axis=0), x.max(axis=0)) for x in own]
+    for (low, high), (other_low, other_high) in combinations(boxes, 2):
+        assert (high < other_low).any() or (other_high < low).any()
 
 
 # -- edges -----------------------------------------------------------------------------------------

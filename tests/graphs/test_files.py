@@ -372,6 +372,30 @@ def test_in_gml_parallel_edges_need_no_declaration(tmp_path, head):
     assert graph.is_directed() == (head == "directed 1")
 
 
+def test_in_gml_parallel_edges_may_have_equal_keys(tmp_path):
+    edge = 'edge [ source 0 target 1 key "rsa" ]'
+    (tmp_path / "a.gml").write_text(f"graph [ node [ id 0 ] node [ id 1 ] {edge} {edge} ]")
+    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
+    assert [*graph.edges(data="key")] == [(0, 1, "rsa"), (0, 1, "rsa")]
+
+
+def test_in_gml_a_label_may_be_a_list(tmp_path):
+    nodes = "node [ id 0 label 1 label 2 ] node [ id 1 label [ x 1 ] ] node [ id 2 ]"
+    (tmp_path / "a.gml").write_text(f"graph [ {nodes} ]")
+    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
+    assert list(graph) == ["[1, 2]", "{'x': 1}", 2]
+
+
+def test_a_gml_file_may_have_many_graphs(tmp_path):
+    text = 'Version 1 # a comment with "\ngraph [ node [ id a name "broken\n  &#228; &amp;" ] ]\n'
+    (tmp_path / "a.gml").write_text(2 * text, encoding="utf-8")
+    found = dict(iter_graphs([tmp_path / "a.gml"]))
+    assert [*found] == [f"{tmp_path / 'a.gml'}#0", f"{tmp_path / 'a.gml'}#1"]
+    assert {x for graph in found.values() for x in graph.nodes(data="name")} == {
+        ("a", "broken ä &")
+    }
+
+
 GML = 'node [ id 5 directed "0" ] node [ id 7 directed "1" ] edge [ source 5 target 7 ]'
 
 
@@ -382,12 +406,14 @@ GML = 'node [ id 5 directed "0" ] node [ id 7 directed "1" ] edge [ source 5 tar
         *[(f"graph [ multigraph {x} directed {x} {GML} ]", True) for x in ("1", '"1"', '"true"')],
         (f'Creator "edge [ 1" graph [ directed "0" {GML} ]', False),
         (f'graph [ node [ id 9 note [ directed "1" ] ] {GML} ]', False),
+        (f'graph [ {GML} directed "0" ]', False),
+        (f"graph [ {GML} directed true ]", True),
     ],
 )
 def test_in_gml_directions_may_be_quoted(tmp_path, text, directed):
     (tmp_path / "a.gml").write_text(text)
     [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
-    assert graph.is_directed() == graph.is_multigraph() == directed
+    assert graph.is_directed() == directed
     assert [*nx.get_node_attributes(graph, "directed").values()] == ["0", "1"]
 
 
@@ -756,9 +782,13 @@ BROKEN = {
     ),
     "maybe.gexf": (GEPHI.replace('"byte"', '"boolean"'), "'3' is neither true nor false"),
     "word.gexf": (GEPHI.replace('"0.5"', '"half"'), "could not convert string to float"),
-    "cut.gml": ("graph [ node [ id 0 ]", "cut.gml cannot be read as GML"),
+    "cut.gml": ("graph [ node [ id 0 ]", "cut.gml cannot be read as GML .it ends before the last"),
+    "odd.gml": ("graph [\n node [ id 0 7 ] ]", "line 2 has 7 where it cannot be"),
+    "quote.gml": ('graph [ node [ id 0 label "x ] ]', 'line 1 has " where it cannot be'),
+    "bare.gml": ("graph [ node [ name 7 ] ]", "one node has no 'id'"),
+    "none.gml": ("Version 1", "it contains no graph"),
     "latin.gml": (b'graph [ node [ id 0 label "\xe4" ] ]', "rewrite it with networkx.write_gml"),
-    "deep.gml": ("graph [ " * 5000, "deep.gml cannot be read as GML .it is nested too deeply"),
+    "deep.gml": ("graph [ " * 5000, "deep.gml cannot be read as GML .it ends before"),
     "cut.json": ('{"nodes": [', "cut.json cannot be read as node-link JSON"),
     "deep.json": (
         "[" * 10**5 + "]" * 10**5,
@@ -775,8 +805,11 @@ BROKEN = {
     "twice.json": ('{"nodes": [{"id": 1}, {"id": 1}], "links": []}', "node 1 is listed twice"),
     "multi.json": ('{"multigraph": "no", "nodes": [], "links": []}', "give true or false"),
     "null.json": ('{"nodes": [{"id": null}], "links": []}', "None cannot be a node"),
-    "twice.gml": ("graph [ node [ id 0 ] node [ id 0 ] ]", "node id 0 is duplicated"),
-    "unlisted.gml": ("graph [ node [ id 0 ] edge [ source 0 target 1 ] ]", "undefined target 1"),
+    "twice.gml": ("graph [ node [ id 0 ] node [ id 0 ] ]", "the node 0 is listed twice"),
+    "unlisted.gml": (
+        "graph [ node [ id 0 ] edge [ source 0 target 1 ] ]",
+        "ends at 1, a node that is not listed",
+    ),
     "words.json": ('{"nodes": ["a", "b"], "links": []}', "must be objects with names and values"),
     "directed.json": ('{"directed": "no", "nodes": [], "links": []}', "give true or false"),
     "no-nodes.json": ('{"nodes": [], "links": []}', "no-nodes.json has no nodes: leave it out"),

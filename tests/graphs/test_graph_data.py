@@ -100,7 +100,7 @@ ODD = {
         {"amount": 100.0, "days": -1.0},
         "amount 100, days -1 of the graph: known one by one, but not together",
     ),
-    "channel": ({"channel": "fax"}, "channel=fax: never seen"),
+    "channel": ({"channel": "fax"}, "never seen: channel=fax"),
 }
 
 
@@ -164,7 +164,7 @@ def test_new_and_mistyped_categories_are_said():
         UserWarning, match="categories of graphs that fit did not see: 1 of 'channel'"
     ):
         reasons = explain(detector, [case(99, channel="1")], n_reasons=1)
-    assert reasons["reason"][0] == "channel=1: never seen"
+    assert reasons["reason"][0] == "never seen: channel=1"
     with pytest.warns(UserWarning, match="graph category 'channel': .*count as different values"):
         GraphKDEDetector(schema=SCHEMA).fit([*graphs, case(98, channel="1")])
 

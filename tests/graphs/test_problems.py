@@ -24,7 +24,9 @@ def test_errors_may_name_two_graphs_or_all():
     with pytest.raises(GraphError) as caught:
         read_graphs(graphs)
     caught.value.set_names(["a", "b"])
-    assert str(caught.value).startswith("b has no node attribute 'label', and a has: give it to")
+    assert str(caught.value).startswith(
+        "graph 'b' has no node attribute 'label', and graph 'a' has: "
+    )
     with pytest.raises(GraphError, match=r"^no graph has the node attribute 'kind'") as caught:
         read_graphs(graphs, schema=GraphSchema(node_categories="kind"))
     caught.value.set_names(["a", "b"])

@@ -271,7 +271,10 @@ def test_a_tuple_of_one_is_a_view():
 
 def test_auto_is_without_the_views_that_do_not_apply():
     names = GraphKDEDetector().fit(TRAIN).model_.view_names
-    assert names[:2] == ("MMD with gamma 10, biased", "MMD with gamma 1, unbiased")
+    assert names[:2] == (
+        "nodes and their surroundings (MMD with gamma 10, biased)",
+        "nodes and their surroundings (MMD with gamma 1, unbiased)",
+    )
     assert names[5:] == ("statistics of the graph",)
     typed = GraphKDEDetector(schema=GraphSchema(edge_weight="w"))
     names = typed.fit(typed_graphs(12)).model_.view_names

@@ -8,9 +8,11 @@ that says what is wrong with the file.
 from __future__ import annotations
 
 import gzip
+import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,10 @@ import networkx as nx
 
 from skgraphkde.graphs.assembly import names_in_schema
 from skgraphkde.graphs.schema import CONVENTIONS, KINDS, GraphSchema
+
+# The errors of reading a damaged zip; RuntimeError if it is encrypted.
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
+LARGEST_RATIO = 100  # how many times larger than the zip a file in it may be; usual is about 10
 
 # An error is in the place of a graph that cannot be read, where the others can.
 Graphs = Iterable[tuple[str, nx.Graph | ValueError]]
@@ -40,14 +46,42 @@ def reason(error: Exception) -> str:
 
 def read_content(path: Path) -> bytes:
     """The contents of a file, unpacked if its name ends in ".gz"."""
+    return unpacked(path, path.read_bytes())
+
+
+def unpacked(path: Path, content: bytes) -> bytes:
+    """The contents of a file as they are, or unpacked if its name ends in ".gz"."""
     if path.suffix.lower() != ".gz":
-        return path.read_bytes()
+        return content
     try:
-        return gzip.decompress(path.read_bytes())
+        return gzip.decompress(content)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise UnreadableError(
             f"{path} is damaged or not a gzip file ({error}): delete it and get another copy"
         ) from error
+
+
+@contextmanager
+def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    """A zip, whose damages are errors that name it."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except DAMAGED as error:
+        raise ValueError(
+            f"{path} is damaged or not a zip file ({error}): delete it and get another copy"
+        ) from error
+
+
+def read_member(archive: zipfile.ZipFile, path: Path, member: zipfile.ZipInfo) -> bytes:
+    """The contents of a file in the zip at a path, unless that would fill the memory."""
+    if member.file_size > LARGEST_RATIO * path.stat().st_size + 2**20:
+        raise ValueError(
+            f"{path}, {member.filename} would expand to {member.file_size} bytes, more than "
+            f"{LARGEST_RATIO} times the size of the zip: it is not a data set"
+        )
+    with archive.open(member) as file:  # archive.read does not stop at the size in the header
+        return file.read(max(member.file_size, 1))
 
 
 def numbered(graphs: Iterable[nx.Graph]) -> Graphs:

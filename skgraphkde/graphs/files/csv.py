@@ -25,9 +25,15 @@ from typing import Any
 
 import networkx as nx
 
-from skgraphkde.graphs.files.common import Graphs, UnreadableError, read_content, repeated
+from skgraphkde.graphs.files.common import (
+    Graphs,
+    UnreadableError,
+    read_content,
+    repeated,
+)
 from skgraphkde.graphs.files.molecules import read_smiles
 from skgraphkde.graphs.formats.networkx import simplified
+from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
 
 ENDS = (("source", "target"), ("from", "to"))
@@ -37,6 +43,9 @@ OF_GRAPHS = ("graph", "case", "trace", "session")
 NUMBER = re.compile(
     r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
 )
+
+# A column has numbers if so many differ, and so many are there for each cell that is none.
+DISTINCT, FOR_EACH = 10, 10
 
 Table = dict[str, list[str]]  # the cells of each column
 
@@ -141,17 +150,28 @@ def _records(
     """The data in each row, without what is missing."""
     columns = typed_columns(table, schema, part)
     for k in range(len(ids)):
-        yield {name: values[k] for name, values in columns.items() if values[k] is not None}
+        record = {name: values[k] for name, values in columns.items() if values[k] is not None}
+        for value in record.values():
+            if isinstance(value, ValueError):
+                raise value
+        yield record
 
 
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def read_cells(path: Path) -> Table:
-    """The cells of a file, without the space around them."""
+def read_cells(path: Path, content: bytes | None = None) -> Table:
+    """The cells of a file, without the space around them.
+
+    Parameters
+    ----------
+    path : Path
+    content : bytes, default=None
+        None: that of the file.
+    """
     import pandas as pd  # heavy
 
-    text = io.BytesIO(read_content(path))
+    text = io.BytesIO(read_content(path) if content is None else content)
     try:
         cells = pd.read_csv(
             text, header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig"
@@ -183,6 +203,8 @@ def _take_ids(path: Path, table: Table, name: str) -> list[str]:
 def typed_columns(table: Table, schema: GraphSchema, part: str) -> dict[str, list[Any]]:
     """The values in the cells of each column; None for those that are missing.
 
+    In a column of numbers an error is in the place of a cell that is none.
+
     Parameters
     ----------
     table : dict of list of str
@@ -195,11 +217,38 @@ def typed_columns(table: Table, schema: GraphSchema, part: str) -> dict[str, lis
     columns = {}
     for name, cells in table.items():
         values = {cell: _value(cell) for cell in set(cells)}
-        is_category = name in categories or any(isinstance(x, str) for x in values.values())
-        if is_category and name not in numbers:
-            values = {cell: _category(cell, value) for cell, value in values.items()}
+        has_text = any(isinstance(x, str) for x in values.values())
+        has_numbers = name in numbers
+        if not has_numbers and (name in categories or has_text):
+            in_all = "all" in (getattr(schema, kind), getattr(schema, f"{part}_numbers"))
+            has_numbers = name not in categories and in_all and _are_numbers(cells, values)
+            if not has_numbers:
+                values = {cell: _category(cell, value) for cell, value in values.items()}
         columns[name] = [values[cell] for cell in cells]
+        if has_numbers and has_text:
+            columns[name] = [
+                _no_number(part, name, k, x) if isinstance(x, str) else x
+                for k, x in enumerate(columns[name])
+            ]
     return columns
+
+
+def _are_numbers(cells: list[str], values: dict[str, Any]) -> bool:
+    """True for a column of numbers with a few other cells, which seem to be mistakes."""
+    counts = Counter(cells)
+    numbers = [cell for cell, x in values.items() if isinstance(x, int | float)]
+    others = [cell for cell, x in values.items() if isinstance(x, str)]
+    are_codes = any(cell.isdigit() for cell in others)  # 007
+    n_numbers, n_others = (sum(counts[cell] for cell in x) for x in (numbers, others))
+    return len(numbers) >= DISTINCT and n_numbers >= FOR_EACH * n_others and not are_codes
+
+
+def _no_number(part: str, name: str, k: int, cell: str) -> ValueError:
+    return ValueError(
+        f"the table of {part}s, row {k + 2}: {shown(cell)!r} under {name!r} is not a number: "
+        "correct it, or leave it empty and say missing='indicate' (in the shell, --missing "
+        f"indicate); if {name!r} is a category, name it in {part}_categories (--{part}-category)"
+    )
 
 
 def _value(cell: str) -> Any:

@@ -1,18 +1,24 @@
-"""Find graph files: paths of files and folders -> paths of files, in order."""
+"""Find graph files: paths of files and folders -> paths of files, and tables, in order."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from skgraphkde.graphs.files.csv import is_node_table, node_table_of
+from skgraphkde.graphs.files.tables import Source, TableFiles, tables_in
 from skgraphkde.graphs.files.walk import FORMATS, PACKED, OnError, suffix_of
 
 __all__ = ["find_files"]
 
+# The first columns of the tables that commands write, which may lie among the graphs.
+OF_COMMANDS = (b"graph,score,", b"graph,node,contribution,")
 
-def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> list[Path]:
+
+def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> list[Any]:
     """Find the graph files among paths.
 
     Parameters
@@ -20,7 +26,9 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     paths : iterable of str or path-like
         Files, and folders that are searched with their subfolders, each once, also behind symbolic
         links. Hidden files and folders are skipped. A table of nodes, ``NAME.nodes.csv``, is no
-        graph of its own: it is read with the edge list ``NAME.csv``.
+        graph of its own: it is read with the edge list ``NAME.csv``. A folder or a zip may have
+        tables of many graphs instead, ``edges.csv``, ``nodes.csv`` and ``graphs.csv``. Tables that
+        the shell commands have written into a folder are left out.
     on_error : callable, default=None
         Called with the error of each path that cannot be used, of each subfolder that cannot be
         searched, and of each table of nodes without an edge list, which are then skipped. None:
@@ -28,7 +36,7 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
 
     Returns
     -------
-    list of Path
+    list of Path or TableFiles
         In the order of `paths`; the files of a folder are sorted and come before those of its
         subfolders.
 
@@ -49,18 +57,25 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     ...     [path.name for path in find_files([folder])]
     ['a.json.gz', 'b.gml']
     """
-    files: list[Path] = []
+    files: list[Source] = []
     for path in map(Path, paths):
-        found = list(_files_in(path, on_error)) if path.is_dir() else [path]
+        found = list(_files_in(path, on_error)) if path.is_dir() else [_tables_or_file(path)]
         wrong = _what_is_wrong(path, found)
         if wrong is None:
             files += found
         else:
             (on_error or _raise)(ValueError(wrong))
-    return _without_node_tables(files, on_error)
+    files = _without_node_tables(files, on_error)
+    if len(files) == 1:
+        return files
+    return [replace(x, prefix=f"{x.place}#") if isinstance(x, TableFiles) else x for x in files]
 
 
-def _what_is_wrong(path: Path, found: list[Path]) -> str | None:
+def _tables_or_file(path: Path) -> Source:
+    return tables_in(path) or path
+
+
+def _what_is_wrong(path: Path, found: list[Source]) -> str | None:
     """The error of a path that cannot be used, with its cure; None if it can be used."""
     known = f"{', '.join(FORMATS)}; all but {PACKED} also as .gz"
     if path.is_dir():
@@ -72,7 +87,7 @@ def _what_is_wrong(path: Path, found: list[Path]) -> str | None:
     return None
 
 
-def _files_in(folder: Path, on_error: OnError) -> Iterator[Path]:
+def _files_in(folder: Path, on_error: OnError) -> Iterator[Source]:
     searched = set()
     for here, subfolders, names in os.walk(folder, onerror=on_error or _raise, followlinks=True):
         real = os.path.realpath(here)
@@ -81,22 +96,36 @@ def _files_in(folder: Path, on_error: OnError) -> Iterator[Path]:
             continue
         searched.add(real)
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
-        for name in sorted(names):
-            if not name.startswith(".") and suffix_of(Path(name)) is not None:
-                yield Path(here, name)
+        tables = tables_in(Path(here))
+        if tables is not None:
+            yield tables
+        read = () if tables is None else tables.paths
+        for path in (Path(here, name) for name in sorted(names)):
+            is_graph = not path.name.startswith(".") and suffix_of(path) is not None
+            if is_graph and path not in read and not _is_of_command(path):
+                yield _tables_or_file(path)
+
+
+def _is_of_command(path: Path) -> bool:
+    """True for a table that a shell command has written."""
+    if path.suffix.lower() != ".csv" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(max(map(len, OF_COMMANDS))).startswith(OF_COMMANDS)
 
 
 def _raise(error: Exception) -> None:
     raise error
 
 
-def _without_node_tables(files: list[Path], on_error: OnError) -> list[Path]:
+def _without_node_tables(files: list[Source], on_error: OnError) -> list[Source]:
     """Leave out the tables of nodes, each of which must have an edge list."""
-    tables = [path for path in files if is_node_table(path)]
+    tables = [x for x in files if isinstance(x, Path) and is_node_table(x)]
     if not tables:
         return files
-    graphs = [path for path in files if not is_node_table(path)]
-    read = {node_table_of(path) for path in graphs if suffix_of(path) == ".csv"}
+    graphs = [x for x in files if isinstance(x, TableFiles) or not is_node_table(x)]
+    paths = [x for x in graphs if isinstance(x, Path) and suffix_of(x) == ".csv"]
+    read = set(map(node_table_of, paths))
     for table in tables:
         if table not in read:
             (on_error or _raise)(

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import html
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Hashable
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 
 from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.assembly import names_in_schema
-from skgraphkde.graphs.files.common import Graphs, read_content
+from skgraphkde.graphs.files.common import (
+    Graphs,
+    check_nodes_and_edges,
+    read_content,
+    single_or_numbered,
+)
+from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.schema import GraphSchema
 
-# Whether a graph is directed, or has parallel edges, as some programs write it before the nodes:
-# networkx takes any text for yes.
-QUOTED = re.compile(r'\b(directed|multigraph)\s+"(0|1|true|false)"', re.IGNORECASE)
-FIRST_NODE = re.compile(r"(?=\bnode\s*\[)")
-GRAPH = re.compile(r"\bgraph\s*\[")
+# A comment, a text in quotes, a bracket, a key or a bare value, or a quote that is not closed.
+TOKEN = re.compile(r'#.*|"[^"]*"|[\[\]]|[^\s\[\]"]+|"')
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf|nan", re.IGNORECASE)
+# Where networkx writes a list of one value, this one comes before it.
+LIST_START = "_networkx_list_start"
+EMPTY: dict[str, Any] = {"[]": [], "()": ()}
+
+Items = dict[str, list[Any]]  # the values of each key, which may be repeated
 
 
 def read_gml(path: Path, schema: GraphSchema) -> Graphs:
-    """Read the graph of a file. "label" names its nodes, unless it is named in the schema.
+    """Read the graphs of a file. "label" names its nodes, unless it is named in the schema.
 
     Labels that repeat are followed by the id in parentheses.
 
@@ -31,15 +43,21 @@ def read_gml(path: Path, schema: GraphSchema) -> Graphs:
     schema : GraphSchema
         The names of what is read.
     """
-    text = read_content(path).decode("utf-8-sig")
-    head, *rest = FIRST_NODE.split(text, maxsplit=1)
-    graph = _parsed(QUOTED.sub(_unquoted, head), "".join(rest))
-    if "label" in names_in_schema(schema, "node"):
-        return [("", graph)]
-    labels = nx.get_node_attributes(graph, "label")
+    items = _items(read_content(path).decode("utf-8-sig"))
+    graphs = list(map(_graph, items["graph"]))
+    are_names = "label" not in names_in_schema(schema, "node")
+    return single_or_numbered([_relabeled(x, schema) if are_names else x for x in graphs])
+
+
+def _relabeled(graph: nx.Graph, schema: GraphSchema) -> nx.Graph:
+    """The graph with nodes that have their labels for names."""
+    labels = {
+        node: x if isinstance(x, Hashable) else str(x)
+        for node, x in nx.get_node_attributes(graph, "label").items()
+    }
     counts = Counter(labels.values())
-    names = {id: id for id in graph}
-    names |= {id: x if counts[x] == 1 else f"{x} ({id})" for id, x in labels.items()}
+    names = {node: node for node in graph}
+    names |= {node: x if counts[x] == 1 else f"{x} ({node})" for node, x in labels.items()}
     if len(counts) < len(labels) and schema.node_categories in ("auto", "all"):
         warn(
             "node labels repeat in GML files; they are names there, and whatever is odd in them is "
@@ -48,27 +66,84 @@ def read_gml(path: Path, schema: GraphSchema) -> Graphs:
         )
     for data in graph.nodes.values():
         data.pop("label", None)
-    are_names = len(set(names.values())) == len(graph)
-    return [("", nx.relabel_nodes(graph, names) if are_names else graph)]
+    tell_apart = len(set(names.values())) == len(graph)
+    return nx.relabel_nodes(graph, names) if tell_apart else graph
 
 
-def _parsed(head: str, rest: str) -> nx.Graph:
-    """The graph of a text; a multigraph if edges are parallel, whatever the text says."""
-    try:
-        graph = nx.parse_gml(head + rest, label=None)
-    except nx.NetworkXError as error:
-        *_, start = [0, *(match.end() for match in GRAPH.finditer(head))]
-        own = re.sub(r"\bmultigraph\s+0", "", head[start:])
-        try:
-            graph = nx.parse_gml(f"{head[:start]} multigraph 1 {own}{rest}", label=None)
-        except nx.NetworkXError:
-            raise error from None
-    if graph.is_multigraph():  # networkx takes "key" for the number of a parallel edge
-        for *_, key, data in graph.edges(keys=True, data=True):
-            data |= {} if isinstance(key, int) else {"key": key}
-    return graph
+def _graph(items: Items) -> nx.Graph:
+    """A graph of its items, whatever their order; with parallel edges, if there are any."""
+    is_directed = str(_value(items.pop("directed", [0]))).lower() in ("1", "true")
+    items.pop("multigraph", None)
+    nodes = [(_taken(x, "node", "id"), x) for x in items.pop("node", ())]
+    edges = [
+        (_taken(x, "edge", "source"), _taken(x, "edge", "target"), x) for x in items.pop("edge", ())
+    ]
+    check_nodes_and_edges([node for node, _ in nodes], [(u, v) for u, v, _ in edges])
+    graph: nx.MultiGraph = nx.MultiDiGraph() if is_directed else nx.MultiGraph()
+    graph.graph.update(_data(items))
+    graph.add_nodes_from((node, _data(x)) for node, x in nodes)
+    for u, v, x in edges:
+        data = _data(x)
+        if isinstance(data.get("key"), int):  # as networkx numbers parallel edges
+            del data["key"]
+        graph.add_edges_from([(u, v, data)])
+    return simplified(graph)
 
 
-def _unquoted(match: re.Match[str]) -> str:
-    """The number 0 or 1 in place of a quoted answer."""
-    return f"{match[1].lower()} {int(match[2].lower() in ('1', 'true'))}"
+def _taken(items: Any, part: str, name: str) -> Any:
+    """Remove the value that a node or an edge must have."""
+    if not isinstance(items, dict) or name not in items:
+        raise ValueError(f"one {part} has no {name!r}")
+    value = _value(items.pop(name))
+    return value if isinstance(value, Hashable) else str(value)
+
+
+def _data(items: Items) -> dict[str, Any]:
+    return {key: _value(values) for key, values in items.items()}
+
+
+def _value(values: list[Any]) -> Any:
+    """The value of a key, or the list of all if the key is repeated."""
+    found = [_data(x) if isinstance(x, dict) else x for x in values]
+    if len(found) == 1:
+        return found[0]
+    return found[1:] if found[0] == LIST_START else found
+
+
+def _items(text: str) -> Items:
+    """The items of a text; those in brackets are items in turn."""
+    above: list[Items] = []
+    items: Items = defaultdict(list)
+    key = None
+    for match in TOKEN.finditer(text):
+        token = match[0]
+        if token.startswith("#"):
+            continue
+        if token == "]" and key is None and above:
+            items = above.pop()
+        elif token == "[" and key is not None:
+            above.append(items)
+            items[key].append(defaultdict(list))
+            items, key = items[key][-1], None
+        elif key is None and token[0].isalpha():
+            key = token
+        elif key is not None and token not in ("]", '"'):
+            items[key].append(_parsed(token))
+            key = None
+        else:
+            line = text.count("\n", 0, match.start()) + 1
+            raise ValueError(f"line {line} has {token[:40]} where it cannot be")
+    if above or key is not None:
+        raise ValueError("it ends before the last bracket")
+    return items
+
+
+def _parsed(token: str) -> Any:
+    """A number or a text, which may be broken into lines."""
+    if not token.startswith('"'):
+        if not NUMBER.fullmatch(token):
+            return token
+        return int(token) if token.lstrip("+-").isdigit() else float(token)
+    text = re.sub(r"\s*\n\s*", " ", token[1:-1])
+    text = re.sub(r"&#?\w+;", lambda match: html.unescape(match[0]), text)
+    return EMPTY.get(text, text)

@@ -1,13 +1,15 @@
 """Molecules in files: SMILES, one in a line or in a column of a CSV, and SDF -> networkx graphs.
 
-A line of a SMILES file (.smi) has the SMILES and, after a space or a tab, the name. A CSV has one
-column whose name contains "smiles"; the others are data of the graphs. RDKit reads the molecules
-(``pip install rdkit``). In place of a molecule that it cannot read there is an error.
+A line of a SMILES file (.smi) has the SMILES and, after a space or a tab, the name, before which
+there may be extensions between bars (CXSMILES), which are not read; "#" begins a comment. A CSV has
+one column whose name contains "smiles"; the others are data of the graphs. RDKit reads the
+molecules (``pip install rdkit``). In place of a molecule that it cannot read there is an error.
 """
 
 from __future__ import annotations
 
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from rdkit.Chem import Mol
 
 
+# Extensions of a SMILES before its name.
+EXTENSIONS = re.compile(r"^\|[^|]*\|")
+
+
 def read_smi(path: Path, _: Any) -> Graphs:
     """The molecules of a SMILES file, whose first line may be a header.
 
@@ -30,15 +36,24 @@ def read_smi(path: Path, _: Any) -> Graphs:
     _ : GraphSchema
         What is read, which this format does not need.
     """
-    lines = read_content(path).decode("utf-8-sig").splitlines()
-    rows = [(*line.split(None, 1), "")[:2] for line in lines if line.strip()]
-    if rows and rows[0][0].lower() == "smiles":
-        del rows[0]
-    return read_smiles([row[0] for row in rows], [row[1].strip() for row in rows])
+    smiles: list[str] = []
+    names: list[str] = []
+    places: list[str] = []
+    for i, line in enumerate(read_content(path).decode("utf-8-sig").splitlines(), 1):
+        text, _, rest = line.strip().replace("\t", " ").partition(" ")
+        is_header = not smiles and text.lower() == "smiles"
+        if text and not text.startswith("#") and not is_header:
+            smiles.append(text)
+            names.append(EXTENSIONS.sub("", rest.strip()).strip())
+            places.append(f"line {i}, ")
+    return read_smiles(smiles, names, places=places)
 
 
 def read_smiles(
-    smiles: Sequence[str], names: Sequence[str], data: Iterable[dict[str, Any]] | None = None
+    smiles: Sequence[str],
+    names: Sequence[str],
+    data: Iterable[dict[str, Any]] | None = None,
+    places: Sequence[str] | None = None,
 ) -> Graphs:
     """Molecules of SMILES.
 
@@ -49,10 +64,13 @@ def read_smiles(
         The names of the molecules, "" for none.
     data : iterable of dict, default=None
         Data of the graphs.
+    places : sequence of str, default=None
+        Where each of them is, for messages.
     """
     with _rdkit() as chem:  # which has a molecule without atoms for ""
         molecules = [chem.MolFromSmiles(text) if text else None for text in smiles]
-    graphs = _graphs(molecules, names, [f"the SMILES {text!r}" for text in smiles])
+    sources = zip(places or [""] * len(smiles), smiles, strict=True)
+    graphs = _graphs(molecules, names, [f"{place}the SMILES {x!r}" for place, x in sources])
     rows = list(data or ())
     given = {name for fields in rows for name in fields}  # in place of computed properties
     for (_, graph), fields in zip(graphs, rows, strict=data is not None):

@@ -15,7 +15,6 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -27,14 +26,11 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import arc_keys, offsets, row_codes, row_keys
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import Graphs, numbered
+from skgraphkde.graphs.files.common import Graphs, numbered, open_zip, read_member
 from skgraphkde.graphs.schema import GraphSchema
 
 INTEGER = re.compile(rb"\s*[+-]?\d+\s*")
 NUMBER = re.compile(rb"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
-# The errors of reading a damaged zip; RuntimeError if it is encrypted.
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
-LARGEST_RATIO = 100  # how many times larger than the zip a file in it may be; usual is about 10
 ZIP_BLOCK = 1_000  # how many graphs of a zip are converted to networkx graphs at a time
 REQUIRED = ("A", "graph_indicator", "graph_labels")
 OF_NODES = ("node_labels", "node_attributes")
@@ -152,13 +148,8 @@ def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
     ValueError
         If the zip is damaged, a file is missing, or the files contradict each other.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            texts = _members(archive, path, name)
-    except DAMAGED as error:
-        raise ValueError(
-            f"{path} is damaged or not a zip file ({error}): delete it and get another copy"
-        ) from error
+    with open_zip(path) as archive:
+        texts = _members(archive, path, name)
     indicator = _table(texts.pop("graph_indicator"), path, f"{name}_graph_indicator.txt", 1)[:, 0]
     classes = _table(texts.pop("graph_labels"), path, f"{name}_graph_labels.txt", 1)[:, 0]
     node_ptr = _node_ptr(indicator, len(classes), f"{path}, {name}_graph_indicator.txt")
@@ -186,22 +177,18 @@ def _members(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, bytes
     if missing:
         found = ", ".join(sorted(where)) or "nothing"
         has_tables = any(x.endswith((".csv", ".parquet")) for x in where)
-        cure = "; unpack it, and give its table of edges with --graph-column, or to read_tables"
+        cure = (
+            "; call its tables edges.csv, nodes.csv and graphs.csv, or unpack it, and give its "
+            "table of edges with --graph-column, or to read_tables"
+        )
         raise ValueError(
             f"{path} has no {', '.join(missing)}; it contains {found}{cure * has_tables}"
         )
     contents = {}
     for part in REQUIRED + OF_NODES + OF_EDGES:
         member = where.get(f"{name}_{part}.txt")
-        if member is None:
-            continue
-        if member.file_size > LARGEST_RATIO * path.stat().st_size + 2**20:
-            raise ValueError(
-                f"{path}, {member.filename} would expand to {member.file_size} bytes, more than "
-                f"{LARGEST_RATIO} times the size of the zip: it is not a data set"
-            )
-        with archive.open(member) as file:  # archive.read does not stop at the size in the header
-            contents[part] = file.read(max(member.file_size, 1))
+        if member is not None:
+            contents[part] = read_member(archive, path, member)
     return contents
 
 

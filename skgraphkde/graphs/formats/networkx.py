@@ -49,6 +49,19 @@ def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...] = ()) -> Graph
     )
 
 
+def node_ids(graphs: Any) -> list[list] | None:
+    """The ids of the nodes of networkx graphs; None for others.
+
+    Parameters
+    ----------
+    graphs : sequence of graphs
+    """
+    are_networkx = isinstance(graphs, list | tuple | np.ndarray) and all(
+        isinstance(graph, nx.Graph) for graph in graphs
+    )
+    return [list(graph) for graph in graphs] if are_networkx else None
+
+
 def _name(value: Any) -> str:
     """The name of a graph; "" for what is missing or is no single value."""
     is_single = isinstance(value, Hashable) and not is_missing(value)
