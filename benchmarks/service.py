@@ -30,7 +30,7 @@ from skgraphkde.datasets import load_mutag
 
 TITLE = "A web service"
 N_CLIENTS, SECONDS, LONGEST_WAIT = 4, 10, 60
-LARGEST_BODY = 16 * 2**20  # of the service
+LARGEST_BODY = 2 * 2**20  # of the service
 ABOUT = f"""\
 `examples/service/app.py`, run by uvicorn with one thread per worker, serves the defaults, fitted on
 100 molecules of MUTAG. {N_CLIENTS} clients, on the same cores as the service, each send one request

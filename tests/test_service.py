@@ -1,5 +1,6 @@
 """The example of a web service: the library's scores, and one clear answer to what is damaged."""
 
+import asyncio
 import importlib.util
 import json
 import warnings
@@ -103,6 +104,25 @@ def test_large_requests(client, module, monkeypatch):
     answer = client.post("/score", content=iter([body, b" "]))  # of a length that nobody says
     assert answer.status_code == 413
     assert "send fewer graphs" in answer.json()["detail"]
+
+
+def test_a_client_that_leaves_is_no_error(client, module):
+    sent, parts = [], [{"type": "http.request", "body": b"[{", "more_body": True}]
+
+    async def receive():
+        return parts.pop() if parts else {"type": "http.disconnect"}
+
+    async def send(message):
+        sent.append(message)
+
+    request = {"type": "http", "method": "POST", "path": "/score", "query_string": b""}
+    asyncio.run(module.app(request | {"headers": []}, receive, send))
+    assert sent[0]["status"] == 400
+
+
+def test_no_page_loads_anything_from_elsewhere(client):
+    for path in ("/docs", "/redoc"):
+        assert client.get(path).status_code == 404
 
 
 def test_health(client):

@@ -12,6 +12,7 @@ from pathlib import Path
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from fastapi import FastAPI, HTTPException, Request
+from starlette.requests import ClientDisconnect
 
 import skgraphkde
 from skgraphkde import GraphKDEDetector
@@ -20,7 +21,7 @@ from skgraphkde.graphs.files import node_link_graphs
 from skgraphkde.graphs.naming import printable
 from skgraphkde.inspection import explain
 
-LARGEST_BODY = 16 * 2**20  # bytes
+LARGEST_BODY = 2 * 2**20  # bytes: other requests to this worker wait meanwhile
 
 
 @asynccontextmanager
@@ -34,7 +35,12 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
 
 
-app = FastAPI(title="Which of these graphs is not like the others?", lifespan=lifespan)
+app = FastAPI(
+    title="Which of these graphs is not like the others?",
+    lifespan=lifespan,
+    docs_url=None,  # these pages would load scripts of other servers
+    redoc_url=None,
+)
 
 
 @app.get("/health")
@@ -47,14 +53,17 @@ async def health() -> dict:
 async def score(request: Request, reasons: bool = False) -> list[dict]:
     """A row for each graph of the body: a graph in node-link JSON, or a list of graphs."""
     body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > LARGEST_BODY:
-            raise HTTPException(413, f"send fewer graphs: at most {LARGEST_BODY} bytes")
-    try:  # in a thread, so that /health answers meanwhile
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > LARGEST_BODY:
+                raise HTTPException(413, f"send fewer graphs: at most {LARGEST_BODY} bytes")
+        # In a thread, so that /health answers meanwhile.
         return await run_sync(
             rows, app.state.detector, bytes(body), reasons, limiter=app.state.one_at_a_time
         )
+    except ClientDisconnect as error:
+        raise HTTPException(400, "the client left before its request was complete") from error
     except ValueError as error:
         raise HTTPException(422, str(error)) from error
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from skgraphkde.cli.runtime import GraphFiles, echo
+from skgraphkde.cli.runtime import GraphFiles, echo, only_writer
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.files import Contents, InvalidFileError, read
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
@@ -44,8 +44,6 @@ def _together(*options: Callable) -> Callable:
 class OutputFile(click.ParamType):
     """The path of a file to write, checked before anything takes long.
 
-    A file that exists is replaced only by a command that got ``--force``, if it has that option.
-
     Parameters
     ----------
     to_stdout : bool, default=False
@@ -65,19 +63,34 @@ class OutputFile(click.ParamType):
             return value
         if value == "-":
             self.fail("this output cannot go to stdout: give the path of a file")
-        path, options = Path(value), ctx.params if ctx else {}  # the eager ones: force and resume
+        path = Path(value)
         if self.suffixes and path.suffix.lower() not in self.suffixes:
             self.fail(f"{value} does not have the suffix {' or '.join(self.suffixes)}")
         if not path.parent.is_dir():
             self.fail(f"the folder {path.parent} does not exist")
         try:
-            exists = check_regular(path) is not None
+            check_regular(path)
         except OSError as error:
             self.fail(str(error))
-        if exists and not (options.get("force", True) or options.get("resume")):
-            cure = "--resume to go on after its rows, " * ("resume" in options)
-            self.fail(f"{value} exists: give --force to replace it, {cure}or another path")
         return value
+
+
+def _lock_outputs(options: dict[str, Any]) -> list[str]:
+    """The files that a command writes, locked until it ends.
+
+    A file that exists is replaced only by a command that got ``--force``, if it has that option.
+    Whether it exists is asked under the lock: another process may just have written it.
+    """
+    outputs = [x for x in (options.get("output"), options.get("picture")) if x is not None]
+    replaces = options.get("force", True) or options.get("resume")
+    for output in outputs:
+        click.get_current_context().with_resource(only_writer(output))
+        if output != "-" and os.path.exists(output) and not replaces:
+            cure = "--resume to go on after its rows, " * ("resume" in options)
+            raise click.UsageError(
+                f"{output} exists: give --force to replace it, {cure}or another path"
+            )
+    return outputs
 
 
 def _with_listed(
@@ -124,7 +137,6 @@ contamination_option = click.option(
 force_option = click.option(
     "--force",
     is_flag=True,
-    is_eager=True,  # outputs that are checked after it look it up
     help="Replace files that exist.",
 )
 _graphs_options = _together(
@@ -185,7 +197,7 @@ def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
     def with_files(graphs: tuple[str, ...], skip_errors: bool, quiet: bool, **options: Any) -> None:
         fields = {name: options.pop(name) for name in [*options] if name.startswith(OF_TABLE)}
         tables = {k.removeprefix(OF_TABLE): v for k, v in fields.items() if v is not None}
-        outputs = [x for x in (options.get("output"), options.get("picture")) if x is not None]
+        outputs = _lock_outputs(options)
         files = GraphFiles(graphs, outputs, tables, skip_errors=skip_errors, quiet=quiet)
         command(files=files, **options)
 

@@ -137,7 +137,8 @@ def only_writer(path: str) -> Iterator[None]:
         yield
     finally:
         with contextlib.suppress(OSError):  # Windows removes no open file
-            os.unlink(lock.lock_file)  # while it is locked: nobody else holds this file
+            # While it is locked. Who opened it before gets no lock on what has no name any more.
+            os.unlink(lock.lock_file)
         lock.release()
 
 
@@ -157,7 +158,7 @@ def opened(path: str) -> Iterator[IO[str]]:
 class GraphFiles:
     """The graph files of a command; those that cannot be used end it, or are skipped and listed.
 
-    Outputs are locked until the command ends, and are no graphs.
+    Outputs are no graphs.
 
     Parameters
     ----------
@@ -186,8 +187,6 @@ class GraphFiles:
         self.skip_errors, self.quiet = skip_errors, quiet
         self.skipped: list[str] = []  # what was said of each
         self._others_remain = self._are_tables = False
-        for output in outputs:
-            click.get_current_context().with_resource(only_writer(output))
 
     @cached_property
     def sources(self) -> list[Source]:

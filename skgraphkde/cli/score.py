@@ -70,7 +70,6 @@ NUMBERS = ("score", "decision", "p_value")  # columns that tell one model from a
 @click.option(
     "--resume",
     is_flag=True,
-    is_eager=True,
     help="Keep the rows that the file has, and score the graphs that have none.",
 )
 @force_option

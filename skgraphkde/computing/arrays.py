@@ -7,7 +7,9 @@ tensors.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import singledispatch
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,24 @@ def like(x: Any, values: np.ndarray) -> Any:
 def concatenated(first: Any, *others: Any) -> Any:
     """Concatenate arrays along the first axis."""
     return np.concatenate([first, *others])
+
+
+@singledispatch
+def filled(first: Any, others: Iterator, n_rows: int) -> Any:
+    """Concatenate arrays that come one by one, without a second copy of all.
+
+    Parameters
+    ----------
+    first : ndarray or Tensor
+    others : iterator of such
+    n_rows : int
+        Number of rows of all together.
+    """
+    out, row = np.empty((n_rows, *first.shape[1:]), first.dtype), 0
+    for part in chain([first], others):
+        out[row : row + len(part)] = part
+        row += len(part)
+    return out
 
 
 @singledispatch

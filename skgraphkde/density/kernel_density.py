@@ -47,9 +47,10 @@ class KernelDensity:
         """Squared distances, shape (len(P), len(Q)); None for `Q` means `P`."""
         shape = len(P), len(P if Q is None else Q)
         squared = self.distance.squared(P, Q)
-        if type(squared) is not type(P.points) or squared.shape != shape:
+        kind = type(squared if P.points is None else P.points)
+        if type(squared) is not kind or squared.shape != shape:
             raise TypeError(
-                f"{type(self.distance).__name__}.squared must return a {type(P.points).__name__} "
+                f"{type(self.distance).__name__}.squared must return a {kind.__name__} "
                 f"of shape {shape}, as the points are, and returned a {type(squared).__name__} of "
                 f"shape {tuple(np.shape(squared))}"
             )

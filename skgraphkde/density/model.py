@@ -14,15 +14,20 @@ from typing import Any
 import numpy as np
 from tqdm.auto import tqdm
 
-from skgraphkde.computing.arrays import concatenated, to_numpy
-from skgraphkde.computing.blocks import blocks
+from skgraphkde.computing.arrays import filled, to_numpy
+from skgraphkde.computing.blocks import blocks, memory_limit
 from skgraphkde.density.kde import own_references
-from skgraphkde.density.kernel_density import Clouds, KernelDensity
+from skgraphkde.density.kernel_density import MAX_SAMPLE, Clouds, KernelDensity
 from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.distances.mmd import EmbeddedMeasures, share_features
 from skgraphkde.encoders.base import FittedEncoder
 from skgraphkde.encoders.message_flow import MessageFlow, node_colors
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.refinement import factorize
 
+# Bytes that the encoder's arrays of a block take, at most: small arrays get the memory of those
+# before them, while new memory takes as much time as the computation.
+MOST_BYTES = 2**27
 # Function of raw graphs that returns graphs with their node features as attributes.
 Featurize = Callable[[GraphBatch], GraphBatch]
 
@@ -69,18 +74,20 @@ class DensityModel:
     ) -> None:
         self.encoder, self.densities, self.place = encoder, tuple(densities), place
 
-    def flow_of(self, graphs: GraphBatch) -> tuple[MessageFlow, np.ndarray]:
-        """Input of the encoder, and the color of each node, for graphs with their node features.
+    def flows(
+        self, graphs: GraphBatch, featurize: Featurize = carried_features
+    ) -> list[MessageFlow]:
+        """Inputs of the encoder, one for each block.
 
         Nodes that the encoder cannot distinguish share a point. The cost of a distance grows with
         the square of the number of points, and molecules have far fewer points than nodes.
         """
-        colors = node_colors(graphs, self.encoder.n_layers)
-        return MessageFlow.of(graphs, colors), colors[-1]
-
-    def flows(self, graphs: GraphBatch) -> list[MessageFlow]:
-        """Inputs of the encoder for graphs with their features, one for each block."""
-        return [self.flow_of(graphs[block])[0] for block in self.blocks(graphs)]
+        flows = []
+        for block in self.blocks(graphs):
+            featurized = featurize(graphs[block])
+            colors = node_colors(featurized, self.encoder.n_layers)
+            flows.append(MessageFlow.of(featurized, colors))
+        return flows
 
     def encode(self, flow: MessageFlow) -> Any:
         """Encode the nodes of a flow.
@@ -97,7 +104,11 @@ class DensityModel:
         Z = self.encoder.encode(flow)
         return Z if self.place is None else self.place(Z)
 
-    def embed(self, graphs: GraphBatch, featurize: Featurize = carried_features) -> EmbeddedGraphs:
+    def embed(
+        self,
+        graphs: GraphBatch,
+        featurize: Featurize = carried_features,
+    ) -> EmbeddedGraphs:
         """Embed graphs block by block.
 
         Parameters
@@ -110,22 +121,47 @@ class DensityModel:
         -------
         EmbeddedGraphs
         """
-        points, point_colors, sample_colors = [], [], []
-        for block in self.blocks(graphs):
-            flow, colors = self.flow_of(featurize(graphs[block]))
-            points.append(self.encode(flow))
-            point_colors.append(flow.colors)
-            sample_colors.append(colors)
-        cloud = points[0] if len(points) == 1 else concatenated(*points)
-        del points  # a second copy of the cloud
-        measures = DiscreteMeasures.from_colors(
-            cloud, np.concatenate(point_colors), np.concatenate(sample_colors), graphs.node_ptr
-        )
+        return self.embed_flows(graphs, self.flows(graphs, featurize))
+
+    def embed_flows(self, graphs: GraphBatch, flows: Sequence[MessageFlow]) -> EmbeddedGraphs:
+        """Embed graphs whose :meth:`flows` are known."""
+        colors = np.concatenate([flow.colors for flow in flows])
+        first, _ = factorize(colors)  # a point of several blocks is that of the first
+        is_first = np.zeros(len(colors), dtype=bool)
+        is_first[first] = True
+        of_flows = np.split(is_first, np.cumsum([len(flow.colors) for flow in flows])[:-1])
+        points = (self._points(*pair) for pair in zip(flows, of_flows, strict=True))
+        cloud = next(points) if len(flows) == 1 else filled(next(points), points, len(first))
+        of_nodes = np.concatenate([flow.colors[flow.rounds[-1][1]] for flow in flows])
+        measures = DiscreteMeasures.from_colors(cloud, colors[first], of_nodes, graphs.node_ptr)
         return self.embedded(graphs, measures)
+
+    def embed_without_points(
+        self, graphs: GraphBatch, flows: Sequence[MessageFlow]
+    ) -> EmbeddedGraphs:
+        """The same as :meth:`embed_flows`, in the memory of a block if no distance needs points."""
+        if any(density.distance.needs_points for density in self.densities):
+            return self.embed_flows(graphs, flows)
+        parts, keys = [], []
+        for block, flow in zip(self.blocks(graphs), flows, strict=True):
+            measures = self.embed_flows(graphs[block], [flow]).measures
+            parts.append([EmbeddedMeasures.of_features([x]) for x in measures])
+            if len(graphs) > MAX_SAMPLE:  # from which :meth:`adapt` takes a sample
+                keys.append(measures[0].keys)
+        embedded = [EmbeddedMeasures.of_features(x) for x in zip(*parts, strict=True)]
+        for of_distance in embedded if keys else ():
+            vars(of_distance)["keys"] = np.concatenate(keys)
+        return EmbeddedGraphs(graphs, tuple(embedded))
+
+    def _points(self, flow: MessageFlow, chosen: np.ndarray) -> Any:
+        points = self.encode(flow)
+        return points if chosen.all() else points[chosen]
 
     def embedded(self, graphs: GraphBatch, measures: DiscreteMeasures) -> EmbeddedGraphs:
         """Embed the clouds of graphs by each distance."""
-        return EmbeddedGraphs(graphs, tuple(x.distance.embed(measures) for x in self.densities))
+        distances = [density.distance for density in self.densities]
+        share_features(distances, measures)
+        return EmbeddedGraphs(graphs, tuple(x.embed(measures) for x in distances))
 
     def log_densities(
         self,
@@ -199,5 +235,6 @@ class DensityModel:
         """
         per_node = 8 * (2 * self.encoder.in_dim + 6 * self.encoder.out_dim)
         per_pair = sum(density.bytes_per_pair for density in self.densities)
-        costs: Any = per_node * graphs.n_nodes_per_graph + per_pair * n_references
+        share = max(1.0, memory_limit() / MOST_BYTES)
+        costs: Any = share * per_node * graphs.n_nodes_per_graph + per_pair * n_references
         return blocks(costs)

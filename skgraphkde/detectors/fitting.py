@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,6 @@ from skgraphkde.density.model import DensityModel, EmbeddedGraphs
 from skgraphkde.density.references import inverse_index
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.detectors.model import GraphModel, device_of, moved
-from skgraphkde.encoders.message_flow import node_colors
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.checkpoint import Checkpoint
 from skgraphkde.learned.torch_encoder import check_torch
@@ -63,14 +62,17 @@ class ModelFitter:
         self.progress = tqdm(total=n_stages, disable=not detector.verbose)
         self.progress.set_description("node features")
         self.features = detector.specification("features").fit(graphs)
-        # Computed once, because random walks take time.
-        self.featurized = self.features.transform_batch(graphs)
         self.training = detector.specification("training")
         self.references = detector.specification("references")
         self.history: dict[str, list] = {}
         self.untrained_rank_correlation = 1.0
         self.model: GraphModel
         self.device: Any = None
+
+    @cached_property
+    def featurized(self) -> GraphBatch:
+        """The training graphs with their node features, for what does not go by :attr:`flows`."""
+        return self.features.transform_batch(self.graphs)
 
     def fit(self) -> np.ndarray | None:
         """Fit the model.
@@ -104,7 +106,8 @@ class ModelFitter:
         seed = int(self.rng.randint(2**31)) if encoder.is_random else None
         n_relations = self.features.edge_groups_.n_relations
         module = encoder.build(self.features.n_features_out_, n_relations, seed)
-        n_points = len(np.unique(node_colors(self.featurized, module.n_layers)[-1]))
+        self.flows = DensityModel(module, ()).flows(self.graphs, self.features.transform_batch)
+        n_points = len(np.unique(np.concatenate([flow.colors for flow in self.flows])))
         densities = []
         for view in self.densities:
             distance = view.specification("distance").build(module.out_dim, n_points, self.rng)
@@ -130,7 +133,7 @@ class ModelFitter:
         """
         graphs, n = self.graphs, len(self.graphs)
         self._next("encoder")
-        density.encoder.prepare(density.flows(self.featurized))
+        density.encoder.prepare(self.flows)
         self._next("densities")
         chosen = np.arange(n)
         if self.references is not None and not self.references.keeps_all(n):
@@ -216,7 +219,10 @@ class ModelFitter:
         scores : ndarray of shape (n_densities, n_references) or None
             Leave-one-out log densities of the references. None if they were not requested.
         """
-        embedded = density.embed(self.featurized[chosen]).measures
+        if len(chosen) == len(self.graphs):
+            embedded = density.embed_without_points(self.graphs, self.flows).measures
+        else:
+            embedded = density.embed(self.featurized[chosen]).measures
         references = EmbeddedGraphs(self.graphs[chosen], embedded)
         squared = density.adapt(references, all_pairs=leave_one_out)
         if not leave_one_out:
@@ -281,7 +287,7 @@ class ModelFitter:
         n = len(self.graphs)
         some = np.unique(np.linspace(0, n - 1, min(n, PILOT_GRAPHS)).astype(int))
         untrained = moved(untrained, self.device)
-        untrained.encoder.prepare(untrained.flows(self.featurized))
+        untrained.encoder.prepare(self.flows)
         references, _ = self._adapted(untrained, np.flatnonzero(own >= 0), leave_one_out=False)
         graphs = self.featurized[some]
         old = untrained.log_densities(graphs, references, own=own[some]).mean(axis=0)

@@ -152,9 +152,12 @@ class GraphModel:
         if name not in self._copies:
             density = moved(self._density, device)
             P = self._references.measures[0]
-            points = to_numpy(P.points) if density.place is None else density.place(P.points)
-            plain = DiscreteMeasures(points, P.weights, P.sizes)
-            references = density.embedded(self.references, plain)
+            if P.points is None:
+                references = density.embed(self.references, self.features.transform_batch)
+            else:
+                points = to_numpy(P.points) if density.place is None else density.place(P.points)
+                plain = DiscreteMeasures(points, P.weights, P.sizes)
+                references = density.embedded(self.references, plain)
             self._copies[name] = GraphModel(
                 self.features,
                 density,
@@ -488,10 +491,9 @@ class GraphModel:
         features = self.features.transform_batch(graph)
         flow = MessageFlow.unmerged(features, self._density.encoder.n_layers)
         Z = self._density.encode(flow)
-        measures = self._references.measures[0][references]
-        plain = DiscreteMeasures(measures.points, measures.weights, measures.sizes)
-        distance = self._density.densities[self._distance(view)].distance
-        return to_numpy(distance.contributions(Z, plain))
+        i = self._distance(view)
+        distance = self._density.densities[i].distance
+        return to_numpy(distance.contributions(Z, self._references.measures[i][references]))
 
     def _measures(self, graphs: GraphBatch | EmbeddedGraphs) -> tuple[DiscreteMeasures, ...]:
         return (graphs if isinstance(graphs, EmbeddedGraphs) else self.embed(graphs)).measures

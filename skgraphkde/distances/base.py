@@ -47,6 +47,8 @@ class FittedDistance:
 
     #: Whether :meth:`adapted` returns a changed distance.
     adaptive = False
+    #: Whether embedded measures need their points.
+    needs_points = True
     #: Numbers per pair of measures that :meth:`squared` holds in memory at the same time.
     numbers_per_pair = 2
     #: Largest valid number of a node or an edge, in standard deviations. After an encoder, the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from numbers import Integral
@@ -28,6 +29,8 @@ MOST_POINTS = 8_192
 # Default of n_components.
 N_COMPONENTS = 512
 FIVE_DECADES = (1e-2, 1e-1, 1.0, 1e1, 1e2)
+# Key of features in a memo.
+FEATURES = "random features"
 # Rounding error of squares of size 1.
 SQUARED_TOL = 1e-12
 
@@ -150,9 +153,29 @@ class EmbeddedMeasures(DiscreteMeasures):
     features: Any = None
 
     def __getitem__(self, index: Any) -> EmbeddedMeasures:
-        P = super().__getitem__(index)
         features = None if self.features is None else self.features[index]
+        if self.points is None:
+            sizes, norms = self.sizes[index], self.squared_norms[index]
+            return EmbeddedMeasures(None, None, sizes, norms, features)
+        P = super().__getitem__(index)
         return EmbeddedMeasures(P.points, P.weights, P.sizes, self.squared_norms[index], features)
+
+    @classmethod
+    def of_features(cls, parts: Sequence[Any]) -> EmbeddedMeasures:
+        """Concatenate measures with random features, without their points.
+
+        Parameters
+        ----------
+        parts : sequence of EmbeddedMeasures
+
+        Returns
+        -------
+        EmbeddedMeasures
+            `points` and `weights` are None.
+        """
+        sizes = np.concatenate([part.sizes for part in parts])
+        norms = concatenated(*(part.squared_norms for part in parts))
+        return cls(None, None, sizes, norms, concatenated(*(part.features for part in parts)))
 
 
 @register
@@ -181,6 +204,11 @@ class FittedMMD(FittedDistance):
     adaptive: bool = False
     frequencies: np.ndarray | None = None
     most_points: int | None = None
+
+    @property
+    def needs_points(self) -> bool:  # type: ignore[override]
+        """False with random features, unless :meth:`adapted` makes others."""
+        return self.frequencies is None or self.adaptive
 
     @property
     def numbers_per_pair(self) -> int:  # type: ignore[override]
@@ -219,15 +247,23 @@ class FittedMMD(FittedDistance):
                 P = P.thinned(self.most_points)
             norms = engines.self_means(P.points, P.weights, self.gammas).T
         else:
-            check_angles(P.points, self.gammas, self.frequencies)
-            of_gammas = engines.feature_means(P.points, P.weights, self.gammas, self.frequencies)
-            features = of_gammas.swapaxes(0, 1)
+            features = P.memo.get(f"{FEATURES} {self.gammas}")
+            if features is None:
+                features = self._features(P, self.gammas)
             norms = (features * features).sum(2)
         return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
 
+    def _features(self, P: DiscreteMeasures, gammas: tuple[float, ...]) -> Any:
+        """Means of random features, shape (len(P), len(gammas), n_components)."""
+        check_angles(P.points, gammas, self.frequencies)  # type: ignore[arg-type]
+        return engines.feature_means(P.points, P.weights, gammas, self.frequencies).swapaxes(0, 1)
+
     def concatenate(self, parts: list[DiscreteMeasures]) -> EmbeddedMeasures:
         """Concatenate embedded measures, whose embeddings are not computed again."""
-        P, embedded = DiscreteMeasures.concatenate(parts), [self.embed(part) for part in parts]
+        embedded = [self.embed(part) for part in parts]
+        if any(part.points is None for part in parts):
+            return EmbeddedMeasures.of_features(embedded)
+        P = DiscreteMeasures.concatenate(parts)
         norms, features = concatenated(*(part.squared_norms for part in embedded)), None
         if self.frequencies is not None:
             features = concatenated(*(part.features for part in embedded))
@@ -381,3 +417,25 @@ class FittedMMD(FittedDistance):
         most_points = state.take_optional("most_points", int)
         state.check(most_points is None or most_points > 0, "most_points is not positive")
         return cls(gammas, correction, adaptive, frequencies, most_points)
+
+
+def share_features(distances: Sequence[FittedDistance], P: DiscreteMeasures) -> None:
+    """Compute the random features of several distances together, for their method `embed`.
+
+    Those of equal frequencies share the projections of the points, which take most of the time.
+
+    Parameters
+    ----------
+    distances : sequence of FittedDistance
+    P : DiscreteMeasures
+        Its memo gets the features.
+    """
+    mmds = [x for x in distances if isinstance(x, FittedMMD) and x.frequencies is not None]
+    alike = [x for x in mmds if np.array_equal(x.frequencies, mmds[0].frequencies)]  # type: ignore
+    if len(alike) < 2:
+        return
+    first, gammas = alike[0], tuple(gamma for x in alike for gamma in x.gammas)
+    features, start = first._features(P, gammas), 0
+    for x in alike:
+        P.memo[f"{FEATURES} {x.gammas}"] = features[:, start : start + len(x.gammas)]
+        start += len(x.gammas)

@@ -67,9 +67,9 @@ class MessageFlow:
         Colors after the last round, in the order of their first nodes.
     adjacency : csr_array of shape (n_nodes, n_nodes)
         Adjacency of the underlying undirected graphs.
-    relations : tuple of csr_array of shape (n_nodes, n_nodes)
+    relations : csr_array of shape (n_relations * n_nodes, n_nodes), or None
         Averages over neighbors by direction and category of edges, see
-        :func:`skgraphkde.graphs.relations.relations`; () if edges are not distinguished.
+        :func:`skgraphkde.graphs.relations.relations`; None if edges are not distinguished.
     rounds : tuple of (ndarray, ndarray)
         For each round, the first node of each color, and the row of each node.
     """
@@ -79,7 +79,7 @@ class MessageFlow:
     parents: tuple[np.ndarray, ...]
     colors: np.ndarray
     adjacency: sp.csr_array
-    relations: tuple[sp.csr_array, ...]
+    relations: sp.csr_array | None
     rounds: tuple[tuple[np.ndarray, np.ndarray], ...]
 
     @classmethod
@@ -138,19 +138,29 @@ class MessageFlow:
         return self._merged(normalized_adjacency(self.adjacency))
 
     @cached_property
-    def relation_means(self) -> tuple[tuple[sp.csr_array, ...], ...]:
-        """Averages over neighbors, for layers 1 to L and each relation, shape (n_l, n_{l-1})."""
-        return tuple(zip(*map(self._merged, self.relations), strict=True)) or ((),) * (
-            len(self.rounds) - 1
+    def relation_means(self) -> tuple[sp.csr_array, ...]:
+        """Averages over neighbors for layers 1 to L, shape (n_relations * n_l, n_{l-1}) each."""
+        return () if self.relations is None else self._merged(self.relations)
+
+    @cached_property
+    def means_of_relations(self) -> tuple[tuple[sp.csr_array, ...], ...]:
+        """The same for each relation, shape (n_l, n_{l-1})."""
+        pairs = zip(self.relation_means, self.counts[1:], strict=False)
+        return tuple(
+            tuple(means[r : r + len(n)] for r in range(0, means.shape[0], len(n)))
+            for means, n in pairs
         )
 
     def _merged(self, matrix: sp.csr_array) -> tuple[sp.csr_array, ...]:
-        """Rows of one node per color, with columns summed by color, for each layer."""
-        merged = []
+        """Rows of one node per color, with columns summed by color, for each layer.
+
+        The matrix may be several of them, one below the other.
+        """
+        merged, starts = [], np.arange(0, matrix.shape[0], matrix.shape[1])[:, np.newaxis]
         for (before, row_of_node), (first, _) in pairwise(self.rounds):
-            rows = matrix[first]
+            rows = matrix[(starts + first).ravel()]
             rows = (rows.data, row_of_node[rows.indices], rows.indptr)
-            layer = sp.csr_array(rows, shape=(len(first), len(before)))
+            layer = sp.csr_array(rows, shape=(len(starts) * len(first), len(before)))
             layer.sum_duplicates()
             merged.append(layer)
         return tuple(merged)

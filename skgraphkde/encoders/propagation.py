@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from skgraphkde.encoders.base import Encoder, FittedEncoder
 from skgraphkde.encoders.message_flow import MessageFlow
+from skgraphkde.graphs.refinement import factorize
 from skgraphkde.persistence import check, register
 from skgraphkde.specification import at_least
 
@@ -127,39 +128,54 @@ class FittedPropagation(FittedEncoder):
     def _averages(self, flow: MessageFlow, layer: int, X: np.ndarray) -> np.ndarray:
         """Averages of the previous layer over neighborhoods, and over the relations."""
         own = flow.normalized_adjacencies[layer - 1] @ X
-        relations = self._relations(flow, layer, X)
-        return np.hstack([own, *relations]) if relations else own
-
-    def _relations(self, flow: MessageFlow, layer: int, X: np.ndarray) -> list[np.ndarray]:
-        """Averages of X over the neighbors in each relation; many columns are projected."""
         if not self.n_relations:
-            return []
-        averages = flow.relation_means[layer - 1]
-        if self.n_relations * X.shape[1] <= _MOST_COLUMNS:
-            return [average @ X for average in averages]
-        total = np.zeros((averages[0].shape[0], _MOST_COLUMNS))
-        for average, P in zip(averages, _signs(self.n_relations, X.shape[1]), strict=True):
-            rows = np.flatnonzero(np.diff(average.indptr))  # few nodes have edges in all relations
-            indptr = np.append(average.indptr[rows], average.indptr[-1])
-            some = (average.data, average.indices, indptr)
-            total[rows] += sp.csr_array(some, shape=(len(rows), len(X))) @ X @ P
-        return [total]
+            return own
+        return np.hstack([own, self._relations(flow.relation_means[layer - 1], X)])
+
+    def _relations(self, means: sp.csr_array, X: np.ndarray) -> np.ndarray:
+        """Averages of X over the neighbors in each relation; many columns are projected."""
+        n_relations, d = self.n_relations, X.shape[1]
+        n = means.shape[0] // n_relations
+        if n_relations * d <= _MOST_COLUMNS:
+            return (means @ X).reshape(n_relations, n, d).swapaxes(0, 1).reshape(n, -1)
+        rows = np.flatnonzero(np.diff(means.indptr))  # few nodes have edges in all relations
+        # Nodes with a single neighbor, such as the children of one node, share its row.
+        is_single = np.diff(means.indptr)[rows] == 1
+        neighbors = rows // n * len(X) + means.indices[means.indptr[rows]]
+        first, number = factorize(np.where(is_single, neighbors, -1 - rows))
+        averages = means[rows[first]] @ X
+        projected = np.empty((len(first), _MOST_COLUMNS))
+        cuts = pairwise(np.searchsorted(rows[first], n * np.arange(n_relations + 1)))
+        for (start, stop), signs in zip(cuts, _signs(n_relations, d), strict=True):
+            np.matmul(averages[start:stop], signs, out=projected[start:stop])
+        ones = (np.ones(len(rows)), (rows % n, number))
+        return sp.csr_array(ones, shape=(n, len(first))) @ projected
 
     def standardize(self, flows: Sequence[MessageFlow]) -> None:
         """Set means and scales to those of all nodes, layer by layer; constants are not scaled."""
-        Xs, n_varying = [np.asarray(flow.features, dtype=float) for flow in flows], 0
+        Xs, n_varying = [np.array(flow.features, dtype=float) for flow in flows], 0
         self.means, self.scales = np.zeros(self.out_dim), np.ones(self.out_dim)
         for layer, columns in enumerate(self.columns):
-            if layer:
-                pairs = zip(flows, Xs, strict=True)
-                Xs = [self._averages(flow, layer, X) for flow, X in pairs]
-            mean, variance = _moments(Xs, [flow.counts[layer] for flow in flows])
+            kept, n_nodes = [], 0
+            sums, squares = np.zeros(len(self.means[columns])), np.zeros(len(self.means[columns]))
+            for flow, X in zip(flows, Xs, strict=True):
+                counts = flow.counts[layer]
+                X = self._averages(flow, layer, X) if layer else X
+                n_nodes += counts.sum()
+                sums, squares = sums + counts @ X, squares + counts @ X**2
+                if layer < self.n_layers:  # nothing follows the last one
+                    kept.append(X)
+            mean = sums / n_nodes
+            variance = (squares / n_nodes - mean**2).clip(min=0)
             # Averaged columns had variance 1, or contain only rounding errors.
             varies = variance > _CONSTANT * (1 if layer else mean**2)
             self.means[columns] = mean
             self.scales[columns] = np.where(varies, np.sqrt(variance), 1.0)
             n_varying += int(varies.sum())
-            Xs = [(X - mean) / self.scales[columns] for X in Xs]
+            Xs = kept
+            for X in Xs:
+                X -= mean
+                X /= self.scales[columns]
         self.total_scale = float(np.sqrt(max(n_varying, 1)))
 
     def prepare(self, flows: Sequence[MessageFlow]) -> None:
@@ -178,17 +194,6 @@ class FittedPropagation(FittedEncoder):
         self.total_scale = float(weights["total_scale"])
         are_positive = (self.scales > 0).all() and self.total_scale > 0
         check(are_positive, "a scale of the encoder is not positive")
-
-
-def _moments(
-    blocks: Sequence[np.ndarray], counts: Sequence[np.ndarray]
-) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of columns over nodes, from rows and their numbers of nodes."""
-    n_nodes = sum(x.sum() for x in counts)
-    pairs = list(zip(blocks, counts, strict=True))
-    mean = sum(n @ rows for rows, n in pairs) / n_nodes
-    squares = sum(n @ rows**2 for rows, n in pairs) / n_nodes
-    return mean, (squares - mean**2).clip(min=0)
 
 
 @cache

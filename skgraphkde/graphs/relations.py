@@ -84,8 +84,8 @@ class EdgeGroups:
         return cls(directed, categories, has_others)
 
 
-def relations(batch: GraphBatch) -> tuple[sp.csr_array, ...]:
-    """The arcs of each relation, shape (n_nodes, n_nodes) each, by the node that they tell.
+def relations(batch: GraphBatch) -> sp.csr_array | None:
+    """The arcs of all relations in one matrix, by the node that they tell.
 
     Parameters
     ----------
@@ -95,25 +95,28 @@ def relations(batch: GraphBatch) -> tuple[sp.csr_array, ...]:
 
     Returns
     -------
-    tuple of csr_array
-        Of directed graphs, the arcs from a node in each group, then those to a node in each group.
-        Rows are the weights of a node's arcs divided by their sum: a product with them averages.
+    csr_array of shape (n_relations * n_nodes, n_nodes), or None
+        Row ``r * n_nodes + i`` has the arcs of node i in relation r: of directed graphs, those from
+        the node in each group, then those to it. Rows are the weights of the arcs divided by their
+        sum: a product averages. None if there are no relations.
     """
-    n_groups = len(batch.edge_label_names)
+    n_groups, n = len(batch.edge_label_names), batch.n_nodes
     if not (batch.directed or n_groups):
-        return ()
-    of_groups = []
-    for group in range(max(n_groups, 1)):
-        arcs = batch.adjacency.copy()
-        if batch.edge_labels is not None:
-            arcs.data[batch.edge_labels != group] = 0
-            arcs.eliminate_zeros()
-        of_groups.append(arcs)
+        return None
+    n_groups = max(n_groups, 1)
+    A = batch.adjacency
+    groups = np.zeros(A.nnz, np.intp) if batch.edge_labels is None else batch.edge_labels
+    kept = groups < n_groups
+    starts = groups[kept].astype(np.int64) * n  # where the rows of an arc's relation begin
+    sources, targets, weights = batch.source_of_arc[kept], A.indices[kept], A.data[kept]
+    rows, columns = starts + sources, targets
     if batch.directed:
-        of_groups += [sp.csr_array(arcs.T) for arcs in of_groups]
-    for arcs in of_groups:
-        arcs.data /= np.repeat(arcs.sum(axis=1), np.diff(arcs.indptr))
-    return tuple(of_groups)
+        rows = np.concatenate([rows, n_groups * n + starts + targets])
+        columns, weights = np.concatenate([targets, sources]), np.tile(weights, 2)
+    shape = (1 + batch.directed) * n_groups * n, n
+    means = sp.csr_array((weights, (rows, columns)), shape=shape)
+    means.data /= np.repeat(np.asarray(means.sum(axis=1)).ravel(), np.diff(means.indptr))
+    return means
 
 
 def messages(batch: GraphBatch, groups: np.ndarray | None, *, weighted: bool) -> list[Messages]:

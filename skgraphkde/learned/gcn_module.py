@@ -91,7 +91,7 @@ class GCNModule(EncoderModule):
         H = graph_convolution(adjacency, Z, self.weights[layer], self.backend)
         for r in range(self.n_relations):
             weight = self.relation_weights[layer * self.n_relations + r]
-            H = H + graph_convolution(flow.relation_means[layer][r], Z, weight, self.backend)
+            H = H + graph_convolution(flow.means_of_relations[layer][r], Z, weight, self.backend)
         return H
 
     def _activate(self, layer: int, H: torch.Tensor, counts: np.ndarray) -> torch.Tensor:

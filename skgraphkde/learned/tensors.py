@@ -7,13 +7,14 @@ makes tensors imports this one.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 
-from skgraphkde.computing.arrays import concatenated, like, maximum, to_numpy, weighted_sums
+from skgraphkde.computing.arrays import concatenated, filled, like, maximum, to_numpy, weighted_sums
 from skgraphkde.density.kde import log_densities
 from skgraphkde.learned import engines  # noqa: F401  registers the engines
 from skgraphkde.learned.sparse import CSRMatrix
@@ -31,6 +32,11 @@ def _like(x: torch.Tensor, values: np.ndarray) -> torch.Tensor:
 
 @concatenated.register
 def _concatenated(first: torch.Tensor, *others: torch.Tensor) -> torch.Tensor:
+    return torch.cat([first, *others])
+
+
+@filled.register
+def _filled(first: torch.Tensor, others: Iterator[torch.Tensor], n_rows: int) -> torch.Tensor:
     return torch.cat([first, *others])
 
 

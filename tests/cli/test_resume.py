@@ -17,7 +17,6 @@ import pytest
 
 import skgraphkde
 from skgraphkde import GraphKDEDetector
-from skgraphkde.cli.runtime import only_writer
 from skgraphkde.cli.table import Table
 from skgraphkde.graphs.files import walk
 from skgraphkde.inspection import results
@@ -278,30 +277,6 @@ def test_names_that_would_look_alike_have_a_row_each(here):
     run(f"watch model.skg {words} -o log.csv --window 0")
     assert len(table((here / "log.csv").read_text())) == len(odd)
     assert "0 graphs" in run(f"watch model.skg {words} -o log.csv").stdout
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        "fit normal -o own.skg",
-        "update model.skg new -o own.skg",
-        "score model.skg new -o rows.csv",
-        "explain model.skg new -o rows.csv",
-        "report model.skg new -o page.html",
-        "watch model.skg new -o rows.csv",
-    ],
-)
-def test_a_second_writer_is_refused(here, command):
-    output = command.split()[-1]
-    with only_writer(output):
-        result = run(command, exit_code=1)
-    assert result.stderr == (
-        f"Error: another process is writing {output}: wait until it has ended, or give another -o\n"
-    )
-    assert not (here / output).exists()
-    (here / f"{output}.lock").touch()  # of a process that was killed
-    run(command)
-    assert not (here / f"{output}.lock").exists()
 
 
 def test_the_output_is_no_graph(here):

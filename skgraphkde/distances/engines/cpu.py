@@ -28,6 +28,8 @@ TILE = 256
 CACHE = 2**20
 # Largest number of random features of a job.
 FREQUENCIES = 64
+# Points whose features are computed at once: 2 MiB.
+POINTS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,17 +331,31 @@ def feature_means(
         Means divided by sqrt(n_frequencies).
     """
     n = frequencies.shape[1]
-    weights = (W / math.sqrt(n)).astype(x.dtype)
-    out = np.empty((len(gammas), W.shape[0], 2, n), x.dtype)
+    parts = _parts_of_points((W / math.sqrt(n)).astype(x.dtype))
+    out = np.zeros((len(gammas), W.shape[0], 2, n), x.dtype)
 
-    def write(some: slice) -> None:
-        projections = x @ frequencies[:, some].astype(x.dtype)
-        for of_gamma, gamma in zip(out, gammas, strict=True):
-            cosines, sines = _cosines_sines(math.sqrt(2 * gamma) * projections)
-            of_gamma[:, 0, some], of_gamma[:, 1, some] = weights @ cosines, weights @ sines
+    def add(some: slice) -> None:
+        directions = frequencies[:, some].astype(x.dtype)
+        for points, rows, weights in parts:
+            projections = x[points] @ directions
+            for of_gamma, gamma in zip(out, gammas, strict=True):
+                cosines, sines = _cosines_sines(math.sqrt(2 * gamma) * projections)
+                of_gamma[rows, 0, some] += weights @ cosines
+                of_gamma[rows, 1, some] += weights @ sines
 
-    in_threads(write, _parts_of(n), float(len(gammas) * len(x) * n))
+    in_threads(add, _parts_of(n), float(len(gammas) * len(x) * n))
     return out.reshape(*out.shape[:2], -1)
+
+
+def _parts_of_points(W: sp.csr_array) -> list[tuple[slice, np.ndarray, sp.csr_array]]:
+    """Points whose features fit into a cache, the measures that have them, and their weights."""
+    by_point, parts = W.tocsc(), []
+    for first in range(0, W.shape[1], POINTS):
+        points = slice(first, first + POINTS)
+        weights = by_point[:, points].tocsr()
+        rows = np.flatnonzero(np.diff(weights.indptr))
+        parts.append((points, rows, weights[rows]))
+    return parts
 
 
 def feature_gradient(
