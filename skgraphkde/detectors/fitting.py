@@ -30,6 +30,8 @@ from skgraphkde.views.density import Density
 
 # Largest number of graphs in the pilot density that selects references.
 PILOT_GRAPHS = 2_000
+# Fewer graphs with categories of their own, as a share, hardly change the calibration.
+FEW_WITH_OWN = 0.05
 # From so many graphs on, so many are timed, and a fit that takes longer (seconds) is announced.
 MANY_GRAPHS, TIMED_GRAPHS, PATIENCE = 5_000, 100, 60
 
@@ -146,6 +148,8 @@ class ModelFitter:
             log_densities = density.log_densities(
                 self.featurized, references, own=own, verbose=self.detector.verbose
             )
+        if log_densities is not None:
+            self._leave_out_own_values(log_densities, density, references, own)
         views = list(self.views)
         for i, view in enumerate(views):
             if not isinstance(view, Density):
@@ -162,6 +166,21 @@ class ModelFitter:
         if len(chosen) == n:
             self.model.reference_scores = scores
         return own, self.model.leave_one_out()
+
+    def _leave_out_own_values(
+        self,
+        log_densities: np.ndarray,
+        density: DensityModel,
+        references: EmbeddedGraphs,
+        own: np.ndarray,
+    ) -> None:
+        """Score graphs again, in place, that have categories of their own, if they are many."""
+        features, has_own = self.features.without_own_values(self.graphs)
+        some = np.flatnonzero(has_own)
+        if len(some) > FEW_WITH_OWN * len(has_own):
+            featurize = features.transform_batch
+            left_out = density.log_densities(self.graphs[some], references, featurize, own[some])
+            log_densities[:, some] = left_out
 
     def _advise(self, own: np.ndarray, log_densities: np.ndarray | None) -> None:
         """Warn if the comparison of all graphs with the references will take more than a minute.

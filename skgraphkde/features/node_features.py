@@ -6,6 +6,7 @@ precede any estimator of graphs in a pipeline.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -255,6 +256,30 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             edge_label_names=groups.names if has_groups else (),
             schema=replace(featurized.schema, edge_categories=(name,) if has_groups else ()),
         )
+
+    def without_own_values(self, batch: GraphBatch) -> tuple[NodeFeatures, np.ndarray]:
+        """Forget the categories of nodes that only one graph has.
+
+        They are unseen if that graph is left out, as those of a new graph are.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+
+        Returns
+        -------
+        features : NodeFeatures
+            With the same columns.
+        has_own : ndarray of shape (n_graphs,), bool
+            True for a graph with such a category, whose features change.
+        """
+        labels = self.block("label")
+        if labels is None:
+            return self, np.zeros(len(batch), dtype=bool)
+        features = copy.copy(self)
+        forgetful, has_own = labels.without_own(batch)
+        features.blocks_ = tuple(forgetful if x is labels else x for x in self.blocks_)
+        return features, has_own
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features, in the order of the columns.
