@@ -239,9 +239,7 @@ class GraphModel:
         log_p_values = np.array([of_view(view_scores) for of_view, view_scores in pairs])
         return self.view_weights[:, np.newaxis] * log_p_values
 
-    def updated(
-        self, kept: np.ndarray, graphs: GraphBatch, training_scores: np.ndarray | None
-    ) -> GraphModel:
+    def updated(self, kept: np.ndarray, graphs: GraphBatch) -> GraphModel:
         """Copy of the model with other references; only new references are embedded.
 
         Parameters
@@ -250,12 +248,11 @@ class GraphModel:
             Indices of the references to keep, ascending.
         graphs : GraphBatch
             New references, which follow the kept ones.
-        training_scores : ndarray of shape (n_views, n_scores) or None
-            Scores that determine the p-values of several views.
 
         Returns
         -------
         GraphModel
+            Without training scores, see :meth:`calibrated`.
         """
         references, views = self._references, self.views
         if len(graphs):
@@ -267,9 +264,40 @@ class GraphModel:
             joined = joined_references(references.graphs, graphs)
             views = tuple(x if isinstance(x, Density) else x.updated(joined) for x in views)
             references = EmbeddedGraphs(joined, measures)
-        return GraphModel(
-            self.features, self._density, references, views, training_scores, self.device
+        return GraphModel(self.features, self._density, references, views, device=self.device)
+
+    def calibrated(self, training_scores: np.ndarray) -> GraphModel:
+        """Copy of the model with other scores, which determine the p-values of several views.
+
+        Parameters
+        ----------
+        training_scores : ndarray of shape (n_views, n_scores)
+
+        Returns
+        -------
+        GraphModel
+        """
+        parts = self.features, self._density, self._references, self.views
+        return GraphModel(*parts, training_scores, self.device)
+
+    def left_out_scores(self, some: np.ndarray) -> np.ndarray:
+        """Scores of some references in each view, each compared with the others.
+
+        Parameters
+        ----------
+        some : ndarray of int
+            Indices of references.
+
+        Returns
+        -------
+        ndarray of shape (n_views, len(some))
+        """
+        graphs = self.references[some]
+        features = self.features.without_own_values(self.references)[0]
+        log_densities = self._density.log_densities(
+            graphs, self._references, features.transform_batch, some
         )
+        return self.view_scores(graphs, own=some, log_densities=log_densities)
 
     def leave_one_out_log_p_values(self) -> np.ndarray:
         """Log p-values of the training graphs in each view, times the weight of the view.
