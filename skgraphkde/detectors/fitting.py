@@ -30,8 +30,6 @@ from skgraphkde.views.density import Density
 
 # Largest number of graphs in the pilot density that selects references.
 PILOT_GRAPHS = 2_000
-# Fewer graphs with categories of their own, as a share, hardly change the calibration.
-FEW_WITH_OWN = 0.05
 # From so many graphs on, so many are timed, and a fit that takes longer (seconds) is announced.
 MANY_GRAPHS, TIMED_GRAPHS, PATIENCE = 5_000, 100, 60
 
@@ -174,10 +172,10 @@ class ModelFitter:
         references: EmbeddedGraphs,
         own: np.ndarray,
     ) -> None:
-        """Score graphs again, in place, that have categories of their own, if they are many."""
+        """Score graphs again, in place, that have categories which no other has."""
         features, has_own = self.features.without_own_values(self.graphs)
         some = np.flatnonzero(has_own)
-        if len(some) > FEW_WITH_OWN * len(has_own):
+        if len(some):
             featurize = features.transform_batch
             left_out = density.log_densities(self.graphs[some], references, featurize, own[some])
             log_densities[:, some] = left_out

@@ -292,11 +292,11 @@ class GraphModel:
         -------
         ndarray of shape (n_views, len(some))
         """
-        graphs = self.references[some]
-        features = self.features.without_own_values(self.references)[0]
-        log_densities = self._density.log_densities(
-            graphs, self._references, features.transform_batch, some
-        )
+        features, has_own = self.features.without_own_values(self.references)
+        if not has_own.any():
+            return self.view_scores(self._references[some], own=some)
+        graphs, featurize = self.references[some], features.transform_batch
+        log_densities = self._density.log_densities(graphs, self._references, featurize, some)
         return self.view_scores(graphs, own=some, log_densities=log_densities)
 
     def leave_one_out_log_p_values(self) -> np.ndarray:

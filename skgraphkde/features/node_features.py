@@ -37,6 +37,8 @@ from skgraphkde.specification import Specification, at_least
 __all__ = ["NodeFeatures"]
 
 #: Kinds of features, in the order of their columns.
+# Share of graphs with categories of their own, up to which these count as known.
+FEW_WITH_OWN = 0.05
 BLOCKS = (LabelBlock, NumberBlock, DegreeBlock, WalkBlock, EdgeBlock)
 KINDS = tuple(block.kind for block in BLOCKS)
 # Default of n_steps.
@@ -271,13 +273,15 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         features : NodeFeatures
             With the same columns.
         has_own : ndarray of shape (n_graphs,), bool
-            True for a graph with such a category, whose features change.
+            True for a graph with such a category, whose features change. If these graphs are few,
+            which hardly changes a calibration, nothing is forgotten.
         """
-        labels = self.block("label")
-        if labels is None:
+        labels, has_own = self.block("label"), np.zeros(len(batch), dtype=bool)
+        if labels is not None:
+            forgetful, has_own = labels.without_own(batch)
+        if has_own.mean() <= FEW_WITH_OWN:
             return self, np.zeros(len(batch), dtype=bool)
         features = copy.copy(self)
-        forgetful, has_own = labels.without_own(batch)
         features.blocks_ = tuple(forgetful if x is labels else x for x in self.blocks_)
         return features, has_own
 
