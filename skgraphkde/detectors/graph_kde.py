@@ -331,7 +331,7 @@ class GraphKDEDetector(
         An update does not change what `fit` learned: features with their scales and vocabulary,
         weights of the encoder, constants of the distances, bandwidths, and `contamination`, even
         if the parameter was changed since. It costs about as much as scoring the graphs, and while
-        the number of references grows, up to eleven times that. If the
+        the number of references grows, about ten times that. If the
         detector is not fitted, it is fitted to the graphs. Views other than densities are fitted
         to the new references (:meth:`View.updated`).
 

@@ -36,9 +36,9 @@ from skgraphkde.specification import Specification, at_least
 
 __all__ = ["NodeFeatures"]
 
-#: Kinds of features, in the order of their columns.
 # Share of graphs with categories of their own, up to which these count as known.
 FEW_WITH_OWN = 0.05
+#: Kinds of features, in the order of their columns.
 BLOCKS = (LabelBlock, NumberBlock, DegreeBlock, WalkBlock, EdgeBlock)
 KINDS = tuple(block.kind for block in BLOCKS)
 # Default of n_steps.
