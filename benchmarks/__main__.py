@@ -34,6 +34,7 @@ TABLES = (
     "false_alarms",
     "updates",
     "drift",
+    "repetition",
     "erdos_renyi",
     "families",
     "shift",

@@ -44,7 +44,7 @@ class Calibration(Specification):
         """
         if self.copies == "apart":
             return np.arange(len(graphs))
-        canonical_index = isomorphism_classes(_without_coordinates(graphs))
+        canonical_index = first_copies(graphs)
         if self.copies == "together":
             return canonical_index
         n_copies = np.unique(canonical_index, return_counts=True)[1]
@@ -252,12 +252,26 @@ class FittedCalibration:
         return cls(scores, graphs, contamination, n_seen, n_counted, is_comparable, views)
 
 
-def _without_coordinates(graphs: GraphBatch) -> GraphBatch:
-    """Set numbers to 0 that the features ignore as coordinates."""
-    if graphs.attributes is None:
-        return graphs
-    attributes = np.where(is_spatial(graphs), 0.0, np.asarray(graphs.attributes))
-    return graphs.replace(attributes=attributes, schema=graphs.schema)
+def first_copies(graphs: GraphBatch, n_known: int | None = None) -> np.ndarray:
+    """The first graph of which each one is a copy, without coordinates, which features ignore.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+    n_known : int, default=None
+        Number of graphs, the first ones, that say what coordinates are, and how exact numbers are.
+        None: all.
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,), int
+        See :func:`~skgraphkde.graphs.copies.isomorphism_classes`.
+    """
+    if graphs.attributes is not None:
+        are_coordinates = is_spatial(graphs if n_known is None else graphs[:n_known])
+        attributes = np.where(are_coordinates, 0.0, np.asarray(graphs.attributes))
+        graphs = graphs.replace(attributes=attributes, schema=graphs.schema)
+    return isomorphism_classes(graphs, n_known)
 
 
 def fewest_scores(contamination: float) -> int:

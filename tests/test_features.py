@@ -298,3 +298,22 @@ def test_everything_that_is_read_is_used_or_said(name):
     assert detector.model_.features.block("attribute").used.tolist() == [0]
     assert any(x.startswith("numbers") for x in detector.model_.view_names)
     assert detector.predict(batch[:1].replace(attributes=hot, schema=batch.schema)).tolist() == [-1]
+
+
+def test_categories_that_only_one_graph_has_are_unseen():
+    """Against graphs in which they are replaced by a new category."""
+    graphs = [nx.path_graph(4) for _ in range(3)]
+    labels = (["A", "B", "X1", "X2"], ["A", "A", "B", "Y"], ["B", "A", "B", "A"])
+    for graph, of_graph in zip(graphs, labels, strict=True):
+        nx.set_node_attributes(graph, dict(enumerate(of_graph)), "label")
+    batch = read_graphs(graphs)
+    features = NodeFeatures().fit(batch)
+    forgetful, has_own = features.without_own_values(batch)
+    assert has_own.tolist() == [True, True, False]
+    for graph in graphs:
+        for node, label in graph.nodes.data("label"):
+            graph.nodes[node]["label"] = label if label in "AB" else "new"
+    expected = features.transform_batch(read_graphs(graphs)).attributes
+    np.testing.assert_array_equal(forgetful.transform_batch(batch).attributes, expected)
+    without = NodeFeatures(["degree"]).fit(batch)
+    assert without.without_own_values(batch)[0] is without

@@ -149,6 +149,8 @@ class ModelFitter:
             log_densities = density.log_densities(
                 self.featurized, references, own=own, verbose=self.detector.verbose
             )
+        if log_densities is not None:
+            self._leave_out_own_values(log_densities, density, references, own)
         views = list(self.views)
         for i, view in enumerate(views):
             if not isinstance(view, Density):
@@ -165,6 +167,21 @@ class ModelFitter:
         if len(chosen) == n:
             self.model.reference_scores = scores
         return own, self.model.leave_one_out()
+
+    def _leave_out_own_values(
+        self,
+        log_densities: np.ndarray,
+        density: DensityModel,
+        references: EmbeddedGraphs,
+        own: np.ndarray,
+    ) -> None:
+        """Score graphs again, in place, that have categories which no other has."""
+        features, has_own = self.features.without_own_values(self.graphs)
+        some = np.flatnonzero(has_own)
+        if len(some):
+            featurize = features.transform_batch
+            left_out = density.log_densities(self.graphs[some], references, featurize, own[some])
+            log_densities[:, some] = left_out
 
     def _advise(self, own: np.ndarray, log_densities: np.ndarray | None) -> None:
         """Warn if the comparison of all graphs with the references will take more than a minute.

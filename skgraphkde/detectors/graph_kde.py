@@ -50,8 +50,11 @@ from skgraphkde.views import (
 
 __all__ = ["GraphKDEDetector"]
 
-# Streams of random numbers: one selects held-out graphs, one replaces references.
-HELD_OUT_STREAM, RESERVOIR_STREAM = 1, 2
+# Streams of random numbers: for held-out graphs, replaced references, references scored again.
+HELD_OUT_STREAM, RESERVOIR_STREAM, SCORED_AGAIN_STREAM = 1, 2, 3
+# While the number of references grows, scores of earlier graphs become too low. So an update scores
+# so many references again for each new graph, and held-out graphs count if they are among the last.
+SCORED_AGAIN, LAST_HELD_OUT = 10, 0.25
 
 
 def _default_views() -> tuple[View, ...]:
@@ -334,7 +337,8 @@ class GraphKDEDetector(
 
         An update does not change what `fit` learned: features with their scales and vocabulary,
         weights of the encoder, constants of the distances, bandwidths, and `contamination`, even
-        if the parameter was changed since. It costs about as much as scoring the graphs. If the
+        if the parameter was changed since. It costs about as much as scoring the graphs, and while
+        the number of references grows, about ten times that. If the
         detector is not fitted, it is fitted to the graphs. Views other than densities are fitted
         to the new references (:meth:`View.updated`).
 
@@ -373,8 +377,10 @@ class GraphKDEDetector(
 
         With a full window, the references of any two graphs have the same distribution, so that a
         normal graph has a p-value of at most a with a probability of about a. While the number of
-        references grows, old calibration scores are slightly too low and p-values slightly too
-        large: there are fewer false alarms, not more. All this assumes that there is no drift.
+        references grows, earlier scores become too low. Then each new graph makes ten references,
+        drawn at random, be compared again with all others, so that calibration scores are of about
+        a tenth fewer references than new ones; with "split", only the latest quarter of all
+        held-out graphs counts, or as many as after `fit`. All this assumes that there is no drift.
 
         A copy of a reference is ignored if `fit` would ignore it, see `calibration`.
 
@@ -472,37 +478,81 @@ class GraphKDEDetector(
                 for i, number in zip(candidates.tolist(), numbers[candidates].tolist(), strict=True)
             }
             kept = references.after(n_known, rngs, share)
-        is_known = kept < n_known
-        training_scores, weights = model.training_scores, model.learned_weights
-        if training_scores is not None:
-            training_scores = _latest(training_scores, scores[:, joins], most)
-        if weights is not None:
-            new = np.repeat(weights.views[:, np.newaxis], joins.sum(), axis=1)
-            weights = weights._replace(training=_latest(weights.training, new, most))
-        self.model_ = model.updated(
-            kept[is_known], batch[candidates[kept[~is_known] - n_known]], training_scores, weights
-        )
-        self._recalibrate(scores, numbers, joins, most)
+        is_known, left_out = kept < n_known, model.training_scores
+        if left_out is None and self.calibration_.views is None:
+            left_out = self.calibration_.scores[np.newaxis]  # of the only view
+        self.model_ = model.updated(kept[is_known], batch[candidates[kept[~is_known] - n_known]])
+        grows = len(kept) == n_known + len(candidates)
+        if left_out is not None:
+            are_of_references = left_out.shape[1] == n_known
+            left_out = _latest(left_out, scores[:, joins], most)
+            if grows and are_of_references:
+                left_out = self._scored_again(left_out, len(batch))
+            if len(left_out) > 1:
+                weights = model.learned_weights
+                if weights is not None:
+                    new = np.repeat(weights.views[:, np.newaxis], joins.sum(), axis=1)
+                    weights = weights._replace(training=_latest(weights.training, new, most))
+                self.model_ = self.model_.calibrated(left_out, weights)
+        if isinstance(calibration, Split):
+            if grows:
+                n_counted = self.calibration_.n_counted + len(batch)
+                most = LAST_HELD_OUT * calibration.fraction * n_counted
+            scores, numbers = scores[:, ~joins], numbers[~joins]
+        self._recalibrate(scores, left_out, numbers, most)
 
     def _recalibrate(
-        self, scores: np.ndarray, numbers: np.ndarray, joins: np.ndarray, most: float
+        self, scores: np.ndarray, left_out: np.ndarray | None, numbers: np.ndarray, most: float
     ) -> None:
-        """Calibrate with the scores of new references or, with a split, of held-out graphs."""
-        model, old = self.model_, self.calibration_
-        views = old.views
+        """Calibrate with the leave-one-out scores or, with a split, those of held-out graphs.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_views, n_new)
+            Scores of new graphs in each view.
+        left_out : ndarray of shape (n_views, n_scores) or None
+            Leave-one-out scores of all; None with a split and one view.
+        numbers : ndarray of shape (n_new,), int
+            Indices of the new graphs among all graphs seen.
+        most : float
+            Number of scores that are kept, if there were not more.
+        """
+        model, views = self.model_, self.calibration_.views
         if views is not None:
-            scores, numbers = scores[:, ~joins], numbers[~joins]
             views = _latest(views, scores, most)
             calibration_scores = model.as_log_p_values(views).sum(axis=0)
-        elif model.training_scores is not None:
-            calibration_scores = model.leave_one_out()  # with the p-values of new graphs
+        elif left_out is not None and len(left_out) == 1:
+            calibration_scores = left_out[0]
         else:
-            calibration_scores = _latest(old.scores, scores[0], most)
-        graphs = _latest(old.graphs, numbers, most)
+            calibration_scores = model.leave_one_out()  # with the p-values of new graphs
+        graphs = _latest(self.calibration_.graphs, numbers, most)
         self.calibration_ = replace(
-            old, scores=finite(calibration_scores), graphs=graphs, views=views
+            self.calibration_, scores=finite(calibration_scores), graphs=graphs, views=views
         )
         self.calibration_.warn_if_few()
+
+    def _scored_again(self, scores: np.ndarray, n_new: int) -> np.ndarray:
+        """Scores of the references, some of which are compared with all that there are now.
+
+        A graph is the less unusual, the more references there are to compare it with.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_views, n_references)
+            Scores of all references, when there were fewer.
+        n_new : int
+            Number of new graphs.
+
+        Returns
+        -------
+        ndarray of shape (n_views, n_references)
+        """
+        n, scores = scores.shape[1], scores.copy()
+        rng = self._rng(SCORED_AGAIN_STREAM, self.calibration_.n_seen)
+        some = np.sort(rng.permutation(n)[: SCORED_AGAIN * n_new])
+        model = self._model  # on the device of the computations
+        scores[:, some] = model.left_out_scores(some)
+        return finite(scores.T).T
 
     def _rng(self, purpose: int, number: int) -> np.random.Generator:
         """Generator for one graph, which depends on its index alone and not on its batch."""

@@ -128,4 +128,7 @@ def learned(
         surprises[is_anomaly],
     )
     views = [view for view, kept in zip(model.views, is_kept, strict=True) if kept]
-    return model.with_views([*views, confirmed], scores, weights)
+    result = model.calibrated(scores, weights, [*views, confirmed])
+    if model.reference_scores is not None:
+        result.reference_scores = scores
+    return result

@@ -257,13 +257,7 @@ class GraphModel:
         log_p_values = np.array([of_view(view_scores) for of_view, view_scores in pairs])
         return self.view_weights[:, np.newaxis] * log_p_values
 
-    def updated(
-        self,
-        kept: np.ndarray,
-        graphs: GraphBatch,
-        training_scores: np.ndarray | None,
-        learned_weights: LearnedWeights | None,
-    ) -> GraphModel:
+    def updated(self, kept: np.ndarray, graphs: GraphBatch) -> GraphModel:
         """Copy of the model with other references; only new references are embedded.
 
         Parameters
@@ -272,14 +266,11 @@ class GraphModel:
             Indices of the references to keep, ascending.
         graphs : GraphBatch
             New references, which follow the kept ones.
-        training_scores : ndarray of shape (n_views, n_scores) or None
-            Scores that determine the p-values of several views.
-        learned_weights : LearnedWeights or None
-            With the weights of the training graphs that have these scores.
 
         Returns
         -------
         GraphModel
+            Without training scores, see :meth:`calibrated`.
         """
         references, views = self._references, self.views
         if len(graphs):
@@ -291,48 +282,55 @@ class GraphModel:
             joined = joined_references(references.graphs, graphs)
             views = tuple(x if isinstance(x, Density) else x.updated(joined) for x in views)
             references = EmbeddedGraphs(joined, measures)
-        return GraphModel(
-            self.features,
-            self._density,
-            references,
-            views,
-            training_scores,
-            self.device,
-            learned_weights,
-        )
+        return GraphModel(self.features, self._density, references, views, device=self.device)
 
-    def with_views(
+    def calibrated(
         self,
-        views: Sequence[View],
         training_scores: np.ndarray,
-        learned_weights: LearnedWeights,
+        learned_weights: LearnedWeights | None = None,
+        views: Sequence[View] | None = None,
     ) -> GraphModel:
-        """Copy of the model with other views, of the same references and densities.
+        """Copy of the model with other scores, which determine the p-values of several views.
 
         Parameters
         ----------
-        views : sequence of View
-            Fitted views, with the densities of this model.
-        training_scores : ndarray of shape (n_views, n_training_graphs)
-            Leave-one-out scores of the training graphs.
-        learned_weights : LearnedWeights
+        training_scores : ndarray of shape (n_views, n_scores)
+        learned_weights : LearnedWeights, default=None
+        views : sequence of View, default=None
+            Fitted views, with the densities of this model. None keeps the views.
 
         Returns
         -------
         GraphModel
         """
-        model = GraphModel(
+        return GraphModel(
             self.features,
             self._density,
             self._references,
-            views,
+            self.views if views is None else views,
             training_scores,
             self.device,
             learned_weights,
         )
-        if self.reference_scores is not None:
-            model.reference_scores = training_scores
-        return model
+
+    def left_out_scores(self, some: np.ndarray) -> np.ndarray:
+        """Scores of some references in each view, each compared with the others.
+
+        Parameters
+        ----------
+        some : ndarray of int
+            Indices of references.
+
+        Returns
+        -------
+        ndarray of shape (n_views, len(some))
+        """
+        features, has_own = self.features.without_own_values(self.references)
+        if not has_own.any():
+            return self.view_scores(self._references[some], own=some)
+        graphs, featurize = self.references[some], features.transform_batch
+        log_densities = self._density.log_densities(graphs, self._references, featurize, some)
+        return self.view_scores(graphs, own=some, log_densities=log_densities)
 
     def leave_one_out_log_p_values(self) -> np.ndarray:
         """Log p-values of the training graphs in each view, times the weight of the view.

@@ -121,6 +121,35 @@ class LabelBlock(Block):
                 _add_signs(codes[known], self.weights[codes[known]], known, columns)
         return columns
 
+    def without_own(self, batch: GraphBatch) -> tuple[LabelBlock, np.ndarray]:
+        """Forget the values that only one graph has, each of which is unseen for all others.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+
+        Returns
+        -------
+        block : LabelBlock
+            With the same columns, of which those of these values are zero.
+        has_own : ndarray of shape (n_graphs,), bool
+            True for a graph with such a value.
+        """
+        codes, n = np.concatenate(list(self._codes(batch))), len(batch)
+        is_known = codes >= 0
+        graph = np.tile(batch.graph_of_node, len(self.vocabularies))[is_known]
+        value, graph = np.divmod(np.unique(codes[is_known] * n + graph), n)
+        is_own = np.bincount(value, minlength=sum(map(len, self.vocabularies))) == 1
+        has_own = np.zeros(n, dtype=bool)
+        has_own[graph[is_own[value]]] = True
+        own = iter(is_own.tolist())
+        # Objects that equal no value are in the places of those that are forgotten.
+        vocabularies = tuple(
+            tuple(object() if next(own) else value for value in values)
+            for values in self.vocabularies
+        )
+        return replace(self, vocabularies=vocabularies), has_own
+
     def _codes(self, batch: GraphBatch) -> Iterator[np.ndarray]:
         """Generate for each category the column of each node's value; -1 for an unseen value."""
         first = 0

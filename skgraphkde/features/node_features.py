@@ -6,6 +6,7 @@ precede any estimator of graphs in a pipeline.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -35,6 +36,8 @@ from skgraphkde.specification import Specification, at_least
 
 __all__ = ["NodeFeatures"]
 
+# Share of graphs with categories of their own, up to which these count as known.
+FEW_WITH_OWN = 0.05
 #: Kinds of features, in the order of their columns.
 BLOCKS = (LabelBlock, NumberBlock, DegreeBlock, WalkBlock, EdgeBlock)
 KINDS = tuple(block.kind for block in BLOCKS)
@@ -255,6 +258,32 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             edge_label_names=groups.names if has_groups else (),
             schema=replace(featurized.schema, edge_categories=(name,) if has_groups else ()),
         )
+
+    def without_own_values(self, batch: GraphBatch) -> tuple[NodeFeatures, np.ndarray]:
+        """Forget the categories of nodes that only one graph has.
+
+        They are unseen if that graph is left out, as those of a new graph are.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+
+        Returns
+        -------
+        features : NodeFeatures
+            With the same columns.
+        has_own : ndarray of shape (n_graphs,), bool
+            True for a graph with such a category, whose features change. If these graphs are few,
+            which hardly changes a calibration, nothing is forgotten.
+        """
+        labels, has_own = self.block("label"), np.zeros(len(batch), dtype=bool)
+        if labels is not None:
+            forgetful, has_own = labels.without_own(batch)
+        if has_own.mean() <= FEW_WITH_OWN:
+            return self, np.zeros(len(batch), dtype=bool)
+        features = copy.copy(self)
+        features.blocks_ = tuple(forgetful if x is labels else x for x in self.blocks_)
+        return features, has_own
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the features, in the order of the columns.

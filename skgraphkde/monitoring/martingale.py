@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,12 +62,15 @@ class OnlinePValues:
         self.scores: list[float] = list(map(float, scores))
         self._sorted = sorted([*calibration.tolist(), *self.scores])
 
-    def rank(self, scores: np.ndarray) -> np.ndarray:
+    def rank(self, scores: np.ndarray, alike: Sequence[np.ndarray] | None = None) -> np.ndarray:
         """Rank new scores, and add them to the scores before.
 
         Parameters
         ----------
         scores : ndarray of shape (n_graphs,)
+        alike : sequence of ndarray, default=None
+            For each graph, the calibration scores that count as equal to its own. None: no others
+            than equal ones.
 
         Returns
         -------
@@ -81,6 +85,10 @@ class OnlinePValues:
         for i, (score, margin) in enumerate(zip(scores.tolist(), margins, strict=True)):
             lower = bisect_left(self._sorted, score - margin)
             equal = bisect_right(self._sorted, score + margin) - lower
+            if alike is not None:
+                is_lower, is_higher = alike[i] < score - margin, alike[i] > score + margin
+                lower -= int(is_lower.sum())
+                equal += int(is_lower.sum() + is_higher.sum())
             p_values[i] = (lower + uniform[i] * (1 + equal)) / (len(self._sorted) + 1)
             insort(self._sorted, score)
             self.scores.append(score)

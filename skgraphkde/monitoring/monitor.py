@@ -13,8 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
+from skgraphkde.calibration import first_copies
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.monitoring.martingale import OnlinePValues, ShiryaevRoberts
 from skgraphkde.monitoring.window import SHORTEST_WINDOW, WindowTest
 
@@ -98,8 +100,9 @@ class DriftMonitor:
       last test times the rate. After an alarm it waits for a window of new graphs.
 
     The bound is exact for graphs that were set aside (``calibration="split"``), and approximate
-    with "loo". For the MMD it is approximate as far as features and encoder were fitted to the
-    references, or the references were not drawn uniformly.
+    with "loo", where a graph counts as equal to the training graphs of which it is a copy. For the
+    MMD it is approximate as far as features and encoder were fitted to the references, or the
+    references were not drawn uniformly.
 
     References
     ----------
@@ -184,7 +187,7 @@ class DriftMonitor:
         scores = self.detector.score_samples(batch)
         rows = None if self._test is None else self._test.describe(batch)
         n_before = self.n_graphs_
-        p_values = self._ranks.rank(scores)
+        p_values = self._ranks.rank(scores, self._scores_of_copies(batch))
         statistic, sounded = self._evidence.update(p_values)
         alarms = [Alarm("martingale", *alarm) for alarm in sounded]
         mmd_p_values = np.ones(len(scores))
@@ -203,6 +206,20 @@ class DriftMonitor:
             "alarm": [" and ".join(names) for names in tests],
         }
         return pd.DataFrame(columns, index=pd.RangeIndex(n_before, self.n_graphs_))
+
+    def _scores_of_copies(self, graphs: GraphBatch) -> list[np.ndarray] | None:
+        """Calibration scores of the copies of each graph; None if they left no graph out.
+
+        A training graph was compared with the others. Left out, a new copy of it would be compared
+        with the same graphs, and have the same score.
+        """
+        calibration = self.detector.calibration_
+        known = getattr(getattr(self.detector, "model_", None), "references", None)
+        if calibration.views is not None or known is None or len(known) != len(calibration.scores):
+            return None
+        first = first_copies(GraphBatch.concatenate([known, graphs]), len(known))
+        of_known, of_graphs = np.split(first, [len(known)])
+        return [calibration.scores[of_known == kind] for kind in of_graphs]
 
     # -- state -------------------------------------------------------------------------------------
 

@@ -202,7 +202,9 @@ class Vocabulary:
         """Color of each node by its label, or by its degree, shape (n_nodes,)."""
         codes = graphs.degrees
         if self.by_label:
-            codes = codes_in(graphs.label_names, self.labels)[graphs.labels]  # -1 is a new label
+            codes = codes_in(graphs.label_names, self.labels)
+            # New labels differ from each other, as those do that only a graph left out has.
+            codes = np.where(codes < 0, -1 - np.arange(len(codes)), codes)[graphs.labels]
         return hash64(codes.astype(np.uint64))
 
     def node_kinds(self, graphs: GraphBatch) -> np.ndarray:

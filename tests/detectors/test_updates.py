@@ -202,6 +202,25 @@ def test_without_references_all_graphs_stay():
     assert len(detector.calibration_scores_) == 80
 
 
+@pytest.mark.parametrize("params", [{}, ONE_VIEW], ids=["defaults", "one view"])
+def test_while_references_grow_they_are_compared_with_all_others(params):
+    """Eight new graphs are enough for all of 80: scores as if the model were calibrated anew."""
+    detector = updated(made(**params), 40)
+    model = detector.model_
+    expected = model.view_scores(GRAPHS, own=np.arange(80))
+    actual = model.training_scores
+    if actual is None:
+        actual = detector.calibration_scores_[np.newaxis]
+    np.testing.assert_allclose(actual, expected, rtol=1e-8)
+
+
+def test_held_out_graphs_of_few_references_do_not_count():
+    detector = updated(made(calibration=Split(0.4)), 30)
+    graphs = detector.calibration_graphs_
+    assert len(graphs) == 12  # as many as after fit
+    assert graphs[0] >= 30
+
+
 # -- what is promised ------------------------------------------------------------------------------
 
 
@@ -223,6 +242,20 @@ def test_p_values_stay_valid(calibration):
     error = np.std(rates, axis=0, ddof=1) / 9**0.5
     assert (np.mean(rates, axis=0) <= levels + 2 * error).all()
     assert (np.mean(rates, axis=0) >= levels - 0.15).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calibration", [LeaveOneOut("apart"), Split(0.4, copies="apart")], ids=str)
+def test_p_values_of_a_source_of_forty_kinds(calibration):
+    """After 50 updates that keep all references; none was below 0.1 with scores of the arrival."""
+    rates = []
+    for seed in range(4):
+        rng = np.random.RandomState(seed)
+        kinds = read_graphs(random_graphs(40, seed=seed, max_nodes=14))
+        detector = made(calibration=calibration)
+        detector = updated(detector, 50, kinds[rng.randint(40, size=200)], part=3)
+        rates.append((detector.p_values(kinds[rng.randint(40, size=400)]) <= 0.1).mean())
+    assert 0.03 <= np.mean(rates) <= 0.14
 
 
 def test_ten_updates_agree_with_a_refit():

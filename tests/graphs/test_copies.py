@@ -56,21 +56,58 @@ def test_data_of_nodes_and_edges_tell_graphs_apart():
     assert isomorphism_classes(read_graphs(graphs)).tolist() == [0, 1, 2, 3, 4, 0]
 
 
-def test_copies_with_fewer_digits():
-    """Single precision, or three digits of a file, in numbers of nodes and edges, and weights."""
+DIGITS = {"single precision": np.float32} | {
+    f"{n} digits": (lambda x, n=n: float(f"{x:.{n}g}")) for n in (3, 4, 5)
+}
+
+
+@pytest.mark.parametrize("n_nodes", [12, 40])
+@pytest.mark.parametrize("rounded", DIGITS.values(), ids=DIGITS)
+def test_copies_with_fewer_digits(n_nodes, rounded):
+    """Wherever the numbers lie: of nodes and edges, weights, and heavy tails."""
     rng = np.random.RandomState(0)
-    graphs = [nx.gnp_random_graph(8, 0.5, seed=seed) for seed in range(30)]
+    graphs = [nx.gnp_random_graph(n_nodes, 0.3, seed=seed) for seed in range(30)]
     copies = [graph.copy() for graph in graphs]
     for graph, copy in zip(graphs, copies, strict=True):
         for elements, same in ((graph.nodes, copy.nodes), (graph.edges, copy.edges)):
             for key in elements:
-                x, w = rng.standard_normal(2), float(1 + rng.rand())
-                elements[key].update(x=x, w=w)
-                same[key].update(x=x.astype(np.float32), w=round(w, 6))
-    schema = GraphSchema(edge_weight="w", node_numbers="x")
-    first = isomorphism_classes(read_graphs(graphs + copies, schema=schema))
-    assert (first == [*range(30), *range(30)]).mean() > 0.9  # some are at a boundary
-    assert len(np.unique(first[:30])) == 30
+                numbers = {"x": rng.standard_normal(), "y": rng.standard_cauchy(), "w": rng.rand()}
+                elements[key].update(numbers)
+                same[key].update({name: float(rounded(x)) for name, x in numbers.items()})
+    schema = GraphSchema(edge_weight="w", node_numbers=("x", "y"), edge_numbers=("x", "y"))
+    batch = read_graphs(graphs + copies, schema=schema)
+    batch = GraphBatch.concatenate([batch[:30], permuted(batch[30:], 0)])
+    assert isomorphism_classes(batch).tolist() == [*range(30), *range(30)]
+
+
+def test_one_other_number_makes_another_graph():
+    rng = np.random.RandomState(0)
+    graph = nx.cycle_graph(60)
+    for node in graph:
+        graph.nodes[node]["x"] = rng.standard_cauchy(5)
+    other, exchanged = graph.copy(), graph.copy()
+    other.nodes[7]["x"] = graph.nodes[7]["x"] + [0, 0, 0.1, 0, 0]
+    for node, source in ((7, 8), (8, 7)):
+        exchanged.nodes[node]["x"] = graph.nodes[source]["x"]
+    graphs = read_graphs([graph, other, exchanged, graph])
+    assert isomorphism_classes(graphs).tolist() == [0, 1, 2, 0]
+
+
+def test_the_class_of_a_known_graph_does_not_depend_on_the_rest():
+    rng = np.random.RandomState(0)
+    known = [nx.empty_graph(1) for _ in range(30)]
+    new = [nx.empty_graph(1) for _ in range(200)]
+    for graph in known + new:
+        graph.nodes[0]["x"] = [rng.standard_cauchy()]
+    known, new = read_graphs(known), read_graphs(new)
+
+    def classes(graphs):
+        first = isomorphism_classes(GraphBatch.concatenate([known, graphs]), len(known))[30:]
+        return np.where(first < 30, first, -1)
+
+    expected = [classes(new[i : i + 1])[0] for i in range(len(new))]
+    assert classes(new).tolist() == expected
+    assert len(set(expected)) > 5
 
 
 def test_walks_tell_regular_graphs_apart():

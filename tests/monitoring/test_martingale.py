@@ -120,3 +120,15 @@ def test_p_values_of_exchangeable_scores_are_independent_and_uniform(rounded):
     assert kstest(drawn[:, ::20].ravel(), "uniform").pvalue > 0.01
     assert 0.75 < drawn.mean(axis=1).var() * 12 * 200 < 1.3
     assert abs(np.corrcoef(drawn[:, :-1].ravel(), drawn[:, 1:].ravel())[0, 1]) < 0.02
+
+
+def test_scores_of_copies_count_as_equal():
+    """Against ranks among calibration scores in which those of the copies are replaced."""
+    calibration = np.array([-3.0, -2.0, -1.0, -1.0, 0.5, 2.0])
+    scores = np.array([-0.9, 0.0, -5.0])
+    alike = [calibration[2:4], calibration[4:], calibration[:0]]
+    actual = OnlinePValues(calibration, 0).rank(scores, alike)
+    for i, (score, of_copies) in enumerate(zip(scores, alike, strict=True)):
+        replaced = np.where(np.isin(calibration, of_copies), score, calibration)
+        [expected] = OnlinePValues(replaced, 0, scores[:i]).rank(np.array([score]))
+        assert actual[i] == expected

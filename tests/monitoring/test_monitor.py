@@ -181,3 +181,18 @@ def test_a_state_from_before_an_update_without_new_calibration_scores():
     while np.array_equal(before, detector.partial_fit(worlds(1, 1)).calibration_scores_):
         with pytest.raises(ValueError, match="another detector"):
             DriftMonitor.from_dict(detector, state)
+
+
+@pytest.mark.parametrize("views", ["auto", "density"])
+def test_a_source_that_repeats_a_graph_is_no_change(views):
+    """A new copy has one copy more to be compared with than a training graph that is left out."""
+    n_alarms, p_values, detector = 0, [], GraphKDEDetector(views=views)
+    for seed in range(4):
+        rng, [repeated, *others] = np.random.RandomState(seed), worlds(301, seed)
+        drawn = [repeated if rng.rand() < 0.5 else x for x in others]
+        monitor = DriftMonitor(detector.fit(drawn[:100]), window=None, random_state=seed)
+        table = monitor.update(drawn[100:])
+        n_alarms += len(monitor.alarms_)
+        p_values += table["p_value"][[x is repeated for x in drawn[100:]]].tolist()
+    assert n_alarms <= 1  # of 800 graphs; it was four or more
+    np.testing.assert_allclose(np.mean(p_values), 0.75, atol=0.06)  # those above the median

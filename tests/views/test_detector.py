@@ -1,5 +1,7 @@
 """Several views in one detector: how they are joined, and that all else works as with one."""
 
+import warnings
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -288,3 +290,30 @@ def test_several_views_of_novelty():
     assert max(x.max() for x in novel_nodes(detector, NEW)) <= 2
     surprises = view_surprises(detector, NEW)
     assert surprises.shape[1] == len(set(surprises)) == 3
+
+
+RARER = 1 / np.arange(1, 301) / (1 / np.arange(1, 301)).sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "labels"),
+    [
+        (20, lambda rng: 5 * rng.randint(20) + rng.randint(5, size=10)),  # topics of five words
+        (40, lambda rng: rng.choice(300, size=10, p=RARER)),
+    ],
+    ids=["topics", "rare words"],
+)
+def test_false_alarms_where_labels_nearly_say_which_graph_it_is(n, labels):
+    """36% and 19% are flagged, if the density knows the labels of a graph that is left out."""
+    rates = []
+    for seed in range(20):
+        rng = np.random.RandomState(seed)
+        graphs = [nx.connected_watts_strogatz_graph(10, 4, 0.3, seed=rng) for _ in range(n + 40)]
+        for graph in graphs:
+            nx.set_node_attributes(graph, dict(enumerate(map(str, labels(rng)))), "label")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            detector = GraphKDEDetector(schema=GraphSchema(node_categories="label"))
+            rates.append((detector.fit(graphs[:n]).predict(graphs[n:]) == -1).mean())
+    assert 0.03 <= np.mean(rates) <= 0.14

@@ -95,3 +95,18 @@ def test_copies_are_most_similar():
     references, own = read_graphs(graphs), np.full(20, -1)
     assert (Tanimoto().fit(references).scores(references, own) == 1).all()
     assert (Neighbors(1).fit(references).scores(references, own) == 0).all()
+
+
+@pytest.mark.parametrize("view", [Tanimoto(2), Neighbors(2, 2)])
+def test_labels_of_its_own_are_those_of_a_new_graph(view):
+    """A reference is scored as if it were none: its labels differ from each other, known or not."""
+    graphs = random_graphs(8, seed=0)
+    for i, graph in enumerate(graphs):
+        names = {node: f"{i}.{node}" for node in graph if node % 3}
+        nx.set_node_attributes(graph, names, "label")
+    batch = read_graphs(graphs)
+    known = view.fit(batch).scores(batch, np.arange(8))
+    for i in range(8):
+        others = read_graphs(graphs[:i] + graphs[i + 1 :])
+        [expected] = view.fit(others).scores(read_graphs(graphs[i : i + 1]), np.array([-1]))
+        assert known[i] == pytest.approx(expected, abs=1e-12)
