@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 if any(importlib.util.find_spec(package) is None for package in ("pandas", "tabulate")):
     pytest.skip("the benchmarks are not installed", allow_module_level=True)
 
+import skgraphkde
 from benchmarks import __main__ as command_line
 from benchmarks import harness, render
 from skgraphkde import (
@@ -172,9 +173,18 @@ def test_equal_settings_are_written_the_same(short, long):
     assert (texts[0] == settings_of(estimator)) == (not short)
 
 
+def test_parameters_that_came_later_are_named_if_they_change_something():
+    text = settings_of(GraphKDEDetector(encoder=GCN(out_dim=8, last_relu=True)))
+    assert "out_dim=8" in text
+    assert "last_relu" not in text
+    for name, added in harness.ADDED.items():
+        defaults = getattr(skgraphkde, name)().get_params(deep=False)
+        assert added == {parameter: defaults[parameter] for parameter in added}
+
+
 def test_other_defaults_are_other_settings(monkeypatch):
     before = settings_of(GraphKDEDetector(encoder="gcn"))
-    monkeypatch.setattr(GCN.__init__, "__defaults__", (64, 2, 0.2, True, "auto"))
+    monkeypatch.setattr(GCN.__init__, "__defaults__", (64, 2, 0.2, True, "auto", None, True))
     assert "hidden_dim=64" in settings_of(GraphKDEDetector(encoder="gcn"))
     assert settings_of(GraphKDEDetector(encoder="gcn")) != before
 
