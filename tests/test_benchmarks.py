@@ -24,7 +24,7 @@ if any(importlib.util.find_spec(package) is None for package in ("pandas", "tabu
 
 import skgraphkde
 from benchmarks import __main__ as command_line
-from benchmarks import harness, render
+from benchmarks import harness, paper_protocol, render
 from skgraphkde import (
     GCN,
     MMD,
@@ -32,6 +32,7 @@ from skgraphkde import (
     Density,
     GraphKDEDetector,
     Neighbors,
+    NodeFeatures,
     Novelty,
     Numbers,
     Split,
@@ -419,3 +420,40 @@ def shell(arguments):
     )
     assert result.returncode == 0, result.stderr
     return result.stdout
+
+
+# -- the paper's protocol --------------------------------------------------------------------------
+
+DEGREES = NodeFeatures(("degree",))
+
+
+def test_recorded_scores_are_those_of_the_detector():
+    train, test = (load_mutag().graphs[part] for part in (slice(30), slice(30, 50)))
+    training = Contrastive(4, learning_rate=0.1)
+    settings = paper_settings(features=DEGREES, encoder=GCN(8), training=training)
+    detector = GraphKDEDetector(**settings, random_state=0)
+    recorded = paper_protocol.scores_by_epoch(detector, train, test)
+    assert len(recorded) == 5
+    kept = int(np.argmin(detector.history_["validation_loss"]))
+    np.testing.assert_allclose(recorded[kept], detector.score_samples(test), rtol=1e-3)
+    assert not np.allclose(recorded[0], recorded[4], rtol=1e-3)
+    alone = GraphKDEDetector(**settings, random_state=0).fit(train)
+    np.testing.assert_array_equal(detector.score_samples(test), alone.score_samples(test))
+
+
+@pytest.mark.parametrize(
+    ("losses", "epoch"), [([3, 1, 2, 1, 1, 0], 1), ([1, 2, 2, 2], 0), ([3, 2, 1, 0, -1, -2], 5)]
+)
+def test_the_epoch_at_which_the_package_stops(losses, epoch):
+    """As in the test of the trainer."""
+    assert paper_protocol.stopped_at(losses, patience=3) == epoch
+
+
+def test_the_random_split_has_all_anomalies_in_its_test(monkeypatch):
+    data = load_mutag()
+    monkeypatch.setattr(paper_protocol, "load", lambda dataset: data)
+    train, test, y = paper_protocol.random_split("MUTAG", 0)
+    assert len(train) == 100
+    assert (len(test), (y == -1).sum()) == (88, 63)
+    first = paper_protocol.random_split("MUTAG", 1)[0].n_nodes_per_graph
+    assert first.tolist() != train.n_nodes_per_graph.tolist()
