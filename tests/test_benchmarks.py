@@ -435,8 +435,9 @@ def test_recorded_scores_are_those_of_the_detector():
     recorded = paper_protocol.scores_by_epoch(detector, train, test)
     assert len(recorded) == 5
     kept = int(np.argmin(detector.history_["validation_loss"]))
-    np.testing.assert_allclose(recorded[kept], detector.score_samples(test), rtol=1e-3)
-    assert not np.allclose(recorded[0], recorded[4], rtol=1e-3)
+    # In single precision the distance between equal graphs is 1e-3 or so, and h = 0.01 sees it.
+    np.testing.assert_allclose(recorded[kept], detector.score_samples(test), atol=0.01)
+    assert np.abs(recorded[0] - recorded[4]).max() > 0.05
     alone = GraphKDEDetector(**settings, random_state=0).fit(train)
     np.testing.assert_array_equal(detector.score_samples(test), alone.score_samples(test))
 
