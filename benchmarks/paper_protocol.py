@@ -16,7 +16,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from benchmarks import protocol
 from benchmarks.peers.ocgtl import OCGTL
 from benchmarks.peers.signet import SIGNET
-from benchmarks.protocol import DATASETS, load
+from benchmarks.protocol import DATASETS, OTHER, load
 from benchmarks.render import markdown, mean_std, read_paper
 from skgraphkde import GraphKDEDetector, NodeFeatures, paper_settings
 from skgraphkde.learned import trainer
@@ -79,13 +79,14 @@ EPOCHS = {
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-    """The two settings in both splits, then their parts, then the peers."""
+    """The two settings in both splits, the other class, parts of the settings, and peers."""
     names = datasets or SETS
     few = [name for name in names if name in FEW]
     both, folds = ("text", "released"), range(n_folds)
     cells = [(x, split, name, i) for i in folds for name in names for x in both for split in SPLITS]
     if "MUTAG" in names:  # small enough to see what a random split is worth
         cells += [(x, "random", "MUTAG", n_folds + i) for i in folds for x in both]
+    cells += [(x, "random", name + OTHER, i) for i in folds for name in names for x in both]
     steps = [(x, name) for name in few for x in STEPS if x != "features" or name in FEATURES]
     cells += [(x, "folds", name, i) for i in folds for x, name in steps]
     cells += [(peer, "random", name, i) for i in folds for name in few for peer in PEERS]
@@ -112,7 +113,7 @@ def estimator(settings: str, split: str, dataset: str, fold: int) -> Any:
 
 
 def _released(dataset: str) -> GraphKDEDetector:
-    features = NodeFeatures(FEATURES.get(dataset, ("label",)))
+    features = NodeFeatures(FEATURES.get(dataset.removesuffix(OTHER), ("label",)))
     return GraphKDEDetector(**paper_settings(code="released", features=features))
 
 
@@ -141,10 +142,11 @@ def measure(estimator: Any, settings: str, split: str, dataset: str, fold: int) 
 
 def random_split(dataset: str, seed: int) -> tuple[Any, Any, np.ndarray]:
     """Training graphs, test graphs and targets of the test graphs, as in the released code."""
-    data = load(dataset)
-    is_normal = data.target == 1
-    if dataset in NORMAL:
-        is_normal = data.classes == NORMAL[dataset]
+    name = dataset.removesuffix(OTHER)
+    data = load(name)
+    is_normal = data.classes == NORMAL[name] if name in NORMAL else data.target == 1
+    if dataset != name:
+        is_normal = ~is_normal
     normal = np.random.RandomState(seed).permutation(np.flatnonzero(is_normal))
     train, rest = np.split(normal, [int(0.8 * len(normal))])
     test = np.sort(np.concatenate([rest, np.flatnonzero(~is_normal)]))
