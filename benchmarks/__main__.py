@@ -17,6 +17,7 @@ from benchmarks.protocol import DATASETS, N_FOLDS
 
 TABLES = (
     "detection",
+    "paper_protocol",
     "unchosen",
     "elsewhere",
     "typed",

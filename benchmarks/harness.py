@@ -41,6 +41,13 @@ RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("skgraphkde", "torch", "numpy", "scikit-learn", "grakel")
 # Parameters that change no result.
 IGNORED = ("checkpoint", "n_jobs", "verbose")
+# Parameters that are newer than rows: with these values everything is as before, and the settings
+# of a row do not name them.
+ADDED: dict[str, dict[str, Any]] = {
+    "GCN": {"out_dim": None, "last_relu": True},
+    "Contrastive": {"loss": "ratio", "schedule": "cosine", "weight_decay": 0.0},
+    "SpectralEdges": {"self_loops": False},
+}
 
 Cell = dict[str, Any]
 
@@ -106,8 +113,9 @@ def settings(table: ModuleType, cell: Cell) -> str:
 def parameters(estimator: BaseEstimator) -> Cell:
     """The parameters that can change a result, with objects in place of strings short for them."""
     expanded = getattr(estimator, "specification", partial(getattr, estimator))
-    names = estimator.get_params(deep=False)
-    return {name: expanded(name) for name in names if name not in IGNORED}
+    added = ADDED.get(type(estimator).__name__, {})
+    values = {x: expanded(x) for x in estimator.get_params(deep=False) if x not in IGNORED}
+    return {x: value for x, value in values.items() if x not in added or value != added[x]}
 
 
 def text(value: Any) -> str:

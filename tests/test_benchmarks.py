@@ -22,8 +22,9 @@ from threadpoolctl import threadpool_limits
 if any(importlib.util.find_spec(package) is None for package in ("pandas", "tabulate")):
     pytest.skip("the benchmarks are not installed", allow_module_level=True)
 
+import skgraphkde
 from benchmarks import __main__ as command_line
-from benchmarks import harness, render
+from benchmarks import harness, paper_protocol, render
 from skgraphkde import (
     GCN,
     MMD,
@@ -31,6 +32,7 @@ from skgraphkde import (
     Density,
     GraphKDEDetector,
     Neighbors,
+    NodeFeatures,
     Novelty,
     Numbers,
     Split,
@@ -172,9 +174,18 @@ def test_equal_settings_are_written_the_same(short, long):
     assert (texts[0] == settings_of(estimator)) == (not short)
 
 
+def test_parameters_that_came_later_are_named_if_they_change_something():
+    text = settings_of(GraphKDEDetector(encoder=GCN(out_dim=8, last_relu=True)))
+    assert "out_dim=8" in text
+    assert "last_relu" not in text
+    for name, added in harness.ADDED.items():
+        defaults = getattr(skgraphkde, name)().get_params(deep=False)
+        assert added == {parameter: defaults[parameter] for parameter in added}
+
+
 def test_other_defaults_are_other_settings(monkeypatch):
     before = settings_of(GraphKDEDetector(encoder="gcn"))
-    monkeypatch.setattr(GCN.__init__, "__defaults__", (64, 2, 0.2, True, "auto"))
+    monkeypatch.setattr(GCN.__init__, "__defaults__", (64, 2, 0.2, True, "auto", None, True))
     assert "hidden_dim=64" in settings_of(GraphKDEDetector(encoder="gcn"))
     assert settings_of(GraphKDEDetector(encoder="gcn")) != before
 
@@ -409,3 +420,41 @@ def shell(arguments):
     )
     assert result.returncode == 0, result.stderr
     return result.stdout
+
+
+# -- the paper's protocol --------------------------------------------------------------------------
+
+DEGREES = NodeFeatures(("degree",))
+
+
+def test_recorded_scores_are_those_of_the_detector():
+    train, test = (load_mutag().graphs[part] for part in (slice(30), slice(30, 50)))
+    training = Contrastive(4, learning_rate=0.1)
+    settings = paper_settings(features=DEGREES, encoder=GCN(8), training=training)
+    detector = GraphKDEDetector(**settings, random_state=0)
+    recorded = paper_protocol.scores_by_epoch(detector, train, test)
+    assert len(recorded) == 5
+    kept = int(np.argmin(detector.history_["validation_loss"]))
+    # In single precision the distance between equal graphs is 1e-3 or so, and h = 0.01 sees it.
+    np.testing.assert_allclose(recorded[kept], detector.score_samples(test), atol=0.01)
+    assert np.abs(recorded[0] - recorded[4]).max() > 0.05
+    alone = GraphKDEDetector(**settings, random_state=0).fit(train)
+    np.testing.assert_array_equal(detector.score_samples(test), alone.score_samples(test))
+
+
+@pytest.mark.parametrize(
+    ("losses", "epoch"), [([3, 1, 2, 1, 1, 0], 1), ([1, 2, 2, 2], 0), ([3, 2, 1, 0, -1, -2], 5)]
+)
+def test_the_epoch_at_which_the_package_stops(losses, epoch):
+    """As in the test of the trainer."""
+    assert paper_protocol.stopped_at(losses, patience=3) == epoch
+
+
+def test_the_random_split_has_all_anomalies_in_its_test(monkeypatch):
+    data = load_mutag()
+    monkeypatch.setattr(paper_protocol, "load", lambda dataset: data)
+    train, test, y = paper_protocol.random_split("MUTAG", 0)
+    assert len(train) == 100
+    assert (len(test), (y == -1).sum()) == (88, 63)
+    first = paper_protocol.random_split("MUTAG", 1)[0].n_nodes_per_graph
+    assert first.tolist() != train.n_nodes_per_graph.tolist()

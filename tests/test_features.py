@@ -115,6 +115,17 @@ def test_attributes_are_standardized_on_the_training_nodes():
     np.testing.assert_allclose(X, (raw_test - raw.mean(0)) / raw.std(0), rtol=1e-12)
 
 
+def test_raw_attributes_and_a_constant():
+    train, test = random_graphs(9, n_attributes=3), random_graphs(4, seed=1, n_attributes=3)
+    features = NodeFeatures(("constant", "raw_attribute")).fit(train)
+    X = features.transform(test).attributes
+    np.testing.assert_array_equal(X[:, :3], read_graphs(test).attributes)
+    np.testing.assert_array_equal(X[:, 3], 1)
+    assert features.kinds_ == ("raw_attribute", "constant")
+    with pytest.raises(ValueError, match="fit saw 3 node attributes; these graphs have none"):
+        features.transform(random_graphs(2))
+
+
 def in_space(seed, stretch=1.0):
     """A chain of 12 nodes that walks through the plane, and a property that it does not know."""
     rng = np.random.RandomState(seed)

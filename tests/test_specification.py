@@ -415,6 +415,11 @@ def test_paper_settings_are_fresh_objects():
             assert two[name] is not part
     one["encoder"].hidden_dim = 3
     assert paper_settings()["encoder"].hidden_dim == 128
+    released = paper_settings(code="released")
+    assert released["encoder"].out_dim == 16
+    assert released["training"].specification("twins").edges.self_loops
+    with pytest.raises(ValueError, match=r"code must be 'text' or 'released'\. Got 'mine'"):
+        paper_settings(code="mine")
     changed = paper_settings(training=None, contamination=0.3)
     assert changed["training"] is None
     assert (changed["contamination"], changed["calibration"]) == (0.3, "train")

@@ -250,6 +250,19 @@ class NumberBlock(Block):
 
 @register
 @dataclass(frozen=True)
+class RawNumberBlock(NumberBlock):
+    """Node attributes as they are; parameters as for NumberBlock, with mean 0 and scale 1."""
+
+    kind: ClassVar[str] = "raw_attribute"
+
+    @classmethod
+    def fit(cls, batch: GraphBatch, used: np.ndarray) -> Self:
+        """Learn the names of the columns, see :meth:`NumberBlock.fit`."""
+        return replace(super().fit(batch, used), mean=np.zeros(len(used)), scale=np.ones(len(used)))
+
+
+@register
+@dataclass(frozen=True)
 class DegreeBlock(Block):
     """One-hot degree in the bins 0, 1, 2-3, 4-7, ... and log(1 + degree).
 
@@ -326,6 +339,28 @@ class WalkBlock(Block):
         n_steps = state.take_count("n_steps")
         state.check(n_steps > 1, "n_steps is less than 2")
         return cls(n_steps, state.take("directed", bool))
+
+
+@register
+@dataclass(frozen=True)
+class ConstantBlock(Block):
+    """The same number for each node: what an encoder makes of it is structure alone."""
+
+    kind: ClassVar[str] = "constant"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return ("constant",)
+
+    def __call__(self, batch: GraphBatch) -> np.ndarray:
+        """Compute the columns, shape (n_nodes, 1)."""
+        return np.ones((batch.n_nodes, 1))
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Rebuild the block from its saved state, which is empty."""
+        return cls()
 
 
 @register

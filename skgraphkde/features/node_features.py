@@ -19,10 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 from skgraphkde.computing.warn import warn
 from skgraphkde.features.blocks import (
     Block,
+    ConstantBlock,
     DegreeBlock,
     EdgeBlock,
     LabelBlock,
     NumberBlock,
+    RawNumberBlock,
     WalkBlock,
     is_spatial,
 )
@@ -39,8 +41,18 @@ __all__ = ["NodeFeatures"]
 # Share of graphs with categories of their own, up to which these count as known.
 FEW_WITH_OWN = 0.05
 #: Kinds of features, in the order of their columns.
-BLOCKS = (LabelBlock, NumberBlock, DegreeBlock, WalkBlock, EdgeBlock)
+BLOCKS = (
+    LabelBlock,
+    NumberBlock,
+    RawNumberBlock,
+    DegreeBlock,
+    WalkBlock,
+    EdgeBlock,
+    ConstantBlock,
+)
 KINDS = tuple(block.kind for block in BLOCKS)
+#: Kinds that "auto" and "given" do not choose.
+ON_REQUEST = (RawNumberBlock.kind, ConstantBlock.kind)
 # Default of n_steps.
 N_STEPS = 4
 
@@ -61,6 +73,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
           which are numbers that hardly change along the edges: the frame of reference differs from
           graph to graph. Attributes that a GraphSchema names are never ignored, nor are attributes
           with other names than "x", "y", "z", "pos", "position", "coordinates" and the like;
+        - "raw_attribute": node numbers, all of them and as they are;
         - "degree": one-hot number of neighbors in the bins 0, 1, 2-3, 4-7, ... and its logarithm;
         - "random_walk": the probability that a walk, which steps to a random neighbor in proportion
           to the edge weights, returns after 2, ..., `n_steps` steps; 0 for an isolated node.
@@ -68,10 +81,12 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
           exact, except for graphs of many thousand nodes, for which they are estimated and depend
           slightly on the node order;
         - "edge": for directed graphs and edges with data, the logarithm of the number of edges of
-          each direction and category, and means of the numbers of these edges.
+          each direction and category, and means of the numbers of these edges;
+        - "constant": 1.
 
-        "auto" uses all kinds that the training graphs have. "given" uses the first of label,
-        attribute and degree that they have, which papers on these data sets commonly use.
+        "auto" uses all kinds that the training graphs have, except for "raw_attribute" and
+        "constant". "given" uses the first of label, attribute and degree that they have, which
+        papers on these data sets commonly use.
     n_steps : int, default=None
         Length of the longest random walk, at least 2. None is 4. Only allowed with random walks.
 
@@ -169,6 +184,10 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             return LabelBlock.fit(batch)
         if kind == "attribute":
             return NumberBlock.fit(batch, np.flatnonzero(~left_out))
+        if kind == "raw_attribute":
+            return RawNumberBlock.fit(batch, np.flatnonzero(~left_out))
+        if kind == "constant":
+            return ConstantBlock()
         if kind == "degree":
             return DegreeBlock.fit(batch)
         if kind == "random_walk":
@@ -233,7 +252,8 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
 
     def check_columns(self, batch: GraphBatch) -> None:
         """Raise a ValueError if the batch lacks labels or attributes of `fit`."""
-        labels, numbers = self.block("label"), self.block("attribute")
+        labels = self.block("label")
+        numbers = self.block("attribute") or self.block("raw_attribute")
         if labels is not None:
             batch.check_labels()
         if numbers is not None:
@@ -354,13 +374,15 @@ def _resolve_kinds(kinds: Any, batch: GraphBatch, left_out: np.ndarray) -> tuple
     has = {
         "label": batch.labels is not None,
         "attribute": batch.attributes is not None,
+        "raw_attribute": batch.attributes is not None,
         "edge": batch.schema.is_typed,
     }
     available = [kind for kind in KINDS if has.get(kind, True)]
-    if isinstance(kinds, str) and kinds == "given":
-        return (available[0],)
     if isinstance(kinds, str):
-        return tuple(kind for kind in available if kind != "attribute" or not left_out.all())
+        chosen = [kind for kind in available if kind not in ON_REQUEST]
+        if kinds == "given":
+            return (chosen[0],)
+        return tuple(kind for kind in chosen if kind != "attribute" or not left_out.all())
     lacking = [kind for kind in kinds if kind not in available]
     if lacking:
         raise ValueError(

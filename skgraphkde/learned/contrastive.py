@@ -7,7 +7,7 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde.learned.twins import Twins
 from skgraphkde.persistence import register
@@ -19,7 +19,7 @@ class Contrastive(Specification):
     """Training of the encoder and mixture weights by contrasting graphs with perturbed twins.
 
     The loss is low if the density is higher at graphs than at their twins. The optimizer is Adam
-    with a warm-up, half a cosine, and gradient clipping. Training stops early by the contrast of
+    with gradient clipping. Training stops early by the contrast of
     held-out graphs. It uses no target.
 
     Parameters
@@ -27,7 +27,7 @@ class Contrastive(Specification):
     max_iter : int, default=100
         Largest number of epochs.
     batch_size : int, default=128
-        Graphs in a training step, at least 2.
+        Graphs in a training step, at least 2. None takes all of them.
     learning_rate : float, default=1e-3
         Largest learning rate of Adam.
     learn_weights : bool, default=True
@@ -36,7 +36,8 @@ class Contrastive(Specification):
         Whether to exclude a graph's own kernel from its density and from that of its twins. The
         paper includes it.
     n_twins : int, default=1
-        Twins of each graph in a training step.
+        Twins of each graph in a training step. The first one has edges removed or added, at random,
+        and the two kinds take turns: of two twins, one has edges removed, and one added.
     twins : {"both", "features", "spectrum", "random_edges"} or Twins, default="both"
         Perturbation of graphs, also for :meth:`GraphKDEDetector.score`. "both" is ``Twins()``; the
         ablations of the paper are "features", ``Twins(edges=None)``, "spectrum",
@@ -51,6 +52,14 @@ class Contrastive(Specification):
         File for the state of the training after each epoch. An interrupted fit continues from it
         to the same result, given the same parameters, graphs and integer `random_state`. A
         completed fit removes the file.
+    loss : {"ratio", "log_ratio"}, default="ratio"
+        With the density f of a graph and that of its twin f~, the mean of (f~ - f) / (f + 1e-6),
+        as in the text of the paper, or of log((f~ + 1e-6) / (f + 1e-6)), as in its code.
+    schedule : {"cosine", "constant"}, default="cosine"
+        Learning rate over the steps: "cosine" rises in the first tenth of them, and falls by half a
+        cosine.
+    weight_decay : float, default=0.0
+        Factor of the weights that Adam adds to their gradients.
 
     Examples
     --------
@@ -73,7 +82,7 @@ class Contrastive(Specification):
     }
     _parameter_constraints: dict = {
         "max_iter": [at_least(1, Integral)],
-        "batch_size": [at_least(2, Integral)],
+        "batch_size": [at_least(2, Integral), None],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "learn_weights": ["boolean"],
         "leave_one_out": ["boolean"],
@@ -82,6 +91,9 @@ class Contrastive(Specification):
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [at_least(1, Integral)],
         "checkpoint": [str, os.PathLike, None],
+        "loss": [StrOptions({"ratio", "log_ratio"})],
+        "schedule": [StrOptions({"cosine", "constant"})],
+        "weight_decay": [at_least(0, Real)],
     }
 
     _of_machine = ("checkpoint",)
@@ -89,7 +101,7 @@ class Contrastive(Specification):
     def __init__(
         self,
         max_iter: int = 100,
-        batch_size: int = 128,
+        batch_size: int | None = 128,
         learning_rate: float = 1e-3,
         learn_weights: bool = True,
         leave_one_out: bool = True,
@@ -98,6 +110,9 @@ class Contrastive(Specification):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         checkpoint: Any = None,
+        loss: str = "ratio",
+        schedule: str = "cosine",
+        weight_decay: float = 0.0,
     ) -> None:
         self.max_iter = max_iter
         self.batch_size = batch_size
@@ -109,3 +124,6 @@ class Contrastive(Specification):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.checkpoint = checkpoint
+        self.loss = loss
+        self.schedule = schedule
+        self.weight_decay = weight_decay

@@ -26,7 +26,7 @@ class GCN(TorchEncoder):
     Parameters
     ----------
     hidden_dim : int, default=128
-        Width of each layer, and of the node embeddings.
+        Width of each layer, and of the node embeddings unless `out_dim` is given.
     n_layers : int, default=2
         Number of graph convolutions, at least 1.
     dropout : float, default=0.2
@@ -39,6 +39,11 @@ class GCN(TorchEncoder):
         Library for message passing. "auto" is DGL if it has a build for the device, otherwise
         torch. Both start from the same weights, but sum in different orders, so that the trained
         weights differ.
+    out_dim : int, default=None
+        Width of the last layer, and so of the node embeddings. None is `hidden_dim`.
+    last_relu : bool, default=True
+        Whether the last layer ends with a relu, as the others do. The code of the paper has none
+        there, its text has one.
 
     See Also
     --------
@@ -60,6 +65,8 @@ class GCN(TorchEncoder):
         "dropout": [Interval(Real, 0, 1, closed="left")],
         "batch_norm": ["boolean"],
         "backend": [StrOptions({"auto", "dgl", "torch"})],
+        "out_dim": [at_least(1, Integral), None],
+        "last_relu": ["boolean"],
     }
 
     def __init__(
@@ -69,12 +76,16 @@ class GCN(TorchEncoder):
         dropout: float = 0.2,
         batch_norm: bool = True,
         backend: str = "auto",
+        out_dim: int | None = None,
+        last_relu: bool = True,
     ) -> None:
         self.hidden_dim = hidden_dim
         self.n_layers = n_layers
         self.dropout = dropout
         self.batch_norm = batch_norm
         self.backend = backend
+        self.out_dim = out_dim
+        self.last_relu = last_relu
 
     def _validate_values(self) -> None:
         super()._validate_values()

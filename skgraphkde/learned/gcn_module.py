@@ -39,9 +39,11 @@ class GCNModule(EncoderModule):
         n_relations: int = 0,
     ) -> None:
         width, n_layers = specification.hidden_dim, specification.n_layers
-        super().__init__(specification, in_dim, width, n_layers)
+        out_dim = specification.out_dim or width
+        super().__init__(specification, in_dim, out_dim, n_layers)
         self.dropout, self.backend = specification.dropout, specification.backend
-        dims = list(pairwise([in_dim] + [width] * n_layers))
+        self.last_relu = specification.last_relu
+        dims = list(pairwise([in_dim] + [width] * (n_layers - 1) + [out_dim]))
         self.weights = nn.ParameterList(
             nn.init.xavier_uniform_(torch.empty(n_in, n_out), generator=generator)
             for n_in, n_out in dims
@@ -54,12 +56,12 @@ class GCNModule(EncoderModule):
             for _ in range(n_relations)
         )
         self.norms = nn.ModuleList(
-            nn.BatchNorm1d(width) if specification.batch_norm else nn.Identity()
-            for _ in self.weights
+            nn.BatchNorm1d(n_out) if specification.batch_norm else nn.Identity()
+            for _, n_out in dims
         )
 
     def forward(self, flow: MessageFlow, generator: torch.Generator | None = None) -> torch.Tensor:
-        """Embed the nodes, shape (len(flow.colors), hidden_dim).
+        """Embed the nodes, shape (len(flow.colors), out_dim).
 
         Parameters
         ----------
@@ -97,12 +99,13 @@ class GCNModule(EncoderModule):
     def _activate(self, layer: int, H: torch.Tensor, counts: np.ndarray) -> torch.Tensor:
         """relu(BN(H)), with batch norm weighted by the number of nodes of each row."""
         norm = self.norms[layer]
-        if not (self.training and isinstance(norm, nn.BatchNorm1d)):
-            return torch.relu(norm(H))
-        share = self._tensor(counts / counts.sum())
-        H = H - share @ H
-        scale = norm.weight * torch.rsqrt(share @ H**2 + norm.eps)
-        return torch.relu(H * scale + norm.bias)
+        if self.training and isinstance(norm, nn.BatchNorm1d):
+            share = self._tensor(counts / counts.sum())
+            H = H - share @ H
+            H = H * (norm.weight * torch.rsqrt(share @ H**2 + norm.eps)) + norm.bias
+        else:
+            H = norm(H)
+        return torch.relu(H) if self.last_relu or layer < self.n_layers - 1 else H
 
     @torch.no_grad()
     def standardize(self, flows: Iterable[MessageFlow]) -> None:

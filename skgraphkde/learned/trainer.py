@@ -93,7 +93,8 @@ class Trainer:
         self.held_out_graphs = graphs[self.held_out]
         flags = np.repeat(np.arange(self.n_flags), len(self.held_out))
         self.held_out_twins = self._draw_twins(np.tile(self.held_out, self.n_flags), flags)
-        self.held_out_references = training_graphs[: 2 * options.batch_size]
+        n_references = None if options.batch_size is None else 2 * options.batch_size
+        self.held_out_references = training_graphs[:n_references]
         # Each graph's density when it was last in a batch, for the selection of references.
         self.last_log_density = np.zeros(len(graphs))
         self.generator = torch.Generator(device=device).manual_seed(int(rng.randint(2**31)))
@@ -111,11 +112,16 @@ class Trainer:
         self.density = DensityModel(on_device, model.densities)
         learned = [parameter for parameter in self.weights.parameters() if parameter.requires_grad]
         # Numbers of Python, because torch loads no NumPy scalars from a checkpoint.
-        self.optimizer = torch.optim.Adam(learned, float(options.learning_rate))
-        n_steps = int(options.max_iter) * len(_split(self.trained_on, options.batch_size))
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(
-            self.optimizer, lambda step: _learning_rate_factor(step / n_steps)
+        self.optimizer = torch.optim.Adam(
+            learned, float(options.learning_rate), weight_decay=float(options.weight_decay)
         )
+        n_steps = int(options.max_iter) * len(_split(self.trained_on, options.batch_size))
+        is_constant = options.schedule == "constant"
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(
+            self.optimizer,
+            lambda step: 1.0 if is_constant else _learning_rate_factor(step / n_steps),
+        )
+        self.contrast = contrast if options.loss == "ratio" else log_contrast
 
     @one_torch_thread()
     def train(self) -> dict[str, list]:
@@ -210,7 +216,9 @@ class Trainer:
         losses = []
         for index in _split(self.rng.permutation(self.trained_on), self.options.batch_size):
             index_of_twin = np.tile(index, self.options.n_twins)
-            flags = self.rng.randint(self.n_flags, size=len(index_of_twin))
+            turn = np.repeat(np.arange(self.options.n_twins), len(index))
+            first = self.rng.randint(self.n_flags, size=len(index))
+            flags = (np.resize(first, len(turn)) + turn) % self.n_flags
             loss = self._loss(index, self._draw_twins(index_of_twin, flags))
             self.optimizer.zero_grad()
             loss.backward()
@@ -239,7 +247,7 @@ class Trainer:
         log_density = self._log_density(originals, references, own)
         self.last_log_density[index] = log_density.detach().mean(0).cpu()
         twin_density = self._log_density(embedded_twins, references, own_of_twins)
-        return contrast(log_density, twin_density)
+        return self.contrast(log_density, twin_density)
 
     def _log_density(
         self, queries: EmbeddedGraphs, references: EmbeddedGraphs, left_out: np.ndarray | None
@@ -262,7 +270,8 @@ class Trainer:
         references = self._adapted_references()
         log_densities = self.density.log_densities(self.held_out_graphs, references)
         twin_densities = self.density.log_densities(self.held_out_twins, references)
-        return contrast(torch.from_numpy(log_densities), torch.from_numpy(twin_densities)).item()
+        both = torch.from_numpy(log_densities), torch.from_numpy(twin_densities)
+        return self.contrast(*both).item()
 
     @torch.no_grad()
     def _adapted_references(self) -> EmbeddedGraphs:
@@ -289,9 +298,9 @@ class _TensorEncoder(FittedEncoder):
         return torch.tensor(self.encoder.encode(flow), dtype=torch.float32, device=self.device)
 
 
-def _split(index: np.ndarray, batch_size: int) -> list[np.ndarray]:
+def _split(index: np.ndarray, batch_size: int | None) -> list[np.ndarray]:
     """Split into parts of nearly equal size, at most `batch_size` but at least two graphs."""
-    n_parts = min(math.ceil(len(index) / batch_size), len(index) // 2)
+    n_parts = min(math.ceil(len(index) / (batch_size or len(index))), len(index) // 2)
     return np.array_split(index, max(1, n_parts))
 
 
@@ -330,3 +339,22 @@ def contrast(log_density: torch.Tensor, log_density_perturbed: torch.Tensor) -> 
     bounded = log_twin_ratio.clamp_max(LOG_LARGEST_RATIO)
     twin_ratio = torch.exp(bounded) * (1 + log_twin_ratio - bounded)
     return (twin_ratio - ratio[:, None]).mean()
+
+
+def log_contrast(log_density: torch.Tensor, log_density_perturbed: torch.Tensor) -> torch.Tensor:
+    """Mean over twins of  log((f(twin) + EPSILON) / (f(graph) + EPSILON))  (the paper's code).
+
+    Parameters
+    ----------
+    log_density, log_density_perturbed : Tensor
+        As for :func:`contrast`.
+
+    Returns
+    -------
+    Tensor
+        The loss, a scalar, negative if graphs are denser than their twins.
+    """
+    log_floor = log_density.new_tensor(math.log(EPSILON))
+    of_graphs = torch.logaddexp(log_density, log_floor)
+    of_twins = torch.logaddexp(log_density_perturbed, log_floor)
+    return (of_twins.unflatten(1, (-1, log_density.shape[1])) - of_graphs[:, None]).mean()

@@ -56,16 +56,26 @@ class SpectralEdges(Specification):
         share tau_2 is stretched.
     max_ratio : float, default=10.0
         Upper bound of the factor r, and its value if the tail is empty or zero. At least 1.
+    self_loops : bool, default=False
+        Whether the spectrum is that of A + I, with a self-loop of the graph's mean weight at each
+        node, as in the code of the paper. The twins have none.
     """
 
     _parameter_constraints: dict = {
         "energy_thresholds": [tuple, list],
         "max_ratio": [at_least(1, Real)],
+        "self_loops": ["boolean"],
     }
 
-    def __init__(self, energy_thresholds: Any = (0.5, 0.75), max_ratio: float = 10.0) -> None:
+    def __init__(
+        self,
+        energy_thresholds: Any = (0.5, 0.75),
+        max_ratio: float = 10.0,
+        self_loops: bool = False,
+    ) -> None:
         self.energy_thresholds = energy_thresholds
         self.max_ratio = max_ratio
+        self.self_loops = self_loops
 
     def _validate_values(self) -> None:
         tau = self.energy_thresholds
@@ -97,13 +107,16 @@ class SpectralEdges(Specification):
 
     def _edges_of_twins(self, block: _Block) -> list[np.ndarray]:
         A = block.A
+        n_pairs = np.maximum((A > 0).sum((1, 2), keepdims=True), 1)
+        mean_weight = A.sum((1, 2), keepdims=True) / n_pairs
+        weight = np.where(A > 0, A, mean_weight)
+        if self.self_loops:
+            A = A + mean_weight * np.eye(A.shape[1])
         if block.is_symmetric:
             values, left = np.linalg.eigh(A)
             right = left.swapaxes(1, 2)
         else:
             left, values, right = np.linalg.svd(A)
-        n_pairs = np.maximum((A > 0).sum((1, 2), keepdims=True), 1)
-        weight = np.where(A > 0, A, A.sum((1, 2), keepdims=True) / n_pairs)
         spectra = [modified[:, np.newaxis, :] for modified in self._bent_spectra(values)]
         return [(left * x) @ right > (CUT + EIGENVALUE_TOL) * weight for x in spectra]
 

@@ -7,7 +7,7 @@ import torch
 
 from skgraphkde import GCN, KDE, Contrastive, GraphKDEDetector, paper_settings
 from skgraphkde.distances.mmd import FIVE_DECADES
-from skgraphkde.learned.trainer import LOG_LARGEST_RATIO, contrast
+from skgraphkde.learned.trainer import LOG_LARGEST_RATIO, contrast, log_contrast
 from tests.conftest import densities, random_graphs
 
 
@@ -26,6 +26,15 @@ def test_contrast_equals_the_papers_loss():
     assert contrast_of(f, 1e-300 * twins) == pytest.approx(-np.mean(f / (f + 1e-6)))
     gone = torch.full((1, 3), -1e6, dtype=torch.float64)
     assert contrast(gone, gone).item() == 0  # no density at all is no evidence
+
+
+def test_log_contrast_equals_the_loss_of_the_code():
+    rng = np.random.RandomState(0)
+    f, twins = rng.rand(3, 4), rng.rand(3, 8)
+    f[0, 0], twins[0, ::4] = 1e-9, 1e-8
+    loss = log_contrast(torch.tensor(f).log(), torch.tensor(twins).log()).item()
+    expected = np.mean(np.log(np.tile(f, 2) + 1e-6) - np.log(twins + 1e-6))
+    assert loss == pytest.approx(-expected, rel=1e-12)
 
 
 def test_the_papers_ratios_are_never_replaced():
@@ -95,6 +104,9 @@ def test_training_on_a_family_of_graphs(family, settings):
         {"validation_fraction": 1.0},
         {"n_iter_no_change": 0},
         {"checkpoint": 3},
+        {"loss": "log"},
+        {"schedule": None},
+        {"weight_decay": -1},
     ],
 )
 def test_bad_parameters(parameters):

@@ -20,10 +20,11 @@ def make_encoder(graphs, backend="auto", **kwargs):
 
 def encode_slow(encoder, graphs):
     """Algorithm 2 of the paper with dense matrices and torch's own batch norm, node by node."""
-    Z = torch.tensor(graphs.attributes)
+    H = Z = torch.tensor(graphs.attributes)
     for W, norm in zip(encoder.weights, encoder.norms, strict=True):
-        Z = torch.relu(norm(torch.tensor(dense_ahat(graphs)) @ Z @ W))
-    return Z
+        H = norm(torch.tensor(dense_ahat(graphs)) @ Z @ W)
+        Z = torch.relu(H)
+    return Z if encoder.specification.last_relu else H
 
 
 BACKENDS = ["torch", pytest.param("dgl", marks=needs_dgl)]
@@ -31,10 +32,14 @@ BACKENDS = ["torch", pytest.param("dgl", marks=needs_dgl)]
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("batch_norm", [True, False])
-@pytest.mark.parametrize("hidden_dim", [2, 40])  # less and more than the input
-def test_encoder_equals_dense_matrices(backend, batch_norm, hidden_dim):
+@pytest.mark.parametrize(
+    "options",
+    [{"hidden_dim": 2}, {"hidden_dim": 40}, {"hidden_dim": 6, "out_dim": 3, "last_relu": False}],
+    ids=["narrower than the input", "wider", "another last layer"],
+)
+def test_encoder_equals_dense_matrices(backend, batch_norm, options):
     graphs = make_input()
-    encoder = make_encoder(graphs, backend, batch_norm=batch_norm, hidden_dim=hidden_dim).double()
+    encoder = make_encoder(graphs, backend, batch_norm=batch_norm, **options).double()
     encoder.standardize([apart(graphs[:2]), merged(graphs[2:])[0]])
     expected = encode_slow(encoder, graphs)
     torch.testing.assert_close(encoder(apart(graphs)), expected)
@@ -44,10 +49,11 @@ def test_encoder_equals_dense_matrices(backend, batch_norm, hidden_dim):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_merged_nodes_count_as_often_as_there_are_in_training(backend):
+@pytest.mark.parametrize("last_relu", [True, False])
+def test_merged_nodes_count_as_often_as_there_are_in_training(backend, last_relu):
     """Batch statistics, embeddings and gradients are those of torch's batch norm over all nodes."""
     graphs = make_input()
-    encoder = make_encoder(graphs, backend, dropout=0.0).double().train()
+    encoder = make_encoder(graphs, backend, dropout=0.0, last_relu=last_relu).double().train()
     flow, rows = merged(graphs)
     assert max(flow.counts[-1]) > 1
     outputs = encoder(flow)[rows], encode_slow(encoder, graphs)

@@ -165,6 +165,40 @@ def test_training_trains(data):
     np.testing.assert_allclose(np.sum(history["mixture_weights"], axis=-1), 1)
 
 
+def test_two_twins_of_a_graph_are_one_of_each_kind(data, monkeypatch):
+    trainer, drawn = make_trainer(data, n_twins=2, batch_size=10), []
+    draw = trainer._draw_twins
+
+    def spy(index, flags):
+        drawn.append((index, flags))
+        return draw(index, flags)
+
+    monkeypatch.setattr(trainer, "_draw_twins", spy)
+    trainer._epoch()
+    for index, flags in drawn:
+        one, other = np.split(flags, 2)
+        np.testing.assert_array_equal(*np.split(index, 2))
+        assert 0 < one.mean() < 1
+        np.testing.assert_array_equal(other, 1 - one)
+
+
+def test_options_of_the_optimizer(data):
+    """Without a gradient, Adam's first step follows the decay, as long as the learning rate."""
+    trainer = make_trainer(data, schedule="constant", learning_rate=0.1, weight_decay=0.5)
+    weights = trainer.encoder.weights[0]
+    before = weights.detach().clone()
+    weights.grad = torch.zeros_like(weights)
+    trainer.optimizer.step()
+    torch.testing.assert_close(before - weights.detach(), 0.1 * before.sign())
+    assert trainer.schedule.get_last_lr() == [0.1]
+    assert make_trainer(data, learning_rate=0.1).schedule.get_last_lr() != [0.1]
+
+
+def test_the_loss_is_that_of_the_options(data):
+    losses = {make_trainer(data, loss=loss)._held_out_loss() for loss in ("ratio", "log_ratio")}
+    assert len(losses) == 2
+
+
 @pytest.mark.parametrize(
     ("losses", "n_epochs", "best"),
     [([3, 1, 2, 1, 1, 0], 4, 1), ([1, 2, 2, 2], 3, 0), ([3, 2, 1, 0, -1, -2], 5, 5)],
