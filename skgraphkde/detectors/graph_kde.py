@@ -18,12 +18,7 @@ from skgraphkde.calibration import Calibration, Split, finite
 from skgraphkde.density.references import SAMPLINGS, References
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.fitting import ModelFitter
-from skgraphkde.detectors.learning import (
-    checked_verdicts,
-    copies_in,
-    latest_verdicts,
-    learned,
-)
+from skgraphkde.detectors.learning import checked_verdicts, kinds_of, latest, learned
 from skgraphkde.detectors.model import GraphModel, device_of
 from skgraphkde.distances.base import Distance
 from skgraphkde.distances.mmd import MMD
@@ -631,22 +626,39 @@ class GraphKDEDetector(
                 "learn needs the training graphs with their leave-one-out scores, and the detector "
                 "does not keep them: fit it with calibration='loo' and references=None"
             )
-        batch, verdicts = latest_verdicts(self.model_.first(Confirmed), batch, verdicts)
+        known, old = self.model_.references, self.model_.first(Confirmed)
+        if old is not None:
+            batch = GraphBatch.concatenate([old.graphs_, batch])
+            verdicts = np.concatenate([old.verdicts_, verdicts])
+        of_known, of_batch = kinds_of(known, batch)
+        kept = latest(of_batch)
+        batch, verdicts, of_batch = batch[kept], verdicts[kept], of_batch[kept]
         if not (verdicts == -1).any():
             raise ValueError(
                 "no verdict is -1: normal graphs alone do not say what to look for; partial_fit "
                 "adds them to the known graphs"
             )
-        is_wrong = copies_in(self.model_.references, batch[verdicts == -1])
+        is_wrong = np.isin(of_known, of_batch[verdicts == -1])
         if is_wrong.any():
-            fitted = clone(self).fit(self.model_.references[~is_wrong])
-            self.__dict__ = fitted.__dict__
+            self._fit_without(is_wrong)
             batch = self.read(batch)
         scores = self.model_.training_scores
         if scores is None:  # of a single view
             scores = self.calibration_scores_[np.newaxis]
-        self.model_ = learned(self.model_, scores, batch, verdicts)
+        is_known = np.isin(of_batch, of_known[~is_wrong])
+        self.model_ = learned(self.model_, scores, batch, verdicts, is_known)
         self.calibration_ = replace(self.calibration_, scores=finite(self.model_.leave_one_out()))
+
+    def _fit_without(self, is_wrong: np.ndarray) -> None:
+        """Fit again, without some of the references."""
+        kept, ids = np.flatnonzero(~is_wrong), self.training_node_ids
+        fitted = clone(self).fit(self.model_.references[kept])
+        if ids is not None:
+            positions = self.calibration_graphs_[kept].tolist()
+            sizes = self.model_.references.n_nodes_per_graph[kept].tolist()
+            rows = zip(positions, sizes, strict=True)
+            fitted._node_ids = [ids[i] if i < len(ids) else [*range(n)] for i, n in rows]
+        self.__dict__ = fitted.__dict__
 
     def suggest(self, graphs: Any, n: int = 10) -> np.ndarray:
         """Find the graphs to ask people about next: the most anomalous ones without a verdict.
@@ -672,7 +684,8 @@ class GraphKDEDetector(
         order = np.argsort(self.score_samples(batch), kind="stable")
         confirmed = self.model_.first(Confirmed)
         if confirmed is not None:
-            order = order[~copies_in(batch, confirmed.graphs_)[order]]
+            _, judged, kinds = kinds_of(self.model_.references, confirmed.graphs_, batch)
+            order = order[~np.isin(kinds[order], judged)]
         return order[:n]
 
     # -- score -------------------------------------------------------------------------------------

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.calibration import finite
+from skgraphkde.calibration import finite, first_copies
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.views.confirmed import Confirmed
 from skgraphkde.views.p_values import LogPValues, view_weights
 from skgraphkde.views.statistics import Statistics
@@ -53,39 +52,37 @@ def checked_verdicts(verdicts: Any, n_graphs: int) -> np.ndarray:
     return np.array(items, dtype=np.int64)
 
 
-def latest_verdicts(
-    old: Confirmed | None, graphs: GraphBatch, verdicts: np.ndarray
-) -> tuple[GraphBatch, np.ndarray]:
-    """Old and new verdicts; of several on equal graphs, the latest counts.
+def kinds_of(references: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
+    """Number the graphs of several batches so that equal graphs have the same number.
 
     Parameters
     ----------
-    old : Confirmed or None
-        The view with the verdicts so far.
-    graphs : GraphBatch
-    verdicts : ndarray of shape (n_graphs,), int
+    references : GraphBatch
+        Known graphs, which say how exact numbers are.
+    *others : GraphBatch
 
     Returns
     -------
-    graphs : GraphBatch
-    verdicts : ndarray of shape (n_graphs,), int
+    list of ndarray of int
+        Numbers of the references, and of each other batch.
     """
-    if old is not None:
-        graphs = GraphBatch.concatenate([old.graphs_, graphs])
-        verdicts = np.concatenate([old.verdicts_, verdicts])
-    _, last = np.unique(isomorphism_classes(graphs)[::-1], return_index=True)
-    kept = np.sort(len(graphs) - 1 - last)
-    return graphs[kept], verdicts[kept]
+    batches = [references, *others]
+    kinds = first_copies(GraphBatch.concatenate(batches), len(references))
+    return np.split(kinds, np.cumsum([len(batch) for batch in batches])[:-1])
 
 
-def copies_in(graphs: GraphBatch, others: GraphBatch) -> np.ndarray:
-    """Mask of the graphs that are equal to one of some others, shape (n_graphs,)."""
-    kinds = isomorphism_classes(GraphBatch.concatenate([others, graphs]))
-    return np.isin(kinds[len(others) :], kinds[: len(others)])
+def latest(kinds: np.ndarray) -> np.ndarray:
+    """Positions of the last graph of each kind, ascending."""
+    _, from_the_end = np.unique(kinds[::-1], return_index=True)
+    return np.sort(len(kinds) - 1 - from_the_end)
 
 
 def learned(
-    model: GraphModel, training_scores: np.ndarray, graphs: GraphBatch, verdicts: np.ndarray
+    model: GraphModel,
+    training_scores: np.ndarray,
+    graphs: GraphBatch,
+    verdicts: np.ndarray,
+    is_known: np.ndarray,
 ) -> GraphModel:
     """Learn the weights of the views from verdicts.
 
@@ -101,6 +98,8 @@ def learned(
         Graphs with a verdict, none of which is an anomaly among the references.
     verdicts : ndarray of shape (n_graphs,), int
         -1 for an anomaly, of which there is at least one; 1 for a normal graph.
+    is_known : ndarray of shape (n_graphs,), bool
+        True for copies of references, which are normal without a verdict.
 
     Returns
     -------
@@ -120,11 +119,10 @@ def learned(
     surprises = -np.array([f(x) for f, x in zip(p_values, rows, strict=True)]).T
     finite(surprises)
     is_anomaly = verdicts == -1
-    is_new = ~copies_in(graphs, references)  # training graphs are normal without a verdict
     weights = learn_weights(
         np.append(view_weights(training[:-1]), 1.0),
         -training.T,
-        surprises[~is_anomaly & is_new],
+        surprises[~is_anomaly & ~is_known],
         surprises[is_anomaly],
     )
     views = [view for view, kept in zip(model.views, is_kept, strict=True) if kept]
