@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from skgraphkde.cli.fit import schema_words
 from skgraphkde.cli.options import (
     OutputFile,
     contamination_option,
@@ -71,6 +72,7 @@ def find(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IgnoredWarning)
         detector.fit(batch)
+    note(f"Read: {schema_words(detector.schema_)}")
     unread = unread_attributes(detector.specification("schema"), detector.schema_.ignored)
     if unread:
         cure = ". Whatever is odd there is not found: --schema all reads it"

@@ -139,7 +139,9 @@ def fit(
 
 def echo_fitted(detector: BaseGraphDetector) -> None:
     """Print what was fitted."""
-    _echo_schema(detector.schema_)
+    echo(f"reads           {schema_words(detector.schema_)}")
+    if detector.schema_.ignored:
+        echo(f"left out        {listed(detector.schema_.ignored, MOST_NAMES)}")
     unread = unread_attributes(detector.specification("schema"), detector.schema_.ignored)
     if any(x.is_readable for x in unread):
         parts = sorted({ignored.part for ignored in unread}, reverse=True)
@@ -161,8 +163,8 @@ def echo_fitted(detector: BaseGraphDetector) -> None:
     )
 
 
-def _echo_schema(schema: FittedSchema) -> None:
-    """Print what was read of the training graphs, and what was ignored."""
+def schema_words(schema: FittedSchema) -> str:
+    """What was read of the training graphs."""
     parts = ["directed graphs" if schema.directed else "undirected graphs"]
     for kind in KINDS:
         value = getattr(schema, kind)
@@ -173,6 +175,4 @@ def _echo_schema(schema: FittedSchema) -> None:
         parts.append(f"edge weight {schema.edge_weight!r}")
     if schema.missing != "error":
         parts.append("missing values as evidence")
-    echo(f"reads           {'; '.join(parts)}")
-    if schema.ignored:
-        echo(f"left out        {listed(schema.ignored, MOST_NAMES)}")
+    return "; ".join(parts)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Iterable
 from functools import partial
 
 import click
+import numpy as np
 import pandas as pd
 
 from skgraphkde.cli.options import (
@@ -37,6 +40,9 @@ from skgraphkde.inspection.wording import learned_words
 @click.argument("verdicts", type=click.Path(exists=True, dir_okay=False))
 @table_options
 @click.option("-o", "--output", required=True, type=OutputFile(), help="The new model file.")
+@click.option(
+    "--update", is_flag=True, help="Let the normal graphs join the model, as `update` does."
+)
 @force_option
 @detector_option
 @partial(reads_graphs, required=False)
@@ -45,6 +51,7 @@ def learn(
     verdicts: str,
     files: GraphFiles,
     output: str,
+    update: bool,
     force: bool,
     detector: type[BaseGraphDetector],
 ) -> None:
@@ -52,7 +59,8 @@ def learn(
 
     VERDICTS is a table (CSV) with the columns "graph", the name of a graph, and "verdict", which is
     "anomaly" or "normal"; rows without a verdict are left out. The page of `report` saves such a
-    table. Without GRAPHS, the names are those of files.
+    table. Without GRAPHS, the names are those of files. Normal graphs take part in the choice of
+    the weights of the views, and become known graphs with --update.
     """
     start = time.perf_counter()
     contents = load_model(model, detector)
@@ -62,7 +70,7 @@ def learn(
             f"{model} contains a {type(fitted).__name__}, which does not learn from verdicts"
         )
     marked = _marked(verdicts)
-    files.paths = files.paths or list(marked)
+    files.paths = files.paths or _files_of(marked, verdicts)
     graphs = [graph for graph in files.read(fitted.schema_) if graph.name in marked]
     names = [graph.name for graph in graphs]
     missing = [name for name in marked if name not in set(names)]
@@ -71,7 +79,10 @@ def learn(
         files.on_error(ValueError(f"{message}: give the files or tables that the page was made of"))
     if graphs:
         batch = GraphBatch.concatenate([graph.batch for graph in graphs]).replace(names=names)
-        fitted.learn(batch, [marked[name] for name in names])
+        is_normal = np.array([marked[name] == "normal" for name in names])
+        if update and is_normal.any():
+            fitted.partial_fit(batch[is_normal])
+        fitted.learn(batch, np.where(is_normal, 1, -1))
         fitted.save(output, contents.notes)
     echo(f"read            {len(graphs)} graphs with a verdict")
     for line in learned_words(fitted.model_):
@@ -81,16 +92,41 @@ def learn(
     files.exit_if_skipped()
 
 
+def _files_of(names: Iterable[str], table: str) -> list[str]:
+    """The files that contain graphs with some names: themselves, or the part before "#"."""
+    files = []
+    for name in names:
+        path = name if os.path.exists(name) else name.rpartition("#")[0]
+        if not os.path.exists(path):
+            raise click.ClickException(
+                f"{table} names {shown(name)}, which is no file here: give the files or the tables "
+                "that the page was made of"
+            )
+        files.append(path)
+    return list(dict.fromkeys(files))
+
+
 def _marked(path: str) -> dict[str, str]:
     """The verdicts of a table, by the name of the graph."""
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    try:
+        table = pd.read_csv(
+            path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True
+        )
+    except (ValueError, UnicodeDecodeError) as error:  # pandas' own are ValueErrors
+        raise click.ClickException(f"{path} is no table of verdicts: {error}") from error
     missing = [name for name in ("graph", "verdict") if name not in table]
     if missing:
         raise click.ClickException(
             f"{path} has no column {missing[0]!r}, but {listed(list(table))}: the columns are "
-            "'graph', the name of a graph, and 'verdict', 'anomaly' or 'normal'"
+            "'graph', the name of a graph, and 'verdict', 'anomaly' or 'normal', between commas"
         )
-    table = table[table["verdict"] != ""]
+    if "score" in table:
+        raise click.ClickException(
+            f"{path} has scores, and its verdicts are those of a model: keep the columns 'graph' "
+            "and 'verdict', and the rows that somebody has looked at"
+        )
+    verdicts = table["verdict"].str.strip().str.lower().replace({"-1": "anomaly", "1": "normal"})
+    table = table.assign(verdict=verdicts)[verdicts != ""]
     wrong = table[~table["verdict"].isin(["anomaly", "normal"])]
     if len(wrong):
         graph, verdict = wrong.iloc[0][["graph", "verdict"]]
@@ -100,4 +136,8 @@ def _marked(path: str) -> dict[str, str]:
         )
     if table.empty:
         raise click.ClickException(f"{path} has no verdict: mark graphs on the page of `report`")
+    table = table.drop_duplicates()
+    twice = table["graph"][table["graph"].duplicated()].tolist()
+    if twice:
+        raise click.ClickException(f"{path} has two verdicts on {shown(twice[0])}: keep one")
     return dict(zip(table["graph"], table["verdict"], strict=True))

@@ -147,11 +147,12 @@ class KernelDensity:
         Returns
         -------
         ndarray of shape (len(P), len(Q))
-            Negative estimates of squared distances count as 0.
+            Minus the root of the size of a negative estimate of a squared distance.
         """
         D = np.empty((len(P), len(Q)))
         for block in blocks(np.full(len(D), float(self.bytes_per_pair * D.shape[1]))):
-            D[block] = np.sqrt(to_numpy(self.squared(P[block], Q)).clip(min=0))
+            squared = to_numpy(self.squared(P[block], Q))
+            D[block] = np.copysign(np.sqrt(np.abs(squared)), squared)
         return D
 
     def to_state(self) -> dict[str, Any]:

@@ -44,12 +44,30 @@ def checked_verdicts(verdicts: Any, n_graphs: int) -> np.ndarray:
         )
     items = [WORDS.get(x, x) if isinstance(x, str) else x for x in values.tolist()]
     for graph, value in enumerate(items):
-        if value not in (-1, 1):
+        if isinstance(value, bool) or value not in (-1, 1):
             raise ValueError(
-                "a verdict is -1 for an anomaly or 1 for a normal graph, and that of graph "
+                "a verdict is 'anomaly' or -1, 'normal' or 1, and that of graph "
                 f"{graph} is {value!r}"
             )
     return np.array(items, dtype=np.int64)
+
+
+def check_consistent(kinds: np.ndarray, verdicts: np.ndarray) -> None:
+    """Raise a ValueError if equal graphs have different verdicts.
+
+    Parameters
+    ----------
+    kinds : ndarray of shape (n_graphs,), int
+        The same number for equal graphs, see :func:`kinds_of`.
+    verdicts : ndarray of shape (n_graphs,), int
+    """
+    _, first, inverse = np.unique(kinds, return_index=True, return_inverse=True)
+    wrong = np.flatnonzero(verdicts != verdicts[first[inverse]])
+    if len(wrong):
+        raise ValueError(
+            f"graphs {first[inverse[wrong[0]]]} and {wrong[0]} are equal, and one verdict is "
+            "'anomaly', the other 'normal': keep one of them"
+        )
 
 
 def kinds_of(references: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:

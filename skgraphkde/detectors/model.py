@@ -286,7 +286,7 @@ class GraphModel:
 
     def calibrated(
         self,
-        training_scores: np.ndarray,
+        training_scores: np.ndarray | None,
         learned_weights: LearnedWeights | None = None,
         views: Sequence[View] | None = None,
     ) -> GraphModel:
@@ -294,7 +294,8 @@ class GraphModel:
 
         Parameters
         ----------
-        training_scores : ndarray of shape (n_views, n_scores)
+        training_scores : ndarray of shape (n_views, n_scores) or None
+            None for a single view.
         learned_weights : LearnedWeights, default=None
         views : sequence of View, default=None
             Fitted views, with the densities of this model. None keeps the views.
@@ -446,13 +447,48 @@ class GraphModel:
         if other is not graphs:
             Q = self._references.measures if other is None else self._measures(other)
         i = self._distance(view)
-        return finite(self._density.densities[i].pairwise(P[i], Q[i]), "distance")
+        D = finite(self._density.densities[i].pairwise(P[i], Q[i]), "distance")
+        return D.clip(min=0)
+
+    def nearest(
+        self,
+        graphs: GraphBatch | EmbeddedGraphs,
+        k: int,
+        *,
+        view: int | None = None,
+        own: np.ndarray | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Nearest references of graphs.
+
+        Parameters
+        ----------
+        graphs : GraphBatch or EmbeddedGraphs
+        k : int
+            Number of references; all if there are fewer.
+        view : int, default=None
+            Index of a view that is a density. None means the first.
+        own : ndarray of shape (n_graphs,), default=None
+            Index of the reference that equals each graph and comes last. None: no graph is one.
+
+        Returns
+        -------
+        distances, indices : ndarray of shape (n_graphs, k)
+            In ascending order, that of the estimates of squared distances, of which negative ones
+            count as 0.
+        """
+        i = self._distance(view)
+        P, Q = self._measures(graphs)[i], self._references.measures[i]
+        D = finite(self._density.densities[i].pairwise(P, Q), "distance")
+        if own is not None:
+            D[np.arange(len(D)), own] = np.inf
+        indices = np.argsort(D, axis=1, kind="stable")[:, :k]
+        return np.take_along_axis(D, indices, axis=1).clip(min=0), indices
 
     def reference_distances(self, view: int | None = None) -> np.ndarray:
         """Distances between all references, shape (n_references, n_references)."""
         i = self._distance(view)
         measures = self._references.measures[i]
-        return self._density.densities[i].pairwise(measures, measures)
+        return self._density.densities[i].pairwise(measures, measures).clip(min=0)
 
     def _distance(self, view: int | None) -> int:
         """Index of a view among the densities."""

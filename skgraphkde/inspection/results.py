@@ -162,11 +162,12 @@ def _explained(
     distances = np.empty(references.shape)
     for view in np.unique(views):
         index = np.flatnonzero(views == view)
-        D = model.distances(embedded[index], view=int(view))
-        if own is not None:
-            D[np.arange(len(index)), own[index]] = np.inf
-        references[index] = np.argsort(D, axis=1, kind="stable")[:, : references.shape[1]]
-        distances[index] = np.take_along_axis(D, references[index], axis=1)
+        distances[index], references[index] = model.nearest(
+            embedded[index],
+            references.shape[1],
+            view=int(view),
+            own=None if own is None else own[index],
+        )
     features = np.asarray(featurized.attributes)
     profiles = Profiles(model, batch, features, node_names, own, scores)
     return {

@@ -152,9 +152,7 @@ def nearest_references(
     if not isinstance(k, Integral) or k < 1:
         raise ValueError(f"k must be an integer of at least 1, got {k!r}")
     batch, model = detector.read(graphs), detector.model_
-    D = model.distances(batch, view=_checked(view, model))
-    indices = np.argsort(D, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(D, indices, axis=1), indices
+    return model.nearest(batch, int(k), view=_checked(view, model))
 
 
 def mean_distances(detector: GraphKDEDetector, *, view: int | None = None) -> np.ndarray:

@@ -172,7 +172,9 @@ def render(
         full=FULL,
         views=() if model is None else model.views,
         learned=[] if model is None else learned_words(model),
-        can_learn=isinstance(detector, GraphKDEDetector) and detector.keeps_training_graphs,
+        can_learn=isinstance(detector, GraphKDEDetector)
+        and detector.keeps_training_graphs
+        and not are_known,  # which `find` fits and forgets
         has_tail=bool((scores < lowest_shown(scores, float(detector.offset_), None)).any()),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,

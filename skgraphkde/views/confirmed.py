@@ -105,23 +105,24 @@ class Confirmed(View):
         """
         is_anomaly = self.verdicts_ == -1
         itself = np.where(is_anomaly, np.cumsum(is_anomaly) - 1, -1)
-        scores, _ = self._differences(self.graphs_, np.full(len(itself), -1), itself)
+        scores, *_ = self._differences(self.graphs_, np.full(len(itself), -1), itself)
         return np.where(np.isfinite(scores), scores, np.nan)
 
     def _differences(
         self, graphs: GraphBatch, own: np.ndarray, itself: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Scores without the anomaly that each graph is, and the index of the nearest anomaly."""
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Scores without the anomaly that each graph is; index and distance of the nearest one."""
         table = self.statistics_.table(graphs)
-        scores, first = np.empty(len(table)), np.empty(len(table), dtype=int)
+        scores, nearest = np.empty(len(table)), np.empty(len(table))
+        first = np.empty(len(table), dtype=int)
         for metric, rows in self.statistics_.metrics(own):
             points, anomalies = metric.whitened(table[rows]), metric.whitened(self._table)
             distances = cdist(points, anomalies)
             is_one = np.flatnonzero(itself[rows] >= 0)
             distances[is_one, itself[rows][is_one]] = np.inf
-            scores[rows] = distances.min(axis=1) - metric.distances(table[rows], 1)
-            first[rows] = distances.argmin(axis=1)
-        return scores, first
+            first[rows], nearest[rows] = distances.argmin(axis=1), distances.min(axis=1)
+            scores[rows] = nearest[rows] - metric.distances(table[rows], 1)
+        return scores, first, nearest
 
     # -- reasons -----------------------------------------------------------------------------------
 
@@ -138,12 +139,14 @@ class Confirmed(View):
     ) -> Reason:
         """The nearest confirmed anomaly, see :meth:`View.reason`."""
         own = np.array([unusual.own])
-        scores, first = self._differences(graph, own, np.array([-1]))
+        scores, first, nearest = self._differences(graph, own, np.array([-1]))
         anomalies, i = self.anomalies, int(first[0])
         name = anomalies.names[i] if anomalies.names else ""
-        one = f"{shown(name)!r}, a" if name else "a"
+        one = f"{shown(name)!r}, a confirmed anomaly" if name else "a confirmed anomaly"
+        if nearest[0] == 0:
+            return Reason(self.name, f"the same as {one}, in its statistics")
         than = ", more than any known graph" if scores[0] < 0 else ""
-        return Reason(self.name, f"like {one} confirmed anomaly{than}")
+        return Reason(self.name, f"like {one}{than}")
 
     def _take_fitted(self, state: State) -> None:
         self.statistics_ = state.take_instance("statistics_", Statistics)

@@ -79,6 +79,28 @@ def test_the_latest_verdict_on_a_graph_counts(detector):
     assert detector.model_.first(Confirmed).verdicts_.tolist() == [-1] * 5 + [1]
 
 
+def test_without_anomalies_nothing_is_learned(detector):
+    scores, calibration = detector.score_samples(ODD), detector.calibration_scores_
+    detector.learn(ODD[:2], [-1, 1]).learn(ODD[:1], [1])
+    np.testing.assert_array_equal(detector.score_samples(ODD), scores)
+    np.testing.assert_array_equal(detector.calibration_scores_, calibration)
+    one = GraphKDEDetector(views="density").fit(NORMAL[:90])
+    scores = one.score_samples(ODD)
+    one.learn(ODD[:1], [-1]).learn(ODD[:1], [1])
+    np.testing.assert_array_equal(one.score_samples(ODD), scores)
+
+
+def test_equal_graphs_with_different_verdicts_are_refused(detector):
+    with pytest.raises(ValueError, match="graphs 0 and 2 are equal, and one verdict is 'anomaly'"):
+        detector.learn([ODD[3], ODD[4], ODD[3]], [-1, -1, 1])
+
+
+def test_one_wrong_verdict_does_little(detector):
+    before = auroc(detector)
+    for graph in NORMAL[90:100]:
+        assert auroc(copy.copy(detector).learn([graph], [-1])) > before - 0.1
+
+
 def test_p_values_of_new_normal_graphs_stay_valid():
     """At most .1 + three standard errors of 20 times 60 graphs, which share references."""
     flagged = []
@@ -147,7 +169,7 @@ def test_reasons_and_results_know_the_anomalies(detector):
     reasons = explain(detector.learn(odd, [-1] * 5), ODD[:5])
     found = reasons[reasons["kind"] == "confirmed"]
     assert set(found["graph"]) == set(range(5))
-    assert found["reason"].str.match(r"like 'case \d', a confirmed anomaly").all()
+    assert found["reason"].str.match(r"(like|the same as) 'case \d', a confirmed anomaly").all()
     frame = results(detector)  # the training graphs, each weighted without itself
     np.testing.assert_array_equal(frame["score"], detector.calibration_scores_)
 
@@ -171,7 +193,8 @@ def test_suggestions_are_the_most_anomalous_graphs_without_a_verdict(detector):
         ([-1, np.nan], "that of graph 1 is nan"),
         ([-1], "one value for each of 2 graphs"),
         (["anomaly", "odd"], "that of graph 1 is 'odd'"),
-        ([1, 1], "no verdict is -1"),
+        ([True, False], "that of graph 0 is True"),
+        ([1, 1], "no verdict is 'anomaly', or -1"),
     ],
 )
 def test_wrong_verdicts_leave_the_detector_as_it_was(detector, verdicts, message):

@@ -2,6 +2,7 @@
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -100,12 +101,31 @@ def test_verdicts_of_a_table(folder):
     assert np.isfinite(after.calibration_scores_).all()
 
 
+def test_names_of_files_are_enough_and_normal_graphs_can_join(folder):
+    run("fit normal -o model.skg")
+    names = [f"new/{path.name}" for path in sorted((folder / "new").iterdir())]
+    rows = pd.DataFrame({"graph": names[:5], "verdict": ["Anomaly", "-1", " normal", "", "1"]})
+    rows.to_csv("verdicts.csv", index=False, encoding="utf-8-sig")
+    run("learn model.skg verdicts.csv -o model2.skg")
+    run("learn model.skg verdicts.csv --update -o model3.skg")
+    first, second = (skgraphkde.load(x) for x in ("model2.skg", "model3.skg"))
+    assert first.model_.first(Confirmed).verdicts_.tolist() == [-1, -1, 1, 1]
+    assert len(second.model_.references) == len(first.model_.references) + 2
+    rows.assign(graph=[f"case{i}" for i in range(5)]).to_csv("verdicts.csv", index=False)
+    result = run("learn model.skg verdicts.csv -o model4.skg", exit_code=1)
+    assert "names case0, which is no file here: give the files or the tables" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("table", "message"),
     [
         ("name,verdict\nx,anomaly", "has no column 'graph', but name, verdict"),
         ("graph,verdict\nx,odd", "the verdict on x is 'odd', and neither 'anomaly' nor 'normal'"),
         ("graph,verdict\nx,", "has no verdict: mark graphs on the page"),
+        ("graph,verdict\nx,normal\nx,anomaly", "has two verdicts on x: keep one"),
+        ("graph;verdict\nx;normal", "between commas"),
+        ("graph,score,verdict\nx,1,normal", "its verdicts are those of a model"),
+        ("", "is no table of verdicts"),
     ],
 )
 def test_a_wrong_table_says_so(folder, table, message):

@@ -75,6 +75,9 @@ def test_a_copy_of_an_anomaly_is_nearest_to_it_and_the_reason_names_it():
     assert ring > 0
     unusual = Property("confirmed", view.name, np.array([-star]), np.zeros(1))
     text = view.reason(new[0], unusual, np.zeros(10)).text
+    assert text == "the same as 'star', a confirmed anomaly, in its statistics"
+    near = read_graphs([nx.star_graph(13)])
+    text = view.reason(near, unusual, np.zeros(10)).text
     assert text == "like 'star', a confirmed anomaly, more than any known graph"
     unusual = Property("confirmed", view.name, np.array([-ring]), np.zeros(1))
     assert "more than any" not in view.reason(new[2], unusual, np.zeros(10)).text

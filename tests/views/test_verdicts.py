@@ -72,6 +72,15 @@ def test_the_order_of_the_graphs_plays_no_part(seed):
     np.testing.assert_allclose(other.training, weights.training[:, order], atol=1e-2)
 
 
+def test_few_anomalies_change_little():
+    """The prior counts as two anomalies."""
+    training, (_, anomalies) = surprises(50, 0, 0)[0], surprises(0, 1, 0, away=9.0)
+    views = learn_weights(PRIOR, training, np.empty((0, 3)), anomalies).views
+    prior = PRIOR / PRIOR.mean()
+    assert (views >= 2 / 3 * prior).all()
+    assert views[0] > prior[0]
+
+
 def test_anomalies_that_no_view_finds_leave_the_weights():
     """They are less surprising than any normal graph."""
     training = surprises(50, 0, 0)[0] + 5
