@@ -63,6 +63,10 @@ def learn(
     the weights of the views, and become known graphs with --update.
     """
     start = time.perf_counter()
+    if os.path.realpath(output) == os.path.realpath(verdicts):
+        raise click.UsageError(
+            f"{verdicts} has the verdicts and is the output: give another output"
+        )
     contents = load_model(model, detector)
     fitted = contents.detector
     if not isinstance(fitted, GraphKDEDetector):
@@ -71,8 +75,12 @@ def learn(
         )
     marked = _marked(verdicts)
     files.paths = files.paths or _files_of(marked, verdicts)
-    graphs = [graph for graph in files.read(fitted.schema_) if graph.name in marked]
-    names = [graph.name for graph in graphs]
+    by_path = {os.path.normpath(name): name for name in marked}  # "./new/a.gml" is "new/a.gml"
+    graphs, names = [], []
+    for graph in files.read(fitted.schema_):
+        if (name := by_path.get(os.path.normpath(graph.name))) is not None:
+            graphs.append(graph)
+            names.append(name)
     missing = [name for name in marked if name not in set(names)]
     if missing:
         message = f"{verdicts} names {listed(missing)}, not among the graphs that were read"

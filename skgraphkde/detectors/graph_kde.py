@@ -413,6 +413,7 @@ class GraphKDEDetector(
         self.check_updatable()
         references, calibration = (self.specification(x) for x in ("references", "calibration"))
         batch = self.read(graphs)
+        self._check_not_confirmed(batch)
         known = self.model_.references
         canonical_index = calibration.distinct(GraphBatch.concatenate([known, batch]))[len(known) :]
         is_distinct = canonical_index == np.arange(len(known), len(known) + len(batch))
@@ -424,6 +425,18 @@ class GraphKDEDetector(
         self.calibration_ = replace(
             self.calibration_, n_seen=n_seen + len(batch), n_counted=n_counted + n_distinct
         )
+
+    def _check_not_confirmed(self, batch: GraphBatch) -> None:
+        confirmed = self.model_.first(Confirmed)
+        if confirmed is None:
+            return
+        _, anomalies, kinds = kinds_of(self.model_.references, confirmed.anomalies, batch)
+        wrong = np.flatnonzero(np.isin(kinds, anomalies))
+        if len(wrong):
+            raise ValueError(
+                f"graph {wrong[0]} equals a confirmed anomaly, and cannot become a normal "
+                "reference: leave it out, or call learn with the verdict 'normal' first"
+            )
 
     def check_updatable(self) -> None:
         """Raise a ValueError if the parameters of the fitted detector do not allow updates."""
@@ -597,11 +610,12 @@ class GraphKDEDetector(
         TypeError, ValueError
             If a graph or a verdict is invalid, no anomaly is known, or the detector does not keep
             its training graphs with their leave-one-out scores: this needs ``calibration="loo"``,
-            and all graphs, or a window, as `references`. The detector is then unchanged.
+            and all graphs, or a window that holds those of `fit`, as `references`. The detector is
+            then unchanged.
 
         Notes
         -----
-        The weights minimize a logistic loss with a penalty that draws them to those before, the
+        Only one thread may learn or update at a time. The weights minimize a logistic loss with a penalty that draws them to those before, the
         more the fewer anomalies are known. Leave-one-out scores are weighted by what was learned
         without the graph, so that p-values of new normal graphs stay valid.
 
@@ -629,8 +643,9 @@ class GraphKDEDetector(
     def _learn(self, batch: GraphBatch, verdicts: np.ndarray) -> None:
         if not self.keeps_training_graphs:
             raise ValueError(
-                "learn needs the training graphs with their leave-one-out scores, and the detector "
-                "does not keep them: fit it with calibration='loo' and references=None"
+                "learn needs all training graphs with their leave-one-out scores, and the detector "
+                "does not keep them: fit it with calibration='loo' and references=None, or a window "
+                "that holds all graphs of fit"
             )
         known, old = self.model_.references, self.model_.first(Confirmed)
         n_old = 0 if old is None else len(old.graphs_)
@@ -700,17 +715,18 @@ class GraphKDEDetector(
         Returns
         -------
         ndarray of shape (n,), int
-            Positions in `graphs`, the most anomalous first; fewer if there are fewer.
+            Positions in `graphs`, the most anomalous first, of equal graphs one; fewer if there are
+            fewer.
         """
         if not isinstance(n, Integral) or n < 1:
             raise ValueError(f"n must be an integer of at least 1, got {n!r}")
-        batch = self.read(graphs)
+        batch, confirmed = self.read(graphs), self.model_.first(Confirmed)
         order = np.argsort(self.score_samples(batch), kind="stable")
-        confirmed = self.model_.first(Confirmed)
-        if confirmed is not None:
-            _, judged, kinds = kinds_of(self.model_.references, confirmed.graphs_, batch)
-            order = order[~np.isin(kinds[order], judged)]
-        return order[:n]
+        judged = batch[:0] if confirmed is None else confirmed.graphs_
+        _, of_judged, kinds = kinds_of(self.model_.references, judged, batch)
+        _, first = np.unique(kinds[order], return_index=True)  # one verdict counts for all copies
+        order = order[np.sort(first)]
+        return order[~np.isin(kinds[order], of_judged)][:n]
 
     # -- score -------------------------------------------------------------------------------------
 

@@ -36,13 +36,12 @@ def checked_verdicts(verdicts: Any, n_graphs: int) -> np.ndarray:
     ValueError
         If their number is wrong, or a verdict is none of these.
     """
-    values = np.asarray(verdicts)
-    if values.shape != (n_graphs,):
+    values = verdicts.tolist() if hasattr(verdicts, "tolist") else list(verdicts)
+    if len(values) != n_graphs:
         raise ValueError(
-            f"verdicts must have one value for each of {n_graphs} graphs, and have the shape "
-            f"{values.shape}"
+            f"verdicts must have one value for each of {n_graphs} graphs, and have {len(values)}"
         )
-    items = [WORDS.get(x, x) if isinstance(x, str) else x for x in values.tolist()]
+    items = [WORDS.get(x, x) if isinstance(x, str) else x for x in values]
     for graph, value in enumerate(items):
         if isinstance(value, bool) or value not in (-1, 1):
             raise ValueError(

@@ -58,10 +58,44 @@ class VerdictDetector(GraphKDEDetector):
         self.validate()
         batch = read_graphs(graphs, schema=self.specification("schema"))
         is_anomaly = checked_verdicts(y, len(batch)) == -1
+        if is_anomaly.all():
+            raise ValueError("y has no normal graph: the detector is fitted to those with y = 1")
         fitted = GraphKDEDetector.fit(copy.copy(self), batch[~is_anomaly])
         if is_anomaly.any():
             fitted.learn(batch[is_anomaly], np.full(is_anomaly.sum(), -1))
         self.__dict__ = fitted.__dict__  # in one step, for other threads
+        return self
+
+    def partial_fit(self, graphs: Any, y: Any = None) -> Self:
+        """Add normal graphs to the references, then learn from the anomalies.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+        y : array-like of shape (n_graphs,), default=None
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for ``partial_fit`` and ``learn`` of :class:`GraphKDEDetector`. The detector is then
+            unchanged.
+        """
+        if y is None:
+            return super().partial_fit(graphs)
+        if not hasattr(self, "model_"):
+            return self.fit(graphs, y)
+        batch, updated = self.read(graphs), copy.copy(self)
+        is_anomaly = checked_verdicts(y, len(batch)) == -1
+        if not is_anomaly.all():
+            GraphKDEDetector.partial_fit(updated, batch[~is_anomaly])
+        if is_anomaly.any():
+            updated.learn(batch[is_anomaly], np.full(is_anomaly.sum(), -1))
+        self.__dict__ = updated.__dict__  # in one step, for other threads
         return self
 
     def fit_predict(self, graphs: Any, y: Any = None) -> np.ndarray:

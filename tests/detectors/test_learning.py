@@ -182,6 +182,8 @@ def test_suggestions_are_the_most_anomalous_graphs_without_a_verdict(detector):
     following = detector.suggest(ODD, len(ODD))
     assert not set(asked.tolist()) & set(following.tolist())
     assert (np.diff(detector.score_samples(ODD)[following]) >= 0).all()
+    repeated = GraphBatch.concatenate([ODD[following[:1]]] * 3 + [ODD[following[1:2]]])
+    assert detector.suggest(repeated, 3).tolist() == [0, 3]
     with pytest.raises(ValueError, match="n must be an integer of at least 1, got 0"):
         detector.suggest(ODD, 0)
 
@@ -191,7 +193,8 @@ def test_suggestions_are_the_most_anomalous_graphs_without_a_verdict(detector):
     [
         ([-1, 0], "that of graph 1 is 0"),
         ([-1, np.nan], "that of graph 1 is nan"),
-        ([-1], "one value for each of 2 graphs"),
+        ([-1], "one value for each of 2 graphs, and have 1"),
+        (["anomaly", 0], "that of graph 1 is 0"),
         (["anomaly", "odd"], "that of graph 1 is 'odd'"),
         ([True, False], "that of graph 0 is True"),
         ([1, 1], "no verdict is 'anomaly', or -1"),
@@ -233,6 +236,19 @@ def test_the_target_of_fit_has_the_verdicts():
     assert detector.fit_predict(MOLECULES[:120], y).shape == (120,)
     with pytest.raises(ValueError, match="that of graph 0 is 0"):
         detector.fit(MOLECULES[:3], [0, 1, 1])
+
+
+def test_updates_take_verdicts_from_the_target():
+    detector = VerdictDetector(calibration=APART).fit(MOLECULES[:100], Y[:100])
+    more, y = MOLECULES[100:130], Y[100:130]
+    detector.partial_fit(more, y)
+    assert len(detector.model_.references) == int((Y[:130] == 1).sum())
+    n_anomalies = len(detector.model_.first(Confirmed).anomalies)  # equal ones count once
+    assert 0 < n_anomalies <= (Y[:130] == -1).sum()
+    with pytest.raises(ValueError, match="equals a confirmed anomaly, and cannot become a normal"):
+        detector.partial_fit(more[y == -1][:1])
+    with pytest.raises(ValueError, match="y has no normal graph"):
+        VerdictDetector().fit(ODD[:3], [-1] * 3)
 
 
 def test_a_grid_search_over_folds_with_anomalies():

@@ -111,6 +111,12 @@ def test_names_of_files_are_enough_and_normal_graphs_can_join(folder):
     first, second = (skgraphkde.load(x) for x in ("model2.skg", "model3.skg"))
     assert first.model_.first(Confirmed).verdicts_.tolist() == [-1, -1, 1, 1]
     assert len(second.model_.references) == len(first.model_.references) + 2
+    before = (folder / "verdicts.csv").read_bytes()
+    result = run("learn model.skg verdicts.csv -o verdicts.csv --force", exit_code=2)
+    assert "has the verdicts and is the output" in result.stderr
+    assert (folder / "verdicts.csv").read_bytes() == before
+    rows.assign(graph=[f"./{name}" for name in names[:5]]).to_csv("verdicts.csv", index=False)
+    assert "4 graphs with" in run("learn model.skg verdicts.csv new -o model5.skg").stdout
     rows.assign(graph=[f"case{i}" for i in range(5)]).to_csv("verdicts.csv", index=False)
     result = run("learn model.skg verdicts.csv -o model4.skg", exit_code=1)
     assert "names case0, which is no file here: give the files or the tables" in result.stderr
