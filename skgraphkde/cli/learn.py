@@ -64,9 +64,7 @@ def learn(
     """
     start = time.perf_counter()
     if os.path.realpath(output) == os.path.realpath(verdicts):
-        raise click.UsageError(
-            f"{verdicts} has the verdicts and is the output: give another output"
-        )
+        raise click.UsageError(f"{verdicts} is both verdicts and output: give another output")
     contents = load_model(model, detector)
     fitted = contents.detector
     if not isinstance(fitted, GraphKDEDetector):

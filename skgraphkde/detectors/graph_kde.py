@@ -615,9 +615,10 @@ class GraphKDEDetector(
 
         Notes
         -----
-        Only one thread may learn or update at a time. The weights minimize a logistic loss with a penalty that draws them to those before, the
+        The weights minimize a logistic loss with a penalty that draws them to those before, the
         more the fewer anomalies are known. Leave-one-out scores are weighted by what was learned
-        without the graph, so that p-values of new normal graphs stay valid.
+        without the graph, so that p-values of new normal graphs stay valid. Only one thread may
+        learn or update at a time.
 
         Examples
         --------
@@ -643,9 +644,9 @@ class GraphKDEDetector(
     def _learn(self, batch: GraphBatch, verdicts: np.ndarray) -> None:
         if not self.keeps_training_graphs:
             raise ValueError(
-                "learn needs all training graphs with their leave-one-out scores, and the detector "
-                "does not keep them: fit it with calibration='loo' and references=None, or a window "
-                "that holds all graphs of fit"
+                "learn needs all training graphs with their leave-one-out scores, which the "
+                "detector does not keep: fit it with calibration='loo' and references=None, or a "
+                "window that holds all graphs of fit"
             )
         known, old = self.model_.references, self.model_.first(Confirmed)
         n_old = 0 if old is None else len(old.graphs_)

@@ -113,7 +113,7 @@ def test_names_of_files_are_enough_and_normal_graphs_can_join(folder):
     assert len(second.model_.references) == len(first.model_.references) + 2
     before = (folder / "verdicts.csv").read_bytes()
     result = run("learn model.skg verdicts.csv -o verdicts.csv --force", exit_code=2)
-    assert "has the verdicts and is the output" in result.stderr
+    assert "is both verdicts and output" in result.stderr
     assert (folder / "verdicts.csv").read_bytes() == before
     rows.assign(graph=[f"./{name}" for name in names[:5]]).to_csv("verdicts.csv", index=False)
     assert "4 graphs with" in run("learn model.skg verdicts.csv new -o model5.skg").stdout
