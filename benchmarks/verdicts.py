@@ -171,8 +171,10 @@ def _of_suites(of_case: pd.DataFrame, names: dict[str, str], kind: str) -> str:
             auroc, gain = some[f"{name}_auroc"].mean(), some[f"{name}_gain"].mean()
             line[suite] = f"{auroc:.1f} ({_signed(gain)})"
         extra = of_case[f"{name}_{kind}"]
-        suite = extra.groupby(extra.index.str[0], sort=False).mean()
-        line["false alarms" if kind == "alarms" else kind] = ", ".join(f"{x:.3f}" for x in suite)
+        suite = extra.groupby(extra.index.str[0]).mean().reindex(list(SUITES))
+        line[f"{'false alarms' if kind == 'alarms' else kind} ({', '.join(SUITES)})"] = ", ".join(
+            f"{x:.3f}" for x in suite
+        )
         lines.append(line)
     return markdown(pd.DataFrame(lines), index=False)
 

@@ -587,7 +587,7 @@ class GraphKDEDetector(
         """Learn from verdicts of people on some graphs, after `fit`, any number of times.
 
         Verdicts change how much each view counts, and add a view: the nearness to the confirmed
-        anomalies. Five known anomalies raise the mean AUROC over four suites of tasks by 3 to 8
+        anomalies. Five known anomalies raise the mean AUROC of four suites of tasks by 2.7 to 8.5
         points (`docs/benchmarks/verdicts.md`). Verdicts add up from call to call, and the latest
         verdict on a graph counts; `fit` forgets them. If no anomaly is left, nothing is learned.
 
