@@ -57,12 +57,12 @@ sphinx_gallery_conf = {
     "ignore_pattern": r"provenance_graphs\.py",  # not an example: plot_provenance.py imports it
     "within_subsection_order": ExplicitOrder(
         [
+            "plot_graphml.py",
             "plot_mutag.py",
             "plot_reasons.py",
             "plot_displays.py",
             "plot_p_values.py",
             "plot_contamination.py",
-            "plot_graphml.py",
             "plot_custom_features.py",
             "plot_bonds.py",
             "plot_provenance.py",
