@@ -20,6 +20,7 @@ SCHEMA = " ".join(READ)
 WRITERS = [
     f"fit normal {SCHEMA} -o own.skg",
     "update model.skg new -o own.skg",
+    "learn model.skg verdicts.csv new -o own.skg",
     "score model.skg new -o rows.csv",
     "score model.skg new -o rows.parquet",
     "explain model.skg new/00.graphml -o rows.csv",
@@ -46,6 +47,11 @@ def waiting(files, *arguments):
 GraphFiles.progress = waiting
 main(sys.argv[1:])
 """
+
+
+@pytest.fixture(autouse=True)
+def verdicts(here):
+    (here / "verdicts.csv").write_text("graph,verdict\nnew/00.graphml,anomaly\n")
 
 
 def started(words, *begin):
@@ -82,6 +88,7 @@ def test_two_processes(here, command):
             time.sleep(0.01)
         second = [CliRunner().invoke(main, shlex.split(x + force)) for x in (command, other_name)]
         (here / "go").touch()
+        first.communicate()  # before the end of the block closes its stderr
     assert first.returncode == 0
     for result in second:
         assert result.exit_code == 1
