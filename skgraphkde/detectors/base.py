@@ -121,7 +121,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
     }
 
     _of_machine = ("n_jobs", "verbose", "device")
-    _node_ids: list[list] | None = None
+    _node_ids: list[list] | None = None  # of the graphs of `fit`, if these are networkx graphs
 
     def __init__(
         self,
@@ -311,14 +311,6 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
     def calibration_graphs_(self) -> np.ndarray:
         """Indices of the training graphs that have these scores, shape (n_scores,)."""
         return self.calibration_.graphs
-
-    @property
-    def training_node_ids(self) -> list[list] | None:
-        """Ids of the nodes of each graph of `fit`; None if these were not networkx graphs.
-
-        A file does not contain them.
-        """
-        return self._node_ids
 
     @property
     def n_graphs_seen_(self) -> int:

@@ -339,9 +339,9 @@ class GraphKDEDetector(
         An update does not change what `fit` learned: features with their scales and vocabulary,
         weights of the encoder, constants of the distances, bandwidths, and `contamination`, even
         if the parameter was changed since. It costs about as much as scoring the graphs, and while
-        the number of references grows, about ten times that. If the
-        detector is not fitted, it is fitted to the graphs. Views other than densities are fitted
-        to the new references (:meth:`View.updated`).
+        the number of references grows, about ten times that. If the detector is not fitted, it is
+        fitted to the graphs. Views other than densities are fitted to the new references
+        (:meth:`View.updated`).
 
         Parameters
         ----------
@@ -583,6 +583,19 @@ class GraphKDEDetector(
         is_complete = n_references == len(self.calibration_scores_)
         return self.leaves_one_out and is_complete and not is_reservoir
 
+    @property
+    def reference_node_ids(self) -> list[list] | None:
+        """Ids of the nodes of each reference, if the detector keeps its training graphs.
+
+        Positions for graphs of an update; None if `fit` did not get networkx graphs. A file does
+        not contain them.
+        """
+        ids, sizes = self._node_ids, self.model_.references.n_nodes_per_graph.tolist()
+        if ids is None:
+            return None
+        rows = zip(self.calibration_graphs_.tolist(), sizes, strict=True)
+        return [ids[i] if i < len(ids) else [*range(n)] for i, n in rows]
+
     def learn(self, graphs: Any, verdicts: Any) -> Self:
         """Learn from verdicts of people on some graphs, after `fit`, any number of times.
 
@@ -691,13 +704,10 @@ class GraphKDEDetector(
 
     def _fit_without(self, is_wrong: np.ndarray) -> None:
         """Fit again, without some of the references."""
-        kept, ids = np.flatnonzero(~is_wrong), self.training_node_ids
+        kept, ids = np.flatnonzero(~is_wrong), self.reference_node_ids
         fitted = clone(self).fit(self.model_.references[kept])
         if ids is not None:
-            positions = self.calibration_graphs_[kept].tolist()
-            sizes = self.model_.references.n_nodes_per_graph[kept].tolist()
-            rows = zip(positions, sizes, strict=True)
-            fitted._node_ids = [ids[i] if i < len(ids) else [*range(n)] for i, n in rows]
+            fitted._node_ids = [ids[i] for i in kept.tolist()]
         self.__dict__ = fitted.__dict__
 
     def suggest(self, graphs: Any, n: int = 10) -> np.ndarray:

@@ -260,7 +260,7 @@ def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.n
 
 
 def node_names_of(
-    detector: BaseGraphDetector, graphs: Any, batch: GraphBatch, own: np.ndarray | None
+    detector: BaseGraphDetector, graphs: Any, own: np.ndarray | None
 ) -> Sequence[Sequence[Any]] | None:
     """The ids of the nodes of graphs, or their positions where they are not known.
 
@@ -269,17 +269,13 @@ def node_names_of(
     detector : BaseGraphDetector
         Fitted.
     graphs : sequence of graphs, GraphBatch or None
-    batch : GraphBatch
     own : ndarray or None
         What :func:`to_judge` returns for these graphs.
     """
     if own is None:
         return node_ids(graphs)
-    ids = detector.training_node_ids
-    if ids is None:
-        return None
-    rows = zip(detector.calibration_graphs_.tolist(), batch.n_nodes_per_graph.tolist(), strict=True)
-    return [ids[i] if i < len(ids) else range(n) for i, n in rows]  # others are of an update
+    assert isinstance(detector, GraphKDEDetector)  # others have no training graphs to judge
+    return detector.reference_node_ids
 
 
 def _names_of(detector: BaseGraphDetector, batch: GraphBatch, own: np.ndarray | None) -> pd.Series:
@@ -363,7 +359,7 @@ def explain(
     detector = copy.copy(detector)  # as it is now, whatever another thread updates
     batch, own = to_judge(detector, graphs)
     if node_names is None:
-        node_names = node_names_of(detector, graphs, batch, own)
+        node_names = node_names_of(detector, graphs, own)
     judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=node_names, own=own)
     names = _names_of(detector, batch, own)
     rows = [
@@ -440,7 +436,7 @@ def results(
     check_alpha(alpha)
     detector = copy.copy(detector)  # as it is now, whatever another thread updates
     batch, own = to_judge(detector, graphs)
-    ids = node_names_of(detector, graphs, batch, own)
+    ids = node_names_of(detector, graphs, own)
     judged = judge(detector, batch, n_reasons=1, node_names=ids, own=own)
     frame = pd.DataFrame({"name": _names_of(detector, batch, own)})
     if names is not None:

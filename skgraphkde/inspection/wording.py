@@ -13,6 +13,9 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_words, legible, number
 from skgraphkde.views.confirmed import Confirmed
 
+# A number this many times smaller than another beside it is 0 but for rounding.
+ROUNDING = 1e-12
+
 
 def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names") -> list:
     """The names in their order, one for each of n graphs, or an error that says what they are.
@@ -29,10 +32,6 @@ def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names"
     else:
         found = len(listed)
     raise ValueError(f"{what} must have one name for each of {n} {of}, got {found}")
-
-
-# A number this many times smaller than another beside it is 0 but for rounding.
-ROUNDING = 1e-12
 
 
 def learned_words(model: GraphModel) -> list[str]:

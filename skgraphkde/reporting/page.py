@@ -97,7 +97,7 @@ def report(
             x or f"graph {i}"
             for i, x in zip(numbers, batch.names or [""] * len(batch), strict=True)
         ]
-    ids = node_names_of(page.detector, graphs, batch, own)
+    ids = node_names_of(page.detector, graphs, own)
     page.add_all(batch, checked_names(names, len(batch)), ids, own)
     html = page.html()
     if path is None:

@@ -123,6 +123,12 @@ def test_a_training_graph_that_is_an_anomaly_is_removed(detector):
     np.testing.assert_array_equal(detector.score_samples(ODD), expected.score_samples(ODD))
 
 
+def test_nodes_keep_their_ids_if_a_training_graph_is_removed():
+    graphs = [nx.cycle_graph([f"{n}.{i}" for i in range(n)]) for n in range(5, 30)]
+    detector = GraphKDEDetector(calibration=APART).fit(graphs).learn(graphs[3:4], [-1])
+    assert detector.reference_node_ids == [list(x) for x in graphs[:3] + graphs[4:]]
+
+
 def test_a_verdict_that_a_training_graph_is_normal_changes_nothing(detector):
     expected = copy.copy(detector).learn(ODD[:5], [-1] * 5)
     graphs = GraphBatch.concatenate([ODD[:5], NORMAL[:3]])
