@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
 from sklearn import get_config
+from tqdm.auto import tqdm
 
 MOST_BYTES = 2**62  # more than any machine has
 
@@ -33,3 +37,8 @@ def blocks(costs: np.ndarray) -> list[slice]:
     """
     cuts = np.flatnonzero(np.diff(np.cumsum(costs) // memory_limit())) + 1
     return [slice(a, b) for a, b in zip([0, *cuts], [*cuts, len(costs)], strict=True)]
+
+
+def progress(parts: Sequence[Any], name: str, verbose: int) -> Iterable[Any]:
+    """Iterate over blocks with a progress bar, if there are several."""
+    return tqdm(parts, desc=name, leave=None, disable=not verbose or len(parts) < 2)

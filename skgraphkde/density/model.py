@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from tqdm.auto import tqdm
 
 from skgraphkde.computing.arrays import filled, to_numpy
-from skgraphkde.computing.blocks import blocks, memory_limit
+from skgraphkde.computing.blocks import blocks, memory_limit, progress
 from skgraphkde.density.kde import own_references
 from skgraphkde.density.kernel_density import MAX_SAMPLE, Clouds, KernelDensity
 from skgraphkde.distances.measures import DiscreteMeasures
@@ -75,7 +74,7 @@ class DensityModel:
         self.encoder, self.densities, self.place = encoder, tuple(densities), place
 
     def flows(
-        self, graphs: GraphBatch, featurize: Featurize = carried_features
+        self, graphs: GraphBatch, featurize: Featurize = carried_features, verbose: int = 0
     ) -> list[MessageFlow]:
         """Inputs of the encoder, one for each block.
 
@@ -83,7 +82,7 @@ class DensityModel:
         the square of the number of points, and molecules have far fewer points than nodes.
         """
         flows = []
-        for block in self.blocks(graphs):
+        for block in progress(self.blocks(graphs), "node features", verbose):
             featurized = featurize(graphs[block])
             colors = node_colors(featurized, self.encoder.n_layers)
             flows.append(MessageFlow.of(featurized, colors))
@@ -137,13 +136,14 @@ class DensityModel:
         return self.embedded(graphs, measures)
 
     def embed_without_points(
-        self, graphs: GraphBatch, flows: Sequence[MessageFlow]
+        self, graphs: GraphBatch, flows: Sequence[MessageFlow], verbose: int = 0
     ) -> EmbeddedGraphs:
         """The same as :meth:`embed_flows`, in the memory of a block if no distance needs points."""
         if any(density.distance.needs_points for density in self.densities):
             return self.embed_flows(graphs, flows)
         parts, keys = [], []
-        for block, flow in zip(self.blocks(graphs), flows, strict=True):
+        pairs = list(zip(self.blocks(graphs), flows, strict=True))
+        for block, flow in progress(pairs, "embedding", verbose):
             measures = self.embed_flows(graphs[block], [flow]).measures
             parts.append([EmbeddedMeasures.of_features([x]) for x in measures])
             if len(graphs) > MAX_SAMPLE:  # from which :meth:`adapt` takes a sample
@@ -194,7 +194,7 @@ class DensityModel:
         embedded = graphs if isinstance(graphs, EmbeddedGraphs) else None
         batch = graphs.graphs if isinstance(graphs, EmbeddedGraphs) else graphs
         parts = self.blocks(batch, len(references))
-        for block in tqdm(parts, desc="scoring", disable=not verbose or len(parts) < 2):
+        for block in progress(parts, "scoring", verbose):
             queries = embedded[block] if embedded else self.embed(batch[block], featurize)
             left_out = None if own is None else own_references(own[block], len(references))
             for i, density in enumerate(self.densities):

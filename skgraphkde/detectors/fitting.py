@@ -29,8 +29,9 @@ from skgraphkde.views.density import Density
 
 # Largest number of graphs in the pilot density that selects references.
 PILOT_GRAPHS = 2_000
-# From so many graphs on, so many are timed, and a fit that takes longer (seconds) is announced.
-MANY_GRAPHS, TIMED_GRAPHS, PATIENCE = 5_000, 100, 60
+# A fit that takes longer (seconds) is announced: from so many graphs on, so many are timed; with so
+# many nodes, once half of that time has passed. The first fit of fewer compiles for as long.
+PATIENCE, MANY_GRAPHS, TIMED_GRAPHS, MANY_NODES = 60, 5_000, 100, 200_000
 
 
 class ModelFitter:
@@ -60,6 +61,7 @@ class ModelFitter:
         self.densities = [view for view in self.views if isinstance(view, Density)]
         n_stages = 3 + len(self.views) - len(self.densities)
         self.progress = tqdm(total=n_stages, disable=not detector.verbose)
+        self.start, self.is_announced = time.perf_counter(), graphs.n_nodes < MANY_NODES
         self.progress.set_description("node features")
         self.features = detector.specification("features").fit(graphs)
         self.training = detector.specification("training")
@@ -97,16 +99,26 @@ class ModelFitter:
         return scores
 
     def _next(self, stage: str) -> None:
-        """Say in the progress bar what comes next."""
+        """Say in the progress bar what comes next, and once in a warning if it takes long."""
         self.progress.update()
         self.progress.set_description(stage)
+        seconds = time.perf_counter() - self.start
+        if not self.is_announced and seconds > PATIENCE / 2:
+            self.is_announced = True
+            warn(
+                f"the fit of {len(self.graphs)} graphs with {self.graphs.n_nodes} nodes has taken "
+                f"{seconds:.0f} seconds so far; next: {stage}. verbose=1 shows its progress, and "
+                "half of the graphs take half of the time"
+            )
 
     def _build_density(self) -> DensityModel:
         encoder = self.detector.specification("encoder")
         seed = int(self.rng.randint(2**31)) if encoder.is_random else None
         n_relations = self.features.edge_groups_.n_relations
         module = encoder.build(self.features.n_features_out_, n_relations, seed)
-        self.flows = DensityModel(module, ()).flows(self.graphs, self.features.transform_batch)
+        self.flows = DensityModel(module, ()).flows(
+            self.graphs, self.features.transform_batch, self.detector.verbose
+        )
         n_points = len(np.unique(np.concatenate([flow.colors for flow in self.flows])))
         densities = []
         for view in self.densities:
@@ -161,7 +173,9 @@ class ModelFitter:
         if len(views) == 1:
             return own, None if log_densities is None else finite(log_densities[0])
         self._advise(own, log_densities)
-        scores = self.model.view_scores(graphs, own=own, log_densities=log_densities)
+        scores = self.model.view_scores(
+            graphs, own=own, log_densities=log_densities, verbose=self.detector.verbose
+        )
         finite(scores.T)
         self.model = build(training_scores=scores)
         if len(chosen) == n:
@@ -237,7 +251,8 @@ class ModelFitter:
             Leave-one-out log densities of the references. None if they were not requested.
         """
         if len(chosen) == len(self.graphs):
-            embedded = density.embed_without_points(self.graphs, self.flows).measures
+            verbose = self.detector.verbose
+            embedded = density.embed_without_points(self.graphs, self.flows, verbose).measures
         else:
             embedded = density.embed(self.featurized[chosen]).measures
         references = EmbeddedGraphs(self.graphs[chosen], embedded)

@@ -11,7 +11,7 @@ import numpy as np
 
 from skgraphkde.calibration import finite
 from skgraphkde.computing.arrays import to_numpy
-from skgraphkde.computing.blocks import blocks
+from skgraphkde.computing.blocks import blocks, progress
 from skgraphkde.density.kernel_density import KernelDensity
 from skgraphkde.density.model import DensityModel, EmbeddedGraphs, carried_features
 from skgraphkde.density.references import joined_references
@@ -385,7 +385,8 @@ class GraphModel:
         others = [view for view in self.views if not isinstance(view, Density)]
         scores = np.empty((len(others), len(batch)))
         costs = 8.0 * (20 * batch.n_nodes_per_graph + 4 * batch.n_arcs_per_graph)
-        for block in blocks(costs) if others else ():
+        parts = blocks(costs) if others else []
+        for block in progress(parts, "views", verbose):
             graphs = batch[block]  # one object, of which views share what they compute
             scores[:, block] = [_scores(view, graphs, own[block].copy()) for view in others]
         of_densities, of_others = iter(log_densities), iter(scores)

@@ -337,6 +337,22 @@ def test_a_long_fit_is_announced(monkeypatch, train):
     np.testing.assert_array_equal(detector.calibration_scores_, plain.calibration_scores_)
 
 
+def test_a_long_fit_of_large_graphs_is_announced_once(monkeypatch, train):
+    for name, value in (("MANY_NODES", 1), ("PATIENCE", 0)):
+        monkeypatch.setattr(fitting, name, value)
+    with pytest.warns(UserWarning, match="fit of 15 graphs with .* seconds so far") as caught:
+        GraphKDEDetector().fit(train)
+    assert sum("so far" in str(warning.message) for warning in caught) == 1
+
+
+def test_each_long_stage_of_a_fit_shows_its_blocks(capsys, train):
+    """Blocks are as small as a graph, so that each stage has several."""
+    with config_context(working_memory=0.01):
+        GraphKDEDetector(verbose=1).fit(train)
+    shown = capsys.readouterr().err
+    assert all(f"{stage}:" in shown for stage in ("node features", "views"))
+
+
 # -- on real molecules -----------------------------------------------------------------------------
 
 
