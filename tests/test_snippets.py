@@ -83,7 +83,7 @@ COMMANDS = [page for page in PAGES if snippets(page)[1]]
 
 def test_pages_have_snippets():
     assert len(CODE) == 9
-    assert len(COMMANDS) == 7
+    assert len(COMMANDS) == 8
 
 
 @pytest.mark.slow
