@@ -44,7 +44,7 @@ class Calibration(Specification):
         """
         if self.copies == "apart":
             return np.arange(len(graphs))
-        canonical_index = first_copies(graphs)
+        (canonical_index,) = kinds_of(graphs)
         if self.copies == "together":
             return canonical_index
         n_copies = np.unique(canonical_index, return_counts=True)[1]
@@ -245,33 +245,34 @@ class FittedCalibration:
         n_seen = state.take_count("n_seen", 2**62)
         n_counted = state.take_count("n_counted", n_seen)
         is_comparable = state.take("is_comparable", bool)
-        views = state.take_optional("views", np.ndarray)
-        if views is not None:
-            is_table = views.dtype == float and views.ndim == 2 and views.shape[1] == len(scores)
-            state.check(is_table and np.isfinite(views).all(), "views are not one score per graph")
+        views = state.take_optional_array("views", float, (None, len(scores)))
         return cls(scores, graphs, contamination, n_seen, n_counted, is_comparable, views)
 
 
-def first_copies(graphs: GraphBatch, n_known: int | None = None) -> np.ndarray:
-    """The first graph of which each one is a copy, without coordinates, which features ignore.
+def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
+    """Number the graphs of batches so that copies, and no others, have the same number.
+
+    Coordinates, which features ignore, do not count.
 
     Parameters
     ----------
-    graphs : GraphBatch
-    n_known : int, default=None
-        Number of graphs, the first ones, that say what coordinates are, and how exact numbers are.
-        None: all.
+    known : GraphBatch
+        Graphs that say what coordinates are, and how exact numbers are.
+    *others : GraphBatch
 
     Returns
     -------
-    ndarray of shape (n_graphs,), int
-        See :func:`~skgraphkde.graphs.copies.isomorphism_classes`.
+    list of ndarray of int
+        Numbers of the known graphs and of each other batch: the position of the first copy, see
+        :func:`~skgraphkde.graphs.copies.isomorphism_classes`.
     """
+    batches = [known, *others]
+    graphs = GraphBatch.concatenate(batches)
     if graphs.attributes is not None:
-        are_coordinates = is_spatial(graphs if n_known is None else graphs[:n_known])
-        attributes = np.where(are_coordinates, 0.0, np.asarray(graphs.attributes))
+        attributes = np.where(is_spatial(known), 0.0, np.asarray(graphs.attributes))
         graphs = graphs.replace(attributes=attributes, schema=graphs.schema)
-    return isomorphism_classes(graphs, n_known)
+    kinds = isomorphism_classes(graphs, len(known))
+    return np.split(kinds, np.cumsum([len(batch) for batch in batches])[:-1])
 
 
 def fewest_scores(contamination: float) -> int:

@@ -25,11 +25,15 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.torch_encoder import check_torch
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import View
+from skgraphkde.views.confirmed import ITSELF, Confirmed
 from skgraphkde.views.density import Density
 from skgraphkde.views.p_values import LogPValues, view_weights
 from skgraphkde.views.verdicts import LearnedWeights
 
 AnyView = TypeVar("AnyView", bound=View)
+
+# The weighted log p-value of a confirmed anomaly that is given again.
+LOG_P_OF_CONFIRMED = -100.0
 
 
 @register
@@ -55,7 +59,7 @@ class GraphModel:
     views : sequence of View
         Fitted views. A :class:`Density` gets its fitted attributes here, from `density`.
     training_scores : ndarray of shape (n_views, n_training_graphs), default=None
-        Leave-one-out scores of the training graphs, for several views.
+        Leave-one-out scores of the training graphs.
     device : torch.device, default=None
         Device of `density`. None is the CPU.
     learned_weights : LearnedWeights, default=None
@@ -71,7 +75,7 @@ class GraphModel:
     views : tuple of View
         Fitted views.
     training_scores : ndarray of shape (n_views, n_training_graphs) or None
-        Leave-one-out scores of the training graphs in each view. None with one view.
+        Leave-one-out scores of the training graphs in each view. None if one view does without.
     reference_scores : ndarray of shape (n_views, n_references) or None
         Leave-one-out scores of the references in each view. None if they are not known, as after
         an update, or from a file.
@@ -95,17 +99,17 @@ class GraphModel:
             self._references, references = references, references.graphs
         self.references: GraphBatch = references
         self.views = _with_fitted_densities(views, density)
+        self.training_scores, self.learned_weights = training_scores, learned_weights
+        self._log_p_values: list[LogPValues] = []
+        self.view_weights = np.ones(1)
         if training_scores is not None:
             training_scores.setflags(write=False)
-        self.training_scores = training_scores
-        scores = () if training_scores is None else training_scores
-        self._log_p_values = [LogPValues(view_scores) for view_scores in scores]
-        self.learned_weights = learned_weights
+            self._log_p_values = [LogPValues(view_scores) for view_scores in training_scores]
         if learned_weights is not None:
             self.view_weights = learned_weights.views
-        else:
+        elif len(self._log_p_values) > 1:
             leave_one_out = np.array([x.leave_one_out() for x in self._log_p_values])
-            self.view_weights = view_weights(leave_one_out) if len(scores) else np.ones(1)
+            self.view_weights = view_weights(leave_one_out)
         self.reference_scores: np.ndarray | None = None
         self._copies: dict[str, GraphModel] = {}
 
@@ -137,6 +141,11 @@ class GraphModel:
     def first(self, kind: type[AnyView]) -> AnyView | None:
         """First view of a class, or None."""
         return next((view for view in self.views if isinstance(view, kind)), None)
+
+    @property
+    def confirmed(self) -> Confirmed | None:
+        """View of the confirmed anomalies, the last one; None unless verdicts were learned."""
+        return self.first(Confirmed)
 
     def on(self, device: Any) -> GraphModel:
         """Copy of the model on a torch device, which is cached but neither pickled nor saved.
@@ -255,7 +264,10 @@ class GraphModel:
             return scores
         pairs = zip(self._log_p_values, scores, strict=True)
         log_p_values = np.array([of_view(view_scores) for of_view, view_scores in pairs])
-        return self.view_weights[:, np.newaxis] * log_p_values
+        log_p_values *= self.view_weights[:, np.newaxis]
+        if self.confirmed is not None:
+            log_p_values[-1, scores[-1] == ITSELF] = LOG_P_OF_CONFIRMED
+        return log_p_values
 
     def updated(self, kept: np.ndarray, graphs: GraphBatch) -> GraphModel:
         """Copy of the model with other references; only new references are embedded.
@@ -286,7 +298,7 @@ class GraphModel:
 
     def calibrated(
         self,
-        training_scores: np.ndarray | None,
+        training_scores: np.ndarray,
         learned_weights: LearnedWeights | None = None,
         views: Sequence[View] | None = None,
     ) -> GraphModel:
@@ -294,8 +306,7 @@ class GraphModel:
 
         Parameters
         ----------
-        training_scores : ndarray of shape (n_views, n_scores) or None
-            None for a single view.
+        training_scores : ndarray of shape (n_views, n_scores)
         learned_weights : LearnedWeights, default=None
         views : sequence of View, default=None
             Fitted views, with the densities of this model. None keeps the views.
@@ -313,6 +324,15 @@ class GraphModel:
             self.device,
             learned_weights,
         )
+
+    def unlearned(self) -> GraphModel:
+        """Copy of the model without what was learned from verdicts."""
+        if self.training_scores is None or self.confirmed is None:
+            return self
+        model = self.calibrated(self.training_scores[:-1], views=self.views[:-1])
+        if self.reference_scores is not None:
+            model.reference_scores = self.reference_scores[:-1]
+        return model
 
     def left_out_scores(self, some: np.ndarray) -> np.ndarray:
         """Scores of some references in each view, each compared with the others.
@@ -341,15 +361,19 @@ class GraphModel:
         Returns
         -------
         ndarray of shape (n_views, n_training_graphs)
-            Their sum over views is the result of :meth:`leave_one_out`.
+            Their sum over views is the result of :meth:`leave_one_out`. With a single view these
+            are the scores of that view.
         """
+        assert self.training_scores is not None
+        if len(self.views) == 1:
+            return self.training_scores
         log_p_values = np.array([x.leave_one_out() for x in self._log_p_values])
         if self.learned_weights is not None:
             return self.learned_weights.training * log_p_values
         return self.view_weights[:, np.newaxis] * log_p_values
 
     def leave_one_out(self) -> np.ndarray:
-        """Leave-one-out scores of the training graphs, with several views."""
+        """Leave-one-out scores of the training graphs, shape (n_training_graphs,)."""
         return self.leave_one_out_log_p_values().sum(axis=0)
 
     def view_scores(
@@ -568,12 +592,9 @@ class GraphModel:
         state.check(n_densities == len(densities), "densities are not those of the views")
         for view in views:
             view.complete(references)
-        scores = None
-        if len(views) > 1:
-            scores = state.take_array("training_scores", float, (len(views), None))
-            state.check(scores.shape[1] > 1, "training_scores has too few columns")
-        else:
-            state.check(state.take("training_scores", type(None)) is None, "there is one view")
+        scores = state.take_optional_array("training_scores", float, (len(views), None))
+        is_given = len(views) == 1 if scores is None else scores.shape[1] > 1
+        state.check(is_given, "training_scores has too few columns")
         learned = state.take_optional("learned_weights", LearnedWeights)
         if learned is not None:
             is_right = scores is not None and learned.training.shape == scores.shape

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.calibration import first_copies
+from skgraphkde.calibration import kinds_of
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
@@ -217,8 +217,7 @@ class DriftMonitor:
         known = getattr(getattr(self.detector, "model_", None), "references", None)
         if calibration.views is not None or known is None or len(known) != len(calibration.scores):
             return None
-        first = first_copies(GraphBatch.concatenate([known, graphs]), len(known))
-        of_known, of_graphs = np.split(first, [len(known)])
+        of_known, of_graphs = kinds_of(known, graphs)
         return [calibration.scores[of_known == kind] for kind in of_graphs]
 
     # -- state -------------------------------------------------------------------------------------

@@ -175,6 +175,21 @@ class State:
         self.check(np.all(in_range), f"the array {name} is out of range")
         return array
 
+    def take_optional_array(
+        self, name: str, dtype: Any, shape: Sequence[int | None]
+    ) -> np.ndarray | None:
+        """Take None, or an array of finite numbers as :meth:`take_array` does.
+
+        Parameters
+        ----------
+        name : str
+        dtype : dtype
+        shape : sequence of int or None
+        """
+        if self._items.get(name, self) is None:
+            return self._items.pop(name)
+        return self.take_array(name, dtype, shape)
+
     def take_all(self) -> dict[str, Any]:
         """Take all remaining items, unchecked, as a dict."""
         items, self._items = self._items, {}

@@ -152,10 +152,10 @@ def refused(path, content, message):
 def test_messages_say_what_is_wrong(folder, path):
     tree, arrays = persistence.read(folder / "defaults")
     content, items = (folder / "defaults").read_bytes(), tree["dict"]
-    later = forged({"dict": {**items, "format_version": 7, "library_version": "9.1"}}, arrays)
+    later = forged({"dict": {**items, "format_version": 8, "library_version": "9.1"}}, arrays)
     first = next(iter(arrays))
     for broken, message in (
-        (later, "it has format 7, written by skgraphkde 9.1, and this version reads format 6"),
+        (later, "it has format 8, written by skgraphkde 9.1, and this version reads format 7"),
         (content.replace(b"loo", b"lop"), "checksum is wrong"),
         (to_bytes({"a": np.ones(3)}), "it contains something else"),
         (forged(tree, {k: v for k, v in arrays.items() if k != first}), "is missing"),
