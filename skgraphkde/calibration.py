@@ -208,7 +208,7 @@ class FittedCalibration:
             return float((self.scores < self.offset).mean())
         if not self.is_comparable:
             return self.contamination
-        return flagged_share(len(self.scores), self.contamination)
+        return max(self.contamination, 1 / (len(self.scores) + 1))
 
     def p_values(self, scores: np.ndarray) -> np.ndarray:
         """Conformal p-values of new graphs, see :func:`conformal_p_values`."""
@@ -228,10 +228,7 @@ class FittedCalibration:
 
     def to_state(self) -> dict[str, Any]:
         """State to save."""
-        state = {x.name: getattr(self, x.name) for x in fields(self) if x.init}
-        if self.contamination is None:
-            del state["contamination"]
-        return state
+        return {x.name: getattr(self, x.name) for x in fields(self) if x.init}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -239,9 +236,9 @@ class FittedCalibration:
         scores = state.take_array("scores", float, (None,))
         state.check(len(scores), "there are no scores")
         graphs = state.take_array("graphs", int, scores.shape, low=0)
-        contamination = None
-        if "contamination" in state:
-            contamination = state.take_number("contamination", 1e-300, 0.5)
+        contamination = state.take_optional("contamination", float)
+        is_share = contamination is None or 0 < contamination <= 0.5
+        state.check(is_share, "contamination is out of range")
         n_seen = state.take_count("n_seen", 2**62)
         n_counted = state.take_count("n_counted", n_seen)
         is_comparable = state.take("is_comparable", bool)
@@ -300,24 +297,6 @@ def lower_fence(scores: np.ndarray) -> float:
     most = np.sort(scores)[max(len(scores) // 10, 1)]
     fence = min(low - 1.5 * (high - low), most)
     return float(fence - rounding(fence))  # a tie is not an anomaly, whatever its rounding
-
-
-def flagged_share(n_scores: int, contamination: float) -> float:
-    """Expected share of normal graphs below the threshold.
-
-    Parameters
-    ----------
-    n_scores : int
-        Number of calibration scores.
-    contamination : float
-        Nominal share, in (0, 0.5].
-
-    Returns
-    -------
-    float
-        `contamination`, or 1 / (n_scores + 1) if the scores are too few.
-    """
-    return max(contamination, 1 / (n_scores + 1))
 
 
 def finite(values: Any, what: str = "score") -> np.ndarray:
