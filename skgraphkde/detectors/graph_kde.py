@@ -11,7 +11,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.calibration import Calibration, Split, finite, kinds_of
@@ -330,7 +330,6 @@ class GraphKDEDetector(
 
     # -- updates -----------------------------------------------------------------------------------
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, graphs: Any, y: Any = None) -> Self:
         """Add normal graphs to the references and to the calibration.
 
@@ -426,11 +425,7 @@ class GraphKDEDetector(
 
     def _check_not_confirmed(self, batch: GraphBatch) -> None:
         confirmed = self.model_.confirmed
-        if confirmed is None:
-            return
-        _, anomalies, kinds = kinds_of(self.model_.references, confirmed.anomalies, batch)
-        wrong = np.flatnonzero(np.isin(kinds, anomalies))
-        if len(wrong):
+        if confirmed is not None and (wrong := np.flatnonzero(confirmed.copied(batch) >= 0)).size:
             raise ValueError(
                 f"graph {wrong[0]} equals a confirmed anomaly, and cannot become a normal "
                 "reference: leave it out, or call learn with the verdict 'normal' first"

@@ -214,7 +214,7 @@ class GraphModel:
         ndarray of shape (n_graphs,), float64
             Higher for normal graphs.
         """
-        return self.log_p_values(graphs, verbose=verbose).sum(axis=0)
+        return self.as_log_p_values(self.view_scores(graphs, verbose=verbose)).sum(axis=0)
 
     def embed(self, graphs: GraphBatch, featurized: GraphBatch | None = None) -> EmbeddedGraphs:
         """Embed graphs once, for several of the methods below.
@@ -233,32 +233,18 @@ class GraphModel:
             return self._density.embed(graphs, self.features.transform_batch)
         return EmbeddedGraphs(graphs, self._density.embed(featurized).measures)
 
-    def log_p_values(self, graphs: GraphBatch | EmbeddedGraphs, *, verbose: int = 0) -> np.ndarray:
-        """Log p-values of graphs in each view, times the weight of the view.
+    def as_log_p_values(self, scores: np.ndarray) -> np.ndarray:
+        """Convert the scores of several views to log p-values, times the weights of the views.
 
         Parameters
         ----------
-        graphs : GraphBatch or EmbeddedGraphs
-        verbose : int, default=0
-            1 shows a progress bar.
+        scores : ndarray of shape (n_views, n_graphs)
+            The result of :meth:`view_scores`.
 
         Returns
         -------
         ndarray of shape (n_views, n_graphs)
             The sum over views is the score. With a single view these are the scores of that view.
-        """
-        return self.as_log_p_values(self.view_scores(graphs, verbose=verbose))
-
-    def as_log_p_values(self, scores: np.ndarray) -> np.ndarray:
-        """Convert the scores of several views to weighted log p-values.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_views, n_graphs)
-
-        Returns
-        -------
-        ndarray of shape (n_views, n_graphs)
         """
         if len(scores) == 1:
             return scores
@@ -510,9 +496,7 @@ class GraphModel:
 
     def reference_distances(self, view: int | None = None) -> np.ndarray:
         """Distances between all references, shape (n_references, n_references)."""
-        i = self._distance(view)
-        measures = self._references.measures[i]
-        return self._density.densities[i].pairwise(measures, measures).clip(min=0)
+        return self.distances(self._references, view=view)
 
     def _distance(self, view: int | None) -> int:
         """Index of a view among the densities."""

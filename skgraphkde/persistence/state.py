@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,18 +22,6 @@ def check(condition: Any, otherwise: str) -> None:
     """
     if not condition:
         raise ValueError(otherwise)
-
-
-def check_distinct(values: Sequence[Hashable], otherwise: str) -> None:
-    """Raise a ValueError if a value occurs twice.
-
-    Parameters
-    ----------
-    values : sequence of hashable
-    otherwise : str
-        Message of the error.
-    """
-    check(len(set(values)) == len(values), otherwise)
 
 
 class State:
@@ -189,6 +177,13 @@ class State:
         if self._items.get(name, self) is None:
             return self._items.pop(name)
         return self.take_array(name, dtype, shape)
+
+    def set_fitted(self, owner: Any) -> None:
+        """Set all remaining items, unchecked, as fitted attributes of an object."""
+        for name, value in self.take_all().items():
+            is_fitted = name.endswith("_") and not name.endswith("__")
+            self.check(is_fitted, f"{name} is not a fitted attribute")
+            setattr(owner, name, value)
 
     def take_all(self) -> dict[str, Any]:
         """Take all remaining items, unchecked, as a dict."""

@@ -113,11 +113,11 @@ class Confirmed(View):
         scores, _, nearest = self._differences(graphs, own, np.full(len(graphs), -1))
         near = np.flatnonzero((own < 0) & (nearest <= NEAR))
         if len(near):
-            scores[near[self._copied(graphs[near]) >= 0]] = ITSELF
+            scores[near[self.copied(graphs[near]) >= 0]] = ITSELF
         return scores
 
-    def _copied(self, graphs: GraphBatch) -> np.ndarray:
-        """Index of the anomaly of which each graph is a copy, or -1."""
+    def copied(self, graphs: GraphBatch) -> np.ndarray:
+        """Index of the anomaly of which each graph is a copy, or -1, shape (n_graphs,)."""
         first = kinds_of(self.anomalies, graphs)[1]
         return np.where(first < len(self.anomalies), first, -1)
 
@@ -167,7 +167,7 @@ class Confirmed(View):
         own = np.array([unusual.own])
         scores, first, nearest = self._differences(graph, own, np.array([-1]))
         is_copy = unusual.values[0] == -ITSELF
-        anomalies, i = self.anomalies, int((self._copied(graph) if is_copy else first)[0])
+        anomalies, i = self.anomalies, int((self.copied(graph) if is_copy else first)[0])
         name = anomalies.names[i] if anomalies.names else ""
         one = f"{shown(name)!r}, a confirmed anomaly" if name else "a confirmed anomaly"
         if is_copy:

@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, OutlierMixin
@@ -29,11 +27,6 @@ def test_scorers_say_what_they_mean():
     for positive in ("anomaly", "normal"):
         scorer = get_detection_scorer(f"auprc_{positive}")
         assert scorer(estimator, X, y) == auprc(y, X, positive=positive)
-
-
-def test_scorers_travel():
-    scorer = pickle.loads(pickle.dumps(get_detection_scorer("auroc")))
-    assert scorer(Known(), [1.0, 0.0], [1, -1]) == 1
 
 
 def test_zeros_and_ones_are_refused_loudly():
