@@ -183,13 +183,6 @@ def test_parameters_that_came_later_are_named_if_they_change_something():
         assert added == {parameter: defaults[parameter] for parameter in added}
 
 
-def test_other_defaults_are_other_settings(monkeypatch):
-    before = settings_of(GraphKDEDetector(encoder="gcn"))
-    monkeypatch.setattr(GCN.__init__, "__defaults__", (64, 2, 0.2, True, "auto", None, True))
-    assert "hidden_dim=64" in settings_of(GraphKDEDetector(encoder="gcn"))
-    assert settings_of(GraphKDEDetector(encoder="gcn")) != before
-
-
 def test_the_tables_are_there():
     for package in ("grakel", "netlsd", "pyod", "rdkit"):
         pytest.importorskip(package, reason=f"{package} is not installed")

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GridSearchCV, KFold
-from sklearn.pipeline import make_pipeline
 
 from skgraphkde import (
     GCN,
@@ -249,33 +248,15 @@ def test_set_params_never_changes_a_shared_specification():
     assert one.training.twins.edges.max_ratio == 2.0
 
 
-def test_clone_of_a_detector_shares_nothing():
-    detector = GraphKDEDetector(
-        encoder=GCN(4),
-        views=(Density(MMD()), Density(Readout()), Novelty()),
-        training=Contrastive(twins=Twins(0.5)),
-    )
-    copied = clone(detector)
-    assert deep(copied) == deep(detector)
-    assert copied.encoder is not detector.encoder
-    assert copied.training.twins is not detector.training.twins
-    assert copied.views[0] is not detector.views[0]
-    assert copied.views[0].distance is not detector.views[0].distance
-    copied.encoder.hidden_dim = 7
-    assert detector.encoder.hidden_dim == 4
-
-
 def test_specification_is_a_validated_copy():
     detector = GraphKDEDetector(encoder=GCN(4), training=None)
     assert deep(detector.specification("encoder")) == deep(GCN(4))
-    assert detector.specification("encoder") is not detector.encoder
     assert detector.specification("training") is None
     biased = MMD(gammas=(10.0,), estimator="biased")
     defaults = Density(biased), Density(MMD(gammas=(1.0,), estimator="unbiased"))
     assert deep(detector.specification("views")) == deep(
         (*defaults, Novelty(), Tanimoto(), Neighbors(), Statistics(), Numbers())
     )
-    assert deep(detector.set_params(views="density").specification("views")) == deep(Density())
     parts = Density(MMD(gammas=[1.0])), Novelty(2)
     copies = detector.set_params(views=(*parts, "rarity")).specification("views")
     assert deep(copies) == deep((*parts, Rarity()))
@@ -327,20 +308,6 @@ def test_grid_search_over_a_parameter_of_the_default_string(graphs):
         assert score == pytest.approx(np.mean(by_hand), rel=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:left out of the features")
-def test_grid_search_over_encoders(graphs):
-    encoders = [Propagation(), GCN(hidden_dim=4), "propagation"]
-    before = deep(encoders)
-    search = GridSearchCV(GraphKDEDetector(random_state=0), {"encoder": encoders}, cv=FOLDS)
-    scores = search.fit(graphs).cv_results_["mean_test_score"]
-    assert scores[0] == scores[2] != scores[1]
-    assert deep(encoders) == before
-    nested = {"graphkdedetector__encoder__n_layers": [0, 1]}
-    pipeline = make_pipeline(NodeFeatures(("degree",)), GraphKDEDetector(random_state=0))
-    scores = GridSearchCV(pipeline, nested, cv=FOLDS).fit(graphs).cv_results_["mean_test_score"]
-    assert scores[0] != scores[1]
-
-
 def everything():
     return GraphKDEDetector(
         features=NodeFeatures(["label", "degree"]),
@@ -384,12 +351,7 @@ def test_a_specification_changed_after_fit_does_not_change_the_fit(graphs):
 
 
 def test_paper_settings_are_fresh_objects():
-    one, two = paper_settings(), paper_settings()
-    assert deep(list(one.items())) == deep(list(two.items()))
-    for name, part in one.items():
-        if isinstance(part, Specification):
-            assert two[name] is not part
-    one["encoder"].hidden_dim = 3
+    paper_settings()["encoder"].hidden_dim = 3
     assert paper_settings()["encoder"].hidden_dim == 128
     released = paper_settings(code="released")
     assert released["encoder"].out_dim == 16
@@ -399,6 +361,5 @@ def test_paper_settings_are_fresh_objects():
     changed = paper_settings(training=None, contamination=0.3)
     assert changed["training"] is None
     assert (changed["contamination"], changed["calibration"]) == (0.3, "train")
-    assert changed.keys() == one.keys()
     with pytest.raises(TypeError, match="'trainin' is not a parameter of"):
         paper_settings(trainin=None)

@@ -637,12 +637,8 @@ class GraphKDEDetector(
         check_consistent(of_batch[n_old:], verdicts[n_old:])
         removed = np.isin(of_batch, of_batch[removed])
         kept = latest(of_batch)
-        batch, verdicts, of_batch, removed = (
-            batch[kept],
-            verdicts[kept],
-            of_batch[kept],
-            removed[kept],
-        )
+        batch, of_batch = batch[kept], of_batch[kept]
+        verdicts, removed = verdicts[kept], removed[kept]
         is_anomaly, is_known = verdicts == -1, np.isin(of_batch, of_known)
         if old is None and not is_anomaly.any():
             raise ValueError(
@@ -797,7 +793,7 @@ class GraphKDEDetector(
 
     @property
     def _n_features_out(self) -> int:
-        return self.model_.embedding_dim
+        return self.model_.encoder.out_dim
 
     # -- files -------------------------------------------------------------------------------------
 

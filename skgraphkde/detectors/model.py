@@ -167,16 +167,21 @@ class GraphModel:
                 points = to_numpy(P.points) if density.place is None else density.place(P.points)
                 plain = DiscreteMeasures(points, P.weights, P.sizes)
                 references = density.embedded(self.references, plain)
-            self._copies[name] = GraphModel(
-                self.features,
-                density,
-                references,
-                self.views,
-                self.training_scores,
-                device,
-                self.learned_weights,
-            )
+            self._copies[name] = self._with(density=density, references=references, device=device)
         return self._copies[name]
+
+    def _with(self, **changes: Any) -> GraphModel:
+        """Copy of the model with other parts."""
+        parts = {
+            "features": self.features,
+            "density": self._density,
+            "references": self._references,
+            "views": self.views,
+            "training_scores": self.training_scores,
+            "device": self.device,
+            "learned_weights": self.learned_weights,
+        }
+        return GraphModel(**(parts | changes))
 
     def __getstate__(self) -> dict[str, Any]:
         # Embedded before pickling, so that not every worker has to do it.
@@ -280,7 +285,9 @@ class GraphModel:
             joined = joined_references(references.graphs, graphs)
             views = tuple(x if isinstance(x, Density) else x.updated(joined) for x in views)
             references = EmbeddedGraphs(joined, measures)
-        return GraphModel(self.features, self._density, references, views, device=self.device)
+        return self._with(
+            references=references, views=views, training_scores=None, learned_weights=None
+        )
 
     def calibrated(
         self,
@@ -301,14 +308,10 @@ class GraphModel:
         -------
         GraphModel
         """
-        return GraphModel(
-            self.features,
-            self._density,
-            self._references,
-            self.views if views is None else views,
-            training_scores,
-            self.device,
-            learned_weights,
+        return self._with(
+            training_scores=training_scores,
+            learned_weights=learned_weights,
+            views=self.views if views is None else views,
         )
 
     def unlearned(self) -> GraphModel:
@@ -505,11 +508,6 @@ class GraphModel:
     def embeddings(self, graphs: GraphBatch) -> np.ndarray:
         """Means of the node embeddings of each graph, shape (n_graphs, embedding_dim)."""
         return finite(to_numpy(pooled(self._measures(graphs)[0], "mean")), "embedding")
-
-    @property
-    def embedding_dim(self) -> int:
-        """Number of coordinates of a node embedding."""
-        return self._density.encoder.out_dim
 
     def contributions(
         self, graph: GraphBatch, references: np.ndarray, *, view: int | None = None

@@ -162,18 +162,6 @@ def test_a_loaded_detector_is_an_estimator_like_any_other(fitted, path):
     np.testing.assert_array_equal(refitted.score_samples(new), scores)
 
 
-def test_parameters_set_after_fit_do_not_change_what_was_fitted(path):
-    train, new = random_graphs(12, seed=1), random_graphs(5, seed=2)
-    detector = GraphKDEDetector(random_state=0).fit(train)
-    scores = detector.score_samples(new)
-    detector.set_params(encoder="gcn", encoder__n_layers=4, views=Density("sum"))
-    detector.set_params(views__kernels__size_kernel=False)
-    loaded = assert_same_after_round_trip(detector, new, path)
-    np.testing.assert_array_equal(loaded.score_samples(new), scores)
-    with pytest.raises(ValueError, match="'dropout' parameter of GCN"):
-        detector.set_params(encoder__dropout=2).save(path)
-
-
 OF_MACHINE = {"n_jobs": 12, "device": "cuda:7", "verbose": 1, "training__checkpoint": "/tmp/state"}
 
 

@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -72,19 +70,3 @@ def test_contributions_sum_to_squared_distances(model, batch):
 
 
 # -- what is computed of the references once -------------------------------------------------------
-
-
-def first_measures(model):
-    return model._references.measures[0]
-
-
-def test_scoring_twice_gives_the_same_bits_and_computes_once(model, batch):
-    fresh = pickle.loads(pickle.dumps(model))
-    for compute in ("log_densities", "distances", "scores"):
-        first = getattr(fresh, compute)(batch)
-        kept = dict(first_measures(fresh).memo)
-        for other in (fresh, model):
-            np.testing.assert_array_equal(getattr(other, compute)(batch), first)
-        memo = first_measures(fresh).memo
-        assert kept.keys() == memo.keys()
-        assert all(memo[name] is value for name, value in kept.items())
