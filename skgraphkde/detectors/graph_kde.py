@@ -282,8 +282,6 @@ class GraphKDEDetector(
                 "The 'views' parameter of GraphKDEDetector must be one view or a tuple of views, "
                 f"each a View object or one of {names}. {self._wrong_views(wrong, names)}"
             )
-        for view in views:
-            view.validate()
         if not any(isinstance(view, Density) for view in views):
             raise ValueError(
                 f"views={self.views!r} has no Density, whose distance finds the nearest graphs: "

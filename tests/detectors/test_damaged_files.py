@@ -196,8 +196,7 @@ def test_messages_say_what_is_wrong(folder, path):
         ("defaults", "training_scores", lambda a: a[:, :1], "training_scores has too few columns"),
         ("defaults", "training_scores", lambda a: a[:2], r"is float64 \(2, 12\), expected"),
         *(
-            ("typed", f"views.{view}.fitted.parts_.known.{table}.{array}", change, message)
-            for view, table in ((1, "edges"), (2, "categories"))
+            ("typed", f"views.2.fitted.parts_.known.categories.{array}", change, message)
             for array, change, message in (
                 ("colors", lambda a: a.astype(np.int64), "colors is int64 .* expected uint64"),
                 ("colors", lambda a: a[::-1], "colors is not ascending"),
