@@ -361,5 +361,5 @@ def test_paper_settings_are_fresh_objects():
     changed = paper_settings(training=None, contamination=0.3)
     assert changed["training"] is None
     assert (changed["contamination"], changed["calibration"]) == (0.3, "train")
-    with pytest.raises(TypeError, match="'trainin' is not a parameter of"):
-        paper_settings(trainin=None)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'trainin'"):
+        GraphKDEDetector(**paper_settings(trainin=None))
