@@ -44,7 +44,7 @@ class Calibration(Specification):
         """
         if self.copies == "apart":
             return np.arange(len(graphs))
-        canonical_index = first_copies(graphs)
+        (canonical_index,) = kinds_of(graphs)
         if self.copies == "together":
             return canonical_index
         n_copies = np.unique(canonical_index, return_counts=True)[1]
@@ -208,7 +208,7 @@ class FittedCalibration:
             return float((self.scores < self.offset).mean())
         if not self.is_comparable:
             return self.contamination
-        return flagged_share(len(self.scores), self.contamination)
+        return max(self.contamination, 1 / (len(self.scores) + 1))
 
     def p_values(self, scores: np.ndarray) -> np.ndarray:
         """Conformal p-values of new graphs, see :func:`conformal_p_values`."""
@@ -228,10 +228,7 @@ class FittedCalibration:
 
     def to_state(self) -> dict[str, Any]:
         """State to save."""
-        state = {x.name: getattr(self, x.name) for x in fields(self) if x.init}
-        if self.contamination is None:
-            del state["contamination"]
-        return state
+        return {x.name: getattr(self, x.name) for x in fields(self) if x.init}
 
     @classmethod
     def from_state(cls, state: State) -> Self:
@@ -239,39 +236,40 @@ class FittedCalibration:
         scores = state.take_array("scores", float, (None,))
         state.check(len(scores), "there are no scores")
         graphs = state.take_array("graphs", int, scores.shape, low=0)
-        contamination = None
-        if "contamination" in state:
-            contamination = state.take_number("contamination", 1e-300, 0.5)
+        contamination = state.take_optional("contamination", float)
+        is_share = contamination is None or 0 < contamination <= 0.5
+        state.check(is_share, "contamination is out of range")
         n_seen = state.take_count("n_seen", 2**62)
         n_counted = state.take_count("n_counted", n_seen)
         is_comparable = state.take("is_comparable", bool)
-        views = state.take_optional("views", np.ndarray)
-        if views is not None:
-            is_table = views.dtype == float and views.ndim == 2 and views.shape[1] == len(scores)
-            state.check(is_table and np.isfinite(views).all(), "views are not one score per graph")
+        views = state.take_optional_array("views", float, (None, len(scores)))
         return cls(scores, graphs, contamination, n_seen, n_counted, is_comparable, views)
 
 
-def first_copies(graphs: GraphBatch, n_known: int | None = None) -> np.ndarray:
-    """The first graph of which each one is a copy, without coordinates, which features ignore.
+def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
+    """Number the graphs of batches so that copies, and no others, have the same number.
+
+    Coordinates, which features ignore, do not count.
 
     Parameters
     ----------
-    graphs : GraphBatch
-    n_known : int, default=None
-        Number of graphs, the first ones, that say what coordinates are, and how exact numbers are.
-        None: all.
+    known : GraphBatch
+        Graphs that say what coordinates are, and how exact numbers are.
+    *others : GraphBatch
 
     Returns
     -------
-    ndarray of shape (n_graphs,), int
-        See :func:`~skgraphkde.graphs.copies.isomorphism_classes`.
+    list of ndarray of int
+        Numbers of the known graphs and of each other batch: the position of the first copy, see
+        :func:`~skgraphkde.graphs.copies.isomorphism_classes`.
     """
+    batches = [known, *others]
+    graphs = GraphBatch.concatenate(batches)
     if graphs.attributes is not None:
-        are_coordinates = is_spatial(graphs if n_known is None else graphs[:n_known])
-        attributes = np.where(are_coordinates, 0.0, np.asarray(graphs.attributes))
+        attributes = np.where(is_spatial(known), 0.0, np.asarray(graphs.attributes))
         graphs = graphs.replace(attributes=attributes, schema=graphs.schema)
-    return isomorphism_classes(graphs, n_known)
+    kinds = isomorphism_classes(graphs, len(known))
+    return np.split(kinds, np.cumsum([len(batch) for batch in batches])[:-1])
 
 
 def fewest_scores(contamination: float) -> int:
@@ -299,24 +297,6 @@ def lower_fence(scores: np.ndarray) -> float:
     most = np.sort(scores)[max(len(scores) // 10, 1)]
     fence = min(low - 1.5 * (high - low), most)
     return float(fence - rounding(fence))  # a tie is not an anomaly, whatever its rounding
-
-
-def flagged_share(n_scores: int, contamination: float) -> float:
-    """Expected share of normal graphs below the threshold.
-
-    Parameters
-    ----------
-    n_scores : int
-        Number of calibration scores.
-    contamination : float
-        Nominal share, in (0, 0.5].
-
-    Returns
-    -------
-    float
-        `contamination`, or 1 / (n_scores + 1) if the scores are too few.
-    """
-    return max(contamination, 1 / (n_scores + 1))
 
 
 def finite(values: Any, what: str = "score") -> np.ndarray:

@@ -3,7 +3,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.exceptions import NotFittedError
 
 from skgraphkde import MMD, Density, GraphBatch, GraphKDEDetector, NodeFeatures, Propagation, Split
 from skgraphkde.calibration import conformal_p_values, discoveries, offset
@@ -118,22 +117,6 @@ def test_leave_one_out_p_values_hold_about(views):
     np.testing.assert_allclose(rates, [0.01, 0.05, 0.1, 0.2], rtol=0.5)
 
 
-def test_p_values_and_selection_refuse_what_they_cannot_do():
-    graphs = random_graphs(30)
-    with pytest.raises(ValueError, match="calibration='train' includes each training graph"):
-        GraphKDEDetector(calibration="train").fit(graphs).p_values(graphs)
-    with pytest.raises(ValueError, match=r"alpha must be in \(0, 1\], got 0"):
-        discoveries(np.ones(3), 0)
-    with pytest.raises(NotFittedError):
-        GraphKDEDetector().p_values(graphs)
-
-
-def test_a_split_takes_each_graph_once():
-    calibration, training = Split(0.25).split(40, 0.1, np.random.RandomState(0))
-    assert (len(calibration), len(training)) == (10, 30)
-    np.testing.assert_array_equal(np.sort(np.append(calibration, training)), np.arange(40))
-
-
 @pytest.mark.parametrize(("fraction", "contamination"), [(0.1, 0.1), (0.95, 0.1)])
 def test_too_few_graphs_to_set_aside(fraction, contamination):
     graphs = random_graphs(20)
@@ -142,9 +125,3 @@ def test_too_few_graphs_to_set_aside(fraction, contamination):
         Split(fraction).split(len(graphs), contamination, np.random.RandomState(0))
     with pytest.raises(ValueError, match=message):
         GraphKDEDetector(calibration=Split(fraction), contamination=contamination).fit(graphs)
-
-
-@pytest.mark.parametrize("fraction", [0, 1.0, "a tenth"])
-def test_bad_fractions(fraction):
-    with pytest.raises(ValueError, match="'fraction' parameter of Split must be"):
-        Split(fraction).validate()

@@ -46,7 +46,7 @@ def test_memory_of_labels_does_not_grow_with_their_number():
     n_bytes = 8 * blocks.PROJECTED * batch.n_nodes
     assert peak(features.transform, batch)[0] < 4 * n_bytes  # one-hot columns: 12 times as much
     detector = GraphKDEDetector().fit(batch[:20])  # 630 labels
-    assert detector.model_.embedding_dim < 1000
+    assert detector.model_.encoder.out_dim < 1000
 
 
 def test_up_to_512_labels_have_columns_of_their_own():

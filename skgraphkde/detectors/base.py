@@ -9,7 +9,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import OutlierMixin, _fit_context
+from sklearn.base import OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -190,7 +190,6 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
 
     # -- fit ---------------------------------------------------------------------------------------
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, graphs: Any, y: Any = None) -> Self:
         """Fit the detector to normal graphs.
 
@@ -565,10 +564,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
 
     def _take_fitted(self, state: State) -> None:
         """Set the remaining fitted attributes; a subclass checks those that it needs."""
-        for name, value in state.take_all().items():
-            is_fitted = name.endswith("_") and not name.endswith("__")
-            state.check(is_fitted, f"{name} is not a fitted attribute")
-            setattr(self, name, value)
+        state.set_fitted(self)
 
 
 def _warn_ignored(ignored: list[Ignored], why: str) -> None:

@@ -16,7 +16,7 @@ from skgraphkde.persistence.registry import is_registered
 
 __all__ = ["Contents", "InvalidFileError", "load", "read", "save"]
 
-FORMAT, FORMAT_VERSION = "skgraphkde", 6
+FORMAT, FORMAT_VERSION = "skgraphkde", 7
 
 
 class InvalidFileError(ValueError):

@@ -171,7 +171,10 @@ class ModelFitter:
         build = partial(GraphModel, self.features, density, references, views, device=self.device)
         self.model = build()
         if len(views) == 1:
-            return own, None if log_densities is None else finite(log_densities[0])
+            if log_densities is None:
+                return own, None
+            self.model = build(training_scores=finite(log_densities.T).T)
+            return own, log_densities[0]
         self._advise(own, log_densities)
         scores = self.model.view_scores(
             graphs, own=own, log_densities=log_densities, verbose=self.detector.verbose

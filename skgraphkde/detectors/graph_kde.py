@@ -11,17 +11,16 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.calibration import Calibration, Split, finite
+from skgraphkde.calibration import Calibration, Split, finite, kinds_of
 from skgraphkde.density.references import SAMPLINGS, References
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.fitting import ModelFitter
 from skgraphkde.detectors.learning import (
     check_consistent,
     checked_verdicts,
-    kinds_of,
     latest,
     learned,
 )
@@ -38,7 +37,6 @@ from skgraphkde.learned.twins import Twins, swap_features
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import shorthand_options
 from skgraphkde.views import (
-    Confirmed,
     Density,
     Neighbors,
     Novelty,
@@ -284,8 +282,6 @@ class GraphKDEDetector(
                 "The 'views' parameter of GraphKDEDetector must be one view or a tuple of views, "
                 f"each a View object or one of {names}. {self._wrong_views(wrong, names)}"
             )
-        for view in views:
-            view.validate()
         if not any(isinstance(view, Density) for view in views):
             raise ValueError(
                 f"views={self.views!r} has no Density, whose distance finds the nearest graphs: "
@@ -332,7 +328,6 @@ class GraphKDEDetector(
 
     # -- updates -----------------------------------------------------------------------------------
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, graphs: Any, y: Any = None) -> Self:
         """Add normal graphs to the references and to the calibration.
 
@@ -427,12 +422,8 @@ class GraphKDEDetector(
         )
 
     def _check_not_confirmed(self, batch: GraphBatch) -> None:
-        confirmed = self.model_.first(Confirmed)
-        if confirmed is None:
-            return
-        _, anomalies, kinds = kinds_of(self.model_.references, confirmed.anomalies, batch)
-        wrong = np.flatnonzero(np.isin(kinds, anomalies))
-        if len(wrong):
+        confirmed = self.model_.confirmed
+        if confirmed is not None and (wrong := np.flatnonzero(confirmed.copied(batch) >= 0)).size:
             raise ValueError(
                 f"graph {wrong[0]} equals a confirmed anomaly, and cannot become a normal "
                 "reference: leave it out, or call learn with the verdict 'normal' first"
@@ -493,8 +484,6 @@ class GraphKDEDetector(
             }
             kept = references.after(n_known, rngs, share)
         is_known, left_out = kept < n_known, model.training_scores
-        if left_out is None and self.calibration_.views is None:
-            left_out = self.calibration_.scores[np.newaxis]  # of the only view
         self.model_ = model.updated(kept[is_known], batch[candidates[kept[~is_known] - n_known]])
         grows = len(kept) == n_known + len(candidates)
         if left_out is not None:
@@ -502,43 +491,22 @@ class GraphKDEDetector(
             left_out = _latest(left_out, scores[:, joins], most)
             if grows and are_of_references:
                 left_out = self._scored_again(left_out, len(batch))
-            if len(left_out) > 1:
-                weights = model.learned_weights
-                if weights is not None:
-                    new = np.repeat(weights.views[:, np.newaxis], joins.sum(), axis=1)
-                    weights = weights._replace(training=_latest(weights.training, new, most))
-                self.model_ = self.model_.calibrated(left_out, weights)
+            weights = model.learned_weights
+            if weights is not None:
+                new = np.repeat(weights.views[:, np.newaxis], joins.sum(), axis=1)
+                weights = weights._replace(training=_latest(weights.training, new, most))
+            self.model_ = self.model_.calibrated(left_out, weights)
         if isinstance(calibration, Split):
             if grows:
                 n_counted = self.calibration_.n_counted + len(batch)
                 most = LAST_HELD_OUT * calibration.fraction * n_counted
             scores, numbers = scores[:, ~joins], numbers[~joins]
-        self._recalibrate(scores, left_out, numbers, most)
-
-    def _recalibrate(
-        self, scores: np.ndarray, left_out: np.ndarray | None, numbers: np.ndarray, most: float
-    ) -> None:
-        """Calibrate with the leave-one-out scores or, with a split, those of held-out graphs.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_views, n_new)
-            Scores of new graphs in each view.
-        left_out : ndarray of shape (n_views, n_scores) or None
-            Leave-one-out scores of all; None with a split and one view.
-        numbers : ndarray of shape (n_new,), int
-            Indices of the new graphs among all graphs seen.
-        most : float
-            Number of scores that are kept, if there were not more.
-        """
-        model, views = self.model_, self.calibration_.views
+        views = self.calibration_.views
         if views is not None:
             views = _latest(views, scores, most)
-            calibration_scores = model.as_log_p_values(views).sum(axis=0)
-        elif left_out is not None and len(left_out) == 1:
-            calibration_scores = left_out[0]
+            calibration_scores = self.model_.as_log_p_values(views).sum(axis=0)
         else:
-            calibration_scores = model.leave_one_out()  # with the p-values of new graphs
+            calibration_scores = self.model_.leave_one_out()  # with the p-values of new graphs
         graphs = _latest(self.calibration_.graphs, numbers, most)
         self.calibration_ = replace(
             self.calibration_, scores=finite(calibration_scores), graphs=graphs, views=views
@@ -606,7 +574,8 @@ class GraphKDEDetector(
 
         A normal graph only takes part in the choice of weights: :meth:`partial_fit` makes it a
         reference. A training graph that is an anomaly is removed: the detector is fitted again,
-        without it.
+        without it. If a later verdict on it is "normal", it comes back. A confirmed anomaly that is
+        given again is flagged, whatever the views say.
 
         Parameters
         ----------
@@ -655,59 +624,51 @@ class GraphKDEDetector(
         return self
 
     def _learn(self, batch: GraphBatch, verdicts: np.ndarray) -> None:
+        self._check_can_learn()
+        references, old, n_old = self.model_.references, self.model_.confirmed, 0
+        removed = np.zeros(len(batch), dtype=bool)
+        if old is not None:
+            n_old, removed = len(old.graphs_), np.append(old.removed_, removed)
+            batch = GraphBatch.concatenate([old.graphs_, batch])
+            verdicts = np.append(old.verdicts_, verdicts)
+        of_known, of_batch = kinds_of(references, batch)
+        check_consistent(of_batch[n_old:], verdicts[n_old:])
+        removed = np.isin(of_batch, of_batch[removed])
+        kept = latest(of_batch)
+        batch, of_batch = batch[kept], of_batch[kept]
+        verdicts, removed = verdicts[kept], removed[kept]
+        is_anomaly, is_known = verdicts == -1, np.isin(of_batch, of_known)
+        if old is None and not is_anomaly.any():
+            raise ValueError(
+                "no verdict is 'anomaly', or -1: normal graphs alone do not say what to look for; "
+                "an update adds them to the known graphs"
+            )
+        returns = removed & ~is_anomaly & ~is_known
+        removed = is_anomaly & (removed | is_known)
+        self.model_ = self.model_.unlearned()
+        if (is_known & is_anomaly).any() or returns.any():
+            stay = np.flatnonzero(~np.isin(of_known, of_batch[is_anomaly]))
+            self._refit(stay, batch[returns])
+            batch = self.read(batch)
+        if is_anomaly.any():
+            self.model_ = learned(self.model_, batch, verdicts, removed, is_known | returns)
+        self.calibration_ = replace(self.calibration_, scores=finite(self.model_.leave_one_out()))
+
+    def _check_can_learn(self) -> None:
         if not self.keeps_training_graphs:
             raise ValueError(
                 "learn needs all training graphs with their leave-one-out scores, which the "
                 "detector does not keep: fit it with calibration='loo' and references=None, or a "
                 "window that holds all graphs of fit"
             )
-        known, old = self.model_.references, self.model_.first(Confirmed)
-        n_old = 0 if old is None else len(old.graphs_)
-        if old is not None:
-            batch = GraphBatch.concatenate([old.graphs_, batch])
-            verdicts = np.concatenate([old.verdicts_, verdicts])
-        of_known, of_batch = kinds_of(known, batch)
-        check_consistent(of_batch[n_old:], verdicts[n_old:])
-        kept = latest(of_batch)
-        batch, verdicts, of_batch = batch[kept], verdicts[kept], of_batch[kept]
-        if not (verdicts == -1).any():
-            if old is None:
-                raise ValueError(
-                    "no verdict is 'anomaly', or -1: normal graphs alone do not say what to look "
-                    "for; an update adds them to the known graphs"
-                )
-            self._forget()
-            return
-        is_wrong = np.isin(of_known, of_batch[verdicts == -1])
-        if is_wrong.any():
-            self._fit_without(is_wrong)
-            batch = self.read(batch)
-        scores = self.model_.training_scores
-        if scores is None:  # of a single view
-            scores = self.calibration_scores_[np.newaxis]
-        is_known = np.isin(of_batch, of_known[~is_wrong])
-        self.model_ = learned(self.model_, scores, batch, verdicts, is_known)
-        self.calibration_ = replace(self.calibration_, scores=finite(self.model_.leave_one_out()))
 
-    def _forget(self) -> None:
-        """Leave out the view of the anomalies and the weights that were learned."""
-        model, scores = self.model_, self.model_.training_scores
-        assert scores is not None
-        views = [view for view in model.views if not isinstance(view, Confirmed)]
-        scores = scores[: len(views)]  # the view is the last one
-        if len(views) == 1:
-            self.model_, of_graphs = model.calibrated(None, views=views), scores[0]
-        else:
-            self.model_ = model.calibrated(scores, views=views)
-            of_graphs = self.model_.leave_one_out()
-        self.calibration_ = replace(self.calibration_, scores=of_graphs)
-
-    def _fit_without(self, is_wrong: np.ndarray) -> None:
-        """Fit again, without some of the references."""
-        kept, ids = np.flatnonzero(~is_wrong), self.reference_node_ids
-        fitted = clone(self).fit(self.model_.references[kept])
+    def _refit(self, stay: np.ndarray, new: GraphBatch) -> None:
+        """Fit again, to some of the references and to new graphs."""
+        ids, references = self.reference_node_ids, self.model_.references[stay]
+        fitted = clone(self).fit(GraphBatch.concatenate([references, new]))
         if ids is not None:
-            fitted._node_ids = [ids[i] for i in kept.tolist()]
+            fitted._node_ids = [ids[i] for i in stay.tolist()]
+        fitted._check_can_learn()
         self.__dict__ = fitted.__dict__
 
     def suggest(self, graphs: Any, n: int = 10) -> np.ndarray:
@@ -731,7 +692,7 @@ class GraphKDEDetector(
         """
         if not isinstance(n, Integral) or n < 1:
             raise ValueError(f"n must be an integer of at least 1, got {n!r}")
-        batch, confirmed = self.read(graphs), self.model_.first(Confirmed)
+        batch, confirmed = self.read(graphs), self.model_.confirmed
         order = np.argsort(self.score_samples(batch), kind="stable")
         judged = batch[:0] if confirmed is None else confirmed.graphs_
         _, of_judged, kinds = kinds_of(self.model_.references, judged, batch)
@@ -830,7 +791,7 @@ class GraphKDEDetector(
 
     @property
     def _n_features_out(self) -> int:
-        return self.model_.embedding_dim
+        return self.model_.encoder.out_dim
 
     # -- files -------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.calibration import finite, first_copies
+from skgraphkde.calibration import finite
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.views.confirmed import Confirmed
@@ -57,7 +57,7 @@ def check_consistent(kinds: np.ndarray, verdicts: np.ndarray) -> None:
     Parameters
     ----------
     kinds : ndarray of shape (n_graphs,), int
-        The same number for equal graphs, see :func:`kinds_of`.
+        The same number for equal graphs, see :func:`~skgraphkde.calibration.kinds_of`.
     verdicts : ndarray of shape (n_graphs,), int
     """
     _, first, inverse = np.unique(kinds, return_index=True, return_inverse=True)
@@ -69,25 +69,6 @@ def check_consistent(kinds: np.ndarray, verdicts: np.ndarray) -> None:
         )
 
 
-def kinds_of(references: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
-    """Number the graphs of several batches so that equal graphs have the same number.
-
-    Parameters
-    ----------
-    references : GraphBatch
-        Known graphs, which say how exact numbers are.
-    *others : GraphBatch
-
-    Returns
-    -------
-    list of ndarray of int
-        Numbers of the references, and of each other batch.
-    """
-    batches = [references, *others]
-    kinds = first_copies(GraphBatch.concatenate(batches), len(references))
-    return np.split(kinds, np.cumsum([len(batch) for batch in batches])[:-1])
-
-
 def latest(kinds: np.ndarray) -> np.ndarray:
     """Positions of the last graph of each kind, ascending."""
     _, from_the_end = np.unique(kinds[::-1], return_index=True)
@@ -96,9 +77,9 @@ def latest(kinds: np.ndarray) -> np.ndarray:
 
 def learned(
     model: GraphModel,
-    training_scores: np.ndarray,
     graphs: GraphBatch,
     verdicts: np.ndarray,
+    removed: np.ndarray,
     is_known: np.ndarray,
 ) -> GraphModel:
     """Learn the weights of the views from verdicts.
@@ -108,31 +89,31 @@ def learned(
     Parameters
     ----------
     model : GraphModel
-        Its references are the training graphs.
-    training_scores : ndarray of shape (n_views, n_training_graphs)
-        Leave-one-out scores of the training graphs in each view.
+        Without verdicts; its references are the training graphs.
     graphs : GraphBatch
         Graphs with a verdict, none of which is an anomaly among the references.
     verdicts : ndarray of shape (n_graphs,), int
         -1 for an anomaly, of which there is at least one; 1 for a normal graph.
+    removed : ndarray of shape (n_graphs,), bool
+        True for an anomaly that was a training graph.
     is_known : ndarray of shape (n_graphs,), bool
-        True for copies of references, which are normal without a verdict.
+        True for copies of references; normal ones are so without a verdict.
 
     Returns
     -------
     GraphModel
     """
     references = model.references
-    is_kept = [not isinstance(view, Confirmed) for view in model.views]
+    assert model.training_scores is not None
     statistics = model.first(Statistics) or Statistics().fit(references)
-    confirmed = Confirmed.of(statistics, graphs, verdicts)
+    confirmed = Confirmed.of(statistics, graphs, verdicts, removed)
     of_training = confirmed.scores(references, np.arange(len(references)))
     of_verdicts = confirmed.scores_of_verdicts()
     of_verdicts = np.where(np.isnan(of_verdicts), np.median(of_training), of_verdicts)
-    scores = np.vstack([training_scores[is_kept], of_training])
+    scores = np.vstack([model.training_scores, of_training])
     p_values = [LogPValues(x) for x in scores]
     training = np.array([x.leave_one_out() for x in p_values])
-    rows = np.vstack([model.view_scores(graphs)[is_kept], of_verdicts])
+    rows = np.vstack([model.view_scores(graphs), of_verdicts])
     surprises = -np.array([f(x) for f, x in zip(p_values, rows, strict=True)]).T
     finite(surprises)
     is_anomaly = verdicts == -1
@@ -142,8 +123,7 @@ def learned(
         surprises[~is_anomaly & ~is_known],
         surprises[is_anomaly],
     )
-    views = [view for view, kept in zip(model.views, is_kept, strict=True) if kept]
-    result = model.calibrated(scores, weights, [*views, confirmed])
+    result = model.calibrated(scores, weights, [*model.views, confirmed])
     if model.reference_scores is not None:
         result.reference_scores = scores
     return result

@@ -25,11 +25,15 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.torch_encoder import check_torch
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import View
+from skgraphkde.views.confirmed import ITSELF, Confirmed
 from skgraphkde.views.density import Density
 from skgraphkde.views.p_values import LogPValues, view_weights
 from skgraphkde.views.verdicts import LearnedWeights
 
 AnyView = TypeVar("AnyView", bound=View)
+
+# The weighted log p-value of a confirmed anomaly that is given again.
+LOG_P_OF_CONFIRMED = -100.0
 
 
 @register
@@ -55,7 +59,7 @@ class GraphModel:
     views : sequence of View
         Fitted views. A :class:`Density` gets its fitted attributes here, from `density`.
     training_scores : ndarray of shape (n_views, n_training_graphs), default=None
-        Leave-one-out scores of the training graphs, for several views.
+        Leave-one-out scores of the training graphs.
     device : torch.device, default=None
         Device of `density`. None is the CPU.
     learned_weights : LearnedWeights, default=None
@@ -71,7 +75,7 @@ class GraphModel:
     views : tuple of View
         Fitted views.
     training_scores : ndarray of shape (n_views, n_training_graphs) or None
-        Leave-one-out scores of the training graphs in each view. None with one view.
+        Leave-one-out scores of the training graphs in each view. None if one view does without.
     reference_scores : ndarray of shape (n_views, n_references) or None
         Leave-one-out scores of the references in each view. None if they are not known, as after
         an update, or from a file.
@@ -95,17 +99,17 @@ class GraphModel:
             self._references, references = references, references.graphs
         self.references: GraphBatch = references
         self.views = _with_fitted_densities(views, density)
+        self.training_scores, self.learned_weights = training_scores, learned_weights
+        self._log_p_values: list[LogPValues] = []
+        self.view_weights = np.ones(1)
         if training_scores is not None:
             training_scores.setflags(write=False)
-        self.training_scores = training_scores
-        scores = () if training_scores is None else training_scores
-        self._log_p_values = [LogPValues(view_scores) for view_scores in scores]
-        self.learned_weights = learned_weights
+            self._log_p_values = [LogPValues(view_scores) for view_scores in training_scores]
         if learned_weights is not None:
             self.view_weights = learned_weights.views
-        else:
+        elif len(self._log_p_values) > 1:
             leave_one_out = np.array([x.leave_one_out() for x in self._log_p_values])
-            self.view_weights = view_weights(leave_one_out) if len(scores) else np.ones(1)
+            self.view_weights = view_weights(leave_one_out)
         self.reference_scores: np.ndarray | None = None
         self._copies: dict[str, GraphModel] = {}
 
@@ -138,6 +142,11 @@ class GraphModel:
         """First view of a class, or None."""
         return next((view for view in self.views if isinstance(view, kind)), None)
 
+    @property
+    def confirmed(self) -> Confirmed | None:
+        """View of the confirmed anomalies, the last one; None unless verdicts were learned."""
+        return self.first(Confirmed)
+
     def on(self, device: Any) -> GraphModel:
         """Copy of the model on a torch device, which is cached but neither pickled nor saved.
 
@@ -158,16 +167,21 @@ class GraphModel:
                 points = to_numpy(P.points) if density.place is None else density.place(P.points)
                 plain = DiscreteMeasures(points, P.weights, P.sizes)
                 references = density.embedded(self.references, plain)
-            self._copies[name] = GraphModel(
-                self.features,
-                density,
-                references,
-                self.views,
-                self.training_scores,
-                device,
-                self.learned_weights,
-            )
+            self._copies[name] = self._with(density=density, references=references, device=device)
         return self._copies[name]
+
+    def _with(self, **changes: Any) -> GraphModel:
+        """Copy of the model with other parts."""
+        parts = {
+            "features": self.features,
+            "density": self._density,
+            "references": self._references,
+            "views": self.views,
+            "training_scores": self.training_scores,
+            "device": self.device,
+            "learned_weights": self.learned_weights,
+        }
+        return GraphModel(**(parts | changes))
 
     def __getstate__(self) -> dict[str, Any]:
         # Embedded before pickling, so that not every worker has to do it.
@@ -205,7 +219,7 @@ class GraphModel:
         ndarray of shape (n_graphs,), float64
             Higher for normal graphs.
         """
-        return self.log_p_values(graphs, verbose=verbose).sum(axis=0)
+        return self.as_log_p_values(self.view_scores(graphs, verbose=verbose)).sum(axis=0)
 
     def embed(self, graphs: GraphBatch, featurized: GraphBatch | None = None) -> EmbeddedGraphs:
         """Embed graphs once, for several of the methods below.
@@ -224,38 +238,27 @@ class GraphModel:
             return self._density.embed(graphs, self.features.transform_batch)
         return EmbeddedGraphs(graphs, self._density.embed(featurized).measures)
 
-    def log_p_values(self, graphs: GraphBatch | EmbeddedGraphs, *, verbose: int = 0) -> np.ndarray:
-        """Log p-values of graphs in each view, times the weight of the view.
+    def as_log_p_values(self, scores: np.ndarray) -> np.ndarray:
+        """Convert the scores of several views to log p-values, times the weights of the views.
 
         Parameters
         ----------
-        graphs : GraphBatch or EmbeddedGraphs
-        verbose : int, default=0
-            1 shows a progress bar.
+        scores : ndarray of shape (n_views, n_graphs)
+            The result of :meth:`view_scores`.
 
         Returns
         -------
         ndarray of shape (n_views, n_graphs)
             The sum over views is the score. With a single view these are the scores of that view.
         """
-        return self.as_log_p_values(self.view_scores(graphs, verbose=verbose))
-
-    def as_log_p_values(self, scores: np.ndarray) -> np.ndarray:
-        """Convert the scores of several views to weighted log p-values.
-
-        Parameters
-        ----------
-        scores : ndarray of shape (n_views, n_graphs)
-
-        Returns
-        -------
-        ndarray of shape (n_views, n_graphs)
-        """
         if len(scores) == 1:
             return scores
         pairs = zip(self._log_p_values, scores, strict=True)
         log_p_values = np.array([of_view(view_scores) for of_view, view_scores in pairs])
-        return self.view_weights[:, np.newaxis] * log_p_values
+        log_p_values *= self.view_weights[:, np.newaxis]
+        if self.confirmed is not None:
+            log_p_values[-1, scores[-1] == ITSELF] = LOG_P_OF_CONFIRMED
+        return log_p_values
 
     def updated(self, kept: np.ndarray, graphs: GraphBatch) -> GraphModel:
         """Copy of the model with other references; only new references are embedded.
@@ -282,11 +285,13 @@ class GraphModel:
             joined = joined_references(references.graphs, graphs)
             views = tuple(x if isinstance(x, Density) else x.updated(joined) for x in views)
             references = EmbeddedGraphs(joined, measures)
-        return GraphModel(self.features, self._density, references, views, device=self.device)
+        return self._with(
+            references=references, views=views, training_scores=None, learned_weights=None
+        )
 
     def calibrated(
         self,
-        training_scores: np.ndarray | None,
+        training_scores: np.ndarray,
         learned_weights: LearnedWeights | None = None,
         views: Sequence[View] | None = None,
     ) -> GraphModel:
@@ -294,8 +299,7 @@ class GraphModel:
 
         Parameters
         ----------
-        training_scores : ndarray of shape (n_views, n_scores) or None
-            None for a single view.
+        training_scores : ndarray of shape (n_views, n_scores)
         learned_weights : LearnedWeights, default=None
         views : sequence of View, default=None
             Fitted views, with the densities of this model. None keeps the views.
@@ -304,15 +308,20 @@ class GraphModel:
         -------
         GraphModel
         """
-        return GraphModel(
-            self.features,
-            self._density,
-            self._references,
-            self.views if views is None else views,
-            training_scores,
-            self.device,
-            learned_weights,
+        return self._with(
+            training_scores=training_scores,
+            learned_weights=learned_weights,
+            views=self.views if views is None else views,
         )
+
+    def unlearned(self) -> GraphModel:
+        """Copy of the model without what was learned from verdicts."""
+        if self.training_scores is None or self.confirmed is None:
+            return self
+        model = self.calibrated(self.training_scores[:-1], views=self.views[:-1])
+        if self.reference_scores is not None:
+            model.reference_scores = self.reference_scores[:-1]
+        return model
 
     def left_out_scores(self, some: np.ndarray) -> np.ndarray:
         """Scores of some references in each view, each compared with the others.
@@ -341,15 +350,19 @@ class GraphModel:
         Returns
         -------
         ndarray of shape (n_views, n_training_graphs)
-            Their sum over views is the result of :meth:`leave_one_out`.
+            Their sum over views is the result of :meth:`leave_one_out`. With a single view these
+            are the scores of that view.
         """
+        assert self.training_scores is not None
+        if len(self.views) == 1:
+            return self.training_scores
         log_p_values = np.array([x.leave_one_out() for x in self._log_p_values])
         if self.learned_weights is not None:
             return self.learned_weights.training * log_p_values
         return self.view_weights[:, np.newaxis] * log_p_values
 
     def leave_one_out(self) -> np.ndarray:
-        """Leave-one-out scores of the training graphs, with several views."""
+        """Leave-one-out scores of the training graphs, shape (n_training_graphs,)."""
         return self.leave_one_out_log_p_values().sum(axis=0)
 
     def view_scores(
@@ -487,9 +500,7 @@ class GraphModel:
 
     def reference_distances(self, view: int | None = None) -> np.ndarray:
         """Distances between all references, shape (n_references, n_references)."""
-        i = self._distance(view)
-        measures = self._references.measures[i]
-        return self._density.densities[i].pairwise(measures, measures).clip(min=0)
+        return self.distances(self._references, view=view)
 
     def _distance(self, view: int | None) -> int:
         """Index of a view among the densities."""
@@ -498,11 +509,6 @@ class GraphModel:
     def embeddings(self, graphs: GraphBatch) -> np.ndarray:
         """Means of the node embeddings of each graph, shape (n_graphs, embedding_dim)."""
         return finite(to_numpy(pooled(self._measures(graphs)[0], "mean")), "embedding")
-
-    @property
-    def embedding_dim(self) -> int:
-        """Number of coordinates of a node embedding."""
-        return self._density.encoder.out_dim
 
     def contributions(
         self, graph: GraphBatch, references: np.ndarray, *, view: int | None = None
@@ -569,12 +575,9 @@ class GraphModel:
         state.check(n_densities == len(densities), "densities are not those of the views")
         for view in views:
             view.complete(references)
-        scores = None
-        if len(views) > 1:
-            scores = state.take_array("training_scores", float, (len(views), None))
-            state.check(scores.shape[1] > 1, "training_scores has too few columns")
-        else:
-            state.check(state.take("training_scores", type(None)) is None, "there is one view")
+        scores = state.take_optional_array("training_scores", float, (len(views), None))
+        is_given = len(views) == 1 if scores is None else scores.shape[1] > 1
+        state.check(is_given, "training_scores has too few columns")
         learned = state.take_optional("learned_weights", LearnedWeights)
         if learned is not None:
             is_right = scores is not None and learned.training.shape == scores.shape

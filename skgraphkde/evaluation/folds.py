@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import BaseCrossValidator, StratifiedKFold
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from skgraphkde.evaluation.metrics import check_target
 
 
-class OneClassKFold(BaseCrossValidator):
+class OneClassKFold(StratifiedKFold):
     """Stratified folds for testing, with the normal graphs of the other folds for training.
 
     This is the protocol of one-class detection: the detector is fitted on normal graphs only, and
@@ -58,9 +58,7 @@ class OneClassKFold(BaseCrossValidator):
         random_state: Any = None,
         anomaly_class: int = -1,
     ) -> None:
-        self.n_splits = n_splits
-        self.shuffle = shuffle
-        self.random_state = random_state
+        super().__init__(n_splits, shuffle=shuffle, random_state=random_state)
         self.anomaly_class = anomaly_class
 
     def split(self, X: Any, y: Any, groups: None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -102,20 +100,5 @@ class OneClassKFold(BaseCrossValidator):
                 else "there is one anomaly, and each of two or more test folds needs one"
             )
         check_consistent_length(X, y)
-        folds = StratifiedKFold(self.n_splits, shuffle=self.shuffle, random_state=self.random_state)
-        for train, test in folds.split(np.zeros(len(y)), y):
+        for train, test in super().split(np.zeros(len(y)), y):
             yield train[y[train] != self.anomaly_class], test
-
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Number of folds.
-
-        Parameters
-        ----------
-        X, y, groups : None
-            Ignored.
-
-        Returns
-        -------
-        int
-        """
-        return self.n_splits

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
+from sklearn.metrics import average_precision_score, make_scorer, roc_auc_score, roc_curve
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 CLASSES = {"anomaly": -1, "normal": 1}
@@ -52,8 +51,7 @@ def auroc(y_true: Any, y_score: Any) -> float:
     >>> auroc([1, 1, -1], [0.9, 0.4, 0.5])
     0.5
     """
-    y_true, y_score = _check_target_and_scores(y_true, y_score)
-    return float(roc_auc_score(y_true == 1, y_score))
+    return float(roc_auc_score(*with_positive(y_true, y_score, "normal")))
 
 
 def auprc(y_true: Any, y_score: Any, *, positive: str) -> float:
@@ -141,7 +139,6 @@ def detection_report(
     *,
     offset: float | None = None,
     output_dict: bool = False,
-    as_frame: bool = False,
 ) -> Any:
     """Report of all metrics, next to the values that random scores would reach.
 
@@ -156,13 +153,10 @@ def detection_report(
         `decision_function`. None omits false alarms and misses.
     output_dict : bool, default=False
         Whether to return a dict instead of text.
-    as_frame : bool, default=False
-        Whether to return a pandas frame instead, with a row per metric and the columns "value" and
-        "chance", the value for random scores (missing if it depends on the threshold).
 
     Returns
     -------
-    str, dict of float, or DataFrame
+    str or dict of float
         "auroc", "auprc_anomaly", "auprc_normal", "fpr95" and "anomalies", the share of anomalies;
         with `offset` also "false_alarms", the share of normal graphs below it, and "misses", the
         share of anomalies at or above it.
@@ -170,8 +164,7 @@ def detection_report(
     Raises
     ------
     ValueError
-        If `y_true` contains values other than 1 and -1, or only one of them; or if `output_dict`
-        and `as_frame` are both True.
+        If `y_true` contains values other than 1 and -1, or only one of them.
 
     Examples
     --------
@@ -185,52 +178,36 @@ def detection_report(
     False alarms         0.250
     Misses               0.500
     """
-    if output_dict and as_frame:
-        raise ValueError("output_dict=True and as_frame=True exclude each other: choose one")
-    y_true, y_score = _check_target_and_scores(y_true, y_score)
+    is_normal, y_score = with_positive(y_true, y_score, "normal")
     report = {
         "auroc": auroc(y_true, y_score),
         "auprc_anomaly": auprc(y_true, y_score, positive="anomaly"),
         "auprc_normal": auprc(y_true, y_score, positive="normal"),
         "fpr95": fpr_at_tpr(y_true, y_score),
-        "anomalies": float(np.mean(y_true == -1)),
+        "anomalies": float(np.mean(~is_normal)),
     }
     if offset is not None:
-        report["false_alarms"] = float(np.mean(y_score[y_true == 1] < offset))
-        report["misses"] = float(np.mean(y_score[y_true == -1] >= offset))
+        report["false_alarms"] = float(np.mean(y_score[is_normal] < offset))
+        report["misses"] = float(np.mean(y_score[~is_normal] >= offset))
     if output_dict:
         return report
     share = report["anomalies"]
     chance = {"auroc": 0.5, "auprc_anomaly": share, "auprc_normal": 1 - share, "fpr95": 0.95}
-    frame = pd.DataFrame({"value": pd.Series(report)}).assign(chance=pd.Series(chance))
-    if as_frame:
-        return frame.rename_axis("metric")
     lines = [f"{'':<18}{'value':>8}{'chance':>8}"]
-    for row in frame.drop(index="anomalies").itertuples():
-        by_chance = "" if np.isnan(row.chance) else f"{row.chance:8.3f}"
-        lines.append(f"{_TITLES[row.Index]:<18}{row.value:8.3f}{by_chance}")
+    for name, title in _TITLES.items():
+        if name in report:
+            by_chance = f"{chance[name]:8.3f}" if name in chance else ""
+            lines.append(f"{title:<18}{report[name]:8.3f}{by_chance}")
     return "\n".join(lines)
 
 
-class _DetectionScorer:
-    """Metric of this package with scikit-learn's signature of a scorer."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        scores = getattr(estimator, "score_samples", None) or estimator.decision_function
-        return _METRICS[self.name](y, scores(X))
-
-    def __repr__(self) -> str:
-        return f"get_detection_scorer({self.name!r})"
-
-
-_METRICS: dict[str, Callable[[Any, Any], float]] = {
-    "auroc": auroc,
-    "auprc_anomaly": lambda y, score: auprc(y, score, positive="anomaly"),
-    "auprc_normal": lambda y, score: auprc(y, score, positive="normal"),
-    "neg_fpr95": lambda y, score: -fpr_at_tpr(y, score),
+_SCORERS = {
+    "auroc": make_scorer(auroc, response_method="decision_function"),
+    "auprc_anomaly": make_scorer(auprc, response_method="decision_function", positive="anomaly"),
+    "auprc_normal": make_scorer(auprc, response_method="decision_function", positive="normal"),
+    "neg_fpr95": make_scorer(
+        fpr_at_tpr, response_method="decision_function", greater_is_better=False
+    ),
 }
 
 
@@ -249,8 +226,8 @@ def get_detection_scorer(name: str) -> Callable[[Any, Any, Any], float]:
     Returns
     -------
     callable
-        ``scorer(estimator, X, y)``; the estimator has `score_samples` or `decision_function`,
-        higher for normal.
+        ``scorer(estimator, X, y)``; the estimator is an outlier detector of scikit-learn's kind,
+        whose `decision_function` is higher for normal.
 
     Raises
     ------
@@ -271,9 +248,9 @@ def get_detection_scorer(name: str) -> Callable[[Any, Any, Any], float]:
     >>> bool(scores.mean() > 0.7)
     True
     """
-    if name not in _METRICS:
-        raise ValueError(f"there is no scorer {name!r}: choose one of {', '.join(_METRICS)}")
-    return _DetectionScorer(name)
+    if name not in _SCORERS:
+        raise ValueError(f"there is no scorer {name!r}: choose one of {', '.join(_SCORERS)}")
+    return _SCORERS[name]
 
 
 def check_target(y: Any) -> np.ndarray:
@@ -343,11 +320,6 @@ def with_positive(y_true: Any, y_score: Any, positive: str) -> tuple[np.ndarray,
     """
     if positive not in CLASSES:
         raise ValueError(f"positive must be 'anomaly' or 'normal', got {positive!r}")
-    y_true, y_score = _check_target_and_scores(y_true, y_score)
-    return y_true == CLASSES[positive], CLASSES[positive] * y_score
-
-
-def _check_target_and_scores(y_true: Any, y_score: Any) -> tuple[np.ndarray, np.ndarray]:
     y_true = check_target(y_true)
     y_score = check_array(y_score, ensure_2d=False, dtype=float, input_name="y_score")
     y_score = column_or_1d(y_score)
@@ -355,4 +327,4 @@ def _check_target_and_scores(y_true: Any, y_score: Any) -> tuple[np.ndarray, np.
     if len(np.unique(y_true)) < 2:
         kind = "normal" if y_true[0] == 1 else "anomalous"
         raise ValueError(f"all graphs are {kind}: a detection metric needs both kinds")
-    return y_true, y_score
+    return y_true == CLASSES[positive], CLASSES[positive] * y_score

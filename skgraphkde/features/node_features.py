@@ -343,7 +343,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
     def from_state(cls, state: State) -> NodeFeatures:
         """Rebuild the features from their saved state."""
         features = cls.from_saved(state.take("parameters", dict))
-        fitted: Any = state.take("fitted", (dict, type(None)))
+        fitted: Any = state.take_optional("fitted", dict)
         if fitted is not None:
             features._take_fitted(State(cls.__name__, fitted))
         return features

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.calibration import first_copies
+from skgraphkde.calibration import kinds_of
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
@@ -208,18 +208,16 @@ class DriftMonitor:
         return pd.DataFrame(columns, index=pd.RangeIndex(n_before, self.n_graphs_))
 
     def _scores_of_copies(self, graphs: GraphBatch) -> list[np.ndarray] | None:
-        """Calibration scores of the copies of each graph; None if they left no graph out.
+        """Calibration scores of the copies of each graph; None unless each leaves its graph out.
 
         A training graph was compared with the others. Left out, a new copy of it would be compared
         with the same graphs, and have the same score.
         """
-        calibration = self.detector.calibration_
-        known = getattr(getattr(self.detector, "model_", None), "references", None)
-        if calibration.views is not None or known is None or len(known) != len(calibration.scores):
+        detector = self.detector
+        if not isinstance(detector, GraphKDEDetector) or not detector.keeps_training_graphs:
             return None
-        first = first_copies(GraphBatch.concatenate([known, graphs]), len(known))
-        of_known, of_graphs = np.split(first, [len(known)])
-        return [calibration.scores[of_known == kind] for kind in of_graphs]
+        of_known, of_graphs = kinds_of(detector.model_.references, graphs)
+        return [detector.calibration_scores_[of_known == kind] for kind in of_graphs]
 
     # -- state -------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,18 +22,6 @@ def check(condition: Any, otherwise: str) -> None:
     """
     if not condition:
         raise ValueError(otherwise)
-
-
-def check_distinct(values: Sequence[Hashable], otherwise: str) -> None:
-    """Raise a ValueError if a value occurs twice.
-
-    Parameters
-    ----------
-    values : sequence of hashable
-    otherwise : str
-        Message of the error.
-    """
-    check(len(set(values)) == len(values), otherwise)
 
 
 class State:
@@ -174,6 +162,28 @@ class State:
         in_range = (array >= low) & (array <= high) if finite else np.True_
         self.check(np.all(in_range), f"the array {name} is out of range")
         return array
+
+    def take_optional_array(
+        self, name: str, dtype: Any, shape: Sequence[int | None]
+    ) -> np.ndarray | None:
+        """Take None, or an array of finite numbers as :meth:`take_array` does.
+
+        Parameters
+        ----------
+        name : str
+        dtype : dtype
+        shape : sequence of int or None
+        """
+        if self._items.get(name, self) is None:
+            return self._items.pop(name)
+        return self.take_array(name, dtype, shape)
+
+    def set_fitted(self, owner: Any) -> None:
+        """Set all remaining items, unchecked, as fitted attributes of an object."""
+        for name, value in self.take_all().items():
+            is_fitted = name.endswith("_") and not name.endswith("__")
+            self.check(is_fitted, f"{name} is not a fitted attribute")
+            setattr(owner, name, value)
 
     def take_all(self) -> dict[str, Any]:
         """Take all remaining items, unchecked, as a dict."""

@@ -211,7 +211,4 @@ class View(Specification):
 
     def _take_fitted(self, state: State) -> None:
         """Set the fitted attributes; a subclass checks those that it needs."""
-        for name, value in state.take_all().items():
-            is_fitted = name.endswith("_") and not name.endswith("__")
-            state.check(is_fitted, f"{name} is not a fitted attribute")
-            setattr(self, name, value)
+        state.set_fitted(self)

@@ -9,11 +9,17 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from skgraphkde.calibration import kinds_of
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
 from skgraphkde.views.statistics import Statistics
+
+# The score of a confirmed anomaly that is given again. No difference of distances is so low.
+ITSELF = -1e9
+# Copies are searched among the graphs whose statistics differ by no more, in deviations.
+NEAR = 1e-2
 
 
 @register
@@ -21,6 +27,7 @@ class Confirmed(View):
     """Distance to the nearest confirmed anomaly, minus that to the nearest reference.
 
     Both are distances between the statistics of whole graphs, whitened as in :class:`Statistics`.
+    A confirmed anomaly itself, and a copy of it, is flagged whatever the other views say.
     :meth:`GraphKDEDetector.learn` adds the view to a detector; it cannot be named in `views`.
 
     Attributes
@@ -31,16 +38,21 @@ class Confirmed(View):
         Graphs with a verdict.
     verdicts_ : ndarray of shape (n_verdicts,), int
         -1 for an anomaly, of which there is at least one; 1 for a normal graph.
+    removed_ : ndarray of shape (n_verdicts,), bool
+        True for an anomaly that was a training graph, which another verdict brings back.
     """
 
     summary = "How near the graph is to confirmed anomalies, compared with known graphs."
 
     graphs_: GraphBatch
     verdicts_: np.ndarray
+    removed_: np.ndarray
     statistics_: Statistics
 
     @classmethod
-    def of(cls, statistics: Statistics, graphs: GraphBatch, verdicts: np.ndarray) -> Self:
+    def of(
+        cls, statistics: Statistics, graphs: GraphBatch, verdicts: np.ndarray, removed: np.ndarray
+    ) -> Self:
         """Create the view.
 
         Parameters
@@ -51,13 +63,16 @@ class Confirmed(View):
             Graphs with a verdict.
         verdicts : ndarray of shape (n_graphs,), int
             -1 for an anomaly, of which there is at least one; 1 for a normal graph.
+        removed : ndarray of shape (n_graphs,), bool
+            True for an anomaly that was a training graph.
 
         Returns
         -------
         Confirmed
         """
         view = cls()
-        view.statistics_, view.graphs_, view.verdicts_ = statistics, graphs, verdicts
+        view.statistics_, view.graphs_ = statistics, graphs
+        view.verdicts_, view.removed_ = verdicts, removed
         return view
 
     @property
@@ -72,7 +87,8 @@ class Confirmed(View):
 
     def updated(self, references: GraphBatch) -> Confirmed:
         """Copy of the view with other references and the same verdicts."""
-        return Confirmed.of(self.statistics_.updated(references), self.graphs_, self.verdicts_)
+        statistics = self.statistics_.updated(references)
+        return Confirmed.of(statistics, self.graphs_, self.verdicts_, self.removed_)
 
     @cached_property
     def _table(self) -> np.ndarray:
@@ -91,9 +107,19 @@ class Confirmed(View):
         Returns
         -------
         ndarray of shape (n_graphs,)
-            Negative for graphs that are nearer to an anomaly than to a reference.
+            Negative for graphs that are nearer to an anomaly than to a reference, and ITSELF for a
+            copy of an anomaly. No reference is one.
         """
-        return self._differences(graphs, own, np.full(len(graphs), -1))[0]
+        scores, _, nearest = self._differences(graphs, own, np.full(len(graphs), -1))
+        near = np.flatnonzero((own < 0) & (nearest <= NEAR))
+        if len(near):
+            scores[near[self.copied(graphs[near]) >= 0]] = ITSELF
+        return scores
+
+    def copied(self, graphs: GraphBatch) -> np.ndarray:
+        """Index of the anomaly of which each graph is a copy, or -1, shape (n_graphs,)."""
+        first = kinds_of(self.anomalies, graphs)[1]
+        return np.where(first < len(self.anomalies), first, -1)
 
     def scores_of_verdicts(self) -> np.ndarray:
         """Score the graphs with a verdict, each anomaly by the others.
@@ -140,9 +166,12 @@ class Confirmed(View):
         """The nearest confirmed anomaly, see :meth:`View.reason`."""
         own = np.array([unusual.own])
         scores, first, nearest = self._differences(graph, own, np.array([-1]))
-        anomalies, i = self.anomalies, int(first[0])
+        is_copy = unusual.values[0] == -ITSELF
+        anomalies, i = self.anomalies, int((self.copied(graph) if is_copy else first)[0])
         name = anomalies.names[i] if anomalies.names else ""
         one = f"{shown(name)!r}, a confirmed anomaly" if name else "a confirmed anomaly"
+        if is_copy:
+            return Reason(self.name, f"the same as {one}")
         if nearest[0] == 0:
             return Reason(self.name, f"the same as {one}, in its statistics")
         than = ", more than any known graph" if scores[0] < 0 else ""
@@ -154,3 +183,4 @@ class Confirmed(View):
         self.verdicts_ = state.take_array("verdicts_", np.int64, (len(self.graphs_),))
         state.check(np.isin(self.verdicts_, (-1, 1)).all(), "verdicts_ are not -1 and 1")
         state.check((self.verdicts_ == -1).any(), "there is no anomaly")
+        self.removed_ = state.take_array("removed_", bool, self.verdicts_.shape)

@@ -15,7 +15,7 @@ from skgraphkde.features.categories import values_in_use
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import hash64
-from skgraphkde.persistence import State, check, check_distinct, register
+from skgraphkde.persistence import State, check, register
 
 # Nodes or edges that a reason names.
 LISTED = 5
@@ -184,7 +184,7 @@ class Vocabulary:
         labels, edge_labels = state.take("labels", tuple), state.take("edge_labels", tuple)
         state.check(by_label or not (names or labels), "there are labels that are not used")
         for of_one in (names, labels, edge_labels):
-            check_distinct(of_one, f"{state.owner}: a category occurs twice")
+            state.check(len(set(of_one)) == len(of_one), "a category occurs twice")
         if len(names) > 1:
             are_tuples = all(type(x) is tuple and len(x) == len(names) for x in labels)
             state.check(are_tuples, "labels do not have a value of each category")

@@ -213,14 +213,6 @@ def test_score_equals_the_formula(twins, features):
 # -- methods ---------------------------------------------------------------------------------------
 
 
-def test_fit_predict_judges_each_graph_by_the_others(train):
-    detector = make_detector(contamination=0.2)
-    verdicts = detector.fit_predict(train)
-    np.testing.assert_array_equal(verdicts == -1, detector.calibration_scores_ < detector.offset_)
-    assert (verdicts == -1).sum() == 3
-    assert (detector.predict(train) == -1).sum() < 3  # each one is its own reference
-
-
 def test_pairwise_distances(fitted, train, new_graphs):
     D = fitted.pairwise_distances(train)
     np.testing.assert_array_equal(D, D.T)

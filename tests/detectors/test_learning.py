@@ -21,7 +21,7 @@ from skgraphkde import (
 from skgraphkde.datasets import load_mutag
 from skgraphkde.inspection import explain, results, view_surprises
 from skgraphkde.views import Confirmed
-from tests.conftest import random_graphs
+from tests.conftest import permuted, random_graphs
 
 MOLECULES, Y = load_mutag(return_X_y=True)
 ORDER = np.random.RandomState(0).permutation(len(Y))  # similar molecules follow each other
@@ -123,6 +123,35 @@ def test_a_training_graph_that_is_an_anomaly_is_removed(detector):
     np.testing.assert_array_equal(detector.score_samples(ODD), expected.score_samples(ODD))
 
 
+def test_a_training_graph_marked_by_mistake_comes_back():
+    known = NORMAL[:60]
+    detector = GraphKDEDetector(calibration=APART).fit(known)
+    detector.learn(known[5], [-1]).learn(ODD[0], [-1])
+    n_removed = 60 - len(detector.model_.references)  # with its copies
+    assert n_removed > 0
+    detector.learn(known[5], [1])
+    assert len(detector.model_.references) == 61 - n_removed
+    assert (detector.predict(known[5]), detector.predict(ODD[0])) == (1, -1)
+    expected = GraphKDEDetector(calibration=APART).fit(detector.model_.references)
+    detector.learn(ODD[0], [1])
+    np.testing.assert_allclose(detector.score_samples(ODD), expected.score_samples(ODD))
+
+
+def test_a_confirmed_anomaly_is_flagged_however_usual_it_looks(detector, tmp_path):
+    usual = NORMAL[90:][np.argsort(-detector.score_samples(NORMAL[90:]))[:3]]
+    usual = usual.replace(names=["a", "b", "c"])
+    assert (detector.predict(usual) == 1).all()
+    detector.learn(usual, [-1, -1, 1])
+    shuffled = permuted(usual, 0)
+    assert detector.predict(shuffled).tolist() == [-1, -1, 1]
+    frame = results(detector, shuffled)
+    assert frame["reason"][:2].tolist() == [f"the same as {x!r}, a confirmed anomaly" for x in "ab"]
+    np.testing.assert_allclose(frame["score"], detector.score_samples(shuffled))
+    detector.save(tmp_path / "model.skg")
+    assert load(tmp_path / "model.skg").predict(usual).tolist() == [-1, -1, 1]
+    assert detector.learn(usual[:1], [1]).predict(usual).tolist() == [1, -1, 1]
+
+
 def test_nodes_keep_their_ids_if_a_training_graph_is_removed():
     graphs = [nx.cycle_graph([f"{n}.{i}" for i in range(n)]) for n in range(5, 30)]
     detector = GraphKDEDetector(calibration=APART).fit(graphs).learn(graphs[3:4], [-1])
@@ -222,6 +251,13 @@ def test_a_detector_without_its_training_graphs_cannot_learn(parameters):
     detector = GraphKDEDetector(random_state=0, **parameters).fit(NORMAL)
     with pytest.raises(ValueError, match="fit it with calibration='loo' and references=None"):
         detector.learn(ODD[:2], [-1, -1])
+
+
+def test_a_refit_that_would_drop_training_graphs_is_refused(fitted):
+    detector = copy.copy(fitted).set_params(references=References("window", max_references=40))
+    with pytest.raises(ValueError, match="or a window that holds all graphs of fit"):
+        detector.learn(NORMAL[:2], [-1, -1])
+    assert detector.model_ is fitted.model_
 
 
 def test_only_a_fitted_detector_learns():

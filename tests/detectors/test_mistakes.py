@@ -6,14 +6,12 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from skgraphkde import (
-    GCN,
     BaseGraphDetector,
     Density,
     Distance,
     FittedDistance,
     GraphKDEDetector,
     load,
-    paper_settings,
 )
 from skgraphkde.distances.measures import pooled
 from skgraphkde.persistence.registry import _classes
@@ -50,25 +48,6 @@ def test_wrong_scores_of_new_graphs_are_refused(graphs):
 def test_alpha_is_checked_before_anything_is_scored(alpha):
     with pytest.raises(ValueError, match=r"alpha must be in \(0, 1\]"):
         GraphKDEDetector().select([], alpha)
-
-
-@pytest.mark.parametrize(
-    ("mistake", "error", "message"),
-    [
-        (lambda graphs: GraphKDEDetector(encoder=GCN).fit(graphs), ValueError, r"encoder=GCN\(\)"),
-        (
-            lambda _: GraphKDEDetector().set_params(encoder__layers=3),
-            ValueError,
-            "^encoder__layers: Invalid parameter 'layers'",
-        ),
-        (lambda _: GraphKDEDetector().set_params(encoder__=3), ValueError, "encoder"),
-        (lambda _: GraphKDEDetector().set_params(foo__=3), ValueError, "foo"),
-        (lambda _: paper_settings(trainin=None), TypeError, "'trainin' is not a parameter of"),
-    ],
-)
-def test_names_and_classes(graphs, mistake, error, message):
-    with pytest.raises(error, match=message):
-        mistake(graphs)
 
 
 def test_p_values_go_by_what_was_fitted(graphs, tmp_path):

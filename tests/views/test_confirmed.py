@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from skgraphkde import Statistics, read_graphs
 from skgraphkde.views.base import Property
-from skgraphkde.views.confirmed import Confirmed
+from skgraphkde.views.confirmed import ITSELF, Confirmed
 from tests.conftest import permuted, random_graphs
 
 
@@ -18,7 +18,8 @@ def view_of(n_references, n_verdicts, seed, names=None):
     if names:
         judged = judged.replace(names=names)
     verdicts = np.where(np.arange(n_verdicts) % 2, 1, -1)
-    return Confirmed.of(Statistics().fit(known), judged, verdicts), known, judged
+    removed = np.zeros(n_verdicts, dtype=bool)
+    return Confirmed.of(Statistics().fit(known), judged, verdicts, removed), known, judged
 
 
 def slow(statistics, graph, anomalies, own=-1, itself=-1):
@@ -67,16 +68,17 @@ def test_the_only_anomaly_has_no_score():
 def test_a_copy_of_an_anomaly_is_nearest_to_it_and_the_reason_names_it():
     rings = [nx.cycle_graph(n) for n in range(10, 20)]
     judged = read_graphs([nx.star_graph(12), nx.complete_graph(9)]).replace(names=["star", "all"])
-    view = Confirmed.of(Statistics().fit(read_graphs(rings)), judged, np.array([-1, -1]))
+    removed = np.zeros(2, dtype=bool)
+    view = Confirmed.of(Statistics().fit(read_graphs(rings)), judged, np.array([-1, -1]), removed)
     new = read_graphs([nx.star_graph(12), nx.complete_graph(9), rings[3]])
     star, full, ring = view.scores(new, np.full(3, -1))
-    assert star < 0
-    assert full < 0
+    assert star == full == ITSELF
     assert ring > 0
     unusual = Property("confirmed", view.name, np.array([-star]), np.zeros(1))
     text = view.reason(new[0], unusual, np.zeros(10)).text
-    assert text == "the same as 'star', a confirmed anomaly, in its statistics"
+    assert text == "the same as 'star', a confirmed anomaly"
     near = read_graphs([nx.star_graph(13)])
+    unusual = Property("confirmed", view.name, -view.scores(near, np.full(1, -1)), np.zeros(1))
     text = view.reason(near, unusual, np.zeros(10)).text
     assert text == "like 'star', a confirmed anomaly, more than any known graph"
     unusual = Property("confirmed", view.name, np.array([-ring]), np.zeros(1))
@@ -86,6 +88,7 @@ def test_a_copy_of_an_anomaly_is_nearest_to_it_and_the_reason_names_it():
 def test_an_update_keeps_the_verdicts():
     view, known, judged = view_of(15, 4, 3)
     updated = view.updated(known[:10])
-    expected = Confirmed.of(Statistics().fit(known[:10]), judged, view.verdicts_)
+    statistics = Statistics().fit(known[:10])
+    expected = Confirmed.of(statistics, judged, view.verdicts_, view.removed_)
     own = np.full(4, -1)
     np.testing.assert_array_equal(updated.scores(judged, own), expected.scores(judged, own))

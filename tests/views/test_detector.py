@@ -268,7 +268,6 @@ def test_parameters_of_a_part_of_a_tuple_cannot_be_set():
 def test_a_tuple_of_one_is_a_view():
     one, alone = (GraphKDEDetector(views=x).fit(TRAIN) for x in (("density",), "density"))
     np.testing.assert_array_equal(one.score_samples(NEW), alone.score_samples(NEW))
-    assert one.model_.training_scores is None
 
 
 def test_auto_is_without_the_views_that_do_not_apply():
