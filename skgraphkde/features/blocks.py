@@ -17,7 +17,7 @@ from skgraphkde.features.categories import values_in_use
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
-from skgraphkde.graphs.refinement import splitmix64
+from skgraphkde.graphs.refinement import INCREMENT, hash64
 from skgraphkde.graphs.relations import EdgeGroups
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import LARGEST, SMALLEST
@@ -567,8 +567,8 @@ def _add_signs(values: np.ndarray, weights: np.ndarray, rows: np.ndarray, out: n
     n_words = out.shape[1] // 64
     factors = weights[:, np.newaxis] / np.sqrt(out.shape[1])
     for word in range(n_words):
-        numbers = values.astype(np.uint64) * np.uint64(n_words) + np.uint64(word + 1)
-        hashes = splitmix64(numbers * np.uint64(0x9E3779B97F4A7C15))  # 0 would stay 0
+        numbers = values.astype(np.uint64) * np.uint64(n_words) + np.uint64(word)
+        hashes = hash64(numbers * INCREMENT)
         bits = np.unpackbits(hashes.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1)
         out[rows, 64 * word : 64 * (word + 1)] += factors * (2.0 * bits - 1.0)
 

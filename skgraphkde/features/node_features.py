@@ -270,13 +270,18 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         If edge groups are distinguished, the arcs carry their groups as labels.
         """
         blocks = [block(batch) for block in self.blocks_]
-        featurized = batch.replace(attributes=blocks[0] if len(blocks) == 1 else np.hstack(blocks))
+        attributes = np.concatenate(blocks, axis=1)
         groups, has_groups = self.edge_groups_, bool(self.edge_groups_.categories)
         name = "+".join(batch.schema.edge_categories) or "label"
-        return featurized.replace(
+        return batch.replace(
+            attributes=attributes,
             edge_labels=groups.of_arcs(batch) if has_groups else None,
             edge_label_names=groups.names if has_groups else (),
-            schema=replace(featurized.schema, edge_categories=(name,) if has_groups else ()),
+            schema=replace(
+                batch.schema,
+                node_numbers=(("x", attributes.shape[1]),),
+                edge_categories=(name,) if has_groups else (),
+            ),
         )
 
     def without_own_values(self, batch: GraphBatch) -> tuple[NodeFeatures, np.ndarray]:
