@@ -7,6 +7,7 @@ precede any estimator of graphs in a pipeline.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -172,27 +173,20 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             _warn_ignored_coordinates(batch, left_out)
         kinds = _resolve_kinds(self.kinds, batch, left_out)
         edge_groups = EdgeGroups.fit(batch)
-        self.blocks_ = tuple(self._block(kind, batch, edge_groups, left_out) for kind in kinds)
+        used = np.flatnonzero(~left_out)
+        fitted: dict[str, Callable[[], Block]] = {
+            "label": lambda: LabelBlock.fit(batch),
+            "attribute": lambda: NumberBlock.fit(batch, used),
+            "raw_attribute": lambda: RawNumberBlock.fit(batch, used),
+            "degree": lambda: DegreeBlock.fit(batch),
+            "random_walk": lambda: WalkBlock(self.n_steps or N_STEPS, batch.directed),
+            "edge": lambda: EdgeBlock.fit(batch, edge_groups),
+            "constant": ConstantBlock,
+        }
+        self.blocks_ = tuple(fitted[kind]() for kind in kinds)
         self.kinds_, self.edge_groups_ = kinds, edge_groups
         warn_of_alike(batch)
         return self
-
-    def _block(
-        self, kind: str, batch: GraphBatch, edge_groups: EdgeGroups, left_out: np.ndarray
-    ) -> Block:
-        if kind == "label":
-            return LabelBlock.fit(batch)
-        if kind == "attribute":
-            return NumberBlock.fit(batch, np.flatnonzero(~left_out))
-        if kind == "raw_attribute":
-            return RawNumberBlock.fit(batch, np.flatnonzero(~left_out))
-        if kind == "constant":
-            return ConstantBlock()
-        if kind == "degree":
-            return DegreeBlock.fit(batch)
-        if kind == "random_walk":
-            return WalkBlock(self.n_steps or N_STEPS, batch.directed)
-        return EdgeBlock.fit(batch, edge_groups)
 
     @property
     def n_features_out_(self) -> int:

@@ -36,7 +36,6 @@ from skgraphkde.graphs.schema import (
     PARTS,
     FittedSchema,
     GraphSchema,
-    Widths,
     closest_names,
 )
 
@@ -72,12 +71,12 @@ def assemble(
     kept = np.flatnonzero(ends[:, 0] != ends[:, 1])
     edges = Elements(graphs, "edge", schema.missing, labels, kept, schema.directed is True)
     weights, adds_up = _weights(edges, schema.edge_weight)
-    node_data, node_numbers = _read(nodes, names, known)
     if not len(edges):
         names |= {"edge_categories": (), "edge_numbers": ()}
-    edge_data, edge_numbers = _read(edges, names, known)
-    graph_elements = Elements(graphs, "graph", schema.missing, labels)
-    graph_data, graph_numbers = _read(graph_elements, names, known)
+    elements = (nodes, edges, Elements(graphs, "graph", schema.missing, labels))
+    (node_data, node_fields), (edge_data, edge_fields), (graph_data, graph_fields) = (
+        _read(x, names, known) for x in elements
+    )
     adjacency, edge_of_arc, is_directed = build_arcs(
         edges, ends[kept], int(nodes.ptr[-1]), schema.directed, weights, adds_up, edge_data
     )
@@ -91,12 +90,9 @@ def assemble(
     if n_loops:
         ignored.append(Ignored("edge", "self-loop", "self-loop", n_loops))
     fitted = FittedSchema(
-        node_categories=names["node_categories"],
-        node_numbers=node_numbers,
-        edge_categories=names["edge_categories"],
-        edge_numbers=edge_numbers,
-        graph_categories=names["graph_categories"],
-        graph_numbers=graph_numbers,
+        **node_fields,
+        **edge_fields,
+        **graph_fields,
         edge_weight=edge_weight,
         directed=is_directed,
         missing=schema.missing,
@@ -105,26 +101,24 @@ def assemble(
         directed_policy=schema.directed,
         labels=tuple(sorted(labels.items())),
     )
-    arc_data = edge_data.take(edge_of_arc)
-    data = *node_data, *arc_data, *graph_data
+    data = *node_data, *edge_data.take(edge_of_arc), *graph_data
     return GraphBatch(nodes.ptr, adjacency, *data, fitted, [graph.name for graph in graphs])
 
 
 def _numbered_ends(graphs: list[Graph], node_ptr: np.ndarray) -> np.ndarray:
     """The ends of all edges as numbers of nodes in the batch, shape (n_edges, 2)."""
-    for graph in graphs:
-        outside = (graph.pairs < 0) | (graph.pairs >= len(graph.names))
-        if outside.any():
-            k, end = np.argwhere(outside)[0]
-            raise GraphError(
-                graph.index,
-                f", edge {tuple(graph.pairs[k].tolist())}: "
-                f"{unknown_node(int(graph.pairs[k, end]), graph.names)}: raise the number of nodes "
-                "or leave the edge out",
-            )
-    return np.concatenate(
-        [graph.pairs + first for graph, first in zip(graphs, node_ptr[:-1], strict=True)]
-    )
+    pairs = np.concatenate([graph.pairs for graph in graphs])
+    owner = np.arange(len(graphs)).repeat([len(graph.pairs) for graph in graphs])
+    outside = (pairs < 0) | (pairs >= np.diff(node_ptr)[owner, np.newaxis])
+    if outside.any():
+        k, end = np.argwhere(outside)[0]
+        graph = graphs[owner[k]]
+        raise GraphError(
+            graph.index,
+            f", edge {tuple(pairs[k].tolist())}: {unknown_node(int(pairs[k, end]), graph.names)}: "
+            "raise the number of nodes or leave the edge out",
+        )
+    return pairs + node_ptr[owner, np.newaxis]
 
 
 def _warn_undirected(graphs: list[Graph], schema: GraphSchema) -> None:
@@ -258,10 +252,10 @@ def is_number(value: Any) -> bool:
 
 def _read(
     elements: Elements, names: dict[str, tuple[str, ...]], known: FittedSchema | None
-) -> tuple[Data, Widths]:
-    """The data of nodes, edges, or graphs, and the names of the numbers, with their widths."""
-    kind = f"{elements.part}_numbers"
-    categories = [elements.categories(name) for name in names[f"{elements.part}_categories"]]
+) -> tuple[Data, dict[str, Any]]:
+    """The data of nodes, edges, or graphs, and the fields of a FittedSchema that name them."""
+    of_categories, kind = f"{elements.part}_categories", f"{elements.part}_numbers"
+    categories = [elements.categories(name) for name in names[of_categories]]
     widths = {} if known is None else dict(getattr(known, kind))
     columns = {name: elements.numbers(name, widths.get(name, 0)) for name in names[kind]}
     codes, vocabulary = None, tuple[Hashable, ...]()
@@ -273,7 +267,7 @@ def _read(
         codes = codes_in(values, vocabulary)
     sizes = tuple((name, x.shape[1]) for name, x in columns.items() if x.shape[1])
     numbers = np.hstack(list(columns.values())) if sizes else None
-    return Data(codes, vocabulary, numbers), sizes
+    return Data(codes, vocabulary, numbers), {of_categories: names[of_categories], kind: sizes}
 
 
 def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]:

@@ -203,20 +203,25 @@ class GraphBatch:
         return np.diff(self.adjacency.indptr[self.node_ptr])
 
     @cached_property
+    def simple(self) -> sp.csr_array:
+        """The adjacency with the weights of parallel arcs added, shape (n_nodes, n_nodes)."""
+        if (np.diff(self.source_of_arc * self.n_nodes + self.adjacency.indices) > 0).all():
+            return self.adjacency
+        simple = self.adjacency.copy()
+        simple.sum_duplicates()
+        return simple
+
+    @cached_property
     def underlying(self) -> sp.csr_array:
         """The adjacency of the underlying simple undirected graphs, shape (n_nodes, n_nodes).
 
         The weights of parallel edges are added; of opposite arcs, the larger weight counts.
         """
-        is_simple = (np.diff(self.source_of_arc * self.n_nodes + self.adjacency.indices) > 0).all()
-        if is_simple and not self.directed:
-            return self.adjacency
-        simple = self.adjacency.copy()
-        simple.sum_duplicates()
-        if self.directed:
-            simple = sp.csr_array(simple.maximum(simple.T))
-            simple.sort_indices()
-        return simple
+        if not self.directed:
+            return self.simple
+        underlying = sp.csr_array(self.simple.maximum(self.simple.T))
+        underlying.sort_indices()
+        return underlying
 
     @property
     def degrees(self) -> np.ndarray:

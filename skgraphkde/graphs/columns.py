@@ -133,6 +133,8 @@ class Elements:
 
     def _one_each(self, graph: Graph, n: int, name: str, given: Any) -> Any:
         """The values of one graph, which holds them in any form."""
+        if type(given) is list and len(given) == n:  # what most formats give
+            return given
         if is_a(given, "pandas", "DataFrame"):
             self._check_labels(graph, name, given.columns)
         self._check_order(graph, name, given)

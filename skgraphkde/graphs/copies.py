@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.stats import poisson
 
 from skgraphkde.computing.compiled import compiled
-from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.arrays import offsets, with_data
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
 from skgraphkde.graphs.refinement import hash64, hash_rows, refined
@@ -64,16 +64,19 @@ def isomorphism_classes(batch: GraphBatch, n_known: int | None = None) -> np.nda
         return first
     some = batch[repeated]
     colors = _node_colors(some, MOST_ROUNDS)
-    structure = some.replace(adjacency=_without_weights(some.adjacency), schema=some.schema)
+    structure = some.replace(adjacency=_without_weights(some.adjacency))
     rounded = np.rint(return_probabilities(structure, WALK_STEPS) / WALK_UNIT)
     kinds = _kinds(some, hash64(hash_rows(rounded) + colors))
     known = batch if n_known is None else batch[:n_known]
-    first[repeated] = repeated[_first_alike(kinds, *_sorted_numbers(some, known, colors))]
+    found = np.arange(len(some))
+    order = np.argsort(kinds, kind="stable")
+    _join(kinds, *_sorted_numbers(some, known, colors), order, TOLERANCE, found)
+    first[repeated] = repeated[found]
     return first
 
 
 def _without_weights(arcs: sp.csr_array) -> sp.csr_array:
-    return sp.csr_array((np.ones(arcs.nnz), arcs.indices, arcs.indptr), shape=arcs.shape)
+    return with_data(arcs, np.ones(arcs.nnz))
 
 
 def _node_colors(batch: GraphBatch, n_rounds: int) -> np.ndarray:
@@ -172,14 +175,6 @@ def _sorted_within(table: np.ndarray, graph: np.ndarray, colors: np.ndarray) -> 
     orders = [np.lexsort((column, colors, graph)) for column in table.T]
     columns = [column[order] for column, order in zip(table.T, orders, strict=True)]
     return np.column_stack(columns) if columns else table
-
-
-def _first_alike(kinds: np.ndarray, numbers: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """The first graph of the same kind with the same numbers, shape (n_graphs,)."""
-    found = np.arange(len(kinds))
-    order = np.argsort(kinds, kind="stable")
-    _join(kinds, numbers, first, order, TOLERANCE, found)
-    return found
 
 
 @compiled(nogil=True)

@@ -47,7 +47,7 @@ def return_probabilities(batch: GraphBatch, n_steps: int, *, directed: bool = Fa
     ndarray of shape (n_nodes, n_steps - 1)
         In [0, 1].
     """
-    A = _summed(batch.adjacency) if directed else batch.underlying
+    A = batch.simple if directed else batch.underlying
     sizes, first = batch.n_nodes_per_graph, batch.node_ptr[:-1]
     position = np.arange(batch.n_nodes) - first.repeat(sizes)  # of each node in its graph
 
@@ -74,13 +74,6 @@ def return_probabilities(batch: GraphBatch, n_steps: int, *, directed: bool = Fa
         both, nodes = steps(index)
         result[nodes] = _walk(both, n_steps, basis(position[nodes]))
     return result.clip(0.0, 1.0)
-
-
-def _summed(arcs: sp.csr_array) -> sp.csr_array:
-    """One arc for each pair of nodes, with the weight of all of them."""
-    arcs = arcs.copy()
-    arcs.sum_duplicates()
-    return arcs
 
 
 def _chunks(sizes: np.ndarray, index: np.ndarray) -> list[np.ndarray]:
