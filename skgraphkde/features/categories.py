@@ -21,9 +21,9 @@ def values_in_use(batch: GraphBatch, part: str) -> dict[str, tuple[Hashable, ...
     part : {"node", "edge", "graph"}
     """
     codes = batch.data(part).labels
-    used = [] if codes is None else np.flatnonzero(np.bincount(codes)).tolist()
+    used = [] if codes is None else np.bincount(codes).nonzero()[0].tolist()
     return {
-        name: tuple(dict.fromkeys(values[code] for code in used))
+        name: tuple(dict.fromkeys([values[code] for code in used]))
         for name, values in batch.values_by_category(part).items()
     }
 

@@ -32,8 +32,7 @@ from skgraphkde.graphs.formats.common import Graph, is_missing, length, plain, u
 from skgraphkde.graphs.problems import GraphError, Ignored
 from skgraphkde.graphs.schema import (
     CONVENTIONS,
-    KINDS,
-    PARTS,
+    KINDS_OF,
     FittedSchema,
     GraphSchema,
     closest_names,
@@ -68,7 +67,7 @@ def assemble(
     labels = {} if known is None else dict(known.labels)
     nodes = Elements(graphs, "node", schema.missing, labels)
     ends = _numbered_ends(graphs, nodes.ptr)
-    kept = np.flatnonzero(ends[:, 0] != ends[:, 1])
+    kept = (ends[:, 0] != ends[:, 1]).nonzero()[0]
     edges = Elements(graphs, "edge", schema.missing, labels, kept, schema.directed is True)
     weights, adds_up = _weights(edges, schema.edge_weight)
     if not len(edges):
@@ -166,21 +165,21 @@ def resolve_schema(
     names: dict[str, tuple[str, ...]] = {}
     ignored: list[Ignored] = []
     unnamable: list[Ignored] = []
-    for part in PARTS:
-        every = dict.fromkeys(name for graph in graphs for name in graph.columns(part).names)
+    for part, kinds in KINDS_OF.items():
+        every = dict.fromkeys([name for graph in graphs for name in graph.columns(part).names])
         found = [name for name in every if isinstance(name, str)]
         others = [repr(name) for name in every if not isinstance(name, str)]
         unnamable += [Ignored(part, name, "not text") for name in others]
         in_schema = names_in_schema(schema, part)
         free = [name for name in found if name not in in_schema]
-        for kind in (kind for kind in KINDS if kind.startswith(part)):
+        for kind in kinds:
             names[kind] = schema.named(kind)
             if getattr(schema, kind) == "auto":
-                names[kind] = tuple(name for name in CONVENTIONS[kind] if name in free)
+                names[kind] = tuple([name for name in CONVENTIONS[kind] if name in free])
             elif getattr(schema, kind) == "all":
                 names[kind] = tuple(x for x in sorted(free) if _is_of(kind, x, graphs))
         weight = schema.edge_weight if part == "edge" else None
-        read = {name for kind, x in names.items() if kind.startswith(part) for name in x} | {weight}
+        read = {weight, *names[kinds[0]], *names[kinds[1]]}
         ignored += [Ignored(part, name) for name in found if name not in read]
         is_there = part != "edge" or any(len(graph.pairs) for graph in graphs)
         for name in in_schema if is_there else ():
@@ -201,7 +200,7 @@ def names_in_schema(schema: GraphSchema, part: str) -> list[str]:
     schema : GraphSchema
     part : {"node", "edge", "graph"}
     """
-    names = [name for kind in KINDS if kind.startswith(part) for name in schema.named(kind)]
+    names = [name for kind in KINDS_OF[part] for name in schema.named(kind)]
     if part == "edge" and schema.edge_weight is not None:
         names.append(schema.edge_weight)
     return names
@@ -222,7 +221,7 @@ def _check_given(
 def _is_of(kind: str, name: str, graphs: list[Graph]) -> bool:
     """True if an attribute is of a kind, by its name or else by its values."""
     part, _, what = kind.partition("_")
-    conventional = [k for k in KINDS if k.startswith(part) and name in CONVENTIONS[k]]
+    conventional = [k for k in KINDS_OF[part] if name in CONVENTIONS[k]]
     if conventional:
         return kind in conventional
     are_numbers = all(_are_numbers(graph.columns(part).get(name)) for graph in graphs)
@@ -254,7 +253,7 @@ def _read(
     elements: Elements, names: dict[str, tuple[str, ...]], known: FittedSchema | None
 ) -> tuple[Data, dict[str, Any]]:
     """The data of nodes, edges, or graphs, and the fields of a FittedSchema that name them."""
-    of_categories, kind = f"{elements.part}_categories", f"{elements.part}_numbers"
+    of_categories, kind = KINDS_OF[elements.part]
     categories = [elements.categories(name) for name in names[of_categories]]
     widths = {} if known is None else dict(getattr(known, kind))
     columns = {name: elements.numbers(name, widths.get(name, 0)) for name in names[kind]}
@@ -364,7 +363,7 @@ def build_arcs(
     is_directed = kinds == "arcs"
     owner, edge, (u, v) = edges.owner, np.arange(len(edges)), ends.T
     are_simple = all(graph.is_simple for graph in edges.graphs)
-    if not (are_simple and np.isin(kinds, ("edges", "arcs")).all()):
+    if not (are_simple and {*kinds.tolist()} <= {"edges", "arcs"}):
         turned = (kinds == "edges")[owner] & (u > v)  # the order of their ends is arbitrary
         u, v = np.where(turned, v, u), np.where(turned, u, v)
         codes = row_codes(len(edges), data.labels, data.numbers)
@@ -387,7 +386,7 @@ def build_arcs(
             )
         once = np.flatnonzero(is_directed[owner] | (u < v) | (back < 0))
         owner, u, v, weights, edge = (x[once] for x in (owner, u, v, weights, edge))
-    both = np.flatnonzero(~is_directed[owner])
+    both = (~is_directed[owner]).nonzero()[0]
     source, target = np.concatenate([u, v[both]]), np.concatenate([v, u[both]])
     order = np.lexsort((target, source))  # stable: parallel edges keep their order
     indptr = offsets(np.bincount(source, minlength=n_nodes))

@@ -197,10 +197,10 @@ class GraphBatch:
         """Number of edges of each graph, shape (n_graphs,); of directed graphs, of arcs."""
         return self.n_arcs_per_graph if self.directed else self.n_arcs_per_graph // 2
 
-    @property
+    @cached_property
     def n_arcs_per_graph(self) -> np.ndarray:
         """Number of arcs of each graph, shape (n_graphs,)."""
-        return np.diff(self.adjacency.indptr[self.node_ptr])
+        return frozen(np.diff(self.adjacency.indptr[self.node_ptr]))
 
     @cached_property
     def simple(self) -> sp.csr_array:
@@ -223,10 +223,10 @@ class GraphBatch:
         underlying.sort_indices()
         return underlying
 
-    @property
+    @cached_property
     def degrees(self) -> np.ndarray:
         """Number of neighbors of each node, shape (n_nodes,), in both directions."""
-        return np.diff(self.underlying.indptr)
+        return frozen(np.diff(self.underlying.indptr))
 
     def check_labels(self) -> None:
         """Raise a ValueError if the nodes have no labels, where the training graphs had them."""

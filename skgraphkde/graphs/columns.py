@@ -73,7 +73,7 @@ class Elements:
     @cached_property
     def owner(self) -> np.ndarray:
         """The position in `graphs` of the graph of each element, shape (n_elements,)."""
-        return np.repeat(np.arange(len(self.graphs)), np.diff(self.ptr))[self.kept]
+        return np.arange(len(self.graphs)).repeat(np.diff(self.ptr))[self.kept]
 
     def _find(self, k: int) -> tuple[int, str]:
         """The position of the graph of an element, and the element's name in a message."""

@@ -33,6 +33,7 @@ CONVENTIONS = {
 KINDS = tuple(CONVENTIONS)
 #: What has data, and the prefix of its arrays in a batch.
 PARTS = {"node": "", "edge": "edge_", "graph": "graph_"}
+KINDS_OF = {part: (f"{part}_categories", f"{part}_numbers") for part in PARTS}
 # Names of node numbers that say where a node is, or may say anything, unless the user wrote them.
 PLACES = {"x", "y", "z", "xyz", "pos", "position", "positions", "coords", "coordinates"}
 
@@ -115,7 +116,7 @@ class GraphSchema(Specification):
 
     def _validate_values(self) -> None:
         for part in PARTS:
-            named = [(x, k) for k in KINDS if k.startswith(part) for x in self.named(k)]
+            named = [(x, kind) for kind in KINDS_OF[part] for x in self.named(kind)]
             is_category = self.edge_weight in self.named("edge_categories")
             if part == "edge" and is_category:  # a number may be a weight, too
                 named.append((str(self.edge_weight), "edge_weight"))
@@ -403,8 +404,7 @@ def unmentioned(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[
     """
     schema, mentioned = schema or GraphSchema(), set()
     ignored = list(ignored)
-    for part in PARTS:
-        kinds = [kind for kind in KINDS if kind.startswith(part)]
+    for part, kinds in KINDS_OF.items():
         decided = [kind for kind in kinds if getattr(schema, kind) not in ("auto", "all")]
         mentioned |= {(part, name) for kind in decided for name in CONVENTIONS[kind]}
         if len(decided) == len(kinds):
