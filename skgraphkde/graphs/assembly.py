@@ -274,24 +274,15 @@ def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]
 
     Without a name, weights are the entries of matrices.
     """
-
-    def get(graph: Graph) -> Any:
-        given = None if graph.weights is None else graph.weights(name)
-        if name is None:
-            return np.ones(len(graph.pairs)) if given is None else given
-        return graph.edges.get(name) if graph.weights is None else given
-
-    has_weights = np.array(
-        [
-            name is not None or (graph.weights is not None and graph.weights(None) is not None)
-            for graph in edges.graphs
-        ]
-    )
-    adds_up = has_weights[edges.owner]
+    given = [graph.weights_of(name) for graph in edges.graphs]
+    adds_up = np.array([name is not None or x is not None for x in given])[edges.owner]
     if not adds_up.any():
         return np.ones(len(edges)), adds_up
+    if name is None:
+        pairs = zip(edges.graphs, given, strict=True)
+        given = [np.ones(len(graph.pairs)) if x is None else x for graph, x in pairs]
     shown = name or "weight"
-    rows = edges.rows(shown, edges.values(shown, get))
+    rows = edges.rows(shown, edges.values(shown, given))
     if rows.shape[1] != 1:
         raise edges.error(0, f" has {rows.shape[1]} numbers as {shown!r}: give every edge one")
     weights = rows[:, 0]

@@ -80,6 +80,12 @@ class Graph:
         """The number of nodes, of edges, or of graphs, which is 1."""
         return 1 if part == "graph" else len(self.names if part == "node" else self.pairs)
 
+    def weights_of(self, name: str | None) -> Any:
+        """The weights of the edges; None if there are none. Without a name, those of a matrix."""
+        if self.weights is not None:
+            return self.weights(name)
+        return None if name is None else self.edges.get(name)
+
     def ids(self, part: str) -> Sequence[Any]:
         """The ids of the nodes, the pairs of them that edges join, or the position of the graph."""
         if part == "node":
