@@ -28,7 +28,7 @@ from skgraphkde.graphs.arrays import (
 )
 from skgraphkde.graphs.batch import Data, GraphBatch
 from skgraphkde.graphs.columns import Elements
-from skgraphkde.graphs.formats.common import Graph, is_missing, length, plain, unknown_node
+from skgraphkde.graphs.formats.common import Graph, is_missing, length, plain
 from skgraphkde.graphs.problems import GraphError, Ignored
 from skgraphkde.graphs.schema import (
     CONVENTIONS,
@@ -66,7 +66,8 @@ def assemble(
     names, ignored = resolve_schema(schema, graphs, known, may_lack=may_lack)
     labels = {} if known is None else dict(known.labels)
     nodes = Elements(graphs, "node", schema.missing, labels)
-    ends = _numbered_ends(graphs, nodes.ptr)
+    firsts = nodes.ptr[:-1].tolist()
+    ends = np.concatenate([graph.pairs + k for graph, k in zip(graphs, firsts, strict=True)])
     kept = (ends[:, 0] != ends[:, 1]).nonzero()[0]
     edges = Elements(graphs, "edge", schema.missing, labels, kept, schema.directed is True)
     weights, adds_up = _weights(edges, schema.edge_weight)
@@ -102,22 +103,6 @@ def assemble(
     )
     data = *node_data, *edge_data.take(edge_of_arc), *graph_data
     return GraphBatch(nodes.ptr, adjacency, *data, fitted, [graph.name for graph in graphs])
-
-
-def _numbered_ends(graphs: list[Graph], node_ptr: np.ndarray) -> np.ndarray:
-    """The ends of all edges as numbers of nodes in the batch, shape (n_edges, 2)."""
-    pairs = np.concatenate([graph.pairs for graph in graphs])
-    owner = np.arange(len(graphs)).repeat([len(graph.pairs) for graph in graphs])
-    outside = (pairs < 0) | (pairs >= np.diff(node_ptr)[owner, np.newaxis])
-    if outside.any():
-        k, end = np.argwhere(outside)[0]
-        graph = graphs[owner[k]]
-        raise GraphError(
-            graph.index,
-            f", edge {tuple(pairs[k].tolist())}: {unknown_node(int(pairs[k, end]), graph.names)}: "
-            "raise the number of nodes or leave the edge out",
-        )
-    return pairs + node_ptr[owner, np.newaxis]
 
 
 def _warn_undirected(graphs: list[Graph], schema: GraphSchema) -> None:

@@ -64,7 +64,8 @@ def isomorphism_classes(batch: GraphBatch, n_known: int | None = None) -> np.nda
         return first
     some = batch[repeated]
     colors = _node_colors(some, MOST_ROUNDS)
-    structure = some.replace(adjacency=_without_weights(some.adjacency))
+    unweighted = with_data(some.adjacency, np.ones(some.adjacency.nnz))
+    structure = some.replace(adjacency=unweighted)
     rounded = np.rint(return_probabilities(structure, WALK_STEPS) / WALK_UNIT)
     kinds = _kinds(some, hash64(hash_rows(rounded) + colors))
     known = batch if n_known is None else batch[:n_known]
@@ -73,10 +74,6 @@ def isomorphism_classes(batch: GraphBatch, n_known: int | None = None) -> np.nda
     _join(kinds, *_sorted_numbers(some, known, colors), order, TOLERANCE, found)
     first[repeated] = repeated[found]
     return first
-
-
-def _without_weights(arcs: sp.csr_array) -> sp.csr_array:
-    return with_data(arcs, np.ones(arcs.nnz))
 
 
 def _node_colors(batch: GraphBatch, n_rounds: int) -> np.ndarray:
@@ -119,10 +116,11 @@ def _sorted_numbers(
         _scaled(numbers, of_known)
         for numbers, of_known in zip(_numbers(batch), _numbers(known), strict=True)
     )
-    A, source = _without_weights(batch.adjacency), batch.source_of_arc
+    A, source = batch.adjacency, batch.source_of_arc
     degrees = np.maximum(np.diff(A.indptr), 1)[:, np.newaxis]
     at_node = sp.csr_array((np.ones(A.nnz), np.arange(A.nnz), A.indptr), (len(colors), A.nnz))
-    nodes = np.hstack([nodes, A @ nodes / degrees, at_node @ arcs / degrees])
+    neighbors = with_data(A, np.ones(A.nnz)) @ nodes
+    nodes = np.hstack([nodes, neighbors / degrees, at_node @ arcs / degrees])
     ends = hash64(hash64(colors)[source] + colors[A.indices])
     if batch.edge_labels is not None:
         ends = hash64(ends + np.asarray(batch.edge_labels).astype(np.uint64))
