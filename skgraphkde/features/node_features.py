@@ -170,7 +170,13 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         left_out = np.zeros(sum(width for _, width in batch.schema.node_numbers), dtype=bool)
         if self.kinds == "auto" and batch.attributes is not None:
             left_out = is_spatial(batch)
-            _warn_ignored_coordinates(batch, left_out)
+        if left_out.any():
+            columns = np.array(batch.schema.node_columns, dtype=object)[left_out].tolist()
+            warn(
+                f"left out of the features: node number {listed(list(map(repr, columns)))}, which "
+                "hardly changes along edges, like a coordinate: to use it, name it in the schema, "
+                "node_numbers=..."
+            )
         kinds = _resolve_kinds(self.kinds, batch, left_out)
         edge_groups = EdgeGroups.fit(batch)
         used = np.flatnonzero(~left_out)
@@ -343,30 +349,18 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         """Rebuild the features from their saved state."""
         features = cls.from_saved(state.take("parameters", dict))
         fitted: Any = state.take("fitted", (dict, type(None)))
-        if fitted is not None:
-            features._take_fitted(State(cls.__name__, fitted))
-        return features
-
-    def _take_fitted(self, state: State) -> None:
-        self.blocks_ = state.take("blocks_", tuple)
-        self.edge_groups_ = state.take_instance("edge_groups_", EdgeGroups)
-        are_blocks = self.blocks_ and all(isinstance(block, Block) for block in self.blocks_)
+        if fitted is None:
+            return features
+        state = State(cls.__name__, fitted)
+        blocks = features.blocks_ = state.take("blocks_", tuple)
+        features.edge_groups_ = state.take_instance("edge_groups_", EdgeGroups)
+        are_blocks = blocks and all(isinstance(block, Block) for block in blocks)
         state.check(are_blocks, "blocks_ is not a selection of features")
-        self.kinds_ = tuple(block.kind for block in self.blocks_)
-        walks, expected = self.block("random_walk"), self.n_steps or N_STEPS
+        features.kinds_ = tuple(block.kind for block in blocks)
+        walks, expected = features.block("random_walk"), features.n_steps or N_STEPS
         state.check(walks is None or walks.n_steps == expected, "n_steps contradicts the walks")
         state.check_empty()
-
-
-def _warn_ignored_coordinates(batch: GraphBatch, left_out: np.ndarray) -> None:
-    """Warn about ignored coordinates."""
-    columns = np.array(batch.schema.node_columns, dtype=object)[left_out].tolist()
-    if columns:
-        warn(
-            f"left out of the features: node number {listed(list(map(repr, columns)))}, which "
-            "hardly changes along edges, like a coordinate: to use it, name it in the schema, "
-            "node_numbers=..."
-        )
+        return features
 
 
 def _resolve_kinds(kinds: Any, batch: GraphBatch, left_out: np.ndarray) -> tuple[str, ...]:

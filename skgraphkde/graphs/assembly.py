@@ -82,7 +82,13 @@ def assemble(
     )
     is_directed |= schema.directed is True or (known is not None and known.directed)
     if is_directed:
-        _warn_undirected(graphs, schema)
+        kinds = ("edges",) if schema.directed is True else ("edges", "either")
+        undirected = [graph.index for graph in graphs if graph.kind in kinds and len(graph.pairs)]
+        if undirected:
+            warn(
+                f"graph {undirected[0]} is undirected among directed ones: each of its edges is "
+                "read as two arcs, one in each direction"
+            )
     edge_weight = schema.edge_weight
     if edge_weight is None and (weights != 1).any():  # of matrices, which hold them
         edge_weight = "weight"
@@ -103,16 +109,6 @@ def assemble(
     )
     data = *node_data, *edge_data.take(edge_of_arc), *graph_data
     return GraphBatch(nodes.ptr, adjacency, *data, fitted, [graph.name for graph in graphs])
-
-
-def _warn_undirected(graphs: list[Graph], schema: GraphSchema) -> None:
-    kinds = ("edges",) if schema.directed is True else ("edges", "either")
-    undirected = [graph.index for graph in graphs if graph.kind in kinds and len(graph.pairs)]
-    if undirected:
-        warn(
-            f"graph {undirected[0]} is undirected among directed ones: each of its edges is read "
-            "as two arcs, one in each direction"
-        )
 
 
 # -- the names that are read -----------------------------------------------------------------------

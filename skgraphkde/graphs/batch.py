@@ -316,9 +316,7 @@ class GraphBatch:
             key = key[0]  # scikit-learn indexes anything with a shape as X[key, ...]
         if isinstance(key, slice) and key.indices(self.n_graphs) == (0, self.n_graphs, 1):
             return self  # which is immutable
-        return self._take(np.atleast_1d(np.arange(self.n_graphs)[key]))
-
-    def _take(self, index: np.ndarray) -> GraphBatch:
+        index = np.atleast_1d(np.arange(self.n_graphs)[key])
         start, stop = self.node_ptr[index], self.node_ptr[index + 1]
         adjacency, nodes, arcs = take_blocks(self.adjacency, start, stop)
         return GraphBatch(
