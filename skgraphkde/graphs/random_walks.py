@@ -113,8 +113,10 @@ def _row_products(V: Any, W: Any) -> np.ndarray:
 
 def _stays_sparse(steps: tuple[sp.csr_array, sp.csr_array], n_steps: int) -> bool:
     """True if the powers of S up to half the steps take few products."""
-    for step in (with_data(x, np.ones(x.nnz, bool)) for x in steps):
+    S, back = steps
+    for step in (S,) if back is S else (S, back):
         limit = PRODUCTS_PER_NODE * step.shape[0]
+        step = with_data(step, np.ones(step.nnz, bool))
         power, n_products = step, 0
         for _ in range(n_steps // 2 - 1):
             # A product per entry of S and entry of the row of the power that it meets.
