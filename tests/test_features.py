@@ -5,7 +5,7 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -23,9 +23,12 @@ def return_probabilities_slow(graph, n_steps):
     return np.column_stack([np.linalg.matrix_power(P, k).diagonal() for k in range(2, n_steps + 1)])
 
 
-@given(st.integers(0, 10**6), st.integers(2, 7))
-def test_return_probabilities_equal_matrix_powers(seed, n_steps):
+@given(st.integers(0, 10**6), st.integers(2, 7), st.integers(0, 2))
+@example(0, 6, 200)  # wider than a block of columns
+def test_return_probabilities_equal_matrix_powers(seed, n_steps, n_nodes):
     graphs = random_graphs(5, seed, max_nodes=14)
+    graphs.append(nx.gnp_random_graph(1 + n_nodes, 0.02, seed=seed))
+    nx.set_node_attributes(graphs[-1], "C", "label")
     for graph in graphs:
         nx.set_edge_attributes(graph, {e: 1.0 + (sum(e) % 3) for e in graph.edges}, "weight")
     expected = np.vstack([return_probabilities_slow(g, n_steps) for g in graphs])
@@ -33,13 +36,6 @@ def test_return_probabilities_equal_matrix_powers(seed, n_steps):
     np.testing.assert_allclose(
         random_walks.return_probabilities(batch, n_steps), expected, rtol=0, atol=1e-12
     )
-
-
-def test_return_probabilities_of_graphs_wider_than_a_block_of_columns():
-    graphs = [nx.path_graph(3), nx.gnp_random_graph(300, 0.02, seed=0)]
-    expected = np.vstack([return_probabilities_slow(graph, 6) for graph in graphs])
-    actual = random_walks.return_probabilities(read_graphs(graphs), 6)
-    np.testing.assert_allclose(actual, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -60,8 +56,9 @@ def test_sparse_powers_equal_the_dense_ones(monkeypatch, directed, n_steps):
 
 def test_powers_that_fill_are_not_computed():
     star, path = (read_graphs([graph(3000)]) for graph in (nx.star_graph, nx.path_graph))
-    assert not random_walks._stays_sparse(star, 16)
-    assert random_walks._stays_sparse(path, 16)
+    for batch, expected in ((star, False), (path, True)):
+        steps = random_walks._steps(batch.adjacency, False)
+        assert random_walks._stays_sparse(steps, 16) == expected
 
 
 def test_large_graphs_are_probed_within_the_stated_error(monkeypatch):
@@ -107,23 +104,15 @@ def test_a_label_of_the_vocabulary_that_no_node_has_does_not_count():
         NodeFeatures(("label",)).fit(batch[:10]).transform(some)
 
 
-def test_attributes_are_standardized_on_the_training_nodes():
+def test_attributes_are_standardized_on_the_training_nodes_beside_raw_ones_and_a_constant():
     train, test = random_graphs(9, n_attributes=3), random_graphs(4, seed=1, n_attributes=3)
-    transformer = NodeFeatures(("attribute",)).fit(train)
+    features = NodeFeatures(("constant", "raw_attribute", "attribute")).fit(train)
+    assert features.kinds_ == ("attribute", "raw_attribute", "constant")
     raw, raw_test = (read_graphs(graphs).attributes for graphs in (train, test))
-    X = transformer.transform(test).attributes
-    np.testing.assert_allclose(X, (raw_test - raw.mean(0)) / raw.std(0), rtol=1e-12)
-
-
-def test_raw_attributes_and_a_constant():
-    train, test = random_graphs(9, n_attributes=3), random_graphs(4, seed=1, n_attributes=3)
-    features = NodeFeatures(("constant", "raw_attribute")).fit(train)
     X = features.transform(test).attributes
-    np.testing.assert_array_equal(X[:, :3], read_graphs(test).attributes)
-    np.testing.assert_array_equal(X[:, 3], 1)
-    assert features.kinds_ == ("raw_attribute", "constant")
-    with pytest.raises(ValueError, match="fit saw 3 node attributes; these graphs have none"):
-        features.transform(random_graphs(2))
+    np.testing.assert_allclose(X[:, :3], (raw_test - raw.mean(0)) / raw.std(0), rtol=1e-12)
+    np.testing.assert_array_equal(X[:, 3:6], raw_test)
+    np.testing.assert_array_equal(X[:, 6], 1)
 
 
 def in_space(seed, stretch=1.0):
@@ -149,13 +138,9 @@ def test_auto_leaves_out_positions(stretch):
         used = NodeFeatures(kinds).fit(graphs).block("attribute").used
         assert used.tolist() == [0, 1, 2]
     named = read_graphs(graphs, schema=GraphSchema(node_numbers="x"))
-    assert NodeFeatures().fit(named).block("attribute").used.tolist() == [0, 1, 2]
-
-
-def test_attributes_of_graphs_without_edges_are_no_positions():
-    graph = nx.empty_graph(5)
-    nx.set_node_attributes(graph, {node: [float(node)] for node in graph}, "x")
-    assert "attribute" in NodeFeatures().fit([graph]).kinds_
+    edgeless = list(map(nx.create_empty_copy, graphs))
+    for all_used in (named, edgeless):
+        assert NodeFeatures().fit(all_used).block("attribute").used.tolist() == [0, 1, 2]
 
 
 def test_degree_bins():
@@ -204,10 +189,8 @@ def test_features_follow_the_nodes(seed, directed, multi):
 
 
 def test_it_is_a_transformer_of_graphs():
-    graphs = random_graphs(4)
-    featurized = clone(NodeFeatures(("label", "degree"))).fit_transform(graphs)
-    assert isinstance(featurized, GraphBatch)
-    assert len(featurized) == 4
+    featurized = clone(NodeFeatures(("label", "degree"))).fit_transform(random_graphs(4))
+    assert (type(featurized), len(featurized)) == (GraphBatch, 4)
     again = NodeFeatures(("attribute",)).fit_transform(featurized)
     assert again.attributes.shape == featurized.attributes.shape
 
@@ -266,15 +249,15 @@ def test_n_steps_is_4_unless_given(n_steps, kinds):
 
 
 @pytest.mark.parametrize(
-    ("data", "message"),
+    ("kinds", "data", "message"),
     [
-        ({"labels": "", "n_attributes": 2}, "fit saw node labels; these graphs have none"),
-        ({"n_attributes": 3}, "fit saw 2 node attributes; these graphs have 3"),
-        ({"n_attributes": 0}, "fit saw 2 node attributes; these graphs have none"),
+        ("auto", {"labels": "", "n_attributes": 2}, "fit saw node labels; these graphs have none"),
+        ("auto", {"n_attributes": 3}, "fit saw 2 node attributes; these graphs have 3"),
+        (["raw_attribute"], {}, "fit saw 2 node attributes; these graphs have none"),
     ],
 )
-def test_what_fit_saw_must_be_there(data, message):
-    transformer = NodeFeatures().fit(random_graphs(3, n_attributes=2))
+def test_what_fit_saw_must_be_there(kinds, data, message):
+    transformer = NodeFeatures(kinds).fit(random_graphs(3, n_attributes=2))
     with pytest.raises(ValueError, match=message):
         transformer.transform(random_graphs(3, **data))
 

@@ -17,7 +17,7 @@ from skgraphkde.features.categories import values_in_use
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
-from skgraphkde.graphs.refinement import splitmix64
+from skgraphkde.graphs.refinement import INCREMENT, hash64
 from skgraphkde.graphs.relations import EdgeGroups
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import LARGEST, SMALLEST
@@ -415,9 +415,12 @@ class EdgeBlock(Block):
         return ("out", "in") if self.groups.directed else ("",)
 
     @property
-    def _by_group(self) -> bool:
+    def _number_groups(self) -> EdgeGroups:
+        """The groups by which numbers are averaged: one if there would be too many columns."""
         n_numbers = len(self.columns) * (2 if self.indicates else 1)
-        return len(self._directions) * len(self.groups.names) * n_numbers <= MOST_EDGE_COLUMNS
+        if len(self._directions) * len(self.groups.names) * n_numbers <= MOST_EDGE_COLUMNS:
+            return self.groups
+        return EdgeGroups(self.groups.directed, (), False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -432,7 +435,7 @@ class EdgeBlock(Block):
 
     def _names_of(self, column: str) -> list[str]:
         """Names of the means of one numeric attribute."""
-        return self._by_direction(column, self.groups.names if self._by_group else ("",))
+        return self._by_direction(column, self._number_groups.names)
 
     def _by_direction(self, noun: str, groups: tuple[str, ...]) -> list[str]:
         return [" ".join(filter(None, (d, g, noun))) for d in self._directions for g in groups]
@@ -447,11 +450,11 @@ class EdgeBlock(Block):
         ends = (batch.source_of_arc, batch.adjacency.indices)[: len(self._directions)]
         blocks = []
         if self.groups.n_relations:
-            arcs, group, n_groups = self._grouped_arcs(batch, by_group=True)
+            arcs, group, n_groups = _grouped_arcs(batch, self.groups)
             shape = batch.n_nodes, n_groups
             blocks += [np.log1p(_sums(None, end[arcs], group, shape)) for end in ends]
         if self.columns:
-            arcs, group, n_groups = self._grouped_arcs(batch, by_group=self._by_group)
+            arcs, group, n_groups = _grouped_arcs(batch, self._number_groups)
             shape = batch.n_nodes, n_groups
             for values in self.standardized(batch)[arcs].T:
                 means = [_grouped_means(values, end[arcs], group, shape) for end in ends]
@@ -469,7 +472,7 @@ class EdgeBlock(Block):
 
     def graph_means(self, batch: GraphBatch) -> dict[str, np.ndarray]:
         """Means over the edges of each graph, by column; NaN for a graph without such edges."""
-        arcs, group, n_groups = self._grouped_arcs(batch, by_group=self._by_group)
+        arcs, group, n_groups = _grouped_arcs(batch, self._number_groups)
         graph, shape = batch.graph_of_arc[arcs], (len(batch), n_groups)
         means: dict[str, np.ndarray] = {}
         for i, column in enumerate(self.columns):
@@ -480,15 +483,6 @@ class EdgeBlock(Block):
             means |= dict(zip(names, [*by_group] * len(self._directions), strict=True))
         return means
 
-    def _grouped_arcs(
-        self, batch: GraphBatch, *, by_group: bool
-    ) -> tuple[np.ndarray, np.ndarray, int]:
-        """Arcs that belong to a group, the group of each, and the number of groups."""
-        n_groups = len(self.groups.names) if by_group else 1
-        group = self.groups.of_arcs(batch) if by_group else np.zeros(batch.adjacency.nnz, int)
-        arcs = np.flatnonzero(group < n_groups)  # the others are of no group
-        return arcs, group[arcs], n_groups
-
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Rebuild the block from its saved state."""
@@ -497,6 +491,13 @@ class EdgeBlock(Block):
         mean = state.take_array("mean", float, (len(columns),))
         scale = state.take_array("scale", float, (len(columns),), low=np.finfo(float).tiny)
         return cls(groups, columns, mean, scale, state.take("indicates", bool))
+
+
+def _grouped_arcs(batch: GraphBatch, groups: EdgeGroups) -> tuple[np.ndarray, np.ndarray, int]:
+    """Arcs that belong to a group, the group of each, and the number of groups."""
+    group, n_groups = groups.of_arcs(batch), len(groups.names)
+    arcs = np.flatnonzero(group < n_groups)  # the others are of no group
+    return arcs, group[arcs], n_groups
 
 
 def _grouped_means(
@@ -567,8 +568,8 @@ def _add_signs(values: np.ndarray, weights: np.ndarray, rows: np.ndarray, out: n
     n_words = out.shape[1] // 64
     factors = weights[:, np.newaxis] / np.sqrt(out.shape[1])
     for word in range(n_words):
-        numbers = values.astype(np.uint64) * np.uint64(n_words) + np.uint64(word + 1)
-        hashes = splitmix64(numbers * np.uint64(0x9E3779B97F4A7C15))  # 0 would stay 0
+        numbers = values.astype(np.uint64) * np.uint64(n_words) + np.uint64(word)
+        hashes = hash64(numbers * INCREMENT)
         bits = np.unpackbits(hashes.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1)
         out[rows, 64 * word : 64 * (word + 1)] += factors * (2.0 * bits - 1.0)
 

@@ -21,9 +21,9 @@ def values_in_use(batch: GraphBatch, part: str) -> dict[str, tuple[Hashable, ...
     part : {"node", "edge", "graph"}
     """
     codes = batch.data(part).labels
-    used = [] if codes is None else np.flatnonzero(np.bincount(codes)).tolist()
+    used = [] if codes is None else np.bincount(codes).nonzero()[0].tolist()
     return {
-        name: tuple(dict.fromkeys(values[code] for code in used))
+        name: tuple(dict.fromkeys([values[code] for code in used]))
         for name, values in batch.values_by_category(part).items()
     }
 
@@ -48,7 +48,9 @@ def warn_of_unseen(
         unseen = [value for value in values if value not in known_values]
         if not unseen:
             continue
-        text = f"{listed([_visible(value) for value in unseen])} of {shown(name)!r}"
+        # Blank text would be invisible in a message.
+        visible = [repr(x) if isinstance(x, str) and not x.strip() else x for x in unseen]
+        text = f"{listed(visible)} of {shown(name)!r}"
         by_look = {str(value): value for value in vocabulary}
         alike = [(x, by_look[str(x)]) for x in unseen if str(x) in by_look]
         if alike:
@@ -92,8 +94,3 @@ def warn_of_alike(batch: GraphBatch) -> None:
 def _types(value: Hashable, known: Hashable) -> str:
     text, other = shown(repr(value)), shown(repr(known))
     return f"{text} is a {type(value).__name__} and {other} a {type(known).__name__}"
-
-
-def _visible(value: Hashable) -> Hashable:
-    """Quote blank text, which would be invisible in a message."""
-    return repr(value) if isinstance(value, str) and not value.strip() else value

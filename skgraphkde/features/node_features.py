@@ -7,6 +7,7 @@ precede any estimator of graphs in a pipeline.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -169,30 +170,29 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         left_out = np.zeros(sum(width for _, width in batch.schema.node_numbers), dtype=bool)
         if self.kinds == "auto" and batch.attributes is not None:
             left_out = is_spatial(batch)
-            _warn_ignored_coordinates(batch, left_out)
+        if left_out.any():
+            columns = np.array(batch.schema.node_columns, dtype=object)[left_out].tolist()
+            warn(
+                f"left out of the features: node number {listed(list(map(repr, columns)))}, which "
+                "hardly changes along edges, like a coordinate: to use it, name it in the schema, "
+                "node_numbers=..."
+            )
         kinds = _resolve_kinds(self.kinds, batch, left_out)
         edge_groups = EdgeGroups.fit(batch)
-        self.blocks_ = tuple(self._block(kind, batch, edge_groups, left_out) for kind in kinds)
+        used = np.flatnonzero(~left_out)
+        fitted: dict[str, Callable[[], Block]] = {
+            "label": lambda: LabelBlock.fit(batch),
+            "attribute": lambda: NumberBlock.fit(batch, used),
+            "raw_attribute": lambda: RawNumberBlock.fit(batch, used),
+            "degree": lambda: DegreeBlock.fit(batch),
+            "random_walk": lambda: WalkBlock(self.n_steps or N_STEPS, batch.directed),
+            "edge": lambda: EdgeBlock.fit(batch, edge_groups),
+            "constant": ConstantBlock,
+        }
+        self.blocks_ = tuple(fitted[kind]() for kind in kinds)
         self.kinds_, self.edge_groups_ = kinds, edge_groups
         warn_of_alike(batch)
         return self
-
-    def _block(
-        self, kind: str, batch: GraphBatch, edge_groups: EdgeGroups, left_out: np.ndarray
-    ) -> Block:
-        if kind == "label":
-            return LabelBlock.fit(batch)
-        if kind == "attribute":
-            return NumberBlock.fit(batch, np.flatnonzero(~left_out))
-        if kind == "raw_attribute":
-            return RawNumberBlock.fit(batch, np.flatnonzero(~left_out))
-        if kind == "constant":
-            return ConstantBlock()
-        if kind == "degree":
-            return DegreeBlock.fit(batch)
-        if kind == "random_walk":
-            return WalkBlock(self.n_steps or N_STEPS, batch.directed)
-        return EdgeBlock.fit(batch, edge_groups)
 
     @property
     def n_features_out_(self) -> int:
@@ -270,13 +270,18 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         If edge groups are distinguished, the arcs carry their groups as labels.
         """
         blocks = [block(batch) for block in self.blocks_]
-        featurized = batch.replace(attributes=blocks[0] if len(blocks) == 1 else np.hstack(blocks))
+        attributes = np.concatenate(blocks, axis=1)
         groups, has_groups = self.edge_groups_, bool(self.edge_groups_.categories)
         name = "+".join(batch.schema.edge_categories) or "label"
-        return featurized.replace(
+        return batch.replace(
+            attributes=attributes,
             edge_labels=groups.of_arcs(batch) if has_groups else None,
             edge_label_names=groups.names if has_groups else (),
-            schema=replace(featurized.schema, edge_categories=(name,) if has_groups else ()),
+            schema=replace(
+                batch.schema,
+                node_numbers=(("x", attributes.shape[1]),),
+                edge_categories=(name,) if has_groups else (),
+            ),
         )
 
     def without_own_values(self, batch: GraphBatch) -> tuple[NodeFeatures, np.ndarray]:
@@ -344,30 +349,18 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         """Rebuild the features from their saved state."""
         features = cls.from_saved(state.take("parameters", dict))
         fitted: Any = state.take_optional("fitted", dict)
-        if fitted is not None:
-            features._take_fitted(State(cls.__name__, fitted))
-        return features
-
-    def _take_fitted(self, state: State) -> None:
-        self.blocks_ = state.take("blocks_", tuple)
-        self.edge_groups_ = state.take_instance("edge_groups_", EdgeGroups)
-        are_blocks = self.blocks_ and all(isinstance(block, Block) for block in self.blocks_)
+        if fitted is None:
+            return features
+        state = State(cls.__name__, fitted)
+        blocks = features.blocks_ = state.take("blocks_", tuple)
+        features.edge_groups_ = state.take_instance("edge_groups_", EdgeGroups)
+        are_blocks = blocks and all(isinstance(block, Block) for block in blocks)
         state.check(are_blocks, "blocks_ is not a selection of features")
-        self.kinds_ = tuple(block.kind for block in self.blocks_)
-        walks, expected = self.block("random_walk"), self.n_steps or N_STEPS
+        features.kinds_ = tuple(block.kind for block in blocks)
+        walks, expected = features.block("random_walk"), features.n_steps or N_STEPS
         state.check(walks is None or walks.n_steps == expected, "n_steps contradicts the walks")
         state.check_empty()
-
-
-def _warn_ignored_coordinates(batch: GraphBatch, left_out: np.ndarray) -> None:
-    """Warn about ignored coordinates."""
-    columns = np.array(batch.schema.node_columns, dtype=object)[left_out].tolist()
-    if columns:
-        warn(
-            f"left out of the features: node number {listed(list(map(repr, columns)))}, which "
-            "hardly changes along edges, like a coordinate: to use it, name it in the schema, "
-            "node_numbers=..."
-        )
+        return features
 
 
 def _resolve_kinds(kinds: Any, batch: GraphBatch, left_out: np.ndarray) -> tuple[str, ...]:

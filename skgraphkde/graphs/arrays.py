@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -13,7 +14,10 @@ LARGEST = 1e100  # larger numbers overflow when they are squared and added
 
 def offsets(counts: Any) -> np.ndarray:
     """The start of each item laid end to end: 0, counts[0], counts[0] + counts[1], ..."""
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    counts = np.asarray(counts)
+    first = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.add.accumulate(counts, dtype=np.int64, out=first[1:])
+    return first
 
 
 def ranges(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
@@ -23,9 +27,9 @@ def ranges(start: np.ndarray, stop: np.ndarray) -> np.ndarray:
     ----------
     start, stop : ndarray of int, shape (n,)
     """
-    counts = (stop - start).astype(np.int64)
-    position = np.arange(counts.sum()) - np.repeat(offsets(counts)[:-1], counts)
-    return np.repeat(start, counts) + position
+    counts = stop - start
+    first = offsets(counts)
+    return np.arange(first[-1]) + (start - first[:-1]).repeat(counts)
 
 
 def row_keys(*columns: np.ndarray) -> np.ndarray:
@@ -112,14 +116,48 @@ def scaled(matrix: sp.csr_array, scale: np.ndarray) -> sp.csr_array:
     matrix : csr_array of shape (n, n)
     scale : ndarray of shape (n,)
     """
-    rows = np.repeat(scale, np.diff(matrix.indptr))
-    data = rows * matrix.data * scale[matrix.indices]
-    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    rows = scale.repeat(np.diff(matrix.indptr))
+    return with_data(matrix, rows * matrix.data * scale[matrix.indices])
 
 
-def frozen(array: np.ndarray) -> np.ndarray:
-    """A view that cannot be written to; the caller's own array stays writable."""
-    view = array.view()
+def take_blocks(
+    matrix: sp.csr_array, start: np.ndarray, stop: np.ndarray
+) -> tuple[sp.csr_array, np.ndarray, np.ndarray]:
+    """Some blocks of a block-diagonal matrix, in any order.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (n, n)
+    start, stop : ndarray of shape (n_blocks,), int
+        The first row of each block, and the one after its last.
+
+    Returns
+    -------
+    blocks : csr_array
+        Block-diagonal.
+    rows, entries : ndarray of int
+        Where its rows, and its entries, were in `matrix`.
+    """
+    indptr = matrix.indptr
+    rows, entries = ranges(start, stop), ranges(indptr[start], indptr[stop])
+    shift = (offsets(stop - start)[:-1] - start).repeat(indptr[stop] - indptr[start])
+    columns, n = matrix.indices[entries] + shift, len(rows)
+    csr = matrix.data[entries], columns, offsets(np.diff(indptr)[rows])
+    return sp.csr_array(csr, shape=(n, n)), rows, entries
+
+
+def with_data(matrix: sp.csr_array, data: np.ndarray) -> sp.csr_array:
+    """A matrix with other entries in the same places; SciPy's constructor would check them."""
+    other = copy.copy(matrix)
+    other.data = data
+    return other
+
+
+def frozen(array: Any, dtype: Any = None) -> Any:
+    """A view that cannot be written to, or None; the caller's own array stays writable."""
+    if array is None:
+        return None
+    view = np.asarray(array, dtype=dtype).view()
     view.flags.writeable = False
     return view
 

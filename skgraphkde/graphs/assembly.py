@@ -28,15 +28,13 @@ from skgraphkde.graphs.arrays import (
 )
 from skgraphkde.graphs.batch import Data, GraphBatch
 from skgraphkde.graphs.columns import Elements
-from skgraphkde.graphs.formats.common import Graph, is_missing, length, plain, unknown_node
+from skgraphkde.graphs.formats.common import Graph, is_missing, length, plain
 from skgraphkde.graphs.problems import GraphError, Ignored
 from skgraphkde.graphs.schema import (
     CONVENTIONS,
-    KINDS,
-    PARTS,
+    KINDS_OF,
     FittedSchema,
     GraphSchema,
-    Widths,
     closest_names,
 )
 
@@ -68,22 +66,29 @@ def assemble(
     names, ignored = resolve_schema(schema, graphs, known, may_lack=may_lack)
     labels = {} if known is None else dict(known.labels)
     nodes = Elements(graphs, "node", schema.missing, labels)
-    ends = _numbered_ends(graphs, nodes.ptr)
-    kept = np.flatnonzero(ends[:, 0] != ends[:, 1])
+    firsts = nodes.ptr[:-1].tolist()
+    ends = np.concatenate([graph.pairs + k for graph, k in zip(graphs, firsts, strict=True)])
+    kept = (ends[:, 0] != ends[:, 1]).nonzero()[0]
     edges = Elements(graphs, "edge", schema.missing, labels, kept, schema.directed is True)
     weights, adds_up = _weights(edges, schema.edge_weight)
-    node_data, node_numbers = _read(nodes, names, known)
     if not len(edges):
         names |= {"edge_categories": (), "edge_numbers": ()}
-    edge_data, edge_numbers = _read(edges, names, known)
-    graph_elements = Elements(graphs, "graph", schema.missing, labels)
-    graph_data, graph_numbers = _read(graph_elements, names, known)
+    elements = (nodes, edges, Elements(graphs, "graph", schema.missing, labels))
+    (node_data, node_fields), (edge_data, edge_fields), (graph_data, graph_fields) = (
+        _read(x, names, known) for x in elements
+    )
     adjacency, edge_of_arc, is_directed = build_arcs(
         edges, ends[kept], int(nodes.ptr[-1]), schema.directed, weights, adds_up, edge_data
     )
     is_directed |= schema.directed is True or (known is not None and known.directed)
     if is_directed:
-        _warn_undirected(graphs, schema)
+        kinds = ("edges",) if schema.directed is True else ("edges", "either")
+        undirected = [graph.index for graph in graphs if graph.kind in kinds and len(graph.pairs)]
+        if undirected:
+            warn(
+                f"graph {undirected[0]} is undirected among directed ones: each of its edges is "
+                "read as two arcs, one in each direction"
+            )
     edge_weight = schema.edge_weight
     if edge_weight is None and (weights != 1).any():  # of matrices, which hold them
         edge_weight = "weight"
@@ -91,12 +96,9 @@ def assemble(
     if n_loops:
         ignored.append(Ignored("edge", "self-loop", "self-loop", n_loops))
     fitted = FittedSchema(
-        node_categories=names["node_categories"],
-        node_numbers=node_numbers,
-        edge_categories=names["edge_categories"],
-        edge_numbers=edge_numbers,
-        graph_categories=names["graph_categories"],
-        graph_numbers=graph_numbers,
+        **node_fields,
+        **edge_fields,
+        **graph_fields,
         edge_weight=edge_weight,
         directed=is_directed,
         missing=schema.missing,
@@ -105,36 +107,8 @@ def assemble(
         directed_policy=schema.directed,
         labels=tuple(sorted(labels.items())),
     )
-    arc_data = edge_data.take(edge_of_arc)
-    data = *node_data, *arc_data, *graph_data
+    data = *node_data, *edge_data.take(edge_of_arc), *graph_data
     return GraphBatch(nodes.ptr, adjacency, *data, fitted, [graph.name for graph in graphs])
-
-
-def _numbered_ends(graphs: list[Graph], node_ptr: np.ndarray) -> np.ndarray:
-    """The ends of all edges as numbers of nodes in the batch, shape (n_edges, 2)."""
-    for graph in graphs:
-        outside = (graph.pairs < 0) | (graph.pairs >= len(graph.names))
-        if outside.any():
-            k, end = np.argwhere(outside)[0]
-            raise GraphError(
-                graph.index,
-                f", edge {tuple(graph.pairs[k].tolist())}: "
-                f"{unknown_node(int(graph.pairs[k, end]), graph.names)}: raise the number of nodes "
-                "or leave the edge out",
-            )
-    return np.concatenate(
-        [graph.pairs + first for graph, first in zip(graphs, node_ptr[:-1], strict=True)]
-    )
-
-
-def _warn_undirected(graphs: list[Graph], schema: GraphSchema) -> None:
-    kinds = ("edges",) if schema.directed is True else ("edges", "either")
-    undirected = [graph.index for graph in graphs if graph.kind in kinds and len(graph.pairs)]
-    if undirected:
-        warn(
-            f"graph {undirected[0]} is undirected among directed ones: each of its edges is read "
-            "as two arcs, one in each direction"
-        )
 
 
 # -- the names that are read -----------------------------------------------------------------------
@@ -172,21 +146,21 @@ def resolve_schema(
     names: dict[str, tuple[str, ...]] = {}
     ignored: list[Ignored] = []
     unnamable: list[Ignored] = []
-    for part in PARTS:
-        every = dict.fromkeys(name for graph in graphs for name in graph.columns(part).names)
+    for part, kinds in KINDS_OF.items():
+        every = dict.fromkeys([name for graph in graphs for name in graph.columns(part).names])
         found = [name for name in every if isinstance(name, str)]
         others = [repr(name) for name in every if not isinstance(name, str)]
         unnamable += [Ignored(part, name, "not text") for name in others]
         in_schema = names_in_schema(schema, part)
         free = [name for name in found if name not in in_schema]
-        for kind in (kind for kind in KINDS if kind.startswith(part)):
+        for kind in kinds:
             names[kind] = schema.named(kind)
             if getattr(schema, kind) == "auto":
-                names[kind] = tuple(name for name in CONVENTIONS[kind] if name in free)
+                names[kind] = tuple([name for name in CONVENTIONS[kind] if name in free])
             elif getattr(schema, kind) == "all":
                 names[kind] = tuple(x for x in sorted(free) if _is_of(kind, x, graphs))
         weight = schema.edge_weight if part == "edge" else None
-        read = {name for kind, x in names.items() if kind.startswith(part) for name in x} | {weight}
+        read = {weight, *names[kinds[0]], *names[kinds[1]]}
         ignored += [Ignored(part, name) for name in found if name not in read]
         is_there = part != "edge" or any(len(graph.pairs) for graph in graphs)
         for name in in_schema if is_there else ():
@@ -207,7 +181,7 @@ def names_in_schema(schema: GraphSchema, part: str) -> list[str]:
     schema : GraphSchema
     part : {"node", "edge", "graph"}
     """
-    names = [name for kind in KINDS if kind.startswith(part) for name in schema.named(kind)]
+    names = [name for kind in KINDS_OF[part] for name in schema.named(kind)]
     if part == "edge" and schema.edge_weight is not None:
         names.append(schema.edge_weight)
     return names
@@ -228,7 +202,7 @@ def _check_given(
 def _is_of(kind: str, name: str, graphs: list[Graph]) -> bool:
     """True if an attribute is of a kind, by its name or else by its values."""
     part, _, what = kind.partition("_")
-    conventional = [k for k in KINDS if k.startswith(part) and name in CONVENTIONS[k]]
+    conventional = [k for k in KINDS_OF[part] if name in CONVENTIONS[k]]
     if conventional:
         return kind in conventional
     are_numbers = all(_are_numbers(graph.columns(part).get(name)) for graph in graphs)
@@ -258,10 +232,10 @@ def is_number(value: Any) -> bool:
 
 def _read(
     elements: Elements, names: dict[str, tuple[str, ...]], known: FittedSchema | None
-) -> tuple[Data, Widths]:
-    """The data of nodes, edges, or graphs, and the names of the numbers, with their widths."""
-    kind = f"{elements.part}_numbers"
-    categories = [elements.categories(name) for name in names[f"{elements.part}_categories"]]
+) -> tuple[Data, dict[str, Any]]:
+    """The data of nodes, edges, or graphs, and the fields of a FittedSchema that name them."""
+    of_categories, kind = KINDS_OF[elements.part]
+    categories = [elements.categories(name) for name in names[of_categories]]
     widths = {} if known is None else dict(getattr(known, kind))
     columns = {name: elements.numbers(name, widths.get(name, 0)) for name in names[kind]}
     codes, vocabulary = None, tuple[Hashable, ...]()
@@ -273,7 +247,7 @@ def _read(
         codes = codes_in(values, vocabulary)
     sizes = tuple((name, x.shape[1]) for name, x in columns.items() if x.shape[1])
     numbers = np.hstack(list(columns.values())) if sizes else None
-    return Data(codes, vocabulary, numbers), sizes
+    return Data(codes, vocabulary, numbers), {of_categories: names[of_categories], kind: sizes}
 
 
 def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]:
@@ -281,24 +255,15 @@ def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]
 
     Without a name, weights are the entries of matrices.
     """
-
-    def get(graph: Graph) -> Any:
-        given = None if graph.weights is None else graph.weights(name)
-        if name is None:
-            return np.ones(len(graph.pairs)) if given is None else given
-        return graph.edges.get(name) if graph.weights is None else given
-
-    has_weights = np.array(
-        [
-            name is not None or (graph.weights is not None and graph.weights(None) is not None)
-            for graph in edges.graphs
-        ]
-    )
-    adds_up = has_weights[edges.owner]
+    given = [graph.weights_of(name) for graph in edges.graphs]
+    adds_up = np.array([name is not None or x is not None for x in given])[edges.owner]
     if not adds_up.any():
         return np.ones(len(edges)), adds_up
+    if name is None:
+        pairs = zip(edges.graphs, given, strict=True)
+        given = [np.ones(len(graph.pairs)) if x is None else x for graph, x in pairs]
     shown = name or "weight"
-    rows = edges.rows(shown, edges.values(shown, get))
+    rows = edges.rows(shown, edges.values(shown, given))
     if rows.shape[1] != 1:
         raise edges.error(0, f" has {rows.shape[1]} numbers as {shown!r}: give every edge one")
     weights = rows[:, 0]
@@ -370,7 +335,7 @@ def build_arcs(
     is_directed = kinds == "arcs"
     owner, edge, (u, v) = edges.owner, np.arange(len(edges)), ends.T
     are_simple = all(graph.is_simple for graph in edges.graphs)
-    if not (are_simple and np.isin(kinds, ("edges", "arcs")).all()):
+    if not (are_simple and {*kinds.tolist()} <= {"edges", "arcs"}):
         turned = (kinds == "edges")[owner] & (u > v)  # the order of their ends is arbitrary
         u, v = np.where(turned, v, u), np.where(turned, u, v)
         codes = row_codes(len(edges), data.labels, data.numbers)
@@ -393,7 +358,7 @@ def build_arcs(
             )
         once = np.flatnonzero(is_directed[owner] | (u < v) | (back < 0))
         owner, u, v, weights, edge = (x[once] for x in (owner, u, v, weights, edge))
-    both = np.flatnonzero(~is_directed[owner])
+    both = (~is_directed[owner]).nonzero()[0]
     source, target = np.concatenate([u, v[both]]), np.concatenate([v, u[both]])
     order = np.lexsort((target, source))  # stable: parallel edges keep their order
     indptr = offsets(np.bincount(source, minlength=n_nodes))

@@ -7,6 +7,7 @@ after :mod:`skgraphkde.graphs.readers`.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -24,8 +25,8 @@ from skgraphkde.graphs.arrays import (
     frozen,
     group_rows,
     offsets,
-    ranges,
     sorted_labels,
+    take_blocks,
 )
 from skgraphkde.graphs.schema import PARTS, FittedSchema
 from skgraphkde.persistence import State, register
@@ -100,6 +101,13 @@ class GraphBatch:
     names : sequence of str, default=None
         What each graph is called, "" for one without a name. None: none has a name.
 
+    Attributes
+    ----------
+    n_graphs, n_nodes : int
+    n_nodes_per_graph : ndarray of shape (n_graphs,)
+    directed : bool
+        True if arcs have a direction.
+
     Examples
     --------
     >>> import networkx as nx
@@ -129,21 +137,23 @@ class GraphBatch:
         schema: FittedSchema | None = None,
         names: Sequence[str] | None = None,
     ) -> None:
-        self.node_ptr = frozen(np.asarray(node_ptr, dtype=np.int64))
-        self.adjacency = sp.csr_array(
-            tuple(map(frozen, (adjacency.data, adjacency.indices, adjacency.indptr))),
-            shape=adjacency.shape,
-        )
-        self.labels = _array(labels, np.int64)
+        self.node_ptr = frozen(node_ptr, np.int64)
+        self.adjacency = copy.copy(adjacency)  # SciPy's constructor would check it again
+        for name in ("data", "indices", "indptr"):
+            setattr(self.adjacency, name, frozen(getattr(adjacency, name)))
+        self.labels = frozen(labels, np.int64)
         self.label_names = tuple(label_names)
-        self.attributes = _array(attributes, np.float64)
-        self.edge_labels = _array(edge_labels, np.int64)
+        self.attributes = frozen(attributes, np.float64)
+        self.edge_labels = frozen(edge_labels, np.int64)
         self.edge_label_names = tuple(edge_label_names)
-        self.edge_attributes = _array(edge_attributes, np.float64)
-        self.graph_labels = _array(graph_labels, np.int64)
+        self.edge_attributes = frozen(edge_attributes, np.float64)
+        self.graph_labels = frozen(graph_labels, np.int64)
         self.graph_label_names = tuple(graph_label_names)
-        self.graph_attributes = _array(graph_attributes, np.float64)
+        self.graph_attributes = frozen(graph_attributes, np.float64)
         self.schema = self._default_schema() if schema is None else schema
+        self.directed = self.schema.directed
+        self.n_graphs, self.n_nodes = len(self.node_ptr) - 1, int(self.node_ptr[-1])
+        self.n_nodes_per_graph = frozen(np.diff(self.node_ptr))
         self.names = tuple(names) if names is not None and any(names) else None
 
     def _default_schema(self) -> FittedSchema:
@@ -183,34 +193,23 @@ class GraphBatch:
     # -- sizes ---------------------------------------------------------------------------------
 
     @property
-    def n_graphs(self) -> int:
-        """Number of graphs."""
-        return len(self.node_ptr) - 1
-
-    @property
-    def n_nodes(self) -> int:
-        """Total number of nodes in all graphs."""
-        return int(self.node_ptr[-1])
-
-    @property
-    def n_nodes_per_graph(self) -> np.ndarray:
-        """Number of nodes of each graph, shape (n_graphs,)."""
-        return np.diff(self.node_ptr)
-
-    @property
-    def directed(self) -> bool:
-        """True if arcs have a direction."""
-        return self.schema.directed
-
-    @property
     def n_edges_per_graph(self) -> np.ndarray:
         """Number of edges of each graph, shape (n_graphs,); of directed graphs, of arcs."""
         return self.n_arcs_per_graph if self.directed else self.n_arcs_per_graph // 2
 
-    @property
+    @cached_property
     def n_arcs_per_graph(self) -> np.ndarray:
         """Number of arcs of each graph, shape (n_graphs,)."""
-        return np.diff(self.adjacency.indptr[self.node_ptr])
+        return frozen(np.diff(self.adjacency.indptr[self.node_ptr]))
+
+    @cached_property
+    def simple(self) -> sp.csr_array:
+        """The adjacency with the weights of parallel arcs added, shape (n_nodes, n_nodes)."""
+        if (np.diff(self.source_of_arc * self.n_nodes + self.adjacency.indices) > 0).all():
+            return self.adjacency
+        simple = self.adjacency.copy()
+        simple.sum_duplicates()
+        return simple
 
     @cached_property
     def underlying(self) -> sp.csr_array:
@@ -218,20 +217,16 @@ class GraphBatch:
 
         The weights of parallel edges are added; of opposite arcs, the larger weight counts.
         """
-        is_simple = (np.diff(self.source_of_arc * self.n_nodes + self.adjacency.indices) > 0).all()
-        if is_simple and not self.directed:
-            return self.adjacency
-        simple = self.adjacency.copy()
-        simple.sum_duplicates()
-        if self.directed:
-            simple = sp.csr_array(simple.maximum(simple.T))
-            simple.sort_indices()
-        return simple
+        if not self.directed:
+            return self.simple
+        underlying = sp.csr_array(self.simple.maximum(self.simple.T))
+        underlying.sort_indices()
+        return underlying
 
-    @property
+    @cached_property
     def degrees(self) -> np.ndarray:
         """Number of neighbors of each node, shape (n_nodes,), in both directions."""
-        return np.diff(self.underlying.indptr)
+        return frozen(np.diff(self.underlying.indptr))
 
     def check_labels(self) -> None:
         """Raise a ValueError if the nodes have no labels, where the training graphs had them."""
@@ -244,17 +239,17 @@ class GraphBatch:
     @property
     def graph_of_node(self) -> np.ndarray:
         """Index of the graph that owns each node, shape (n_nodes,)."""
-        return np.repeat(np.arange(self.n_graphs), self.n_nodes_per_graph)
+        return np.arange(self.n_graphs).repeat(self.n_nodes_per_graph)
 
     @property
     def source_of_arc(self) -> np.ndarray:
         """The node from which each arc comes, shape (n_arcs,)."""
-        return np.repeat(np.arange(self.n_nodes), np.diff(self.adjacency.indptr))
+        return np.arange(self.n_nodes).repeat(np.diff(self.adjacency.indptr))
 
     @property
     def graph_of_arc(self) -> np.ndarray:
         """Index of the graph that owns each arc, shape (n_arcs,)."""
-        return np.repeat(np.arange(self.n_graphs), self.n_arcs_per_graph)
+        return np.arange(self.n_graphs).repeat(self.n_arcs_per_graph)
 
     @property
     def shape(self) -> tuple[int]:
@@ -321,25 +316,11 @@ class GraphBatch:
             key = key[0]  # scikit-learn indexes anything with a shape as X[key, ...]
         if isinstance(key, slice) and key.indices(self.n_graphs) == (0, self.n_graphs, 1):
             return self  # which is immutable
-        return self._take(np.atleast_1d(np.arange(self.n_graphs)[key]))
-
-    def _take(self, index: np.ndarray) -> GraphBatch:
+        index = np.atleast_1d(np.arange(self.n_graphs)[key])
         start, stop = self.node_ptr[index], self.node_ptr[index + 1]
-        nodes = ranges(start, stop)
-        indptr = self.adjacency.indptr
-        arcs = ranges(indptr[start], indptr[stop])  # the rows of a graph are contiguous
-        node_ptr = offsets(stop - start)
-        shift = np.repeat(node_ptr[:-1] - start, indptr[stop] - indptr[start])
-        adjacency = sp.csr_array(
-            (
-                self.adjacency.data[arcs],
-                self.adjacency.indices[arcs] + shift,
-                offsets(np.diff(indptr)[nodes]),
-            ),
-            shape=(len(nodes), len(nodes)),
-        )
+        adjacency, nodes, arcs = take_blocks(self.adjacency, start, stop)
         return GraphBatch(
-            node_ptr,
+            offsets(stop - start),
             adjacency,
             *self.data("node").take(nodes),
             *self.data("edge").take(arcs),
@@ -467,10 +448,6 @@ def with_edge_columns(batch: GraphBatch, schema: FittedSchema) -> GraphBatch:
             edge_numbers=schema.edge_numbers,
         ),
     )
-
-
-def _array(values: np.ndarray | None, dtype: Any) -> np.ndarray | None:
-    return None if values is None else frozen(np.asarray(values, dtype=dtype))
 
 
 # -- files -----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ the graph, the node or edge, and the cure.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -73,7 +73,7 @@ class Elements:
     @cached_property
     def owner(self) -> np.ndarray:
         """The position in `graphs` of the graph of each element, shape (n_elements,)."""
-        return np.repeat(np.arange(len(self.graphs)), np.diff(self.ptr))[self.kept]
+        return np.arange(len(self.graphs)).repeat(np.diff(self.ptr))[self.kept]
 
     def _find(self, k: int) -> tuple[int, str]:
         """The position of the graph of an element, and the element's name in a message."""
@@ -99,15 +99,15 @@ class Elements:
 
     # -- values ------------------------------------------------------------------------------------
 
-    def values(self, name: str, get: Callable[[Graph], Any] | None = None) -> Any:
+    def values(self, name: str, given: list | None = None) -> Any:
         """One value per element, in an array or a list; None where a value is missing.
 
         Parameters
         ----------
         name : str
             Of the attribute.
-        get : callable, default=None
-            From a graph to its values, of which none may be missing. None: the attribute `name`.
+        given : list, default=None
+            Those of each graph, of which none may be missing. None: the attribute `name`.
 
         Raises
         ------
@@ -115,24 +115,29 @@ class Elements:
             If a graph does not have one value per element, or, unless ``missing="indicate"``, a
             value is None.
         """
-        parts: list[Any] = []
-        for graph, n in zip(self.graphs, np.diff(self.ptr).tolist(), strict=True):
-            given = graph.columns(self.part).get(name) if get is None else get(graph)
-            if n:
-                parts.append([None] * n if given is None else self._one_each(graph, n, name, given))
+        is_required, cure = True, "a weight cannot be missing"
+        if given is None:
+            is_required, cure = self.missing == "error", CURE
+            given = [graph.columns(self.part).get(name) for graph in self.graphs]
+        parts: list[Any] = [
+            [None] * n if x is None else self._one_each(graph, n, name, x)
+            for graph, n, x in zip(self.graphs, np.diff(self.ptr).tolist(), given, strict=True)
+            if n
+        ]
         are_arrays = all(isinstance(x, np.ndarray) for x in parts)
         if parts and are_arrays and len({(x.dtype.kind, x.shape[1:]) for x in parts}) == 1:
             return np.concatenate(parts)[self.kept]
         values = list(chain.from_iterable(parts))
         if len(self) < len(values):
             values = [values[k] for k in self.kept]
-        is_required = self.missing == "error" or get is not None
         if is_required and type(None) in set(map(type, values)):
-            raise self._lacks(values, name, CURE if get is None else "a weight cannot be missing")
+            raise self._lacks(values, name, cure)
         return values
 
     def _one_each(self, graph: Graph, n: int, name: str, given: Any) -> Any:
         """The values of one graph, which holds them in any form."""
+        if type(given) is list and len(given) == n:  # what most formats give
+            return given
         if is_a(given, "pandas", "DataFrame"):
             self._check_labels(graph, name, given.columns)
         self._check_order(graph, name, given)

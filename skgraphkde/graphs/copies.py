@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.stats import poisson
 
 from skgraphkde.computing.compiled import compiled
-from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.arrays import offsets, with_data
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
 from skgraphkde.graphs.refinement import hash64, hash_rows, refined
@@ -64,16 +64,16 @@ def isomorphism_classes(batch: GraphBatch, n_known: int | None = None) -> np.nda
         return first
     some = batch[repeated]
     colors = _node_colors(some, MOST_ROUNDS)
-    structure = some.replace(adjacency=_without_weights(some.adjacency), schema=some.schema)
+    unweighted = with_data(some.adjacency, np.ones(some.adjacency.nnz))
+    structure = some.replace(adjacency=unweighted)
     rounded = np.rint(return_probabilities(structure, WALK_STEPS) / WALK_UNIT)
     kinds = _kinds(some, hash64(hash_rows(rounded) + colors))
     known = batch if n_known is None else batch[:n_known]
-    first[repeated] = repeated[_first_alike(kinds, *_sorted_numbers(some, known, colors))]
+    found = np.arange(len(some))
+    order = np.argsort(kinds, kind="stable")
+    _join(kinds, *_sorted_numbers(some, known, colors), order, TOLERANCE, found)
+    first[repeated] = repeated[found]
     return first
-
-
-def _without_weights(arcs: sp.csr_array) -> sp.csr_array:
-    return sp.csr_array((np.ones(arcs.nnz), arcs.indices, arcs.indptr), shape=arcs.shape)
 
 
 def _node_colors(batch: GraphBatch, n_rounds: int) -> np.ndarray:
@@ -116,10 +116,11 @@ def _sorted_numbers(
         _scaled(numbers, of_known)
         for numbers, of_known in zip(_numbers(batch), _numbers(known), strict=True)
     )
-    A, source = _without_weights(batch.adjacency), batch.source_of_arc
+    A, source = batch.adjacency, batch.source_of_arc
     degrees = np.maximum(np.diff(A.indptr), 1)[:, np.newaxis]
     at_node = sp.csr_array((np.ones(A.nnz), np.arange(A.nnz), A.indptr), (len(colors), A.nnz))
-    nodes = np.hstack([nodes, A @ nodes / degrees, at_node @ arcs / degrees])
+    neighbors = with_data(A, np.ones(A.nnz)) @ nodes
+    nodes = np.hstack([nodes, neighbors / degrees, at_node @ arcs / degrees])
     ends = hash64(hash64(colors)[source] + colors[A.indices])
     if batch.edge_labels is not None:
         ends = hash64(ends + np.asarray(batch.edge_labels).astype(np.uint64))
@@ -172,14 +173,6 @@ def _sorted_within(table: np.ndarray, graph: np.ndarray, colors: np.ndarray) -> 
     orders = [np.lexsort((column, colors, graph)) for column in table.T]
     columns = [column[order] for column, order in zip(table.T, orders, strict=True)]
     return np.column_stack(columns) if columns else table
-
-
-def _first_alike(kinds: np.ndarray, numbers: np.ndarray, first: np.ndarray) -> np.ndarray:
-    """The first graph of the same kind with the same numbers, shape (n_graphs,)."""
-    found = np.arange(len(kinds))
-    order = np.argsort(kinds, kind="stable")
-    _join(kinds, numbers, first, order, TOLERANCE, found)
-    return found
 
 
 @compiled(nogil=True)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import ranges, scaled
+from skgraphkde.graphs.arrays import scaled, take_blocks, with_data
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.schema import FittedSchema
 
 # Graphs of more nodes are exact by sparse powers of S where few nodes can be reached in n_steps / 2
 # steps, as in grids, chains, trees and molecules: where the powers take at most so many products
@@ -48,50 +47,52 @@ def return_probabilities(batch: GraphBatch, n_steps: int, *, directed: bool = Fa
     ndarray of shape (n_nodes, n_steps - 1)
         In [0, 1].
     """
-    batch = _prepared(batch, directed)
-    sizes = batch.n_nodes_per_graph
-    entries = np.diff(batch.adjacency.indptr[batch.node_ptr])
+    A = batch.simple if directed else batch.underlying
+    sizes, first = batch.n_nodes_per_graph, batch.node_ptr[:-1]
+    position = np.arange(batch.n_nodes) - first.repeat(sizes)  # of each node in its graph
+
+    def steps(index: np.ndarray) -> tuple[tuple[sp.csr_array, sp.csr_array], Any]:
+        """S and its transpose for some graphs, and their nodes."""
+        if len(index) == len(batch):
+            return _steps(A, directed), slice(None)
+        some, nodes, _ = take_blocks(A, first[index], batch.node_ptr[index + 1])
+        return _steps(some, directed), nodes
+
     is_sparse = np.zeros(len(batch), dtype=bool)
-    for i in np.flatnonzero(sizes > MOST_DENSE_NODES):
-        is_sparse[i] = _stays_sparse(batch[i], n_steps)
+    for i in (sizes > MOST_DENSE_NODES).nonzero()[0]:
+        is_sparse[i] = _stays_sparse(steps(np.array([i]))[0], n_steps)
+    entries = np.diff(A.indptr[batch.node_ptr])
     is_exact = sizes * np.maximum(entries, sizes) <= EXACT_WALK_COST
     # One by one: probes must not depend on other graphs, and sparse powers take memory.
     parts = [
-        *((x, _identity) for x in _chunks(sizes, np.flatnonzero(is_exact & ~is_sparse))),
-        *((np.array([i]), _sparse_identity) for i in np.flatnonzero(is_sparse)),
-        *((np.array([i]), _signs) for i in np.flatnonzero(~is_exact & ~is_sparse)),
+        *((x, _identity) for x in _chunks(sizes, (is_exact & ~is_sparse).nonzero()[0])),
+        *((np.array([i]), _sparse_identity) for i in is_sparse.nonzero()[0]),
+        *((np.array([i]), _signs) for i in (~is_exact & ~is_sparse).nonzero()[0]),
     ]
     result = np.empty((batch.n_nodes, n_steps - 1))
     for index, basis in parts:
-        nodes = ranges(batch.node_ptr[index], batch.node_ptr[index + 1])
-        result[nodes] = _walk(batch[index], n_steps, basis)
-    return np.clip(result, 0.0, 1.0)
-
-
-def _prepared(batch: GraphBatch, directed: bool) -> GraphBatch:
-    """The graphs with nothing but the arcs along which walks go, one for each pair of nodes."""
-    if directed:
-        adjacency = batch.adjacency.copy()
-        adjacency.sum_duplicates()
-        return GraphBatch(batch.node_ptr, adjacency, schema=FittedSchema(directed=True))
-    return GraphBatch(batch.node_ptr, batch.underlying)
+        both, nodes = steps(index)
+        result[nodes] = _walk(both, n_steps, basis(position[nodes]))
+    return result.clip(0.0, 1.0)
 
 
 def _chunks(sizes: np.ndarray, index: np.ndarray) -> list[np.ndarray]:
     """Split `index` into runs of graphs of like size, a cache full of numbers a run."""
-    if not len(index):
-        return []
+    if len(index) < 2:
+        return [index] if len(index) else []
     by_size = index[np.argsort(sizes[index], kind="stable")]
     octave = np.frexp(sizes[by_size])[1]
     load = np.cumsum(sizes[by_size] ** 2) // NUMBERS
     return np.split(by_size, np.flatnonzero(np.diff(octave) + np.diff(load)) + 1)
 
 
-def _walk(batch: GraphBatch, n_steps: int, basis: Callable[..., Iterator[Any]]) -> np.ndarray:
-    """Row sums of (S^a Q) * (S'^b Q) for a + b = 2, ..., n_steps; `basis` gives Q in blocks."""
-    S, back = _steps(batch)
-    result = np.zeros((batch.n_nodes, n_steps - 1))
-    for Q in basis(batch):
+def _walk(
+    steps: tuple[sp.csr_array, sp.csr_array], n_steps: int, basis: Iterable[Any]
+) -> np.ndarray:
+    """Row sums of (S^a Q) * (S'^b Q) for a + b = 2, ..., n_steps; `basis` is Q in blocks."""
+    S, back = steps
+    result = np.zeros((S.shape[0], n_steps - 1))
+    for Q in basis:
         V = S @ Q
         W = V if back is S else back @ Q
         for k in range(2, n_steps + 1, 2):  # here V = S^(k/2) Q and W = S'^(k/2) Q
@@ -110,13 +111,12 @@ def _row_products(V: Any, W: Any) -> np.ndarray:
     return np.einsum("ij,ij->i", V, W)
 
 
-def _stays_sparse(graph: GraphBatch, n_steps: int) -> bool:
+def _stays_sparse(steps: tuple[sp.csr_array, sp.csr_array], n_steps: int) -> bool:
     """True if the powers of S up to half the steps take few products."""
-    S, back = (
-        sp.csr_array((np.ones(x.nnz, bool), x.indices, x.indptr), x.shape) for x in _steps(graph)
-    )
-    limit = PRODUCTS_PER_NODE * graph.n_nodes
-    for step in (S, back):
+    S, back = steps
+    for step in (S,) if back is S else (S, back):
+        limit = PRODUCTS_PER_NODE * step.shape[0]
+        step = with_data(step, np.ones(step.nnz, bool))
         power, n_products = step, 0
         for _ in range(n_steps // 2 - 1):
             # A product per entry of S and entry of the row of the power that it meets.
@@ -127,38 +127,40 @@ def _stays_sparse(graph: GraphBatch, n_steps: int) -> bool:
     return True
 
 
-def _steps(batch: GraphBatch) -> tuple[sp.csr_array, sp.csr_array]:
+def _steps(A: sp.csr_array, directed: bool) -> tuple[sp.csr_array, sp.csr_array]:
     """S and its transpose, which is the same array for undirected graphs."""
-    strength = np.asarray(batch.adjacency.sum(axis=1)).ravel()
+    strength = A @ np.ones(A.shape[1])
     positive = np.where(strength > 0, strength, 1.0)
-    if not batch.directed:
-        S = scaled(batch.adjacency, 1.0 / np.sqrt(positive))
+    if not directed:
+        S = scaled(A, 1.0 / np.sqrt(positive))
         return S, S
-    S = sp.csr_array(sp.diags_array(1.0 / positive) @ batch.adjacency)
+    S = with_data(A, A.data / positive.repeat(np.diff(A.indptr)))
     return S, sp.csr_array(S.T)
 
 
-def _identity(batch: GraphBatch, width: int = 128) -> Iterator[np.ndarray]:
+# Q by the position of each node in its graph.
+
+
+def _identity(position: np.ndarray, width: int = 128) -> Iterator[np.ndarray]:
     """The identity of each graph, laid over each other, in blocks of columns."""
-    position = np.arange(batch.n_nodes) - batch.node_ptr[batch.graph_of_node]
-    total = int(batch.n_nodes_per_graph.max())
+    total = int(position.max()) + 1
     for first in range(0, total, width):
         columns = np.arange(first, min(first + width, total))
         yield (position[:, np.newaxis] == columns).astype(float)
 
 
-def _sparse_identity(batch: GraphBatch) -> Iterator[sp.csr_array]:
+def _sparse_identity(position: np.ndarray) -> Iterator[sp.csr_array]:
     """The identity, in one block: powers of S have few entries in a row."""
-    yield sp.eye_array(batch.n_nodes, format="csr")
+    yield sp.eye_array(len(position), format="csr")
 
 
-def _signs(batch: GraphBatch) -> Iterator[np.ndarray]:
+def _signs(position: np.ndarray) -> Iterator[np.ndarray]:
     """Random signs of variance 1 / N_PROBES, the same ones for the same number of nodes.
 
     In blocks of columns: all of them would take a hundred times the memory of a large graph.
     """
     rng = np.random.default_rng(0)  # a quadrature rule, part of the method: not the user's seed
-    width = max(1, NUMBERS // batch.n_nodes)
+    width = max(1, NUMBERS // len(position))
     for first in range(0, N_PROBES, width):
-        shape = batch.n_nodes, min(width, N_PROBES - first)
+        shape = len(position), min(width, N_PROBES - first)
         yield rng.choice([-1.0, 1.0], shape) / np.sqrt(N_PROBES)

@@ -58,7 +58,7 @@ def refined(
             if len(keys) == 1:  # a node tells all its neighbors the same
                 _add_hashes(hash64(colors + keys), indices, indptr, new)
             else:
-                _add_hashes_by_arc(colors + INCREMENT, indices, indptr, keys, new)
+                _add_hashes_by_arc(colors, indices, indptr, keys, new)
         colors = hash64(new)
         yield colors
 
@@ -108,12 +108,8 @@ def quantize(values: np.ndarray) -> np.ndarray:
 
 
 def hash64(x: np.ndarray) -> np.ndarray:
-    """Hashes of integers: a bijection, the same in every process."""
-    return splitmix64(x + INCREMENT)
-
-
-def splitmix64(x: np.ndarray) -> np.ndarray:
-    """The finalizer of SplitMix64 (Steele et al., OOPSLA 2014), the same bijection everywhere."""
+    """Hashes by SplitMix64 (Steele et al., OOPSLA 2014): a bijection, the same everywhere."""
+    x = x + INCREMENT
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -138,7 +134,7 @@ def factorize(colors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 # -- compiled loops --------------------------------------------------------------------------------
 
-_splitmix64 = compiled(nogil=True)(splitmix64)
+_hash64 = compiled(nogil=True)(hash64)
 
 
 @compiled(nogil=True)
@@ -151,10 +147,10 @@ def _add_hashes(message_hash, indices, indptr, out):
 
 @compiled(nogil=True)
 def _add_hashes_by_arc(colors, indices, indptr, keys, out):
-    """out[v] += sum of :func:`splitmix64` (colors[u] + the key of the arc), as above."""
+    """out[v] += sum of :func:`hash64` (colors[u] + the key of the arc), as above."""
     for v in range(len(out)):
         for arc in range(indptr[v], indptr[v + 1]):
-            out[v] += _splitmix64(colors[indices[arc]] + keys[arc])
+            out[v] += _hash64(colors[indices[arc]] + keys[arc])
 
 
 @compiled(nogil=True)

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import codes_in
+from skgraphkde.graphs.arrays import codes_in, with_data
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import Messages, hash64, quantize
 from skgraphkde.persistence import State, register
@@ -115,7 +115,7 @@ def relations(batch: GraphBatch) -> sp.csr_array | None:
         columns, weights = np.concatenate([targets, sources]), np.tile(weights, 2)
     shape = (1 + batch.directed) * n_groups * n, n
     means = sp.csr_array((weights, (rows, columns)), shape=shape)
-    means.data /= np.repeat(np.asarray(means.sum(axis=1)).ravel(), np.diff(means.indptr))
+    means.data /= (means @ np.ones(n)).repeat(np.diff(means.indptr))
     return means
 
 
@@ -141,14 +141,14 @@ def messages(batch: GraphBatch, groups: np.ndarray | None, *, weighted: bool) ->
     passed = [Messages(A.indices, A.indptr, keys)]
     if batch.directed:
         # The arcs by the node at which they end, with their positions.
-        back = sp.csr_array(sp.csr_array((np.arange(A.nnz), A.indices, A.indptr), A.shape).T)
+        back = sp.csr_array(with_data(A, np.arange(A.nnz)).T)
         keys = keys if len(keys) == 1 else keys[back.data]
         passed.append(Messages(back.indices, back.indptr, hash64(keys + np.uint64(1))))
     U = batch.underlying  # which encoders see as well
     if weighted and U is not A:
         if not batch.directed:
             # Only parallel edges: colors must not depend on the other graphs of the batch.
-            counts = sp.csr_array((np.ones(A.nnz), A.indices, A.indptr), A.shape).copy()
+            counts = with_data(A, np.ones(A.nnz)).copy()
             counts.sum_duplicates()
             U = U.copy()
             U.data[counts.data == 1] = 0

@@ -33,6 +33,7 @@ CONVENTIONS = {
 KINDS = tuple(CONVENTIONS)
 #: What has data, and the prefix of its arrays in a batch.
 PARTS = {"node": "", "edge": "edge_", "graph": "graph_"}
+KINDS_OF = {part: (f"{part}_categories", f"{part}_numbers") for part in PARTS}
 # Names of node numbers that say where a node is, or may say anything, unless the user wrote them.
 PLACES = {"x", "y", "z", "xyz", "pos", "position", "positions", "coords", "coordinates"}
 
@@ -115,7 +116,7 @@ class GraphSchema(Specification):
 
     def _validate_values(self) -> None:
         for part in PARTS:
-            named = [(x, k) for k in KINDS if k.startswith(part) for x in self.named(k)]
+            named = [(x, kind) for kind in KINDS_OF[part] for x in self.named(kind)]
             is_category = self.edge_weight in self.named("edge_categories")
             if part == "edge" and is_category:  # a number may be a weight, too
                 named.append((str(self.edge_weight), "edge_weight"))
@@ -240,19 +241,10 @@ class FittedSchema:
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __repr__(self) -> str:
-        fields: dict[str, Any] = {
-            "node_categories": self.node_categories,
-            "node_numbers": tuple(map(_sized, self.node_numbers)),
-            "edge_categories": self.edge_categories,
-            "edge_numbers": tuple(map(_sized, self.edge_numbers)),
-            "graph_categories": self.graph_categories,
-            "graph_numbers": tuple(map(_sized, self.graph_numbers)),
-            "edge_weight": self.edge_weight,
-            "directed": self.directed,
-            "missing": self.missing,
-            "ignored": tuple(map(str, self.ignored)),
-        }
-        parts = [f"{name}={x!r}" for name, x in fields.items() if x not in ((), None, "error")]
+        hidden = ("named", "directed_policy", "labels")
+        fields = {name: x for name, x in vars(self).items() if name not in hidden}
+        texts = {k: tuple(map(_text, x)) if type(x) is tuple else x for k, x in fields.items()}
+        parts = [f"{name}={x!r}" for name, x in texts.items() if x not in ((), None, "error")]
         return f"FittedSchema({', '.join(parts)})"
 
     def names(self, kind: str) -> tuple[str, ...]:
@@ -300,8 +292,8 @@ class FittedSchema:
         for kind in KINDS:
             mine, others = getattr(self, kind), getattr(other, kind)
             if mine != others:
-                what = kind.replace("_", " ")
-                return f"{what} {_listed(mine)} and {_listed(others)}"
+                lists = (", ".join(repr(_text(x)) for x in y) or "none" for y in (mine, others))
+                return f"{kind.replace('_', ' ')} {' and '.join(lists)}"
         if self.edge_weight != other.edge_weight:
             return f"edge weights {self.edge_weight!r} and {other.edge_weight!r}"
         return None
@@ -403,8 +395,7 @@ def unmentioned(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[
     """
     schema, mentioned = schema or GraphSchema(), set()
     ignored = list(ignored)
-    for part in PARTS:
-        kinds = [kind for kind in KINDS if kind.startswith(part)]
+    for part, kinds in KINDS_OF.items():
         decided = [kind for kind in kinds if getattr(schema, kind) not in ("auto", "all")]
         mentioned |= {(part, name) for kind in decided for name in CONVENTIONS[kind]}
         if len(decided) == len(kinds):
@@ -433,11 +424,9 @@ def column_names(numbers: Widths) -> tuple[str, ...]:
     )
 
 
-def _sized(item: tuple[str, int]) -> str:
+def _text(item: Any) -> str:
+    """A category, something ignored, or a name of numbers with their width."""
+    if type(item) is not tuple:
+        return str(item)
     name, width = item
     return name if width == 1 else f"{name} ({width} columns)"
-
-
-def _listed(value: tuple) -> str:
-    names = [x if isinstance(x, str) else _sized(x) for x in value]
-    return ", ".join(map(repr, names)) or "none"

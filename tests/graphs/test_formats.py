@@ -24,7 +24,6 @@ with warnings.catch_warnings():  # imports of other packages warn
     try:
         import torch_geometric
         from torch_geometric.data import Batch, Data
-        from torch_geometric.transforms import ToUndirected
     except ImportError:
         torch_geometric = None
     try:
@@ -230,14 +229,13 @@ def test_a_sparse_matrix_alone_and_features_in_other_forms():
         assert read_graphs([empty]).attributes is None
 
 
-def test_formats_mix_and_keep_their_order(graphs):
+def test_sequences_keep_their_order(graphs):
     batch = read_graphs(graphs)
-    assert_same(read_graphs([graphs[0], batch[1:4], *graphs[4:]]), batch)
-    assert read_graphs(batch) is batch
     array = np.empty(12, dtype=object)
     array[:] = graphs
-    assert_same(read_graphs(array), batch)
-    assert_same(read_graphs(tuple(graphs)), batch)
+    for sequence in ([graphs[0], batch[1:4], *graphs[4:]], array, tuple(graphs)):
+        assert_same(read_graphs(sequence), batch)
+    assert read_graphs(batch) is batch
 
 
 # -- nodes -----------------------------------------------------------------------------------------
@@ -312,25 +310,53 @@ def test_parallel_edges_count_once_or_add_up_their_weights(make):
     assert read_graphs([make()], schema=WEIGHTED).adjacency.data.tolist() == [5, 5]
 
 
-def cured_dgl():
-    graph = dgl.graph(([0, 1, 1, 2], [1, 0, 2, 1]), num_nodes=4)
-    graph.edata["w"] = torch.tensor([2.0, 2.0, 3.0, 3.0])
-    return dgl.unbatch(dgl.batch([graph, graph]))
+def cured_dgl(graph):
+    return dgl.unbatch(dgl.batch([to_dgl(graph)] * 2))
 
 
-def cured_pyg():
-    graph = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), w=torch.tensor([2.0, 3.0]), num_nodes=4)
-    return Batch.from_data_list([ToUndirected()(graph)] * 2).to_data_list()
+def cured_pyg(graph):
+    return Batch.from_data_list([to_pyg(graph)] * 2).to_data_list()
 
 
 @pytest.mark.parametrize(
-    "make",
+    "cured",
     [pytest.param(cured_dgl, marks=needs_dgl), pytest.param(cured_pyg, marks=needs_pyg)],
 )
-def test_the_cures_for_batches_cure(make):
-    batch = read_graphs(make(), schema=WEIGHTED)
-    assert (batch.n_graphs, batch.n_nodes, batch.directed) == (2, 8, False)
-    assert batch.adjacency.toarray()[1].tolist() == [2, 0, 3, 0, 0, 0, 0, 0]
+def test_the_cures_for_batches_cure(cured):
+    graph = graph_with_data()
+    expected = read_graphs([graph] * 2, schema=WEIGHTED)
+    assert_same(read_graphs(cured(graph), schema=WEIGHTED), expected)
+
+
+@needs_dgl
+def test_heterogeneous_graphs():
+    writes, quotes = ("user", "writes", "post"), ("post", "quotes", "post")
+    graph = dgl.heterograph({writes: ([0, 1], [0, 0]), quotes: ([0], [1])})
+    graph.nodes["user"].data["age"] = torch.tensor([20.0, 30.0])
+    graph.edges["writes"].data["words"] = torch.tensor([5.0, 7.0])
+    schema = GraphSchema(node_numbers="age", edge_numbers="words", missing="indicate")
+    (back,) = read_graphs([graph], schema=schema).to_networkx()
+    names, ages = (dict(back.nodes.data(name)) for name in ("node_type", "age"))
+    assert names == {0: "post", 1: "post", 2: "user", 3: "user"}
+    np.testing.assert_array_equal(list(ages.values()), [np.nan, np.nan, 20, 30])
+    assert sorted(back.edges.data("edge_type")) == [
+        *((0, 1, "quotes"), (2, 0, "writes"), (3, 0, "writes"))
+    ]
+
+
+@needs_pyg
+def test_edge_data_of_pytorch_geometric():
+    edge_index = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
+    edges = {"edge_attr": torch.arange(4.0)[:, None], "edge_type": torch.tensor([0, 0, 1, 1])}
+    graph = Data(edge_index=edge_index, x=torch.ones(3, 2), **edges)
+    batch = read_graphs([graph])
+    assert batch.schema.edge_categories == ("edge_type",)
+    assert batch.schema.edge_numbers == (("edge_attr", 1),)
+    assert batch.directed  # the two directions have different numbers
+    assert batch.edge_attributes[:, 0].tolist() == [0, 1, 2, 3]
+    symmetric = read_graphs([graph], schema=GraphSchema(edge_numbers=None))
+    assert not symmetric.directed
+    assert symmetric.edge_labels.tolist() == [0, 0, 1, 1]
 
 
 # -- inputs stay unchanged -------------------------------------------------------------------------

@@ -1,11 +1,15 @@
 """Graphs that were read in one way in fit and in another later, or in part, without a word."""
 
+import re
+import warnings
+
 import networkx as nx
 import numpy as np
 import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.graphs.files import read_batch
+from skgraphkde.graphs.problems import Ignored
 
 
 def numbered(seed, n=12, **numbers):
@@ -102,29 +106,47 @@ def test_weights_of_matrices_are_the_weights_of_other_graphs():
 # -- what is left out ------------------------------------------------------------------------------
 
 
-def test_loops_are_said_beside_identifiers_and_under_all():
-    graphs = []
-    for i in range(12):
-        graphs.append(nx.gnp_random_graph(10, 0.3, seed=i))
-        nx.set_node_attributes(graphs[-1], {v: f"{i}-{v}" for v in range(10)}, "host")
-        graphs[-1].add_edge(0, 0)
-    with (
-        pytest.warns(UserWarning, match="^left out: 12 self-loops, as no node is its own neighbor"),
-        pytest.warns(UserWarning, match=r"^not read: node attribute 'host' \(an identifier\)"),
-    ):
-        GraphKDEDetector(schema="all").fit(graphs)
+EDGELESS = GraphSchema(edge_categories=None, edge_numbers=None)
+
+
+@pytest.mark.parametrize(
+    ("schema", "left_out"),
+    [
+        (None, "node attribute 'host', edge attribute 'cost'; name"),
+        (EDGELESS, "node attribute 'host'; name"),
+        ("all", r"node attribute 'host' \(an identifier\)"),
+    ],
+)
+def test_what_is_not_read_is_said_once_and_loops_apart_from_it(schema, left_out):
+    graphs = [nx.gnp_random_graph(10, 0.3, seed=i) for i in range(12)]
+    for i, graph in enumerate(graphs):
+        nx.set_node_attributes(graph, {v: f"{i}-{v}" for v in range(10)}, "host")
+        nx.set_edge_attributes(graph, 1.0, "cost")
+        graph.add_edge(0, 0)
+    detector = GraphKDEDetector(schema=schema)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        detector.fit(graphs)
+    loops, others = (str(warning.message) for warning in caught)
+    assert loops == "left out: 12 self-loops, as no node is its own neighbor"
+    assert re.match(f"not read: {left_out}", others)
+    assert Ignored("edge", "self-loop", "self-loop", 12) in detector.schema_.ignored
+    assert "ignored=(" in repr(detector.schema_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # who was told once knows
+        detector.score_samples(graphs)
 
 
 def test_what_only_later_graphs_have_is_said():
     detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(10, 30)])
     graph = nx.cycle_graph(12)
     graph.add_edge(0, 0)
-    with pytest.warns(UserWarning, match="left out: 1 self-loop"):
+    nx.set_node_attributes(graph, "C", "label")
+    with (
+        pytest.warns(UserWarning, match="left out: 1 self-loop"),
+        pytest.warns(UserWarning, match=r"not read: node attribute 'l"),
+    ):
         detector.score_samples([graph])
-    labeled = nx.cycle_graph(12)
-    nx.set_node_attributes(labeled, "C", "label")
-    with pytest.warns(UserWarning, match=r"not read: node attribute 'l"):
-        detector.score_samples([labeled])
 
 
 def ring(n, bond):

@@ -379,6 +379,10 @@ def test_bad_pyg_graphs():
             (geometric.HeteroData(), "graph 0 has no nodes"),
         ],
     )
+    typed = geometric.HeteroData()
+    typed["a"].num_nodes, typed["b"].num_nodes = 2, 1
+    typed["b", "to", "a"].edge_index = torch.tensor([[0], [2]])  # which is none of type b, either
+    check_refused(typed, r"graph 0, edge \(0, 2\): 2 is not among the 2 nodes \(0 to 1\): raise")
     unequal = Data(edge_index=BOTH, num_nodes=2, w=torch.tensor([1.0, 2.0]))
     undirected = GraphSchema(edge_weight="w", directed=False)
     check_refused(unequal, "but 2.0 the other way round: in an undirected graph both", undirected)

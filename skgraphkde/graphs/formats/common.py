@@ -74,11 +74,17 @@ class Graph:
 
     def columns(self, part: str) -> Columns:
         """The data of the nodes, the edges, or the graph; `part` is "node", "edge" or "graph"."""
-        return {"node": self.nodes, "edge": self.edges, "graph": self.whole}[part]
+        return self.nodes if part == "node" else self.edges if part == "edge" else self.whole
 
     def size(self, part: str) -> int:
         """The number of nodes, of edges, or of graphs, which is 1."""
-        return {"node": len(self.names), "edge": len(self.pairs), "graph": 1}[part]
+        return 1 if part == "graph" else len(self.names if part == "node" else self.pairs)
+
+    def weights_of(self, name: str | None) -> Any:
+        """The weights of the edges; None if there are none. Without a name, those of a matrix."""
+        if self.weights is not None:
+            return self.weights(name)
+        return None if name is None else self.edges.get(name)
 
     def ids(self, part: str) -> Sequence[Any]:
         """The ids of the nodes, the pairs of them that edges join, or the position of the graph."""
@@ -180,7 +186,7 @@ def is_a(thing: Any, module: str, *names: str) -> bool:
         The names of the classes.
     """
     loaded = sys.modules.get(module)
-    return any(isinstance(thing, getattr(loaded, name, ())) for name in names)
+    return loaded is not None and any(isinstance(thing, getattr(loaded, x, ())) for x in names)
 
 
 def plain(values: Any) -> Any:

@@ -33,16 +33,23 @@ def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...] = ()) -> Graph
             "or name such edges before the graph is built",
         )
     number = {name: k for k, name in enumerate(names)}
-    edges = list(iter(graph.edges(data=True)))  # whose len() would walk all of them once more
-    ends = chain.from_iterable((u, v) for u, v, _ in edges)
-    pairs = np.fromiter(map(number.__getitem__, ends), np.int64, 2 * len(edges)).reshape(-1, 2)
+    edges = [
+        (number[u], number[v], data)
+        for u, neighbors in graph.adjacency()
+        for v, data in neighbors.items()
+    ]
+    if graph.is_multigraph():
+        edges = [(u, v, data) for u, v, parallel in edges for data in parallel.values()]
+    if not graph.is_directed():  # each is there from both of its ends
+        edges = [edge for edge in edges if edge[0] <= edge[1]]
+    u, v, of_edges = zip(*edges, strict=True) if edges else ((), (), ())
     return Graph(
         index,
         names,
-        pairs,
+        np.array([u, v], dtype=np.int64).T,
         "arcs" if graph.is_directed() else "edges",
         _columns([data for _, data in graph.nodes(data=True)]),
-        _columns([data for *_, data in edges]),
+        _columns(of_edges),
         columns_of_graph(graph.graph),
         is_simple=not graph.is_multigraph(),
         name=_name(graph.graph.get("name")),

@@ -21,6 +21,7 @@ from skgraphkde.graphs.formats.common import (
     longest,
     pair_array,
     plain,
+    unknown_node,
 )
 from skgraphkde.graphs.problems import GraphError
 
@@ -78,6 +79,7 @@ def read_pyg(index: int, graph: Any, node_names: tuple[str, ...]) -> Graph:
     # If nothing gives the number of nodes, PyG guesses it from the largest id in an edge, and
     # warns.
     names = range(int(graph.num_nodes) if n_nodes is None else n_nodes)
+    _check_ends(index, pairs, (len(names), len(names)))
     nodes = _columns_of(of_nodes, len(names), is_edge=False, always=node_names)
     edges = _columns_of(of_nodes, len(pairs), is_edge=True, always=("edge_attr", "edge_type"))
     known = {*nodes.names, *edges.names}
@@ -116,6 +118,7 @@ def _read_types(index: int, graph: Any) -> Graph:
     edges = {}
     for relation in graph.edge_types:
         ends = _pairs(index, graph[relation].to_dict().get("edge_index"))
+        _check_ends(index, ends, (counts[relation[0]], counts[relation[2]]))
         edges[relation] = ends, _data(graph[relation], len(ends))
     return join_types(index, [(x, n, _data(graph[x], n)) for x, n in counts.items()], edges)
 
@@ -140,3 +143,16 @@ def _pairs(index: int, edges: Any) -> np.ndarray:
             "integers of shape (2, n_edges), or torch.empty((2, 0)) if it has no edges",
         )
     return pair_array(edges.T)
+
+
+def _check_ends(index: int, pairs: np.ndarray, n_nodes: tuple[int, int]) -> None:
+    """Refuse an edge from, or to, a node that is not there; other packages do so themselves."""
+    outside = (pairs < 0) | (pairs >= n_nodes)
+    if outside.any():
+        k, end = np.argwhere(outside)[0]
+        node = unknown_node(int(pairs[k, end]), range(n_nodes[end]))
+        raise GraphError(
+            index,
+            f", edge {tuple(pairs[k].tolist())}: {node}: raise the number of nodes or leave the "
+            "edge out",
+        )
