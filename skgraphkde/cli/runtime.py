@@ -204,7 +204,7 @@ class GraphFiles:
             return [tables]
         own = self._without_outputs(self.paths)
         self._others_remain = len(self.paths) > 1
-        files: dict[Source, None] = {}
+        files: dict[str, Source] = {}
         for source in find_files(self.paths, self.on_error):
             if isinstance(source, TableFiles):
                 self._without_outputs(source.paths)
@@ -212,12 +212,12 @@ class GraphFiles:
                     raise click.UsageError(
                         f"{source.place} has its own tables: leave out --nodes and --graphs"
                     )
-                files[replace(source, **self.tables)] = None
-            elif os.path.realpath(source) not in own:
-                files[source] = None
+                files[str(source)] = replace(source, **self.tables)
+            elif os.path.realpath(str(source)) not in own:
+                files[str(source)] = source
         self._others_remain = len(files) > 1
-        self._are_tables = any(isinstance(source, TableFiles) for source in files)
-        return [*files]
+        self._are_tables = any(isinstance(x, TableFiles) for x in files.values())
+        return [*files.values()]
 
     def _without_outputs(self, paths: Sequence[str | Path]) -> set[str]:
         """The real paths of the outputs, none of which may be among the paths."""

@@ -821,7 +821,7 @@ BROKEN = {
     "graph.json": ('{"nodes": [{"id": 1}], "links": [], "graph": [1]}', None),
     "text.zip": (
         "PK",
-        r"text.zip cannot be read as a set of the TU collection \(is damaged or not",
+        r"text.zip is damaged or not a zip file",
     ),
 }
 

@@ -26,6 +26,7 @@ from typing import Any
 import networkx as nx
 
 from skgraphkde.graphs.files.common import (
+    AnyPath,
     Graphs,
     UnreadableError,
     read_content,
@@ -50,12 +51,12 @@ DISTINCT, FOR_EACH = 10, 10
 Table = dict[str, list[str]]  # the cells of each column
 
 
-def is_node_table(path: Path) -> bool:
+def is_node_table(path: AnyPath) -> bool:
     """True for a table of nodes, which is read with the edge list beside it."""
     return path.name.lower().removesuffix(".gz").endswith(".nodes.csv")
 
 
-def node_table_of(path: Path) -> Path | None:
+def node_table_of(path: AnyPath) -> AnyPath | None:
     """The table of nodes beside an edge list.
 
     Raises
@@ -63,15 +64,16 @@ def node_table_of(path: Path) -> Path | None:
     ValueError
         If there are two.
     """
-    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    tables = [path.with_name(f"{plain.stem}.nodes{plain.suffix}{gz}") for gz in ("", ".gz")]
-    found = [table for table in tables if table.exists()]
+    folder: Any = path.parent
+    plain = Path(path.stem if path.suffix.lower() == ".gz" else path.name)
+    names = [f"{plain.stem}.nodes{plain.suffix}{gz}" for gz in ("", ".gz")]
+    found = [table for table in (folder / name for name in names) if table.exists()]
     if len(found) > 1:
         raise ValueError(f"there are two tables of its nodes, {found[0]} and {found[1]}: keep one")
     return found[0] if found else None
 
 
-def read_csv(path: Path, schema: GraphSchema) -> Graphs:
+def read_csv(path: AnyPath, schema: GraphSchema) -> Graphs:
     """Read a graph from an edge list and the table of its nodes.
 
     Parameters
@@ -94,10 +96,13 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
     known = schema.named("edge_categories") + schema.named("edge_numbers")
     for name in edges:
         if name.lower().removesuffix("_id") in OF_GRAPHS and name not in known:
+            cure = f"give --graph-column {name} (in Python, read_tables)"
+            if not isinstance(path, Path):
+                cure = "call the tables in the zip edges.csv, nodes.csv and graphs.csv"
             raise UnreadableError(
-                f"{path}: the column {name!r} looks like that of many graphs in one table: give "
-                f"--graph-column {name} (in Python, read_tables), or name it in edge_categories if "
-                "it is data of the edges of one graph"
+                f"{path}: the column {name!r} looks like that of many graphs in one table: {cure}, "
+                "or name it in edge_categories (--edge-category) if it is data of the edges of one "
+                "graph"
             )
     is_directed = present[0] == ENDS[1] or schema.directed is True
     graph: nx.MultiGraph = nx.MultiDiGraph() if is_directed else nx.MultiGraph()
@@ -131,7 +136,7 @@ def _read_molecules(table: Table, smiles: str, schema: GraphSchema) -> Graphs:
     return read_smiles(cells, names, _records(table, cells, schema, "graph"))
 
 
-def _add_nodes(graph: nx.Graph, path: Path, schema: GraphSchema) -> None:
+def _add_nodes(graph: nx.Graph, path: AnyPath, schema: GraphSchema) -> None:
     table = read_cells(path)
     name = next((name for name in IDS if name in map(str.lower, table)), None)
     if name is None:
@@ -160,18 +165,11 @@ def _records(
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def read_cells(path: Path, content: bytes | None = None) -> Table:
-    """The cells of a file, without the space around them.
-
-    Parameters
-    ----------
-    path : Path
-    content : bytes, default=None
-        None: that of the file.
-    """
+def read_cells(path: AnyPath) -> Table:
+    """The cells of a file, without the space around them."""
     import pandas as pd  # heavy
 
-    text = io.BytesIO(read_content(path) if content is None else content)
+    text = io.BytesIO(read_content(path))
     try:
         cells = pd.read_csv(
             text, header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig"
@@ -191,7 +189,7 @@ def read_cells(path: Path, content: bytes | None = None) -> Table:
     return {name: [row[k] for row in rows] for k, name in enumerate(columns)}
 
 
-def _take_ids(path: Path, table: Table, name: str) -> list[str]:
+def _take_ids(path: AnyPath, table: Table, name: str) -> list[str]:
     """Remove the column of ids from a table, however it is capitalized."""
     column = next(column for column in table if column.lower() == name)
     ids = table.pop(column)
