@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable, Sequence
+from numbers import Real
 from typing import Any
 
 import networkx as nx
 
 from skgraphkde.graphs.formats.networkx import simplified
+from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import closest_names
 
 __all__ = ["read_tables"]
+
+# A column has numbers if so many differ, and so many are there for each cell that is none.
+DISTINCT, FOR_EACH = 10, 10
 
 
 def read_tables(
@@ -57,7 +62,8 @@ def read_tables(
         If something is no table.
     ValueError
         If a column is not there, an id is missing, a node or a graph is listed twice, an edge ends
-        at a node that is not listed, or a row belongs to a graph that is not listed.
+        at a node that is not listed, a row belongs to a graph that is not listed, or a column of
+        numbers has text in a few of its cells.
 
     Examples
     --------
@@ -76,6 +82,10 @@ def read_tables(
     GraphBatch(n_graphs=2, n_nodes=5, n_arcs=3, n_labels=3, n_edge_attributes=1)
     """
     columns = {"graph": graph, "source": source, "target": target, "node": node}
+    edges, nodes, graphs = (
+        None if x is None else _checked(_frame(x, what), what, columns.values())
+        for what, x in (("edges", edges), ("nodes", nodes), ("graphs", graphs))
+    )
     found = graphs_of_tables(edges, nodes, graphs, columns, directed)
     for x in found.values():
         if isinstance(x, GraphError):
@@ -90,8 +100,9 @@ def graphs_of_tables(
 
     Parameters
     ----------
-    edges, nodes, graphs, directed
-        As for :func:`read_tables`.
+    edges, nodes, graphs : DataFrame
+        As for :func:`read_tables`; of pandas, and a ValueError can be in place of a cell.
+    directed : bool
     columns : dict of str
         The other arguments of :func:`read_tables`.
     """
@@ -151,6 +162,66 @@ def graphs_of_tables(
     return {x: simplified(own) for x, own in found.items() if x not in errors} | errors
 
 
+def seem_numbers(values: Sequence[Any]) -> bool:
+    """True for the cells of a column of numbers, of which a few are text, as mistakes are."""
+    numbers = [x for x in values if isinstance(x, Real) and not isinstance(x, bool) and x == x]
+    texts = [x for x in values if isinstance(x, str)]
+    are_codes = any(text.isdigit() for text in texts)  # 007
+    is_rare = len(set(numbers)) >= DISTINCT and len(numbers) >= FOR_EACH * len(texts)
+    return is_rare and not are_codes
+
+
+def not_a_number(what: str, row: Any, column: Any, cell: str, cure: str) -> ValueError:
+    """The error that a cell of a column of numbers is text.
+
+    Parameters
+    ----------
+    what : {"edges", "nodes", "graphs"}
+        The table.
+    row, column : object
+    cell : str
+    cure : str
+    """
+    return ValueError(
+        f"the table of {what}, row {row!r}: {shown(cell)!r} under {column!r} is not a number: "
+        f"{cure}"
+    )
+
+
+def _frame(table: Any, what: str) -> Any:
+    """A table as a DataFrame of pandas."""
+    import pandas as pd  # heavy
+
+    if isinstance(table, pd.DataFrame):
+        return table
+    if not hasattr(table, "__dataframe__"):
+        raise TypeError(
+            f"the table of {what} is a {type(table).__name__}: give a DataFrame, of pandas or "
+            "of another package"
+        )
+    return pd.api.interchange.from_dataframe(table)
+
+
+def _checked(table: Any, what: str, ids: Collection[str]) -> Any:
+    """The table with errors in place of text in columns of numbers."""
+    for name in [x for x in table.select_dtypes(object) if x not in ids]:
+        cells = table[name].tolist()
+        if not (any(isinstance(x, str) for x in cells) and seem_numbers(cells)):
+            continue
+        cure = (
+            "correct it, or make it missing, as pandas.to_numeric(..., errors='coerce') does, and "
+            f"say missing='indicate' in the GraphSchema; if {name!r} is a category, make it one by "
+            "astype('category')"
+        )
+        checked = table[name].copy()
+        checked[:] = [
+            not_a_number(what, row, name, x, cure) if isinstance(x, str) else x
+            for row, x in zip(table.index.tolist(), cells, strict=True)
+        ]
+        table = table.assign(**{name: checked})
+    return table
+
+
 def _table(
     table: Any, what: str, columns: dict[str, str], refuse: Callable[[Hashable, str], None]
 ) -> Any:
@@ -158,15 +229,6 @@ def _table(
 
     The graphs of such rows are refused. A row that belongs to no graph is an error.
     """
-    import pandas as pd  # heavy
-
-    if not isinstance(table, pd.DataFrame):
-        if not hasattr(table, "__dataframe__"):
-            raise TypeError(
-                f"the table of {what} is a {type(table).__name__}: give a DataFrame, of pandas or "
-                "of another package"
-            )
-        table = pd.api.interchange.from_dataframe(table)
     for name, column in columns.items():
         if column not in table.columns:
             raise ValueError(

@@ -34,8 +34,8 @@ from skgraphkde.graphs.files.common import (
 )
 from skgraphkde.graphs.files.molecules import read_smiles
 from skgraphkde.graphs.formats.networkx import simplified
-from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
+from skgraphkde.graphs.tables import not_a_number, seem_numbers
 
 ENDS = (("source", "target"), ("from", "to"))
 IDS = ("id", "node")
@@ -44,9 +44,6 @@ OF_GRAPHS = ("graph", "case", "trace", "session")
 NUMBER = re.compile(
     r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
 )
-
-# A column has numbers if so many differ, and so many are there for each cell that is none.
-DISTINCT, FOR_EACH = 10, 10
 
 Table = dict[str, list[str]]  # the cells of each column
 
@@ -219,7 +216,9 @@ def typed_columns(table: Table, schema: GraphSchema, part: str) -> dict[str, lis
         has_numbers = name in numbers
         if not has_numbers and (name in categories or has_text):
             in_all = "all" in (getattr(schema, kind), getattr(schema, f"{part}_numbers"))
-            has_numbers = name not in categories and in_all and _are_numbers(cells, values)
+            has_numbers = (
+                name not in categories and in_all and seem_numbers([values[cell] for cell in cells])
+            )
             if not has_numbers:
                 values = {cell: _category(cell, value) for cell, value in values.items()}
         columns[name] = [values[cell] for cell in cells]
@@ -231,22 +230,12 @@ def typed_columns(table: Table, schema: GraphSchema, part: str) -> dict[str, lis
     return columns
 
 
-def _are_numbers(cells: list[str], values: dict[str, Any]) -> bool:
-    """True for a column of numbers with a few other cells, which seem to be mistakes."""
-    counts = Counter(cells)
-    numbers = [cell for cell, x in values.items() if isinstance(x, int | float)]
-    others = [cell for cell, x in values.items() if isinstance(x, str)]
-    are_codes = any(cell.isdigit() for cell in others)  # 007
-    n_numbers, n_others = (sum(counts[cell] for cell in x) for x in (numbers, others))
-    return len(numbers) >= DISTINCT and n_numbers >= FOR_EACH * n_others and not are_codes
-
-
 def _no_number(part: str, name: str, k: int, cell: str) -> ValueError:
-    return ValueError(
-        f"the table of {part}s, row {k + 2}: {shown(cell)!r} under {name!r} is not a number: "
+    cure = (
         "correct it, or leave it empty and say missing='indicate' (in the shell, --missing "
         f"indicate); if {name!r} is a category, name it in {part}_categories (--{part}-category)"
     )
+    return not_a_number(f"{part}s", k + 2, name, cell, cure)
 
 
 def _value(cell: str) -> Any:
