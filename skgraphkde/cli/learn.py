@@ -135,8 +135,8 @@ def _marked(path: str) -> dict[str, int]:
     missing = [name for name in ("graph", "verdict") if name not in columns]
     if missing:
         raise click.ClickException(
-            f"{path} has no column {missing[0]!r}, but {listed(columns) or 'nothing'}: the columns are "
-            "'graph', the name of a graph, and 'verdict', 'anomaly' or 'normal', between commas"
+            f"{path} has no column {missing[0]!r}, but {listed(columns) or 'none'}: the columns "
+            "are 'graph', the name of a graph, and 'verdict', 'anomaly' or 'normal', between commas"
         )
     if "score" in columns:
         raise click.ClickException(

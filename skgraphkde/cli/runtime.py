@@ -78,7 +78,8 @@ def one_line_errors() -> Iterator[None]:
         except BrokenPipeError:  # the reader of the output has stopped: click exits quietly
             raise
         except click.ClickException as error:
-            vars(error)["message"] = message_of(error)  # which click declares final
+            # Which click declares final, and which is empty where click knows what to say.
+            vars(error)["message"] = _one_line(error.message) + _notes(error)
             raise
         except (OSError, ImportError, ValueError) as error:
             raise click.ClickException(message_of(error)) from error

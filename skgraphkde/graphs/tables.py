@@ -204,21 +204,21 @@ def _frame(table: Any, what: str) -> Any:
 
 def _checked(table: Any, what: str, ids: Collection[str]) -> Any:
     """The table with errors in place of text in columns of numbers."""
-    for name in [x for x in table.select_dtypes(object) if x not in ids]:
-        cells = table[name].tolist()
-        if not (any(isinstance(x, str) for x in cells) and seem_numbers(cells)):
+    table = table.copy(deep=False)
+    for k, name in enumerate(table.columns):
+        cells = table.iloc[:, k].tolist() if table.dtypes.iloc[k] == "object" else []
+        if name in ids or not (any(isinstance(x, str) for x in cells) and seem_numbers(cells)):
             continue
         cure = (
             "correct it, or make it missing, as pandas.to_numeric(..., errors='coerce') does, and "
             f"say missing='indicate' in the GraphSchema; if {name!r} is a category, make it one by "
             "astype('category')"
         )
-        checked = table[name].copy()
-        checked[:] = [
+        checked = [
             not_a_number(what, row, name, x, cure) if isinstance(x, str) else x
             for row, x in zip(table.index.tolist(), cells, strict=True)
         ]
-        table = table.assign(**{name: checked})
+        table.isetitem(k, checked)
     return table
 
 
@@ -233,8 +233,8 @@ def _table(
         if column not in table.columns:
             raise ValueError(
                 f"the table of {what} has no column {column!r}: it has "
-                f"{closest_names(column, map(str, table.columns))}; name the one meant, as in "
-                f"read_tables(..., {name}={column!r}) (in the shell, --{name}-column)"
+                f"{closest_names(column, map(str, table.columns))}; name the one that is meant "
+                f"(--{name}-column in the shell, {name}= in Python)"
             )
         is_empty = table[column].isna().to_numpy()
         for row, case in zip(

@@ -107,6 +107,9 @@ def test_nested_parameters_of_strings(here):
         ("--node-category temp --node-number temp", "'temp' is named twice"),
         ("--edge-weight flow --edge-category flow", "'flow' is named twice"),
         ("--missing drop", "'drop' is not one of"),
+        ("--contamination few", "'few' is neither a number nor 'auto'"),
+        ("--contamination 0.6", "0.6 is not above 0 and at most 0.5, nor 'auto'"),
+        ("--detector", "Option '--detector' requires an argument.$"),
     ],
 )
 def test_words_that_are_no_command(here, words, message):
@@ -193,12 +196,16 @@ def test_broken_files_are_skipped_where_the_user_says_so(here):
     assert alone.stderr == lines[1].replace("Skipped", "Error") + "\n"
 
 
-def test_warnings_are_one_line(here):
-    graph = NEW[0].copy()
-    graph.nodes["n0"]["element"] = "Xe"
-    nx.write_graphml(graph, "xe.graphml")
-    warning = run("score model.skg xe.graphml").stderr
-    assert warning == "Warning: node labels that fit did not see: Xe of 'element'\n"
+def test_warnings_are_one_line_and_said_once(here, monkeypatch):
+    for name, element in (("a", "Xe"), ("b", "Kr"), ("c", "Xe")):
+        graph = NEW[0].copy()
+        graph.nodes["n0"]["element"] = element
+        nx.write_graphml(graph, f"{name}.graphml")
+    (here / "d.json").write_text("{")
+    monkeypatch.setattr(walk, "CHUNK_GRAPHS", 1)
+    warning = "Warning: node labels that fit did not see: Xe, Kr of 'element'\n"
+    assert run("score model.skg a.graphml b.graphml c.graphml").stderr == warning
+    assert warning in run("score model.skg a.graphml b.graphml d.json", exit_code=1).stderr
 
 
 def test_a_model_saved_by_the_library_reads_default_names(here):

@@ -545,7 +545,7 @@ CSV = {
     "a long row": (["source,target", "a,b,c"], None, "Expected 2 fields in line 2, saw 3"),
     "one end": (["source,target", "a,"], None, "row 2: 'target' is empty"),
     "quotes": (["source,target", '"a,b'], None, "EOF inside string"),
-    "nothing": ([], None, r"cannot be read as an edge list \(is empty\)"),
+    "nothing": ([], None, r"cannot be read as an edge list \(is empty: leave it out\)"),
     "no nodes": (["source,target"], None, "a.csv has no nodes: leave it out"),
     "nan": (
         ["source,target,x", "a,b,NaN"],
@@ -853,6 +853,49 @@ def test_a_zip_writes_nothing(tmp_path):
         archive.writestr("../../evil.txt", "x")
     assert len(read_batch(find_files([folder]))) == 3
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["TINY.zip", "folder"]
+
+
+def test_a_zip_of_graph_files_is_read_as_a_folder(tmp_path):
+    graphs, folder = named(random_graphs(6)), tmp_path / "graphs"
+    (folder / "more").mkdir(parents=True)
+    nx.write_graphml(graphs[0], folder / "a.graphml")
+    nx.write_gml(graphs[1], folder / "more" / "b.gml")
+    pack(folder / "more" / "b.gml")
+    write_json(folder / "more" / "c.json", [nx.node_link_data(x, edges="edges") for x in graphs])
+    write_csv(folder / "d.csv", [["source", "target"], ["u", "v"]])
+    write_csv(folder / "d.nodes.csv", [["id", "label"], ["u", "C"], ["v", "N"]])
+    for name in ("readme.txt", ".hidden.gml", "more/e.zip"):
+        (folder / name).touch()
+    with zipfile.ZipFile(tmp_path / "graphs.zip", "w") as archive:
+        archive.writestr("__MACOSX/graphs/a.graphml", "junk")
+        for path in folder.rglob("*"):
+            archive.write(path, path.relative_to(folder))
+    (folder / "more" / "e.zip").unlink()
+    files = find_files([tmp_path / "graphs.zip"])
+    schema = GraphSchema(node_categories="label")
+    found = dict(iter_graphs(files, schema))
+    expected = dict(iter_graphs(find_files([folder]), schema))
+    assert [*found] == [name.replace("graphs", "graphs.zip", 1) for name in expected]
+    assert [x.nodes for x in found.values()] == [x.nodes for x in expected.values()]
+    assert_same(read_batch(files, schema), read_batch(find_files([folder]), schema))
+
+
+def test_a_file_of_a_zip_is_named(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("cases.csv", "case,source,target\n1,a,b\n")
+        archive.writestr("bad.json", "{")
+        archive.writestr("huge.gml", bytes(2**22))
+    errors = []
+    assert list(iter_graphs(find_files([path]), on_error=errors.append)) == []
+    assert str(errors[0]).startswith(f"{path}/bad.json cannot be read as node-link JSON")
+    assert re.search("cases.csv: the column 'case' looks.*in the zip edges.csv", str(errors[1]))
+    assert "huge.gml would expand to 4194304 bytes" in str(errors[2])
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"case,source", b"case,sourse"))
+    (tmp_path / "b.zip").write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(ValueError, match=r"b\.zip is damaged or not a zip file"):
+        read_batch(find_files([tmp_path / "b.zip"]))
 
 
 def test_folders_behind_links_are_searched_once(tmp_path):

@@ -172,7 +172,7 @@ def read_cells(path: AnyPath) -> Table:
             text, header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig"
         )
     except pd.errors.EmptyDataError as error:
-        raise ValueError(f"{path} is empty") from error
+        raise ValueError(f"{path} is empty: leave it out") from error
     except pd.errors.ParserError as error:
         raise ValueError(f"{path}: {str(error).strip()}") from error
     columns, *rows = ([cell.strip() for cell in row] for row in cells.to_numpy().tolist())

@@ -15,8 +15,8 @@ from skgraphkde.graphs.files.walk import FORMATS, PACKED, OnError, suffix_of
 
 __all__ = ["find_files"]
 
-# The first columns of the tables that commands write, which may lie among the graphs.
-OF_COMMANDS = (b"graph,score,", b"graph,node,contribution,")
+# The first columns of the tables that commands and pages write, which may lie among the graphs.
+OF_COMMANDS = (b"graph,score,", b"graph,node,contribution,", b"graph,verdict")
 
 
 def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> list[Any]:
@@ -114,7 +114,7 @@ def _files_in(folder: Path, on_error: OnError) -> Iterator[Source]:
 
 
 def _is_graph(path: AnyPath) -> bool:
-    """True for a file that is not hidden, has a known suffix and was not written by a command."""
+    """True for a file that is not hidden, has a known suffix and is no table of ours."""
     if path.name.startswith(".") or suffix_of(path) is None:
         return False
     if path.suffix.lower() != ".csv" or not path.is_file():
