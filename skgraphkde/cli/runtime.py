@@ -31,6 +31,7 @@ from skgraphkde.graphs.files import (
     read_files,
     tables_in,
 )
+from skgraphkde.graphs.files.tables import SUFFIXES
 from skgraphkde.graphs.naming import printable
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import FittedSchema
@@ -291,6 +292,11 @@ def _table_files(paths: Sequence[str], given: dict[str, Any]) -> TableFiles:
         what = "--graph-column" if "graph" in given else "a table of nodes or graphs"
         raise click.UsageError(
             f"{what} needs one table of edges, and --graph-column, the column of its graphs"
+        )
+    if not paths[0].lower().endswith(SUFFIXES):
+        raise click.UsageError(
+            f"--graph-column needs a table of edges ({', '.join(SUFFIXES)}), and {paths[0]} is "
+            "none: leave the option out"
         )
     return TableFiles(Path(paths[0]), **given)
 

@@ -582,7 +582,7 @@ def test_marks_and_alphabets(tmp_path):
     (tmp_path / "a.csv").write_bytes("source,target\nä,b\n\n".encode("utf-8-sig"))
     assert next(read_files([tmp_path / "a.csv"])).nodes == ["ä", "b"]
     (tmp_path / "a.csv").write_bytes("source,target\nä,b\n".encode("latin-1"))
-    with pytest.raises(ValueError, match=r"a\.csv cannot be read .*utf-8.* in UTF-8 with commas"):
+    with pytest.raises(ValueError, match=r"a\.csv is not in UTF-8 \('utf-8' .*: save it in UTF-8"):
         read_batch([tmp_path / "a.csv"])
 
 

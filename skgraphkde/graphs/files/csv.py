@@ -171,6 +171,8 @@ def read_cells(path: AnyPath) -> Table:
         cells = pd.read_csv(
             text, header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig"
         )
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"{path} is not in UTF-8 ({error}): save it in UTF-8") from error
     except pd.errors.EmptyDataError as error:
         raise ValueError(f"{path} is empty: leave it out") from error
     except pd.errors.ParserError as error:

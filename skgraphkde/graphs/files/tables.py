@@ -83,7 +83,13 @@ class TableFiles:
         import pandas as pd  # heavy
 
         if path.suffix.lower() == ".parquet":
-            return pd.read_parquet(io.BytesIO(read_content(path)))
+            try:
+                return pd.read_parquet(io.BytesIO(read_content(path)))
+            except (OSError, ValueError) as error:  # of pyarrow, which does not know the path
+                raise ValueError(
+                    f"{path} cannot be read as Parquet ({error}): write it with "
+                    "DataFrame.to_parquet, or as CSV"
+                ) from error
         table = read_cells(path)
         names = {name: [cell or None for cell in table.pop(name)] for name in ids if name in table}
         frame = pd.DataFrame(names | typed_columns(table, schema, part), dtype=object)
