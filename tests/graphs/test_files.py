@@ -34,6 +34,13 @@ def write_json(path, content):
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
+def read_one(path, text, schema=None):
+    """The graph of a file with this text."""
+    path.write_text(text, encoding="utf-8")
+    [(_, graph)] = iter_graphs([path], schema)
+    return graph
+
+
 def assert_same(batch, expected):
     """The same arrays and schema; graphs of files have the names of these."""
     *arrays, _ = batch.__reduce__()[1]
@@ -250,8 +257,7 @@ def test_edges_in_inner_graphs_and_undirected_ones_among_directed_ones(
     tmp_path, suffix, text, edges
 ):
     path = tmp_path / f"a.{suffix}"
-    path.write_text(text)
-    [(_, graph)] = iter_graphs([path])
+    graph = read_one(path, text)
     assert graph.is_directed()
     assert sorted(map("".join, graph.edges)) == edges.split()
     undirected = read_batch([path], GraphSchema(directed=False))
@@ -281,9 +287,7 @@ GEPHI = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def test_gexf_as_gephi_writes_it(tmp_path):
-    path = tmp_path / "plant.gexf"
-    path.write_text(GEPHI)
-    [(_, graph)] = iter_graphs([path], GraphSchema(node_categories="kind"))
+    graph = read_one(tmp_path / "plant.gexf", GEPHI, GraphSchema(node_categories="kind"))
     assert graph.nodes["0"] == {"label": "P1", "small": 3, "kind": "pump"}
     assert graph.nodes["1"] == {"label": "V1", "kind": "valve"}
     assert list(graph.edges(data=True)) == [("0", "1", {"weight": 2.5, "flow": 0.5})]
@@ -339,51 +343,30 @@ def test_in_gml_label_is_a_label_if_the_user_says_so(tmp_path):
     ]
 
 
-def test_in_gml_names_that_cannot_tell_nodes_apart_are_ids(tmp_path):
-    nodes = (f'node [ id {i} label "{x}" ]' for i, x in enumerate(["a (1)", "a", "a"]))
-    (tmp_path / "a.gml").write_text(f"graph [ {' '.join(nodes)} ]")
-    with pytest.warns(UserWarning, match="node labels repeat"):
-        [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
-    assert list(graph) == [0, 1, 2]
-
-
-def test_in_gml_some_nodes_may_have_no_label(tmp_path):
-    nodes = 'node [ id 0 label "x" ] node [ id 1 label "y" ] node [ id 2 ]'
-    (tmp_path / "a.gml").write_text(f"\ufeffgraph [ {nodes} ]", encoding="utf-8")
-    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
-    assert list(graph) == ["x", "y", 2]
-
-
-def test_in_gml_keys_that_are_text_are_data(tmp_path):
-    edges = "".join(f'edge [ source 0 target 1 key "{x}" ] ' for x in ("rsa", "dsa"))
-    text = f'Creator "my graph [v2]" graph [ node [ id 0 ] node [ id 1 ] {edges} ]'
-    (tmp_path / "a.gml").write_text(text)
-    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
-    assert [*graph.edges(data="key")] == [(0, 1, "rsa"), (0, 1, "dsa")]
+@pytest.mark.filterwarnings("ignore:node labels repeat")
+@pytest.mark.parametrize(
+    ("nodes", "names"),
+    [
+        ('0 label "a (1)" | 1 label "a" | 2 label "a"', [0, 1, 2]),  # no label tells nodes apart
+        ('0 label "x" | 1 label "y" | 2', ["x", "y", 2]),
+        ("0 label 1 label 2 | 1 label [ x 1 ] | 2", ["[1, 2]", "{'x': 1}", 2]),
+    ],
+)
+def test_names_of_nodes_in_gml(tmp_path, nodes, names):
+    text = " ".join(f"node [ id {x} ]" for x in nodes.split(" | "))
+    assert list(read_one(tmp_path / "a.gml", f"\ufeffgraph [ {text} ]")) == names
 
 
 @pytest.mark.parametrize("head", ["", "directed 1", "multigraph 0", 'Creator "x" multigraph "0"'])
-def test_in_gml_parallel_edges_need_no_declaration(tmp_path, head):
-    edge = "edge [ source 0 target 1 w 2 ]"
-    text = f"graph [ {head} node [ id 0 ] node [ id 1 ] {edge} {edge} ]"
-    (tmp_path / "a.gml").write_text(text)
-    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
-    assert [*graph.edges(data="w")] == [(0, 1, 2), (0, 1, 2)]
+@pytest.mark.parametrize("values", [(2, 2), ("rsa", "dsa"), ("rsa", "rsa")])
+def test_in_gml_parallel_edges_need_no_declaration(tmp_path, head, values):
+    """Nor keys, which are data if they are text."""
+    edges = " ".join(f"edge [ source 0 target 1 key {json.dumps(x)} w 1 ]" for x in values)
+    text = f'Creator "my graph [v2]" graph [ {head} node [ id 0 ] node [ id 1 ] {edges} ]'
+    graph = read_one(tmp_path / "a.gml", text)
+    data = [{"key": x, "w": 1} if isinstance(x, str) else {"w": 1} for x in values]
+    assert [*graph.edges(data=True)] == [(0, 1, x) for x in data]
     assert graph.is_directed() == (head == "directed 1")
-
-
-def test_in_gml_parallel_edges_may_have_equal_keys(tmp_path):
-    edge = 'edge [ source 0 target 1 key "rsa" ]'
-    (tmp_path / "a.gml").write_text(f"graph [ node [ id 0 ] node [ id 1 ] {edge} {edge} ]")
-    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
-    assert [*graph.edges(data="key")] == [(0, 1, "rsa"), (0, 1, "rsa")]
-
-
-def test_in_gml_a_label_may_be_a_list(tmp_path):
-    nodes = "node [ id 0 label 1 label 2 ] node [ id 1 label [ x 1 ] ] node [ id 2 ]"
-    (tmp_path / "a.gml").write_text(f"graph [ {nodes} ]")
-    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
-    assert list(graph) == ["[1, 2]", "{'x': 1}", 2]
 
 
 def test_a_gml_file_may_have_many_graphs(tmp_path):
@@ -411,8 +394,7 @@ GML = 'node [ id 5 directed "0" ] node [ id 7 directed "1" ] edge [ source 5 tar
     ],
 )
 def test_in_gml_directions_may_be_quoted(tmp_path, text, directed):
-    (tmp_path / "a.gml").write_text(text)
-    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
+    graph = read_one(tmp_path / "a.gml", text)
     assert graph.is_directed() == directed
     assert [*nx.get_node_attributes(graph, "directed").values()] == ["0", "1"]
 
