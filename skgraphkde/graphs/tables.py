@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from numbers import Real
 from typing import Any
 
@@ -117,48 +117,40 @@ def graphs_of_tables(
         nodes = _table(nodes, "nodes", {"graph": graph, "node": node}, refuse)
     graphs = None if graphs is None else _table(graphs, "graphs", {"graph": graph}, refuse)
     kind = nx.MultiDiGraph if directed else nx.MultiGraph
-    found: dict[Hashable, nx.Graph] = {}
+    listed = next(x for x in (graphs, nodes, edges) if x is not None)[graph].tolist()
+    found = {case: kind(name=str(case)) for case in dict.fromkeys(listed)}
 
-    def refuse_unlisted(case: Hashable, what: str) -> None:
-        cure = "add it there, or leave its rows out"
-        refuse(case, f" is in the table of {what}, and not among the graphs: {cure}")
+    def rows(table: Any, what: str, ids: tuple[str, ...]) -> Iterator[tuple]:
+        """The id, the graph, the ids of nodes and the data of each row of a listed graph."""
+        for (case, *own), data in _rows(table, ids):
+            if case not in found:
+                cure = "add it there, or leave its rows out"
+                refuse(case, f" is in the table of {what}, and not among the graphs: {cure}")
+                continue
+            for value in data.values():
+                if isinstance(value, ValueError):  # in the place of a cell that cannot be read
+                    refuse(case, f", {value}")
+            yield case, found[case], own, data
 
-    listed = next(x for x in (graphs, nodes, edges) if x is not None)
-
-    def refuse_wrong(case: Hashable, data: dict[str, Any]) -> None:
-        for value in data.values():
-            if isinstance(value, ValueError):  # in the place of a cell that cannot be read
-                refuse(case, f", {value}")
-
-    for (case,), data in _rows(listed, (graph,)):
-        if graphs is not None and case in found:
+    if graphs is not None:
+        for case in graphs[graph][graphs[graph].duplicated()].tolist():
             refuse(case, " has two rows in the table of graphs: give it one")
-        if case not in found:
-            found[case] = kind(name=str(case))
-        if graphs is not None:
-            refuse_wrong(case, data)
-            found[case].graph.update(data)
-    for (case, own), data in () if nodes is None else _rows(nodes, (graph, node)):
-        if case not in found:
-            refuse_unlisted(case, "nodes")
-        elif own in found[case]:
-            refuse(case, f" lists the node {own!r} twice: list it once")
-        else:
-            refuse_wrong(case, data)
-            found[case].add_node(own, **data)
-    for (case, u, v), data in _rows(edges, (graph, source, target)):
-        if case not in found:
-            refuse_unlisted(case, "edges")
-            continue
-        for end in (u, v) if nodes is not None else ():
-            if end not in found[case]:
+        for _, of_row, _, data in rows(graphs, "graphs", (graph,)):
+            of_row.graph.update(data)
+    if nodes is not None:
+        for case, of_row, (own,), data in rows(nodes, "nodes", (graph, node)):
+            if own in of_row:
+                refuse(case, f" lists the node {own!r} twice: list it once")
+            of_row.add_node(own, **data)
+    for case, of_row, ends, data in rows(edges, "edges", (graph, source, target)):
+        for end in ends if nodes is not None else ():
+            if end not in of_row:
                 refuse(
                     case,
-                    f", edge {(u, v)!r}: {end!r} is not among its nodes: add it to the table of "
-                    "nodes, or leave the edge out",
+                    f", edge {tuple(ends)!r}: {end!r} is not among its nodes: add it to the table "
+                    "of nodes, or leave the edge out",
                 )
-        refuse_wrong(case, data)
-        found[case].add_edge(u, v, **data)
+        of_row.add_edge(*ends, **data)
     return {x: simplified(own) for x, own in found.items() if x not in errors} | errors
 
 
