@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from skgraphkde.cli.fit import schema_words
+from skgraphkde.cli.fitted import schema_words
 from skgraphkde.cli.options import (
     OutputFile,
     contamination_option,

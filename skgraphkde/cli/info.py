@@ -6,7 +6,7 @@ import os
 
 import click
 
-from skgraphkde.cli.fit import echo_fitted
+from skgraphkde.cli.fitted import echo_fitted
 from skgraphkde.cli.options import detector_option, examples, load_model, model_argument
 from skgraphkde.cli.runtime import echo
 from skgraphkde.detectors.base import BaseGraphDetector

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import time
 from collections.abc import Iterable
 from functools import partial
+from pathlib import Path
 
 import click
 import numpy as np
-import pandas as pd
 
 from skgraphkde.cli.options import (
     OutputFile,
@@ -22,11 +23,15 @@ from skgraphkde.cli.options import (
     table_options,
 )
 from skgraphkde.cli.runtime import GraphFiles, echo
+from skgraphkde.cli.table import text_of
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.detectors.learning import WORDS
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.inspection.wording import learned_words
+
+VERDICTS = WORDS | {"-1": -1, "1": 1}
 
 
 @click.command(
@@ -73,7 +78,8 @@ def learn(
         )
     marked = _marked(verdicts)
     files.paths = files.paths or _files_of(marked, verdicts)
-    by_path = {os.path.normpath(name): name for name in marked}  # "./new/a.gml" is "new/a.gml"
+    # "./new/a.gml" is "new/a.gml", and a name may be that of a table that `score` wrote.
+    by_path = {os.path.normpath(x): name for name in marked for x in (text_of(name), name)}
     graphs, names = [], []
     for graph in files.read(fitted.schema_):
         if (name := by_path.get(os.path.normpath(graph.name))) is not None:
@@ -85,10 +91,10 @@ def learn(
         files.on_error(ValueError(f"{message}: give the files or tables that the page was made of"))
     if graphs:
         batch = GraphBatch.concatenate([graph.batch for graph in graphs]).replace(names=names)
-        is_normal = np.array([marked[name] == "normal" for name in names])
-        if update and is_normal.any():
-            fitted.partial_fit(batch[is_normal])
-        fitted.learn(batch, np.where(is_normal, 1, -1))
+        verdict = np.array([marked[name] for name in names])
+        if update and (verdict == 1).any():
+            fitted.partial_fit(batch[verdict == 1])
+        fitted.learn(batch, verdict)
         fitted.save(output, contents.notes)
     echo(f"read            {len(graphs)} graphs with a verdict")
     for line in learned_words(fitted.model_):
@@ -99,11 +105,16 @@ def learn(
 
 
 def _files_of(names: Iterable[str], table: str) -> list[str]:
-    """The files that contain graphs with some names: themselves, or the part before "#"."""
+    """The files that contain graphs with some names: themselves, the part before "#", or a zip."""
     files = []
     for name in names:
-        path = name if os.path.exists(name) else name.rpartition("#")[0]
-        if not os.path.exists(path):
+        places = [
+            place
+            for text in (name, text_of(name))
+            for place in (text, text.rpartition("#")[0], *map(str, Path(text).parents))
+        ]
+        path = next(filter(os.path.isfile, places), None)
+        if path is None:
             raise click.ClickException(
                 f"{table} names {shown(name)}, which is no file here: give the files or the tables "
                 "that the page was made of"
@@ -112,38 +123,43 @@ def _files_of(names: Iterable[str], table: str) -> list[str]:
     return list(dict.fromkeys(files))
 
 
-def _marked(path: str) -> dict[str, str]:
-    """The verdicts of a table, by the name of the graph."""
+def _marked(path: str) -> dict[str, int]:
+    """The verdicts of a table, 1 and -1, by the name of the graph."""
     try:
-        table = pd.read_csv(
-            path, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True
-        )
-    except (ValueError, UnicodeDecodeError) as error:  # pandas' own are ValueErrors
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, skipinitialspace=True, restval="")
+            columns = list(reader.fieldnames or ())
+            rows = [(reader.line_num, row) for row in reader]
+    except (ValueError, csv.Error) as error:
         raise click.ClickException(f"{path} is no table of verdicts: {error}") from error
-    missing = [name for name in ("graph", "verdict") if name not in table]
+    missing = [name for name in ("graph", "verdict") if name not in columns]
     if missing:
         raise click.ClickException(
-            f"{path} has no column {missing[0]!r}, but {listed(list(table))}: the columns are "
-            "'graph', the name of a graph, and 'verdict', 'anomaly' or 'normal', between commas"
+            f"{path} has no column {missing[0]!r}, but {listed(columns) or 'none'}: the columns "
+            "are 'graph', the name of a graph, and 'verdict', 'anomaly' or 'normal', between commas"
         )
-    if "score" in table:
+    if "score" in columns:
         raise click.ClickException(
             f"{path} has scores, and its verdicts are those of a model: keep the columns 'graph' "
             "and 'verdict', and the rows that somebody has looked at"
         )
-    verdicts = table["verdict"].str.strip().str.lower().replace({"-1": "anomaly", "1": "normal"})
-    table = table.assign(verdict=verdicts)[verdicts != ""]
-    wrong = table[~table["verdict"].isin(["anomaly", "normal"])]
-    if len(wrong):
-        graph, verdict = wrong.iloc[0][["graph", "verdict"]]
-        raise click.ClickException(
-            f"{path}: the verdict on {shown(graph)} is {shown(verdict)!r}, and neither 'anomaly' "
-            "nor 'normal'"
-        )
-    if table.empty:
+    marked: dict[str, int] = {}
+    for line, row in rows:
+        if any(row.get(None, ())):  # cells without a column, which a comma at the end does not make
+            raise click.ClickException(
+                f"{path}, line {line} has more cells than columns: put names with commas in quotes"
+            )
+        graph, verdict = row["graph"], row["verdict"].strip()
+        if not verdict:
+            continue
+        if verdict.lower() not in VERDICTS:
+            raise click.ClickException(
+                f"{path}: the verdict on {shown(graph)} is {shown(verdict)!r}, and neither "
+                "'anomaly' nor 'normal'"
+            )
+        value = VERDICTS[verdict.lower()]
+        if marked.setdefault(graph, value) != value:
+            raise click.ClickException(f"{path} has two verdicts on {shown(graph)}: keep one")
+    if not marked:
         raise click.ClickException(f"{path} has no verdict: mark graphs on the page of `report`")
-    table = table.drop_duplicates()
-    twice = table["graph"][table["graph"].duplicated()].tolist()
-    if twice:
-        raise click.ClickException(f"{path} has two verdicts on {shown(twice[0])}: keep one")
-    return dict(zip(table["graph"], table["verdict"], strict=True))
+    return marked

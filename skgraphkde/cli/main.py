@@ -73,8 +73,8 @@ def main() -> None:
     """Find the graphs that are not like the others.
 
     GRAPHS are files and folders: GraphML, GML, GEXF, JSON (what networkx.node_link_data gives, or a
-    list of it), edge lists as CSV, molecules (SMILES, SDF), all of these also gzipped, and zips of
-    the TU collection.
+    list of it), edge lists as CSV, molecules (SMILES, SDF), all of these also gzipped, zips of
+    them, and zips of the TU collection.
     Folders are searched with their subfolders. "-" stands for the paths that standard input lists,
     one per line.
     """

@@ -122,9 +122,12 @@ def _share(ctx: click.Context, parameter: click.Parameter, value: str | None) ->
     if value is None or value == "auto":
         return value
     try:
-        return float(value)
+        share = float(value)
     except ValueError as error:
         raise click.BadParameter(f"{value!r} is neither a number nor 'auto'") from error
+    if not 0 < share <= 0.5:
+        raise click.BadParameter(f"{value} is not above 0 and at most 0.5, nor 'auto'")
+    return share
 
 
 contamination_option = click.option(

@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from skgraphkde.cli.exit_codes import INTERRUPTED, SKIPPED
+from skgraphkde.features.categories import UnseenWarning
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import (
     FileGraph,
@@ -30,6 +31,7 @@ from skgraphkde.graphs.files import (
     read_files,
     tables_in,
 )
+from skgraphkde.graphs.files.tables import SUFFIXES
 from skgraphkde.graphs.naming import printable
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import FittedSchema
@@ -54,8 +56,13 @@ def one_line_errors() -> Iterator[None]:
         if isinstance(stream, io.TextIOWrapper):  # its encoding may lack the letters of a name
             stream.reconfigure(errors="backslashreplace")
     shown: set[str] = set()  # Python forgets warnings when a package changes the filters
+    unseen: dict[str, UnseenWarning] = {}  # of all blocks of graphs, said at the end
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        if isinstance(message, UnseenWarning):
+            before = unseen.get(message.what)
+            unseen[message.what] = message if before is None else before.joined(message)
+            return
         line = f"Warning: {_one_line(str(message))}"
         if line not in shown:
             shown.add(line)
@@ -72,10 +79,14 @@ def one_line_errors() -> Iterator[None]:
         except BrokenPipeError:  # the reader of the output has stopped: click exits quietly
             raise
         except click.ClickException as error:
-            vars(error)["message"] = message_of(error)  # which click declares final
+            # Which click declares final, and which is empty where click knows what to say.
+            vars(error)["message"] = _one_line(error.message) + _notes(error)
             raise
         except (OSError, ImportError, ValueError) as error:
             raise click.ClickException(message_of(error)) from error
+        finally:
+            for warning in unseen.values():
+                note(f"Warning: {_one_line(str(warning))}")
 
 
 def message_of(error: Exception) -> str:
@@ -204,7 +215,7 @@ class GraphFiles:
             return [tables]
         own = self._without_outputs(self.paths)
         self._others_remain = len(self.paths) > 1
-        files: dict[Source, None] = {}
+        files: dict[str, Source] = {}
         for source in find_files(self.paths, self.on_error):
             if isinstance(source, TableFiles):
                 self._without_outputs(source.paths)
@@ -212,12 +223,12 @@ class GraphFiles:
                     raise click.UsageError(
                         f"{source.place} has its own tables: leave out --nodes and --graphs"
                     )
-                files[replace(source, **self.tables)] = None
-            elif os.path.realpath(source) not in own:
-                files[source] = None
+                files[str(source)] = replace(source, **self.tables)
+            elif os.path.realpath(str(source)) not in own:
+                files[str(source)] = source
         self._others_remain = len(files) > 1
-        self._are_tables = any(isinstance(source, TableFiles) for source in files)
-        return [*files]
+        self._are_tables = any(isinstance(x, TableFiles) for x in files.values())
+        return [*files.values()]
 
     def _without_outputs(self, paths: Sequence[str | Path]) -> set[str]:
         """The real paths of the outputs, none of which may be among the paths."""
@@ -281,6 +292,11 @@ def _table_files(paths: Sequence[str], given: dict[str, Any]) -> TableFiles:
         what = "--graph-column" if "graph" in given else "a table of nodes or graphs"
         raise click.UsageError(
             f"{what} needs one table of edges, and --graph-column, the column of its graphs"
+        )
+    if not paths[0].lower().endswith(SUFFIXES):
+        raise click.UsageError(
+            f"--graph-column needs a table of edges ({', '.join(SUFFIXES)}), and {paths[0]} is "
+            "none: leave the option out"
         )
     return TableFiles(Path(paths[0]), **given)
 

@@ -22,7 +22,7 @@ import click
 import pandas as pd
 
 from skgraphkde.cli.runtime import opened
-from skgraphkde.graphs.naming import escaped
+from skgraphkde.graphs.naming import escaped, unescaped
 from skgraphkde.persistence import atomic_file
 
 #: Suffix of a file -> format.
@@ -50,10 +50,18 @@ def cell(value: Any) -> Any:
     if value is None or isinstance(value, int | float):
         return value
     text = escaped(str(value))
+    return f"'{text}" if _is_formula(text) else text
+
+
+def text_of(cell: str) -> str:
+    """The text for which :func:`cell` gives this cell."""
+    return unescaped(cell.removeprefix("'") if _is_formula(cell) else cell)
+
+
+def _is_formula(text: str) -> bool:
     # Some spreadsheets take the wide forms of these characters for the same, and hide a quote.
     first = unicodedata.normalize("NFKC", text.lstrip("'")[:1])
-    is_formula = first in {"=", "+", "-", "@"} and not NUMBER.fullmatch(text)
-    return f"'{text}" if is_formula else text
+    return first in {"=", "+", "-", "@"} and not NUMBER.fullmatch(text)
 
 
 # -- tables ----------------------------------------------------------------------------------------

@@ -12,13 +12,13 @@ import sklearn
 _INSIDE = (str(Path(__file__).parents[1]), str(Path(sklearn.__file__).parent))
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Issue a warning, attributed to the first caller outside of the package.
 
     Parameters
     ----------
-    message : str
-        Text of the warning.
+    message : str or Warning
+        Text of the warning, or the warning, which needs no category.
     category : type of Warning, default=UserWarning
 
     Examples

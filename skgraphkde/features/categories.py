@@ -12,6 +12,43 @@ from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.schema import PARTS
 
 
+class UnseenWarning(UserWarning):
+    """A warning about values that `fit` did not see.
+
+    Parameters
+    ----------
+    what : str
+        Noun for the values.
+    values : dict of list
+        The values of each category.
+    alike : dict of str
+        What is said of values that look like known ones, by category.
+    """
+
+    def __init__(
+        self, what: str, values: Mapping[str, Iterable[Hashable]], alike: Mapping[str, str]
+    ) -> None:
+        super().__init__(what, values, alike)
+        self.what, self.values, self.alike = what, values, alike
+
+    def __str__(self) -> str:
+        found = [
+            # Blank text would be invisible in a message.
+            f"{listed([repr(x) if isinstance(x, str) and not x.strip() else x for x in values])} "
+            f"of {shown(name)!r}{self.alike.get(name, '')}"
+            for name, values in self.values.items()
+        ]
+        return f"{self.what} that fit did not see: {'; '.join(found)}"
+
+    def joined(self, later: UnseenWarning) -> UnseenWarning:
+        """The warning about the values of both, which are about the same `what`."""
+        values = {
+            name: dict.fromkeys([*self.values.get(name, ()), *later.values.get(name, ())])
+            for name in [*self.values, *later.values]
+        }
+        return UnseenWarning(self.what, values, {**later.alike, **self.alike})
+
+
 def values_in_use(batch: GraphBatch, part: str) -> dict[str, tuple[Hashable, ...]]:
     """Distinct values of each category that nodes, edges or graphs have.
 
@@ -42,22 +79,20 @@ def warn_of_unseen(
     used, known : mapping from str to iterable of hashable
         Values of the graphs and values of `fit`, by category, in the same order.
     """
-    found = []
+    found: dict[str, list[Hashable]] = {}
+    hints = {}
     for (name, vocabulary), values in zip(known.items(), used.values(), strict=True):
         known_values = set(vocabulary)
         unseen = [value for value in values if value not in known_values]
         if not unseen:
             continue
-        # Blank text would be invisible in a message.
-        visible = [repr(x) if isinstance(x, str) and not x.strip() else x for x in unseen]
-        text = f"{listed(visible)} of {shown(name)!r}"
+        found[name] = unseen
         by_look = {str(value): value for value in vocabulary}
         alike = [(x, by_look[str(x)]) for x in unseen if str(x) in by_look]
         if alike:
-            text += f" ({_types(*alike[0])})"
-        found.append(text)
+            hints[name] = f" ({_types(*alike[0])})"
     if found:
-        warn(f"{what} that fit did not see: {'; '.join(found)}")
+        warn(UnseenWarning(what, found, hints))
 
 
 def warn_of_unseen_data(graphs: GraphBatch, known: GraphBatch) -> None:

@@ -10,6 +10,7 @@ cure.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from itertools import chain
 from numbers import Real
 from typing import Any
 
@@ -147,7 +148,9 @@ def resolve_schema(
     ignored: list[Ignored] = []
     unnamable: list[Ignored] = []
     for part, kinds in KINDS_OF.items():
-        every = dict.fromkeys([name for graph in graphs for name in graph.columns(part).names])
+        columns = [list(graph.columns(part).names) for graph in graphs]
+        fullest = max(columns, key=len, default=[])  # with the order of a table that has gaps
+        every = dict.fromkeys(chain(fullest, *columns))
         found = [name for name in every if isinstance(name, str)]
         others = [repr(name) for name in every if not isinstance(name, str)]
         unnamable += [Ignored(part, name, "not text") for name in others]

@@ -7,6 +7,7 @@ character.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 # Characters of a name among others.
 LONGEST = 100
+ESCAPE = re.compile(r"\\(?:[\\tnr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
 
 
 def printable(text: str) -> str:
@@ -29,6 +31,13 @@ def escaped(name: str) -> str:
     if os.sep != "\\":  # where that separates folders, the names of files hide nothing
         name = name.replace("\\", "\\\\")
     return printable(name)
+
+
+def unescaped(text: str) -> str:
+    """The name that :func:`escaped` wrote."""
+    if os.sep == "\\":
+        return text
+    return ESCAPE.sub(lambda x: x[0].encode().decode("unicode_escape"), text)
 
 
 def shown(name: Any, most: int = LONGEST) -> str:

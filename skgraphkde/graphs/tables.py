@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from numbers import Real
 from typing import Any
 
 import networkx as nx
 
 from skgraphkde.graphs.formats.networkx import simplified
+from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import closest_names
 
 __all__ = ["read_tables"]
+
+# A column has numbers if so many differ, and so many are there for each cell that is none.
+DISTINCT, FOR_EACH = 10, 10
 
 
 def read_tables(
@@ -57,7 +62,8 @@ def read_tables(
         If something is no table.
     ValueError
         If a column is not there, an id is missing, a node or a graph is listed twice, an edge ends
-        at a node that is not listed, or a row belongs to a graph that is not listed.
+        at a node that is not listed, a row belongs to a graph that is not listed, or a column of
+        numbers has text in a few of its cells.
 
     Examples
     --------
@@ -76,6 +82,10 @@ def read_tables(
     GraphBatch(n_graphs=2, n_nodes=5, n_arcs=3, n_labels=3, n_edge_attributes=1)
     """
     columns = {"graph": graph, "source": source, "target": target, "node": node}
+    edges, nodes, graphs = (
+        None if x is None else _checked(_frame(x, what), what, columns.values())
+        for what, x in (("edges", edges), ("nodes", nodes), ("graphs", graphs))
+    )
     found = graphs_of_tables(edges, nodes, graphs, columns, directed)
     for x in found.values():
         if isinstance(x, GraphError):
@@ -90,8 +100,9 @@ def graphs_of_tables(
 
     Parameters
     ----------
-    edges, nodes, graphs, directed
-        As for :func:`read_tables`.
+    edges, nodes, graphs : DataFrame
+        As for :func:`read_tables`; of pandas, and a ValueError can be in place of a cell.
+    directed : bool
     columns : dict of str
         The other arguments of :func:`read_tables`.
     """
@@ -106,49 +117,101 @@ def graphs_of_tables(
         nodes = _table(nodes, "nodes", {"graph": graph, "node": node}, refuse)
     graphs = None if graphs is None else _table(graphs, "graphs", {"graph": graph}, refuse)
     kind = nx.MultiDiGraph if directed else nx.MultiGraph
-    found: dict[Hashable, nx.Graph] = {}
+    listed = next(x for x in (graphs, nodes, edges) if x is not None)[graph].tolist()
+    found = {case: kind(name=str(case)) for case in dict.fromkeys(listed)}
 
-    def refuse_unlisted(case: Hashable, what: str) -> None:
-        cure = "add it there, or leave its rows out"
-        refuse(case, f" is in the table of {what}, and not among the graphs: {cure}")
+    def rows(table: Any, what: str, ids: tuple[str, ...]) -> Iterator[tuple]:
+        """The id, the graph, the ids of nodes and the data of each row of a listed graph."""
+        for (case, *own), data in _rows(table, ids):
+            if case not in found:
+                cure = "add it there, or leave its rows out"
+                refuse(case, f" is in the table of {what}, and not among the graphs: {cure}")
+                continue
+            for value in data.values():
+                if isinstance(value, ValueError):  # in the place of a cell that cannot be read
+                    refuse(case, f", {value}")
+            yield case, found[case], own, data
 
-    listed = next(x for x in (graphs, nodes, edges) if x is not None)
-
-    def refuse_wrong(case: Hashable, data: dict[str, Any]) -> None:
-        for value in data.values():
-            if isinstance(value, ValueError):  # in the place of a cell that cannot be read
-                refuse(case, f", {value}")
-
-    for (case,), data in _rows(listed, (graph,)):
-        if graphs is not None and case in found:
+    if graphs is not None:
+        for case in graphs[graph][graphs[graph].duplicated()].tolist():
             refuse(case, " has two rows in the table of graphs: give it one")
-        if case not in found:
-            found[case] = kind(name=str(case))
-        if graphs is not None:
-            refuse_wrong(case, data)
-            found[case].graph.update(data)
-    for (case, own), data in () if nodes is None else _rows(nodes, (graph, node)):
-        if case not in found:
-            refuse_unlisted(case, "nodes")
-        elif own in found[case]:
-            refuse(case, f" lists the node {own!r} twice: list it once")
-        else:
-            refuse_wrong(case, data)
-            found[case].add_node(own, **data)
-    for (case, u, v), data in _rows(edges, (graph, source, target)):
-        if case not in found:
-            refuse_unlisted(case, "edges")
-            continue
-        for end in (u, v) if nodes is not None else ():
-            if end not in found[case]:
+        for _, of_row, _, data in rows(graphs, "graphs", (graph,)):
+            of_row.graph.update(data)
+    if nodes is not None:
+        for case, of_row, (own,), data in rows(nodes, "nodes", (graph, node)):
+            if own in of_row:
+                refuse(case, f" lists the node {own!r} twice: list it once")
+            of_row.add_node(own, **data)
+    for case, of_row, ends, data in rows(edges, "edges", (graph, source, target)):
+        for end in ends if nodes is not None else ():
+            if end not in of_row:
                 refuse(
                     case,
-                    f", edge {(u, v)!r}: {end!r} is not among its nodes: add it to the table of "
-                    "nodes, or leave the edge out",
+                    f", edge {tuple(ends)!r}: {end!r} is not among its nodes: add it to the table "
+                    "of nodes, or leave the edge out",
                 )
-        refuse_wrong(case, data)
-        found[case].add_edge(u, v, **data)
+        of_row.add_edge(*ends, **data)
     return {x: simplified(own) for x, own in found.items() if x not in errors} | errors
+
+
+def seem_numbers(values: Sequence[Any]) -> bool:
+    """True for the cells of a column of numbers, of which a few are text, as mistakes are."""
+    numbers = [x for x in values if isinstance(x, Real) and not isinstance(x, bool) and x == x]
+    texts = [x for x in values if isinstance(x, str)]
+    are_codes = any(text.isdigit() for text in texts)  # 007
+    is_rare = len(set(numbers)) >= DISTINCT and len(numbers) >= FOR_EACH * len(texts)
+    return is_rare and not are_codes
+
+
+def not_a_number(what: str, row: Any, column: Any, cell: str, cure: str) -> ValueError:
+    """The error that a cell of a column of numbers is text.
+
+    Parameters
+    ----------
+    what : {"edges", "nodes", "graphs"}
+        The table.
+    row, column : object
+    cell : str
+    cure : str
+    """
+    return ValueError(
+        f"the table of {what}, row {row!r}: {shown(cell)!r} under {column!r} is not a number: "
+        f"{cure}"
+    )
+
+
+def _frame(table: Any, what: str) -> Any:
+    """A table as a DataFrame of pandas."""
+    import pandas as pd  # heavy
+
+    if isinstance(table, pd.DataFrame):
+        return table
+    if not hasattr(table, "__dataframe__"):
+        raise TypeError(
+            f"the table of {what} is a {type(table).__name__}: give a DataFrame, of pandas or "
+            "of another package"
+        )
+    return pd.api.interchange.from_dataframe(table)
+
+
+def _checked(table: Any, what: str, ids: Collection[str]) -> Any:
+    """The table with errors in place of text in columns of numbers."""
+    table = table.copy(deep=False)
+    for k, name in enumerate(table.columns):
+        cells = table.iloc[:, k].tolist() if table.dtypes.iloc[k] == "object" else []
+        if name in ids or not (any(isinstance(x, str) for x in cells) and seem_numbers(cells)):
+            continue
+        cure = (
+            "correct it, or make it missing, as pandas.to_numeric(..., errors='coerce') does, and "
+            f"say missing='indicate' in the GraphSchema; if {name!r} is a category, make it one by "
+            "astype('category')"
+        )
+        checked = [
+            not_a_number(what, row, name, x, cure) if isinstance(x, str) else x
+            for row, x in zip(table.index.tolist(), cells, strict=True)
+        ]
+        table.isetitem(k, checked)
+    return table
 
 
 def _table(
@@ -158,21 +221,12 @@ def _table(
 
     The graphs of such rows are refused. A row that belongs to no graph is an error.
     """
-    import pandas as pd  # heavy
-
-    if not isinstance(table, pd.DataFrame):
-        if not hasattr(table, "__dataframe__"):
-            raise TypeError(
-                f"the table of {what} is a {type(table).__name__}: give a DataFrame, of pandas or "
-                "of another package"
-            )
-        table = pd.api.interchange.from_dataframe(table)
     for name, column in columns.items():
         if column not in table.columns:
             raise ValueError(
                 f"the table of {what} has no column {column!r}: it has "
-                f"{closest_names(column, map(str, table.columns))}; name the one meant, as in "
-                f"read_tables(..., {name}={column!r}) (in the shell, --{name}-column)"
+                f"{closest_names(column, map(str, table.columns))}; name the one that is meant "
+                f"(--{name}-column in the shell, {name}= in Python)"
             )
         is_empty = table[column].isna().to_numpy()
         for row, case in zip(

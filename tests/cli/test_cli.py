@@ -107,31 +107,70 @@ def test_nested_parameters_of_strings(here):
         ("--node-category temp --node-number temp", "'temp' is named twice"),
         ("--edge-weight flow --edge-category flow", "'flow' is named twice"),
         ("--missing drop", "'drop' is not one of"),
+        ("--contamination few", "'few' is neither a number nor 'auto'"),
+        ("--contamination 0.6", "0.6 is not above 0 and at most 0.5, nor 'auto'"),
+        ("--detector", "Option '--detector' requires an argument.$"),
     ],
 )
-def test_words_that_are_no_command(here, words, message):
+def test_words_that_are_no_fit(here, words, message):
     result = run(f"fit normal -o a.skg {words}", exit_code=2)
     assert re.search(message, result.stderr)
     assert not (here / "a.skg").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("command", "message"),
     [
-        ("normal nowhere", "Error: nowhere does not exist: give"),
+        ("scroe model.skg", "No such command 'scroe'. Did you mean 'score'?\n"),
+        ("xyz model.skg", "No such command 'xyz'.\n"),
+        ("score model.skg", "Missing argument 'GRAPHS...'.\n"),
+        ("score model.skg new --resume", "give it with -o FILE"),
+        ("score model.skg new --alpha 0.1", "give -o FILE"),
+        ("score model.skg new -o a.csv --resume --force", "give it without --force"),
         (
-            "nowhere --set encoder__n_layers=-1",
-            "Error: The 'n_layers' parameter of Propagation must be",
+            "score model.skg new -o a.json",
+            "the ending of a.json names no format: use one of .csv, .jsonl, .ndjson, .parquet",
         ),
-        ("normal --node-category atom", "none of the 20 graphs .* 'atom'.* 'element'"),
-        ("normal/00.graphml", "Error: fit needs at least 2 distinct graphs, got 1"),
+        ("score model.skg new --format parquet", "a Parquet file is not text for stdout: give -o"),
+        ("score model.skg new --format json", "'json' is not one of 'csv', 'jsonl', 'parquet'"),
+        ("report model.skg new", "Missing option '-o' / '--output'.\n"),
+        ("report model.skg new -o page.html --alpha 0", "0.0 is not in the range 0<x<=1"),
+        ("report model.skg new -o nowhere/page.html", "the folder nowhere does not exist"),
+        ("report model.skg new -o page.pdf", "page.pdf does not have the suffix .html"),
+        ("find normal -o page.txt", "page.txt does not have the suffix .html"),
+        ("watch model.skg new -o -", "give the path of a file"),
+        ("watch model.skg new -o log.csv --window -1", "-1 is not in the range x>=0"),
+        ("learn model.skg none.csv -o a.skg", "File 'none.csv' does not exist"),
+        ("explain model.skg new --picture picture.txt", "does not have the suffix .png or .svg"),
     ],
 )
-def test_input_that_cannot_be_fitted(here, words, message):
-    result = run(f"fit {words} -o a.skg", exit_code=1)
+def test_words_that_are_no_command(here, command, message):
+    before = sorted(here.iterdir())
+    assert message in run(command, exit_code=2).stderr
+    assert sorted(here.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("fit normal nowhere", "Error: nowhere does not exist: give"),
+        (
+            "fit nowhere --set encoder__n_layers=-1",
+            "Error: The 'n_layers' parameter of Propagation must be",
+        ),
+        ("fit normal --node-category atom", "none of the 20 graphs .* 'atom'.* 'element'"),
+        ("fit normal/00.graphml", "Error: fit needs at least 2 distinct graphs, got 1"),
+        (
+            "watch model.skg new --false-alarm-rate 2",
+            "'false_alarm_rate' parameter of DriftMonitor must be",
+        ),
+    ],
+)
+def test_input_that_cannot_be_used(here, words, message):
+    result = run(f"{words} -o output", exit_code=1)
     assert re.search(message, result.stderr)
     assert result.stderr.count("\n") == 1
-    assert not (here / "a.skg").exists()
+    assert not (here / "output").exists()
 
 
 # -- score -----------------------------------------------------------------------------------------
@@ -193,12 +232,16 @@ def test_broken_files_are_skipped_where_the_user_says_so(here):
     assert alone.stderr == lines[1].replace("Skipped", "Error") + "\n"
 
 
-def test_warnings_are_one_line(here):
-    graph = NEW[0].copy()
-    graph.nodes["n0"]["element"] = "Xe"
-    nx.write_graphml(graph, "xe.graphml")
-    warning = run("score model.skg xe.graphml").stderr
-    assert warning == "Warning: node labels that fit did not see: Xe of 'element'\n"
+def test_warnings_are_one_line_and_said_once(here, monkeypatch):
+    for name, element in (("a", "Xe"), ("b", "Kr"), ("c", "Xe")):
+        graph = NEW[0].copy()
+        graph.nodes["n0"]["element"] = element
+        nx.write_graphml(graph, f"{name}.graphml")
+    (here / "d.json").write_text("{")
+    monkeypatch.setattr(walk, "CHUNK_GRAPHS", 1)
+    warning = "Warning: node labels that fit did not see: Xe, Kr of 'element'\n"
+    assert run("score model.skg a.graphml b.graphml c.graphml").stderr == warning
+    assert warning in run("score model.skg a.graphml b.graphml d.json", exit_code=1).stderr
 
 
 def test_a_model_saved_by_the_library_reads_default_names(here):
@@ -322,8 +365,6 @@ def test_pictures_of_the_oddest(here, monkeypatch):
     decisions = skgraphkde.load("model.skg").decision_function(read(NEW))
     expected = [f"new/{i:02d}.graphml" for i in np.argsort(decisions)[:6]]
     assert [graph.name for graph, _ in drawn] == expected
-    message = run("explain model.skg new --picture picture.txt", exit_code=2).stderr
-    assert "picture.txt does not have the suffix .png or .svg" in message
 
 
 # -- info, and all of them -------------------------------------------------------------------------
@@ -475,8 +516,3 @@ def test_help_imports_nothing_slow():
     assert result.returncode == 0, result.stderr
     for name, text in COMMANDS.items():
         assert re.search(rf"{name} +{text[:20]}", result.stdout)
-
-
-@pytest.mark.parametrize(("given", "said"), [("scroe", " Did you mean 'score'?"), ("xyz", "")])
-def test_a_command_that_is_misspelled(given, said):
-    assert f"No such command '{given}'.{said}\n" in run(f"{given} model.skg", exit_code=2).stderr

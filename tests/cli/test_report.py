@@ -58,13 +58,6 @@ def test_bad_files_are_skipped_if_one_says_so(here):
     assert "no graph could be read" in result.stderr
 
 
-def test_wrong_usage(here):
-    assert "Missing option '-o'" in run("report model.skg new", exit_code=2).stderr
-    run("report model.skg new -o page.html --alpha 0", exit_code=2)
-    run("report model.skg new -o nowhere/page.html", exit_code=2)
-    assert "suffix .html" in run("report model.skg new -o page.pdf", exit_code=2).stderr
-
-
 def test_an_own_detector(here, own):
     run(f"fit normal -o own.skg --detector {own}:EdgeCount")
     run(f"report own.skg new -o page.html --detector {own}:EdgeCount")

@@ -86,9 +86,19 @@ def test_categories_are_text_in_every_file(tmp_path, monkeypatch):
         ("fit edges.csv edges.csv -o x.skg --graph-column case", 2, "needs one table of edges"),
         (f"fit edges.csv -o nodes.csv --force {GIVEN}", 2, "nodes.csv is a graph and the output"),
         ("fit edges.csv -o x.skg --graph-column kase", 1, "no column 'kase': it has 'case'"),
+        ("fit folder -o x.skg --graph-column case", 2, "and folder is none: leave the option out"),
+        ("fit cases.zip -o x.skg --graph-column case", 2, "and cases.zip is none: leave"),
+        ("fit bad.csv -o x.skg --graph-column case", 1, "bad.csv is not in UTF-8"),
+        ("fit bad.parquet -o x.skg --graph-column case", 1, "bad.parquet cannot be read as Parq"),
+        ("fit none.csv -o x.skg --graph-column case", 1, "none.csv is empty: leave it out"),
+        ("fit edges.csv -o x.skg --graph-column case --nodes nowhere.csv", 2, "does not exist"),
     ],
 )
 def test_what_is_wrong_is_said(given, command, code, message):
+    Path("folder").mkdir()
+    Path("none.csv").touch()
+    for name in ("cases.zip", "bad.csv", "bad.parquet"):
+        Path(name).write_bytes(b"\xff")
     assert message in run(command, exit_code=code).output
 
 

@@ -204,14 +204,6 @@ def test_the_log_of_another_model(here):
     )
 
 
-def test_wrong_usage(here):
-    assert "give the path of a file" in run("watch model.skg day1 -o -", exit_code=2).stderr
-    assert "Missing option '-o'" in run("watch model.skg day1", exit_code=2).stderr
-    result = run("watch model.skg day1 -o log.csv --false-alarm-rate 2", exit_code=1)
-    assert "'false_alarm_rate' parameter of DriftMonitor must be" in result.stderr
-    assert not (here / "log.csv").exists()
-
-
 def test_names_are_text(here):
     """Formulas and control characters are escaped, and the graphs are known again."""
     (here / "odd").mkdir()

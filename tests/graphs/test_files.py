@@ -34,6 +34,13 @@ def write_json(path, content):
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
+def read_one(path, text, schema=None):
+    """The graph of a file with this text."""
+    path.write_text(text, encoding="utf-8")
+    [(_, graph)] = iter_graphs([path], schema)
+    return graph
+
+
 def assert_same(batch, expected):
     """The same arrays and schema; graphs of files have the names of these."""
     *arrays, _ = batch.__reduce__()[1]
@@ -250,8 +257,7 @@ def test_edges_in_inner_graphs_and_undirected_ones_among_directed_ones(
     tmp_path, suffix, text, edges
 ):
     path = tmp_path / f"a.{suffix}"
-    path.write_text(text)
-    [(_, graph)] = iter_graphs([path])
+    graph = read_one(path, text)
     assert graph.is_directed()
     assert sorted(map("".join, graph.edges)) == edges.split()
     undirected = read_batch([path], GraphSchema(directed=False))
@@ -281,9 +287,7 @@ GEPHI = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def test_gexf_as_gephi_writes_it(tmp_path):
-    path = tmp_path / "plant.gexf"
-    path.write_text(GEPHI)
-    [(_, graph)] = iter_graphs([path], GraphSchema(node_categories="kind"))
+    graph = read_one(tmp_path / "plant.gexf", GEPHI, GraphSchema(node_categories="kind"))
     assert graph.nodes["0"] == {"label": "P1", "small": 3, "kind": "pump"}
     assert graph.nodes["1"] == {"label": "V1", "kind": "valve"}
     assert list(graph.edges(data=True)) == [("0", "1", {"weight": 2.5, "flow": 0.5})]
@@ -339,51 +343,30 @@ def test_in_gml_label_is_a_label_if_the_user_says_so(tmp_path):
     ]
 
 
-def test_in_gml_names_that_cannot_tell_nodes_apart_are_ids(tmp_path):
-    nodes = (f'node [ id {i} label "{x}" ]' for i, x in enumerate(["a (1)", "a", "a"]))
-    (tmp_path / "a.gml").write_text(f"graph [ {' '.join(nodes)} ]")
-    with pytest.warns(UserWarning, match="node labels repeat"):
-        [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
-    assert list(graph) == [0, 1, 2]
-
-
-def test_in_gml_some_nodes_may_have_no_label(tmp_path):
-    nodes = 'node [ id 0 label "x" ] node [ id 1 label "y" ] node [ id 2 ]'
-    (tmp_path / "a.gml").write_text(f"\ufeffgraph [ {nodes} ]", encoding="utf-8")
-    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
-    assert list(graph) == ["x", "y", 2]
-
-
-def test_in_gml_keys_that_are_text_are_data(tmp_path):
-    edges = "".join(f'edge [ source 0 target 1 key "{x}" ] ' for x in ("rsa", "dsa"))
-    text = f'Creator "my graph [v2]" graph [ node [ id 0 ] node [ id 1 ] {edges} ]'
-    (tmp_path / "a.gml").write_text(text)
-    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
-    assert [*graph.edges(data="key")] == [(0, 1, "rsa"), (0, 1, "dsa")]
+@pytest.mark.filterwarnings("ignore:node labels repeat")
+@pytest.mark.parametrize(
+    ("nodes", "names"),
+    [
+        ('0 label "a (1)" | 1 label "a" | 2 label "a"', [0, 1, 2]),  # no label tells nodes apart
+        ('0 label "x" | 1 label "y" | 2', ["x", "y", 2]),
+        ("0 label 1 label 2 | 1 label [ x 1 ] | 2", ["[1, 2]", "{'x': 1}", 2]),
+    ],
+)
+def test_names_of_nodes_in_gml(tmp_path, nodes, names):
+    text = " ".join(f"node [ id {x} ]" for x in nodes.split(" | "))
+    assert list(read_one(tmp_path / "a.gml", f"\ufeffgraph [ {text} ]")) == names
 
 
 @pytest.mark.parametrize("head", ["", "directed 1", "multigraph 0", 'Creator "x" multigraph "0"'])
-def test_in_gml_parallel_edges_need_no_declaration(tmp_path, head):
-    edge = "edge [ source 0 target 1 w 2 ]"
-    text = f"graph [ {head} node [ id 0 ] node [ id 1 ] {edge} {edge} ]"
-    (tmp_path / "a.gml").write_text(text)
-    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
-    assert [*graph.edges(data="w")] == [(0, 1, 2), (0, 1, 2)]
+@pytest.mark.parametrize("values", [(2, 2), ("rsa", "dsa"), ("rsa", "rsa")])
+def test_in_gml_parallel_edges_need_no_declaration(tmp_path, head, values):
+    """Nor keys, which are data if they are text."""
+    edges = " ".join(f"edge [ source 0 target 1 key {json.dumps(x)} w 1 ]" for x in values)
+    text = f'Creator "my graph [v2]" graph [ {head} node [ id 0 ] node [ id 1 ] {edges} ]'
+    graph = read_one(tmp_path / "a.gml", text)
+    data = [{"key": x, "w": 1} if isinstance(x, str) else {"w": 1} for x in values]
+    assert [*graph.edges(data=True)] == [(0, 1, x) for x in data]
     assert graph.is_directed() == (head == "directed 1")
-
-
-def test_in_gml_parallel_edges_may_have_equal_keys(tmp_path):
-    edge = 'edge [ source 0 target 1 key "rsa" ]'
-    (tmp_path / "a.gml").write_text(f"graph [ node [ id 0 ] node [ id 1 ] {edge} {edge} ]")
-    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
-    assert [*graph.edges(data="key")] == [(0, 1, "rsa"), (0, 1, "rsa")]
-
-
-def test_in_gml_a_label_may_be_a_list(tmp_path):
-    nodes = "node [ id 0 label 1 label 2 ] node [ id 1 label [ x 1 ] ] node [ id 2 ]"
-    (tmp_path / "a.gml").write_text(f"graph [ {nodes} ]")
-    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
-    assert list(graph) == ["[1, 2]", "{'x': 1}", 2]
 
 
 def test_a_gml_file_may_have_many_graphs(tmp_path):
@@ -411,8 +394,7 @@ GML = 'node [ id 5 directed "0" ] node [ id 7 directed "1" ] edge [ source 5 tar
     ],
 )
 def test_in_gml_directions_may_be_quoted(tmp_path, text, directed):
-    (tmp_path / "a.gml").write_text(text)
-    [(_, graph)] = iter_graphs([tmp_path / "a.gml"])
+    graph = read_one(tmp_path / "a.gml", text)
     assert graph.is_directed() == directed
     assert [*nx.get_node_attributes(graph, "directed").values()] == ["0", "1"]
 
@@ -545,7 +527,7 @@ CSV = {
     "a long row": (["source,target", "a,b,c"], None, "Expected 2 fields in line 2, saw 3"),
     "one end": (["source,target", "a,"], None, "row 2: 'target' is empty"),
     "quotes": (["source,target", '"a,b'], None, "EOF inside string"),
-    "nothing": ([], None, r"cannot be read as an edge list \(is empty\)"),
+    "nothing": ([], None, r"cannot be read as an edge list \(is empty: leave it out\)"),
     "no nodes": (["source,target"], None, "a.csv has no nodes: leave it out"),
     "nan": (
         ["source,target,x", "a,b,NaN"],
@@ -582,7 +564,7 @@ def test_marks_and_alphabets(tmp_path):
     (tmp_path / "a.csv").write_bytes("source,target\nä,b\n\n".encode("utf-8-sig"))
     assert next(read_files([tmp_path / "a.csv"])).nodes == ["ä", "b"]
     (tmp_path / "a.csv").write_bytes("source,target\nä,b\n".encode("latin-1"))
-    with pytest.raises(ValueError, match=r"a\.csv cannot be read .*utf-8.* in UTF-8 with commas"):
+    with pytest.raises(ValueError, match=r"a\.csv is not in UTF-8 \('utf-8' .*: save it in UTF-8"):
         read_batch([tmp_path / "a.csv"])
 
 
@@ -821,7 +803,7 @@ BROKEN = {
     "graph.json": ('{"nodes": [{"id": 1}], "links": [], "graph": [1]}', None),
     "text.zip": (
         "PK",
-        r"text.zip cannot be read as a set of the TU collection \(is damaged or not",
+        r"text.zip is damaged or not a zip file",
     ),
 }
 
@@ -853,6 +835,49 @@ def test_a_zip_writes_nothing(tmp_path):
         archive.writestr("../../evil.txt", "x")
     assert len(read_batch(find_files([folder]))) == 3
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["TINY.zip", "folder"]
+
+
+def test_a_zip_of_graph_files_is_read_as_a_folder(tmp_path):
+    graphs, folder = named(random_graphs(6)), tmp_path / "graphs"
+    (folder / "more").mkdir(parents=True)
+    nx.write_graphml(graphs[0], folder / "a.graphml")
+    nx.write_gml(graphs[1], folder / "more" / "b.gml")
+    pack(folder / "more" / "b.gml")
+    write_json(folder / "more" / "c.json", [nx.node_link_data(x, edges="edges") for x in graphs])
+    write_csv(folder / "d.csv", [["source", "target"], ["u", "v"]])
+    write_csv(folder / "d.nodes.csv", [["id", "label"], ["u", "C"], ["v", "N"]])
+    for name in ("readme.txt", ".hidden.gml", "more/e.zip"):
+        (folder / name).touch()
+    with zipfile.ZipFile(tmp_path / "graphs.zip", "w") as archive:
+        archive.writestr("__MACOSX/graphs/a.graphml", "junk")
+        for path in folder.rglob("*"):
+            archive.write(path, path.relative_to(folder))
+    (folder / "more" / "e.zip").unlink()
+    files = find_files([tmp_path / "graphs.zip"])
+    schema = GraphSchema(node_categories="label")
+    found = dict(iter_graphs(files, schema))
+    expected = dict(iter_graphs(find_files([folder]), schema))
+    assert [*found] == [name.replace("graphs", "graphs.zip", 1) for name in expected]
+    assert [x.nodes for x in found.values()] == [x.nodes for x in expected.values()]
+    assert_same(read_batch(files, schema), read_batch(find_files([folder]), schema))
+
+
+def test_a_file_of_a_zip_is_named(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("cases.csv", "case,source,target\n1,a,b\n")
+        archive.writestr("bad.json", "{")
+        archive.writestr("huge.gml", bytes(2**22))
+    errors = []
+    assert list(iter_graphs(find_files([path]), on_error=errors.append)) == []
+    assert str(errors[0]).startswith(f"{path}/bad.json cannot be read as node-link JSON")
+    assert re.search("cases.csv: the column 'case' looks.*in the zip edges.csv", str(errors[1]))
+    assert "huge.gml would expand to 4194304 bytes" in str(errors[2])
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"case,source", b"case,sourse"))
+    (tmp_path / "b.zip").write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(ValueError, match=r"b\.zip is damaged or not a zip file"):
+        read_batch(find_files([tmp_path / "b.zip"]))
 
 
 def test_folders_behind_links_are_searched_once(tmp_path):

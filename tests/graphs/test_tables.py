@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skgraphkde import GraphKDEDetector, GraphSchema, read_tables
+from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs, read_tables
 from skgraphkde.graphs.files import read_batch
 from skgraphkde.inspection import results
 
@@ -77,7 +77,7 @@ def test_names_are_those_of_results():
 BROKEN = {
     "no column": (
         lambda edges, *_: [edges.rename(columns={"to": "til"})],
-        "edges has no column 'to': it has 'til'.*target='to'.*--target-column",
+        "edges has no column 'to': it has 'til'.*--target-column in the shell, target= in Python",
     ),
     "empty": (
         lambda edges, *_: [edges.replace({"case": {"case1": None}}).sort_values("from")],
@@ -112,6 +112,30 @@ def test_what_is_wrong_with_tables_is_said(kind):
     change, message = BROKEN[kind]
     with pytest.raises((ValueError, TypeError), match=message):
         read_tables(*change(*tables()[:3]), **COLUMNS)
+
+
+@pytest.mark.parametrize("what", ["edges", "nodes", "graphs"])
+def test_text_in_a_column_of_numbers_is_named(what):
+    given = dict(zip(("edges", "nodes", "graphs"), tables(30)[:3], strict=True))
+    frame = given[what] = given[what].reset_index(drop=True)
+    frame["cost"] = pd.Series(frame.index / 8, dtype=object)
+    frame.loc[20, "cost"] = "12 km"
+    text = f"graph '{frame.loc[20, 'case']}', the table of {what}, row 20: '12 km' under 'cost' is"
+    with pytest.raises(ValueError, match=f"{text} not a number: correct.*to_numeric.*category"):
+        read_tables(**given, **COLUMNS)
+    assert frame.loc[20, "cost"] == "12 km"  # the user's table is as it was
+    for cured in (pd.to_numeric(frame["cost"], errors="coerce"), frame["cost"].astype("category")):
+        read_tables(**given | {what: frame.assign(cost=cured)}, **COLUMNS)
+    few = frame.assign(cost=[*"ab", *range(len(frame) - 2)])  # nothing says that these are numbers
+    few["cost"] = few["cost"].where(few.index % 4 > 0, "c")
+    read_tables(**given | {what: few}, **COLUMNS)
+
+
+def test_columns_with_gaps_are_listed_in_the_order_of_the_table():
+    cells = {"z": [None, 1, 2, None], "y": ["p", "q", "q", "p"], "w": [1, 2, None, None]}
+    edges = pd.DataFrame({"graph": list("aabb"), "source": 1, "target": [2, 3, 2, 3]} | cells)
+    ignored = read_graphs(read_tables(edges)).schema.ignored
+    assert [x.name for x in ignored] == ["z", "y", "w"]
 
 
 def test_a_table_in_place_of_graphs():

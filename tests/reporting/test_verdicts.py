@@ -131,7 +131,8 @@ def test_names_of_files_are_enough_and_normal_graphs_can_join(folder):
         ("graph,verdict\nx,normal\nx,anomaly", "has two verdicts on x: keep one"),
         ("graph;verdict\nx;normal", "between commas"),
         ("graph,score,verdict\nx,1,normal", "its verdicts are those of a model"),
-        ("", "is no table of verdicts"),
+        ("", "has no column 'graph', but none: the columns are"),
+        ("graph,verdict\na,b.gml,normal", "line 2 has more cells than columns: put names"),
     ],
 )
 def test_a_wrong_table_says_so(folder, table, message):

@@ -8,6 +8,7 @@ that says what is wrong with the file.
 from __future__ import annotations
 
 import gzip
+import posixpath
 import zipfile
 import zlib
 from collections import Counter
@@ -24,6 +25,10 @@ from skgraphkde.graphs.schema import CONVENTIONS, KINDS, GraphSchema
 # The errors of reading a damaged zip; RuntimeError if it is encrypted.
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError)
 LARGEST_RATIO = 100  # how many times larger than the zip a file in it may be; usual is about 10
+
+#: A file on disk, or in a zip.
+AnyPath = Path | zipfile.Path
+HIDDEN = (".", "__MACOSX")  # begin the names of files and folders that nobody means
 
 # An error is in the place of a graph that cannot be read, where the others can.
 Graphs = Iterable[tuple[str, nx.Graph | ValueError]]
@@ -44,13 +49,9 @@ def reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def read_content(path: Path) -> bytes:
+def read_content(path: AnyPath) -> bytes:
     """The contents of a file, unpacked if its name ends in ".gz"."""
-    return unpacked(path, path.read_bytes())
-
-
-def unpacked(path: Path, content: bytes) -> bytes:
-    """The contents of a file as they are, or unpacked if its name ends in ".gz"."""
+    content = path.read_bytes() if isinstance(path, Path) else read_member(path.root, path.at)
     if path.suffix.lower() != ".gz":
         return content
     try:
@@ -62,26 +63,46 @@ def unpacked(path: Path, content: bytes) -> bytes:
 
 
 @contextmanager
-def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
-    """A zip, whose damages are errors that name it."""
+def reading_zip(path: str | Path | None) -> Iterator[None]:
+    """Damages of a zip are errors that name it."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            yield archive
+        yield
     except DAMAGED as error:
-        raise ValueError(
+        raise UnreadableError(
             f"{path} is damaged or not a zip file ({error}): delete it and get another copy"
         ) from error
 
 
-def read_member(archive: zipfile.ZipFile, path: Path, member: zipfile.ZipInfo) -> bytes:
-    """The contents of a file in the zip at a path, unless that would fill the memory."""
-    if member.file_size > LARGEST_RATIO * path.stat().st_size + 2**20:
-        raise ValueError(
-            f"{path}, {member.filename} would expand to {member.file_size} bytes, more than "
-            f"{LARGEST_RATIO} times the size of the zip: it is not a data set"
-        )
-    with archive.open(member) as file:  # archive.read does not stop at the size in the header
-        return file.read(max(member.file_size, 1))
+def files_in_zip(path: Path) -> list[zipfile.Path]:
+    """The files in a zip, folder by folder, without hidden ones.
+
+    There are none in what is no zip, and in a damaged one, whose reader says so.
+    """
+    if path.suffix.lower() != ".zip" or not path.is_file():
+        return []
+    try:
+        archive = zipfile.ZipFile(path)
+    except DAMAGED:
+        return []
+    names = sorted(archive.namelist(), key=lambda name: (posixpath.dirname(name), name))
+    return [
+        zipfile.Path(archive, name)
+        for name in names
+        if not any(part.startswith(HIDDEN) for part in name.split("/")) and not name.endswith("/")
+    ]
+
+
+def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """The contents of a file in a zip, unless that would fill the memory."""
+    with reading_zip(archive.filename):
+        member, packed = archive.getinfo(name), Path(archive.filename or "").stat().st_size
+        if member.file_size > LARGEST_RATIO * packed + 2**20:
+            raise ValueError(
+                f"{archive.filename}, {name} would expand to {member.file_size} bytes, more than "
+                f"{LARGEST_RATIO} times the size of the zip: it is not a data set"
+            )
+        with archive.open(member) as file:  # archive.read does not stop at the size in the header
+            return file.read(max(member.file_size, 1))
 
 
 def numbered(graphs: Iterable[nx.Graph]) -> Graphs:

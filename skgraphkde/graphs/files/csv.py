@@ -26,6 +26,7 @@ from typing import Any
 import networkx as nx
 
 from skgraphkde.graphs.files.common import (
+    AnyPath,
     Graphs,
     UnreadableError,
     read_content,
@@ -33,8 +34,8 @@ from skgraphkde.graphs.files.common import (
 )
 from skgraphkde.graphs.files.molecules import read_smiles
 from skgraphkde.graphs.formats.networkx import simplified
-from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
+from skgraphkde.graphs.tables import not_a_number, seem_numbers
 
 ENDS = (("source", "target"), ("from", "to"))
 IDS = ("id", "node")
@@ -44,18 +45,15 @@ NUMBER = re.compile(
     r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
 )
 
-# A column has numbers if so many differ, and so many are there for each cell that is none.
-DISTINCT, FOR_EACH = 10, 10
-
 Table = dict[str, list[str]]  # the cells of each column
 
 
-def is_node_table(path: Path) -> bool:
+def is_node_table(path: AnyPath) -> bool:
     """True for a table of nodes, which is read with the edge list beside it."""
     return path.name.lower().removesuffix(".gz").endswith(".nodes.csv")
 
 
-def node_table_of(path: Path) -> Path | None:
+def node_table_of(path: AnyPath) -> AnyPath | None:
     """The table of nodes beside an edge list.
 
     Raises
@@ -63,15 +61,16 @@ def node_table_of(path: Path) -> Path | None:
     ValueError
         If there are two.
     """
-    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    tables = [path.with_name(f"{plain.stem}.nodes{plain.suffix}{gz}") for gz in ("", ".gz")]
-    found = [table for table in tables if table.exists()]
+    folder: Any = path.parent
+    plain = Path(path.stem if path.suffix.lower() == ".gz" else path.name)
+    names = [f"{plain.stem}.nodes{plain.suffix}{gz}" for gz in ("", ".gz")]
+    found = [table for table in (folder / name for name in names) if table.exists()]
     if len(found) > 1:
         raise ValueError(f"there are two tables of its nodes, {found[0]} and {found[1]}: keep one")
     return found[0] if found else None
 
 
-def read_csv(path: Path, schema: GraphSchema) -> Graphs:
+def read_csv(path: AnyPath, schema: GraphSchema) -> Graphs:
     """Read a graph from an edge list and the table of its nodes.
 
     Parameters
@@ -94,10 +93,13 @@ def read_csv(path: Path, schema: GraphSchema) -> Graphs:
     known = schema.named("edge_categories") + schema.named("edge_numbers")
     for name in edges:
         if name.lower().removesuffix("_id") in OF_GRAPHS and name not in known:
+            cure = f"give --graph-column {name} (in Python, read_tables)"
+            if not isinstance(path, Path):
+                cure = "call the tables in the zip edges.csv, nodes.csv and graphs.csv"
             raise UnreadableError(
-                f"{path}: the column {name!r} looks like that of many graphs in one table: give "
-                f"--graph-column {name} (in Python, read_tables), or name it in edge_categories if "
-                "it is data of the edges of one graph"
+                f"{path}: the column {name!r} looks like that of many graphs in one table: {cure}, "
+                "or name it in edge_categories (--edge-category) if it is data of the edges of one "
+                "graph"
             )
     is_directed = present[0] == ENDS[1] or schema.directed is True
     graph: nx.MultiGraph = nx.MultiDiGraph() if is_directed else nx.MultiGraph()
@@ -131,7 +133,7 @@ def _read_molecules(table: Table, smiles: str, schema: GraphSchema) -> Graphs:
     return read_smiles(cells, names, _records(table, cells, schema, "graph"))
 
 
-def _add_nodes(graph: nx.Graph, path: Path, schema: GraphSchema) -> None:
+def _add_nodes(graph: nx.Graph, path: AnyPath, schema: GraphSchema) -> None:
     table = read_cells(path)
     name = next((name for name in IDS if name in map(str.lower, table)), None)
     if name is None:
@@ -160,24 +162,19 @@ def _records(
 # -- tables ----------------------------------------------------------------------------------------
 
 
-def read_cells(path: Path, content: bytes | None = None) -> Table:
-    """The cells of a file, without the space around them.
-
-    Parameters
-    ----------
-    path : Path
-    content : bytes, default=None
-        None: that of the file.
-    """
+def read_cells(path: AnyPath) -> Table:
+    """The cells of a file, without the space around them."""
     import pandas as pd  # heavy
 
-    text = io.BytesIO(read_content(path) if content is None else content)
+    text = io.BytesIO(read_content(path))
     try:
         cells = pd.read_csv(
             text, header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig"
         )
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"{path} is not in UTF-8 ({error}): save it in UTF-8") from error
     except pd.errors.EmptyDataError as error:
-        raise ValueError(f"{path} is empty") from error
+        raise ValueError(f"{path} is empty: leave it out") from error
     except pd.errors.ParserError as error:
         raise ValueError(f"{path}: {str(error).strip()}") from error
     columns, *rows = ([cell.strip() for cell in row] for row in cells.to_numpy().tolist())
@@ -191,7 +188,7 @@ def read_cells(path: Path, content: bytes | None = None) -> Table:
     return {name: [row[k] for row in rows] for k, name in enumerate(columns)}
 
 
-def _take_ids(path: Path, table: Table, name: str) -> list[str]:
+def _take_ids(path: AnyPath, table: Table, name: str) -> list[str]:
     """Remove the column of ids from a table, however it is capitalized."""
     column = next(column for column in table if column.lower() == name)
     ids = table.pop(column)
@@ -221,7 +218,9 @@ def typed_columns(table: Table, schema: GraphSchema, part: str) -> dict[str, lis
         has_numbers = name in numbers
         if not has_numbers and (name in categories or has_text):
             in_all = "all" in (getattr(schema, kind), getattr(schema, f"{part}_numbers"))
-            has_numbers = name not in categories and in_all and _are_numbers(cells, values)
+            has_numbers = (
+                name not in categories and in_all and seem_numbers([values[cell] for cell in cells])
+            )
             if not has_numbers:
                 values = {cell: _category(cell, value) for cell, value in values.items()}
         columns[name] = [values[cell] for cell in cells]
@@ -233,22 +232,12 @@ def typed_columns(table: Table, schema: GraphSchema, part: str) -> dict[str, lis
     return columns
 
 
-def _are_numbers(cells: list[str], values: dict[str, Any]) -> bool:
-    """True for a column of numbers with a few other cells, which seem to be mistakes."""
-    counts = Counter(cells)
-    numbers = [cell for cell, x in values.items() if isinstance(x, int | float)]
-    others = [cell for cell, x in values.items() if isinstance(x, str)]
-    are_codes = any(cell.isdigit() for cell in others)  # 007
-    n_numbers, n_others = (sum(counts[cell] for cell in x) for x in (numbers, others))
-    return len(numbers) >= DISTINCT and n_numbers >= FOR_EACH * n_others and not are_codes
-
-
 def _no_number(part: str, name: str, k: int, cell: str) -> ValueError:
-    return ValueError(
-        f"the table of {part}s, row {k + 2}: {shown(cell)!r} under {name!r} is not a number: "
+    cure = (
         "correct it, or leave it empty and say missing='indicate' (in the shell, --missing "
         f"indicate); if {name!r} is a category, name it in {part}_categories (--{part}-category)"
     )
+    return not_a_number(f"{part}s", k + 2, name, cell, cure)
 
 
 def _value(cell: str) -> Any:

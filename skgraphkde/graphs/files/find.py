@@ -8,14 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from skgraphkde.graphs.files.common import AnyPath, files_in_zip
 from skgraphkde.graphs.files.csv import is_node_table, node_table_of
 from skgraphkde.graphs.files.tables import Source, TableFiles, tables_in
 from skgraphkde.graphs.files.walk import FORMATS, PACKED, OnError, suffix_of
 
 __all__ = ["find_files"]
 
-# The first columns of the tables that commands write, which may lie among the graphs.
-OF_COMMANDS = (b"graph,score,", b"graph,node,contribution,")
+# The first columns of the tables that commands and pages write, which may lie among the graphs.
+OF_COMMANDS = (b"graph,score,", b"graph,node,contribution,", b"graph,verdict")
 
 
 def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> list[Any]:
@@ -27,8 +28,9 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
         Files, and folders that are searched with their subfolders, each once, also behind symbolic
         links. Hidden files and folders are skipped. A table of nodes, ``NAME.nodes.csv``, is no
         graph of its own: it is read with the edge list ``NAME.csv``. A folder or a zip may have
-        tables of many graphs instead, ``edges.csv``, ``nodes.csv`` and ``graphs.csv``. Tables that
-        the shell commands have written into a folder are left out.
+        tables of many graphs instead, ``edges.csv``, ``nodes.csv`` and ``graphs.csv``. A zip of
+        graph files is read as a folder. Tables that the shell commands have written into a folder
+        are left out.
     on_error : callable, default=None
         Called with the error of each path that cannot be used, of each subfolder that cannot be
         searched, and of each table of nodes without an edge list, which are then skipped. None:
@@ -36,7 +38,7 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
 
     Returns
     -------
-    list of Path or TableFiles
+    list of Path, zipfile.Path or TableFiles
         In the order of `paths`; the files of a folder are sorted and come before those of its
         subfolders.
 
@@ -59,7 +61,7 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     """
     files: list[Source] = []
     for path in map(Path, paths):
-        found = list(_files_in(path, on_error)) if path.is_dir() else [_tables_or_file(path)]
+        found = list(_files_in(path, on_error)) if path.is_dir() else _sources_of(path)
         wrong = _what_is_wrong(path, found)
         if wrong is None:
             files += found
@@ -71,8 +73,14 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     return [replace(x, prefix=f"{x.place}#") if isinstance(x, TableFiles) else x for x in files]
 
 
-def _tables_or_file(path: Path) -> Source:
-    return tables_in(path) or path
+def _sources_of(path: Path) -> list[Source]:
+    """The graph files or the tables in a zip, or else the file."""
+    members = files_in_zip(path)
+    if any(x.name.endswith("_graph_indicator.txt") for x in members):  # of the TU collection
+        return [path]
+    if tables := tables_in(path):
+        return [tables]
+    return [x for x in members if _is_graph(x) and suffix_of(x) != PACKED] or [path]
 
 
 def _what_is_wrong(path: Path, found: list[Source]) -> str | None:
@@ -101,17 +109,18 @@ def _files_in(folder: Path, on_error: OnError) -> Iterator[Source]:
             yield tables
         read = () if tables is None else tables.paths
         for path in (Path(here, name) for name in sorted(names)):
-            is_graph = not path.name.startswith(".") and suffix_of(path) is not None
-            if is_graph and path not in read and not _is_of_command(path):
-                yield _tables_or_file(path)
+            if path not in read and _is_graph(path):
+                yield from _sources_of(path)
 
 
-def _is_of_command(path: Path) -> bool:
-    """True for a table that a shell command has written."""
-    if path.suffix.lower() != ".csv" or not path.is_file():
+def _is_graph(path: AnyPath) -> bool:
+    """True for a file that is not hidden, has a known suffix and is no table of ours."""
+    if path.name.startswith(".") or suffix_of(path) is None:
         return False
+    if path.suffix.lower() != ".csv" or not path.is_file():
+        return True
     with path.open("rb") as file:
-        return file.read(max(map(len, OF_COMMANDS))).startswith(OF_COMMANDS)
+        return not file.read(max(map(len, OF_COMMANDS))).startswith(OF_COMMANDS)
 
 
 def _raise(error: Exception) -> None:
@@ -120,18 +129,18 @@ def _raise(error: Exception) -> None:
 
 def _without_node_tables(files: list[Source], on_error: OnError) -> list[Source]:
     """Leave out the tables of nodes, each of which must have an edge list."""
-    tables = [x for x in files if isinstance(x, Path) and is_node_table(x)]
+    paths = [x for x in files if not isinstance(x, TableFiles)]
+    tables = [x for x in paths if is_node_table(x)]
     if not tables:
         return files
-    graphs = [x for x in files if isinstance(x, TableFiles) or not is_node_table(x)]
-    paths = [x for x in graphs if isinstance(x, Path) and suffix_of(x) == ".csv"]
-    read = set(map(node_table_of, paths))
+    lists = (x for x in paths if suffix_of(x) == ".csv" and not is_node_table(x))
+    read = {str(node_table_of(x)) for x in lists}
     for table in tables:
-        if table not in read:
+        if str(table) not in read:
             (on_error or _raise)(
                 ValueError(
                     f"{table} is a table of nodes, and no edge list is given that has its name "
                     'without ".nodes": give that as well, or leave the table out'
                 )
             )
-    return graphs
+    return [x for x in files if isinstance(x, TableFiles) or not is_node_table(x)]

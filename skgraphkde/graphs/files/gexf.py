@@ -9,7 +9,6 @@ as programs write them where there are none. What only says how to draw a graph 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -17,6 +16,7 @@ import networkx as nx
 
 from skgraphkde.graphs.assembly import names_in_schema
 from skgraphkde.graphs.files.common import (
+    AnyPath,
     Graphs,
     apply_defaults,
     read_content,
@@ -42,12 +42,12 @@ CONVERTERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def read_gexf(path: Path, schema: GraphSchema) -> Graphs:
+def read_gexf(path: AnyPath, schema: GraphSchema) -> Graphs:
     """Read all graphs of a file and apply the defaults of the attributes that are read.
 
     Parameters
     ----------
-    path : Path
+    path : Path or zipfile.Path
     schema : GraphSchema
         The names of what is read.
     """

@@ -6,7 +6,6 @@ import html
 import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -14,6 +13,7 @@ import networkx as nx
 from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.assembly import names_in_schema
 from skgraphkde.graphs.files.common import (
+    AnyPath,
     Graphs,
     check_nodes_and_edges,
     read_content,
@@ -32,14 +32,14 @@ EMPTY: dict[str, Any] = {"[]": [], "()": ()}
 Items = dict[str, list[Any]]  # the values of each key, which may be repeated
 
 
-def read_gml(path: Path, schema: GraphSchema) -> Graphs:
+def read_gml(path: AnyPath, schema: GraphSchema) -> Graphs:
     """Read the graphs of a file. "label" names its nodes, unless it is named in the schema.
 
     Labels that repeat are followed by the id in parentheses.
 
     Parameters
     ----------
-    path : Path
+    path : Path or zipfile.Path
     schema : GraphSchema
         The names of what is read.
     """

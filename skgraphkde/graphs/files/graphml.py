@@ -6,7 +6,6 @@ those of the outer graph, and all edges have a direction, or none.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -14,6 +13,7 @@ import networkx as nx
 from networkx.readwrite.graphml import GraphMLReader
 
 from skgraphkde.graphs.files.common import (
+    AnyPath,
     Graphs,
     apply_defaults,
     read_content,
@@ -28,12 +28,12 @@ DIRECTIONS = ("directed", "undirected")
 BOOLEANS = ("true", "false", "1", "0")
 
 
-def read_graphml(path: Path, schema: GraphSchema) -> Graphs:
+def read_graphml(path: AnyPath, schema: GraphSchema) -> Graphs:
     """Read all graphs of a file and apply the defaults of the attributes that are read.
 
     Parameters
     ----------
-    path : Path
+    path : Path or zipfile.Path
     schema : GraphSchema
         The names of what is read.
     """

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
 from skgraphkde.graphs.files.common import (
+    AnyPath,
     Graphs,
     check_nodes_and_edges,
     numbered,
@@ -19,12 +19,12 @@ from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.schema import GraphSchema
 
 
-def read_json(path: Path, _: GraphSchema) -> Graphs:
+def read_json(path: AnyPath, _: GraphSchema) -> Graphs:
     """Read a file that holds a graph or a list of graphs.
 
     Parameters
     ----------
-    path : Path
+    path : Path or zipfile.Path
     _ : GraphSchema
         This format needs none.
     """

@@ -13,10 +13,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skgraphkde.graphs.files.common import Graphs, read_content
+from skgraphkde.graphs.files.common import AnyPath, Graphs, read_content
 from skgraphkde.graphs.formats.rdkit import molecule_graph
 
 if TYPE_CHECKING:
@@ -27,12 +26,12 @@ if TYPE_CHECKING:
 EXTENSIONS = re.compile(r"^\|[^|]*\|")
 
 
-def read_smi(path: Path, _: Any) -> Graphs:
+def read_smi(path: AnyPath, _: Any) -> Graphs:
     """The molecules of a SMILES file, whose first line may be a header.
 
     Parameters
     ----------
-    path : Path
+    path : Path or zipfile.Path
     _ : GraphSchema
         What is read, which this format does not need.
     """
@@ -79,12 +78,12 @@ def read_smiles(
     return graphs
 
 
-def read_sdf(path: Path, _: Any) -> Graphs:
+def read_sdf(path: AnyPath, _: Any) -> Graphs:
     """The molecules of an SDF file, with their names and fields.
 
     Parameters
     ----------
-    path : Path
+    path : Path or zipfile.Path
     _ : GraphSchema
         What is read, which this format does not need.
     """

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
-from skgraphkde.graphs.files.common import Graphs, open_zip, read_member, unpacked
+from skgraphkde.graphs.files.common import AnyPath, Graphs, files_in_zip, read_content
 from skgraphkde.graphs.files.csv import read_cells, typed_columns
 from skgraphkde.graphs.schema import GraphSchema
 from skgraphkde.graphs.tables import graphs_of_tables
@@ -22,39 +24,35 @@ class TableFiles:
 
     Parameters
     ----------
-    edges : Path
+    edges : Path or zipfile.Path
         CSV, gzipped or not, or Parquet.
-    nodes, graphs : Path or None
+    nodes, graphs : Path, zipfile.Path or None
         Tables of nodes and of graphs.
     graph, source, target, node : str
         Names of the columns, see :func:`~skgraphkde.read_tables`.
-    archive : Path or None
-        The zip in which the files are.
     prefix : str
         Of the names of the graphs, where those of several tables may be alike.
     """
 
-    edges: Path
-    nodes: Path | None = None
-    graphs: Path | None = None
+    edges: AnyPath
+    nodes: AnyPath | None = None
+    graphs: AnyPath | None = None
     graph: str = "graph"
     source: str = "source"
     target: str = "target"
     node: str = "node"
-    archive: Path | None = None
     prefix: str = ""
 
     @property
     def paths(self) -> list[Path]:
         """The files, or the zip."""
-        if self.archive is not None:
-            return [self.archive]
-        return [path for path in (self.edges, self.nodes, self.graphs) if path is not None]
+        paths = [path for path in (self.edges, self.nodes, self.graphs) if path is not None]
+        return list(dict.fromkeys(_on_disk(path) for path in paths))
 
     @property
     def place(self) -> Path:
         """The zip or the folder."""
-        return self.archive or self.edges.parent
+        return self.edges.parent if isinstance(self.edges, Path) else _on_disk(self.edges)
 
     def __str__(self) -> str:
         return self.prefix  # the graphs have names of their own
@@ -78,31 +76,34 @@ class TableFiles:
             raise ValueError(f"{paths}: {error}") from error
         return [(str(name), graph) for name, graph in found.items()]
 
-    def _frame(self, path: Path | None, schema: GraphSchema, part: str, ids: tuple) -> Any:
+    def _frame(self, path: AnyPath | None, schema: GraphSchema, part: str, ids: tuple) -> Any:
         """A table with cells that have types; ids are text."""
         if path is None:
             return None
         import pandas as pd  # heavy
 
-        content = self._content(path)
         if path.suffix.lower() == ".parquet":
-            return pd.read_parquet(io.BytesIO(content))
-        table = read_cells(path, content)
+            try:
+                return pd.read_parquet(io.BytesIO(read_content(path)))
+            except (OSError, ValueError) as error:  # of pyarrow, which does not know the path
+                raise ValueError(
+                    f"{path} cannot be read as Parquet ({error}): write it with "
+                    "DataFrame.to_parquet, or as CSV"
+                ) from error
+        table = read_cells(path)
         names = {name: [cell or None for cell in table.pop(name)] for name in ids if name in table}
         frame = pd.DataFrame(names | typed_columns(table, schema, part), dtype=object)
         frame.index += 2  # the rows of a spreadsheet, of which the first is the header
         return frame
 
-    def _content(self, path: Path) -> bytes:
-        if self.archive is None:
-            return unpacked(path, path.read_bytes())
-        with open_zip(self.archive) as archive:
-            member = archive.getinfo(path.as_posix())
-            return unpacked(path, read_member(archive, self.archive, member))
+
+def _on_disk(path: AnyPath) -> Path:
+    """The file, or the zip in which it is."""
+    return path if isinstance(path, Path) else Path(path.root.filename or "")
 
 
-#: Where graphs come from: a file of one or many, or tables.
-Source = Path | TableFiles
+#: Where graphs come from: a file of one or many, also in a zip, or tables.
+Source = Path | zipfile.Path | TableFiles
 
 
 def tables_in(place: Path) -> TableFiles | None:
@@ -116,26 +117,16 @@ def tables_in(place: Path) -> TableFiles | None:
     place : Path
     """
     if place.is_dir():
-        found = _named(x.name for x in place.iterdir() if x.is_file())
-        return TableFiles(**{k: place / x for k, x in found.items()}) if len(found) > 1 else None
-    if place.suffix.lower() != ".zip" or not place.is_file():
-        return None
-    try:
-        with open_zip(place) as archive:
-            members = [PurePosixPath(name) for name in archive.namelist()]
-    except ValueError:  # whoever reads it says so
-        return None
-    for folder in dict.fromkeys(x.parent for x in members):
-        found = _named(x.name for x in members if x.parent == folder)
-        if found:
-            files: dict[str, Any] = {k: Path(folder, x) for k, x in found.items()}
-            return TableFiles(**files, archive=place)
-    return None
+        found = _named(x for x in place.iterdir() if x.is_file())
+        return TableFiles(**found) if len(found) > 1 else None
+    folders = groupby(files_in_zip(place), lambda x: str(x.parent))
+    found = next(filter(None, (_named(files) for _, files in folders)), {})
+    return TableFiles(**found) if found else None
 
 
-def _named(names: Iterable[str]) -> dict[str, Any]:
+def _named(files: Iterable[AnyPath]) -> dict[str, Any]:
     """The files with tables, by what they are; none without edges."""
-    place = {name.lower(): name for name in names}
+    place = {path.name.lower(): path for path in files}
     found = {
         what: next((place[what + x] for x in SUFFIXES if what + x in place), None)
         for what in ("edges", "nodes", "graphs")

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import arc_keys, offsets, row_codes, row_keys
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import Graphs, numbered, open_zip, read_member
+from skgraphkde.graphs.files.common import Graphs, numbered, read_member, reading_zip
 from skgraphkde.graphs.schema import GraphSchema
 
 INTEGER = re.compile(rb"\s*[+-]?\d+\s*")
@@ -148,7 +148,7 @@ def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
     ValueError
         If the zip is damaged, a file is missing, or the files contradict each other.
     """
-    with open_zip(path) as archive:
+    with reading_zip(path), zipfile.ZipFile(path) as archive:
         texts = _members(archive, path, name)
     indicator = _table(texts.pop("graph_indicator"), path, f"{name}_graph_indicator.txt", 1)[:, 0]
     classes = _table(texts.pop("graph_labels"), path, f"{name}_graph_labels.txt", 1)[:, 0]
@@ -172,7 +172,7 @@ def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
 
 def _members(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, bytes]:
     """The contents of the files to read; the keys are their names without the data set's name."""
-    where = {Path(member.filename).name: member for member in archive.infolist()}
+    where = {Path(member).name: member for member in archive.namelist()}
     missing = [f"{name}_{part}.txt" for part in REQUIRED if f"{name}_{part}.txt" not in where]
     if missing:
         found = ", ".join(sorted(where)) or "nothing"
@@ -188,7 +188,7 @@ def _members(archive: zipfile.ZipFile, path: Path, name: str) -> dict[str, bytes
     for part in REQUIRED + OF_NODES + OF_EDGES:
         member = where.get(f"{name}_{part}.txt")
         if member is not None:
-            contents[part] = read_member(archive, path, member)
+            contents[part] = read_member(archive, member)
     return contents
 
 

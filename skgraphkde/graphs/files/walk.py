@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -20,7 +19,7 @@ import numpy as np
 from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import Graphs, UnreadableError, names_read, reason
+from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, names_read, reason
 from skgraphkde.graphs.files.csv import NUMBER, read_csv
 from skgraphkde.graphs.files.gexf import read_gexf
 from skgraphkde.graphs.files.gml import read_gml
@@ -46,7 +45,7 @@ __all__ = [
 ]
 
 #: Suffix -> the name of the format, its reader, and what to do if a file cannot be read.
-FORMATS: dict[str, tuple[str, Callable[[Path, GraphSchema], Graphs], str]] = {
+FORMATS: dict[str, tuple[str, Callable[[Any, GraphSchema], Graphs], str]] = {
     ".graphml": ("GraphML", read_graphml, "rewrite it with networkx.write_graphml"),
     ".gml": ("GML", read_gml, "rewrite it with networkx.write_gml"),
     ".json": (
@@ -63,7 +62,11 @@ FORMATS: dict[str, tuple[str, Callable[[Path, GraphSchema], Graphs], str]] = {
     ),
     ".smi": ("SMILES", read_smi, "write a SMILES and a name in each line"),
     ".sdf": ("SDF", read_sdf, "write it with rdkit.Chem.SDWriter"),
-    ".zip": ("a set of the TU collection", read_tu, "give NAME.zip as downloaded"),
+    ".zip": (
+        "a set of the TU collection",
+        read_tu,
+        "give NAME.zip as downloaded, or a zip of graph files",
+    ),
 }
 PACKED = ".zip"  # which is not packed once more, with gzip
 
@@ -82,7 +85,7 @@ class FileGraph(NamedTuple):
     batch: GraphBatch  # of this one graph
 
 
-def suffix_of(path: Path) -> str | None:
+def suffix_of(path: AnyPath) -> str | None:
     """The suffix that says what format a file has, without ".gz"; None if that is not known."""
     name = path.name.lower()
     suffix = os.path.splitext(name.removesuffix(".gz"))[1]
@@ -340,7 +343,7 @@ def read_file(path: Source, schema: GraphSchema) -> Graphs:
 
     Parameters
     ----------
-    path : Path or TableFiles
+    path : Path, zipfile.Path or TableFiles
         A path has a suffix in :data:`FORMATS`.
     schema : GraphSchema
         The names of what is read, which some formats need to know.

@@ -82,7 +82,8 @@ def _columns(records: Sequence[Mapping[str, Any]]) -> Columns:
         values = [record.get(name) for record in records]
         return values if any(value is not None for value in values) else None
 
-    return Columns(dict.fromkeys(chain.from_iterable(records)), get)
+    fullest = max(records, key=len, default={})  # whose names are in the order of a table
+    return Columns(dict.fromkeys(chain(fullest, chain.from_iterable(records))), get)
 
 
 def simplified(graph: nx.MultiGraph) -> nx.Graph:
