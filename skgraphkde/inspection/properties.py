@@ -16,6 +16,9 @@ from skgraphkde.inspection.tails import Tails
 from skgraphkde.views.base import View
 from skgraphkde.views.parts import CategoryCounts, ReferenceTable, means
 
+# Rare is what so small a share of the known graphs have, or one of them.
+FEW = 0.1
+
 
 class Column(NamedTuple):
     """The subject of a number."""
@@ -56,11 +59,16 @@ class Properties:
         if scores is None:
             unused = np.zeros((len(model.densities), len(references)))
             scores = model.view_scores(references, own=everybody, log_densities=unused)
-        self.views = model.views
+        self.views, self.references = model.views, references
         by_label = references.labels is not None
         with_edges = by_label or references.edge_labels is not None
         self.parts = CategoryCounts.of(references, by_label=by_label, with_edges=with_edges)
         self.vocabulary = self.parts.vocabulary
+        self._n_graphs = {}  # distinct colors and their numbers of graphs, by kind of parts
+        for kind, keys, graph in self.parts.parts(references):
+            colors, code = np.unique(keys, return_inverse=True)
+            pairs = np.unique(code * len(references) + graph)
+            self._n_graphs[kind] = colors, np.bincount(pairs // len(references))
         self.names = [str(name) for name in model.features.get_feature_names_out()]
         self.edges = model.features.block("edge")
         self.kinds = model.features.kind_of_column
@@ -85,12 +93,69 @@ class Properties:
             for x in view.properties(references[:1], everybody[:1], of_view[:1])
         ]
         self.sizes = _sizes(references)
-        self.spreads: dict[str, float] = {}  # of the rarity of parts, by their kind
         features = np.asarray(model.features.transform_batch(references).attributes)
         means = self.feature_means(references, features)
         self.is_share = np.asarray(((means >= 0) & (means <= 1)).all(axis=0))
         self.known, least = self.of(references, everybody, means, scores)
+        low, high = (np.where(np.isnan(self.known), x, self.known) for x in (np.inf, -np.inf))
+        low, high = low.min(axis=0), high.max(axis=0)
+        self.is_constant = high - low <= 1e-9 * np.maximum(abs(low), abs(high))
         self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
+
+    def fact_of_feature(self, place: int) -> str:
+        """The fact that a node feature is about, as other reasons call it, too."""
+        kind, name = self.kinds[place], self.names[place]
+        if kind == "attribute":
+            return f"node {name}"
+        if kind == "degree":
+            return "degrees" if name.startswith("degree=") else "edges"
+        if kind == "random_walk":
+            return "walks"
+        if kind == "edge":  # an edge goes out of one node and into another
+            for column in self.edges.columns:
+                if name.split(" ")[-1] == column or name.endswith(f" {column}"):
+                    return f"edge {column}"
+            return name.replace("out ", "").replace("in ", "")
+        if kind == "label":  # of two values, the share of one follows from that of the other
+            category = name.partition("=")[0]
+            n_values = sum(x.partition("=")[0] == category for x in self.names)
+            return category if n_values == 2 else name
+        return name
+
+    def n_graphs(self, kind: str, keys: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Number of references, without the graph itself, with parts of these colors.
+
+        Parameters
+        ----------
+        kind : str
+            Of parts.
+        keys : ndarray of shape (n_parts,), uint64
+        own : ndarray of shape (n_parts,), int
+            The reference that has each part; -1 for none.
+
+        Returns
+        -------
+        ndarray of shape (n_parts,), int
+        """
+        colors, counts = self._n_graphs[kind]
+        place = np.minimum(np.searchsorted(colors, keys), len(colors) - 1)
+        return np.where(colors[place] == keys, counts[place] - (own >= 0), 0)
+
+    def rare_parts(
+        self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mask of the parts that few references have, and the number of these.
+
+        Edges with a rare or new end do not count.
+        """
+        n_graphs = self.n_graphs(kind, keys, own)
+        most = max(FEW * len(self.references), 1)
+        is_rare = (n_graphs > 0) & (n_graphs <= most)
+        if kind == "edges" and self.vocabulary.by_label:
+            nodes = self.vocabulary.node_keys(graphs)
+            for ends in (graphs.source_of_arc, graphs.adjacency.indices):
+                is_rare &= self.n_graphs("categories", nodes[ends], own) > most
+        return is_rare, n_graphs
 
     def feature_means(self, graphs: GraphBatch, features: np.ndarray) -> np.ndarray:
         """Means of the node features over the nodes of each graph, shape (n_graphs, n_features).
@@ -157,20 +222,15 @@ class Properties:
         """Shares of parts that are new, then how rare the others are."""
         new, rare = [], []
         for kind, keys, graph in self.parts.parts(graphs):
-            known = self.parts.known[kind]
-            is_new, is_counted = self.new_parts(graphs, kind, keys, own[graph])
+            _, is_counted = self.new_parts(graphs, kind, keys, own[graph])
             n_parts = np.maximum(np.bincount(graph, minlength=len(graphs)), 1)
             if kind == "edges" and not graphs.directed:
                 n_parts = np.maximum(n_parts / 2, 1)
             new.append((means(is_counted, graph, len(graphs)), 0.25 / n_parts))
-            if kind not in self.parts.kinds:
-                continue
-            rarity = -known.log_shares(keys, graph, own[graph] >= 0)
-            old = np.flatnonzero(~is_new)
-            if kind not in self.spreads:  # of the references, which come first
-                self.spreads[kind] = rarity[old].std() if len(old) else 0.0
-            least = np.maximum(self.spreads[kind] / (2 * np.sqrt(n_parts)), 1e-3)
-            rare.append((means(rarity[old], graph[old], len(graphs)), least))
+            if kind in self.parts.kinds:
+                is_rare, n_graphs = self.rare_parts(graphs, kind, keys, own[graph])
+                rarity = np.where(is_rare, np.log((len(self.references) + 1) / (n_graphs + 1)), 0)
+                rare.append((means(rarity, graph, len(graphs)), 0.25 / n_parts))
         return new + rare
 
     def new_parts(

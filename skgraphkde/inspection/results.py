@@ -32,7 +32,7 @@ class Judgement(NamedTuple):
     score: float
     decision: float  # the score minus the threshold
     p_value: float | None  # None if the detector is not calibrated
-    reasons: Sequence[Reason] = ()  # the strongest first
+    reasons: Sequence[Reason] = ()  # strong and plain ones first
     surprises: np.ndarray = np.empty(0)  # of the views
     view: int = 0  # the density with the largest surprise
     references: np.ndarray = np.empty(0, dtype=int)  # positions of the nearest ones in its distance
@@ -69,7 +69,7 @@ class Judgement(NamedTuple):
 
     @property
     def nodes(self) -> list[int]:
-        """The nodes at which unusual reasons point, those of the strongest first."""
+        """The nodes at which unusual reasons point, those of the first reason first."""
         return list(dict.fromkeys(node for reason in self.unusual for node in reason.pointed))
 
     @property
@@ -293,13 +293,16 @@ def explain(
     n_reasons: int = 5,
     node_names: Sequence[Sequence[Any]] | None = None,
 ) -> pd.DataFrame:
-    """Reasons why graphs are unlike those that the detector knows, the strongest first.
+    """Reasons why graphs are unlike those that the detector knows, strong and plain ones first.
 
     Each reason is a property of the graph that few references have: a category that none has, or
     rare combinations of categories; a mean of a node feature far from those of the references; the
     size; neighborhoods that no reference has. Its strength is minus the logarithm of the
     probability that a graph like the references has any property so improbable: 0 is nothing, 3 is
     one in twenty, 10 beyond doubt. It is a description, not a part of the score.
+
+    Of reasons that are about equally strong, what was never seen comes first, then one node, edge
+    or number, then means and statistics. A fact is told once. The user guide has the rule.
 
     Parameters
     ----------
@@ -322,9 +325,9 @@ def explain(
 
         - graph : the position in `graphs`;
         - name : as in :func:`results`;
-        - rank : 1 for the strongest reason of a graph;
-        - kind : "new", "rare", "feature", "size", "extreme", "neighborhoods", "statistics", or the
-          name of your own view;
+        - rank : 1 for the first reason of a graph;
+        - kind : "new", "rare", "feature", "size", "extreme", "neighborhoods", "statistics",
+          "confirmed", or the name of your own view;
         - what : the name of the category, the feature or the size;
         - reason : in words;
         - strength : see above;

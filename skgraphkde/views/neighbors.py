@@ -118,4 +118,4 @@ class Neighbors(NeighborhoodView):
             "one, lacks, "
             f"and {len(other - own)} less (on average {np.mean(known**2):.0f} differ)"
         )
-        return Reason(self.name, text)
+        return Reason(self.name, text, about=("neighborhoods",))

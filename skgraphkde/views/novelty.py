@@ -235,7 +235,7 @@ class Novelty(NeighborhoodView):
             f"(on average {known.mean():.0%})"
         )
         first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
-        return Reason(unusual.what, text, tuple(first.tolist()))
+        return Reason(unusual.what, text, tuple(first.tolist()), about=("neighborhoods",))
 
     def complete(self, references: GraphBatch) -> None:
         """Check the tables, and set the references."""

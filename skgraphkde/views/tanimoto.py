@@ -101,4 +101,4 @@ class Tanimoto(NeighborhoodView):
             f"{score[0]:.0%} of the "
             f"neighborhoods of both (on average {1 - known.mean():.0%})"
         )
-        return Reason(self.name, text)
+        return Reason(self.name, text, about=("neighborhoods",))

@@ -205,3 +205,29 @@ def test_numbers_of_the_edges_of_one_reference():
         schema=GraphSchema(edge_numbers="flow"), views=("density", "numbers")
     ).fit(graphs)
     assert np.isfinite(detector.calibration_scores_).all()
+
+
+def test_numbers_of_a_graph_are_compared_with_graphs_of_the_same_category(tmp_path):
+    """A micro loan of 150,000 is within the range of all loans."""
+
+    def loan(seed, kind=None, amount=None):
+        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(6, 0.4, seed=seed)
+        graph.graph["kind"] = kind or ("micro", "mortgage")[seed % 2]
+        low, high = (1_000, 5_000) if graph.graph["kind"] == "micro" else (100_000, 400_000)
+        graph.graph["amount"] = amount or float(rng.uniform(low, high))
+        return graph
+
+    schema = GraphSchema(graph_categories="kind", graph_numbers="amount")
+    detector = GraphKDEDetector(schema=schema).fit([loan(seed) for seed in range(60)])
+    fresh = [loan(1000 + seed) for seed in range(40)]
+    odd = [loan(2000 + seed, "micro", 150_000.0 + seed) for seed in range(40)]
+    scores = detector.score_samples(fresh + odd)
+    assert roc_auc_score(np.repeat([1, 0], 40), scores) > 0.95
+    first = explain(detector, odd, n_reasons=1)["reason"]
+    text = r"amount 150,0\d\d with kind=micro; usually 1,\d{3} to 4,\d{3}"
+    assert first.str.fullmatch(text).all(), first.tolist()
+    detector.save(tmp_path / "model.skg")
+    np.testing.assert_array_equal(load(tmp_path / "model.skg").score_samples(fresh + odd), scores)
+    with pytest.warns(UserWarning, match="categories of graphs that fit did not see"):
+        unknown = detector.score_samples([loan(3000, "unknown", 9e6)])
+    assert unknown < scores[:40].min()  # compared with all graphs
