@@ -16,7 +16,6 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection.properties import properties_of
 from skgraphkde.inspection.wording import feature_words, part_names, usually
-from skgraphkde.views.base import Property
 from skgraphkde.views.base import Reason as Words
 from skgraphkde.views.parts import LISTED, places
 
@@ -146,19 +145,14 @@ class Profiles:
         return known if self.own[i] < 0 else np.delete(known, self.own[i])
 
     def _reason(self, i: int, j: int) -> Words:
-        column = self.columns[j]
-        if column.view is None:
+        column, view = self.columns[j], self.properties.view_of[j]
+        if view is None:
             return getattr(self, f"_{column.kind}")(i, j)
         names = None if self.node_names is None else self.node_names[i]
-        unusual = Property(
-            column.kind,
-            column.what,
-            self.values[i : i + 1, j],
-            np.zeros(1),
-            column.place,
-            own=int(self.own[i]),
+        unusual = column._replace(
+            values=self.values[i : i + 1, j], least=np.zeros(1), own=int(self.own[i])
         )
-        return column.view.reason(self.graphs[i], unusual, self._known(i, j), names)
+        return view.reason(self.graphs[i], unusual, self._known(i, j), names)
 
     def _size(self, i: int, j: int) -> Words:
         what, graphs, known = self.columns[j].what, self.graphs, self.properties.sizes
@@ -210,8 +204,8 @@ class Profiles:
     def _new(self, i: int, j: int) -> Words:
         (graph, keys, once), kind = self._parts(i, j), self.columns[j].what
         own = np.full(len(keys), self.own[i])
-        _, is_counted = self.properties.new_parts(graph, kind, keys, own)
-        index = np.flatnonzero(once & is_counted)
+        is_new = self.properties.new_parts(graph, kind, keys, own)
+        index = np.flatnonzero(once & is_new)
         texts = part_names(graph, kind, self.properties.vocabulary)
         names = [name for name, _ in Counter(texts[x] for x in index).most_common(LISTED)]
         listed = ", ".join(names)
