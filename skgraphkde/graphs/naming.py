@@ -65,7 +65,7 @@ def usual(own: float, low: float, high: float, *, percent: bool = False) -> tupl
     Parameters
     ----------
     own, low, high : float
-        More digits than three are written where they tell the number from the range.
+        More digits than three are written where they tell the number from the range. NaN is "none".
     percent : bool, default=False
         Whether to write percentages.
 
@@ -80,6 +80,8 @@ def usual(own: float, low: float, high: float, *, percent: bool = False) -> tupl
     >>> usual(1000.4, 1000.2, 1000.3)
     ('1000.4', '1000.2 to 1000.3')
     """
+    if np.isnan(low):
+        return number(own), "none"
     numbers = np.array([own, low, high])
     numbers[np.abs(numbers) < ROUNDING * np.abs(numbers).max()] = 0
     for digits in range(3, 7):

@@ -15,9 +15,9 @@ from skgraphkde.computing.warn import warn
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import listed
-from skgraphkde.graphs.schema import PARTS
 from skgraphkde.inspection.reasons import Profiles, Reason
 from skgraphkde.inspection.views import surprises_of
 from skgraphkde.inspection.wording import checked_names
@@ -197,7 +197,12 @@ def _warn_of_training_graphs(batch: GraphBatch, known: GraphBatch) -> None:
         rows = np.flatnonzero(own >= 0)
     elif not 1 < len(batch) == len(known):
         return
-    same = rows[_are_same(batch[rows], known[own[rows]])] if len(rows) else rows
+    for sizes in ("n_nodes_per_graph", "n_arcs_per_graph"):  # which is quick
+        rows = rows[getattr(batch, sizes)[rows] == getattr(known, sizes)[own[rows]]]
+    if not len(rows):
+        return
+    classes = isomorphism_classes(GraphBatch.concatenate([batch[rows], known[own[rows]]]))
+    same = rows[classes[: len(rows)] == classes[len(rows) :]]
     if len(same) and (has_names or len(same) == len(known)):
         which = [names[i] for i in same] if has_names else ["the graphs"]
         warn(
@@ -205,31 +210,6 @@ def _warn_of_training_graphs(batch: GraphBatch, known: GraphBatch) -> None:
             "graphs: to judge these by the others, call results, explain or report without graphs "
             "(in the shell, use `skgraphkde find`)"
         )
-
-
-def _are_same(graphs: GraphBatch, others: GraphBatch) -> np.ndarray:
-    """For each graph, True if the other one has the same edges and data at the same positions."""
-    sizes, of_others = (
-        np.column_stack([x.n_nodes_per_graph, x.n_arcs_per_graph]) for x in (graphs, others)
-    )
-    same = (sizes == of_others).all(axis=1)
-    rows = np.flatnonzero(same)
-    if len(rows):
-        A, B = graphs[rows], others[rows]
-        degrees = np.diff(A.adjacency.indptr) != np.diff(B.adjacency.indptr)
-        same[rows[A.graph_of_node[degrees]]] = False
-        same[rows[A.graph_of_arc[A.adjacency.indices != B.adjacency.indices]]] = False
-        for part in PARTS:
-            own, other = A.data(part), B.data(part)
-            differs = np.zeros(len(A.owner(part)), dtype=bool)
-            if own.labels is not None and other.labels is not None:
-                place = {name: i for i, name in enumerate(other.names)}
-                codes = np.array([place.get(name, -1) for name in own.names])
-                differs |= codes[own.labels] != other.labels
-            if own.numbers is not None and other.numbers is not None:
-                differs |= ~np.isclose(own.numbers, other.numbers, equal_nan=True).all(axis=1)
-            same[rows[A.owner(part)[differs]]] = False
-    return same
 
 
 def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.ndarray | None]:

@@ -247,23 +247,16 @@ class Numbers(View):
         row = int(known_points.distances(rows.values, rows.kinds).argmax())
         low, high = known_points.ranges(rows.kinds[row])
         lacks, values = known_points.parts["lacks"], rows.values[row]
-        is_odd = np.where(np.isnan(values), ~lacks, ~((low <= values) & (values <= high)))
+        is_missing = np.isnan(values)
+        is_odd = np.where(is_missing, ~lacks, ~((low <= values) & (values <= high)))
         told = np.flatnonzero(is_odd if is_odd.any() else ~is_odd).tolist()
-        said, ranges = [], []
-        for j in told:
+        names, said, ranges = [rows.names[j] for j in told], [], []
+        for j, name in zip(told, names, strict=True):
             own, known_range = usual(values[j], low[j], high[j])
-            if np.isnan(values[j]):
-                own, known_range = "missing", "in known graphs never"
-            elif np.isnan(low[j]):
-                known_range = "in known graphs always missing"
-            else:
-                known_range = f"usually {known_range}"
-            said.append(f"{rows.names[j]} {own}")
-            ranges.append(known_range)
-        names = [rows.names[j] for j in told]
-        place = int(rows.elements[row])
+            said.append(f"{name} {'missing' if is_missing[j] else own}")
+            ranges.append("in known graphs never" if is_missing[j] else f"usually {known_range}")
+        place, part = int(rows.elements[row]), rows.what.split()[0].removesuffix("s")
         where = self._where(graph, rows, place, node_names)
-        part = rows.what.split()[0].removesuffix("s")
         about = tuple(f"{part} {name}" for name in names)
         if not is_odd.any():
             why = "known one by one, but not together"
@@ -273,13 +266,10 @@ class Numbers(View):
         elif len(said) == 1:
             text = f"{said[0]} {where}; {ranges[0]}"
         else:
-            pairs = zip(said, ranges, strict=True)
-            text = f"{', '.join(f'{own} ({known_range})' for own, known_range in pairs)} {where}"
-        found: tuple[tuple, tuple] = ((), ())
-        if part != "graph":
-            kind = "categories" if part == "node" else "edges"
-            found = places(graph, kind, np.array([place]))
-        return Reason(", ".join(names), text, *found, about)
+            both = (f"{own} ({known_range})" for own, known_range in zip(said, ranges, strict=True))
+            text = f"{', '.join(both)} {where}"
+        kind = {"edge": "edges", "node": "categories"}.get(part, "graph ")
+        return Reason(", ".join(names), text, *places(graph, kind, np.array([place])), about)
 
     def _where(
         self, graph: GraphBatch, rows: _Rows, place: int, node_names: Sequence[Any] | None

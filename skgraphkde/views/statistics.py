@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from numbers import Integral
 from typing import Any, NamedTuple, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -282,7 +283,7 @@ class Statistics(View):
         return left_out, [self._metric_of(table) for table in parts]
 
     def _statistics(self, graphs: GraphBatch) -> list[Statistic]:
-        return [*_structure(graphs), *self._shares(graphs), *self._numbers(graphs)]
+        return [*structure(graphs), *self._shares(graphs), *self._numbers(graphs)]
 
     def _shares(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Shares of the categories of nodes and edges."""
@@ -343,7 +344,7 @@ class Statistics(View):
             Property(
                 REASONS[x.name][0], x.name, x.values, np.full(len(graphs), step / 2), both=True
             )
-            for x, step in zip(_structure(graphs), self.steps_, strict=False)
+            for x, step in zip(structure(graphs), self.steps_, strict=False)
             if x.name in REASONS
         ]
 
@@ -370,8 +371,19 @@ class Statistics(View):
         state.check(are_tuples, "categories_ is not tuples by name")
 
 
+# Those of graphs, which views and reasons share.
+_STRUCTURE: WeakKeyDictionary[GraphBatch, list[Statistic]] = WeakKeyDictionary()
+
+
+def structure(graphs: GraphBatch) -> list[Statistic]:
+    """Statistics of the structure, computed once."""
+    if graphs not in _STRUCTURE:
+        _STRUCTURE[graphs] = list(_structure(graphs))
+    return _STRUCTURE[graphs]
+
+
 def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
-    """Statistics of the structure."""
+    """Generate the statistics of the structure."""
     U, graph, n = graphs.underlying, graphs.graph_of_node, len(graphs)
     n_nodes = graphs.n_nodes_per_graph.astype(float)
     degrees = graphs.degrees.astype(float)
