@@ -375,12 +375,14 @@ class CategoryCounts:
         return counts
 
 
-def counts_edges(references: GraphBatch, *, by_label: bool) -> bool:
-    """True if ``edges="auto"`` counts edges as parts.
+def counts_edges(edges: str | bool, references: GraphBatch, *, by_label: bool) -> bool:
+    """True if edges are parts: as the parameter `edges` says, or "auto" decides.
 
     Neighborhoods cover the edges of labeled graphs without directions and data, unless all
     neighborhoods are new because each node has its own name.
     """
+    if edges != "auto":
+        return bool(edges)
     return references.edge_labels is not None or (
         by_label and (references.directed or _has_fixed_nodes(references))
     )
