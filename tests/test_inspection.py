@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, Readout, read_graphs
 from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.inspection import mean_distances, nearest_references, node_contributions
-from skgraphkde.inspection.wording import feature_words, usual
+from skgraphkde.inspection.wording import feature_words, usually
 from tests.conftest import permuted, random_graphs
 
 SETTINGS = {
@@ -115,7 +115,7 @@ def test_planted_nodes_come_first(capsys):
 
 def test_what_cannot_be_explained(graphs):
     for distance in (Readout("sum"), "sum"):
-        detector = GraphKDEDetector(views=(Density(distance), "novelty")).fit(graphs[:8])
+        detector = GraphKDEDetector(views=("novelty", Density(distance))).fit(graphs[:8])
         message = (
             f"the distance of Density(distance={distance!r}) is not a sum over nodes: use 'mmd', or"
         )
@@ -133,10 +133,21 @@ def test_what_cannot_be_explained(graphs):
 
 def test_usual_values_in_words():
     known = np.linspace(3.9, 4.1, 201)
-    assert usual(3.7, known) == "3.7; usually 3.91 to 4.09"
-    assert usual(4.0, np.full(9, 4.0)) == "4; usually 4"
-    assert usual(1.5851, np.full(9, 1.5853)) == "1.5851; usually 1.5853"
-    assert usual(0.5, np.full(9, 0.25), ".0%") == "50%; usually 25%"
+    assert usually(3.7, known) == ("3.7", "3.91 to 4.09")
+    assert usually(4.0, np.full(9, 4.0)) == ("4", "4")
+    assert usually(1.5851, np.full(9, 1.5853)) == ("1.5851", "1.5853")
+    assert usually(0.5, np.full(9, 0.25), percent=True) == ("50%", "25%")
+    assert usually(1.2, np.repeat([-3.47e-18, 3.47e-18], 10)) == ("1.2", "0")  # rounding
+    assert usually(1e-9, np.full(9, 2e-9)) == ("1e-09", "2e-09")
+    known = np.full(5, 0.25)
+    said = feature_words("random_walk", "directed_return_3", 0.5, known, "")
+    assert said == "walks of 3 steps along the directions come back more often: 0.5; usually 0.25"
+    none, all_nodes = (
+        feature_words("degree", "degree=2-3", x, known, "degree=2-3") for x in (0, 1)
+    )
+    assert none == "no node has degree 2 or more; usually 25%"
+    assert all_nodes == "100% of the nodes have degree 2 or more; usually 25%"
+    assert feature_words("degree", "degree=1", 0.5, known, "degree=2-3").startswith("50% of the")
     assert feature_words("edge", "log(1+edges)", np.log(3), np.full(5, np.log(2)), "") == (
         "2 edges of a node (geometric mean); usually 1"
     )

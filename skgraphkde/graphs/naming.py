@@ -11,12 +11,16 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from skgraphkde.graphs.batch import GraphBatch
 
 # Characters of a name among others.
 LONGEST = 100
 ESCAPE = re.compile(r"\\(?:[\\tnr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
+# A number this many times smaller than another beside it is 0 but for rounding.
+ROUNDING = 1e-12
 
 
 def printable(text: str) -> str:
@@ -53,15 +57,47 @@ def shown(name: Any, most: int = LONGEST) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
-def number(x: float, digits: int = 4) -> str:
+def number(x: float, digits: int = 3) -> str:
     """A number with so many digits, and without an exponent up to ten millions.
 
     Examples
     --------
     >>> number(0.123456), number(95000.0), number(1e9)
-    ('0.1235', '95000', '1e+09')
+    ('0.123', '95,000', '1e+09')
     """
-    return f"{x:.0f}" if 10**digits <= abs(x) < 1e7 else f"{x:.{digits}g}"
+    return f"{x:,.0f}" if 10**digits <= abs(x) < 1e7 else f"{x:.{digits}g}"
+
+
+def usual(own: float, low: float, high: float, *, percent: bool = False) -> tuple[str, str]:
+    """A number and the usual range of such numbers, in words.
+
+    Parameters
+    ----------
+    own, low, high : float
+        More digits than three are written where they tell the number from the range. NaN is "none".
+    percent : bool, default=False
+        Whether to write percentages.
+
+    Returns
+    -------
+    own, range : str
+
+    Examples
+    --------
+    >>> usual(3.7, 3.9, 4.1), usual(2, 1, 1), usual(0.5, 0.2, 0.25, percent=True)
+    (('3.7', '3.9 to 4.1'), ('2', '1'), ('50%', '20% to 25%'))
+    >>> usual(1000.4, 1000.2, 1000.3)
+    ('1000.4', '1000.2 to 1000.3')
+    """
+    if np.isnan(low):
+        return number(own), "none"
+    numbers = np.array([own, low, high])
+    numbers[np.abs(numbers) < ROUNDING * np.abs(numbers).max()] = 0
+    for digits in range(3, 7):
+        texts = [f"{x:.{digits - 3}%}" if percent else number(x, digits) for x in numbers]
+        if low <= own <= high or texts[0] not in texts[1:]:
+            break
+    return texts[0], texts[1] if texts[1] == texts[2] else f"{texts[1]} to {texts[2]}"
 
 
 def legible(value: Any) -> str:
@@ -95,6 +131,11 @@ def category_words(names: Sequence[str], value: Any) -> str:
     head = f"{names[0]}={found.pop(names[0])}" if "label" not in found else found.pop("label")
     others = [name if x == "True" else f"{name}={x}" for name, x in found.items() if x != "False"]
     return f"{head} ({', '.join(others)})" if others else head
+
+
+def category_text(name: str, value: Any) -> str:
+    """One category and its name, such as "kind=pump"."""
+    return f"{name}={legible(value)}"
 
 
 def listed(names: Sequence[Any], most: int = 5) -> str:

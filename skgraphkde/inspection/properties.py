@@ -5,7 +5,7 @@ Sizes, means of node features, shares of new parts, rarity, and the properties o
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,25 +13,11 @@ import numpy as np
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.inspection.tails import Tails
-from skgraphkde.views.base import View
-from skgraphkde.views.parts import CategoryCounts, ReferenceTable, means
+from skgraphkde.views.base import Property, View
+from skgraphkde.views.parts import CategoryCounts, means
 
-
-class Column(NamedTuple):
-    """The subject of a number."""
-
-    kind: str  # as in the table of `explain`
-    what: str  # the feature, the size, or the kind of parts
-    place: int = 0  # among the features, or the numbers of nodes or edges
-    both: bool = False  # small numbers are unusual, too
-    view: View | None = None  # the view that has the property
-
-
-class Numbers(NamedTuple):
-    """The properties of graphs."""
-
-    values: np.ndarray  # (n_graphs, n_columns); NaN where a graph has none
-    least: np.ndarray  # smallest difference that counts, same shape
+# Rare is what so small a share of the known graphs have, or one of them.
+FEW = 0.1
 
 
 class Properties:
@@ -43,20 +29,23 @@ class Properties:
 
     Attributes
     ----------
-    columns : list of Column
-    known : ndarray of shape (n_references, n_columns)
+    columns : list of Property
         The properties of the references, each compared with the others.
+    view_of : list
+        The view of each property; None if it is of the data.
+    known : ndarray of shape (n_references, n_columns)
+        The values of all properties.
     tails : Tails
         The distributions of these.
     """
 
     def __init__(self, model: GraphModel) -> None:
-        references = model.references
-        everybody, scores = np.arange(len(references)), model.reference_scores
+        self.references, self.views = model.references, model.views
+        references, everybody = model.references, np.arange(len(model.references))
+        scores = model.reference_scores
         if scores is None:
             unused = np.zeros((len(model.densities), len(references)))
             scores = model.view_scores(references, own=everybody, log_densities=unused)
-        self.views = model.views
         by_label = references.labels is not None
         with_edges = by_label or references.edge_labels is not None
         self.parts = CategoryCounts.of(references, by_label=by_label, with_edges=with_edges)
@@ -65,32 +54,56 @@ class Properties:
         self.edges = model.features.block("edge")
         self.kinds = model.features.kind_of_column
         labels = model.features.block("label")
-        projected = labels is not None and labels.weights is not None
-        # Which say nothing in words; the categories are reasons themselves.
-        unsaid = set(labels.names) if projected else set()
-        self.is_weighted = references.schema.edge_weight is not None
-        sizes = ("nodes", "edges", *("weights",) * self.is_weighted)
-        self.columns = [Column("size", what, both=True) for what in sizes]
-        said = [
-            (j, name)
-            for j, name in enumerate(self.names)
-            if self.kinds[j] != "label" or name not in unsaid
-        ]
-        self.columns += [Column("feature", name, j, both=True) for j, name in said]
-        self.columns += [Column("new", kind) for kind in self.parts.known]
-        self.columns += [Column("rare", kind) for kind in self.parts.kinds]
-        self.columns += [
-            Column(x.kind, x.what, x.place, x.both, view)
-            for view, of_view in zip(self.views, scores, strict=True)
-            for x in view.properties(references[:1], everybody[:1], of_view[:1])
-        ]
+        # A projection says nothing in words; the categories are reasons themselves.
+        is_projected = labels is not None and labels.weights is not None
+        self.said = [j for j, kind in enumerate(self.kinds) if kind != "label" or not is_projected]
         self.sizes = _sizes(references)
-        self.spreads: dict[str, float] = {}  # of the rarity of parts, by their kind
         features = np.asarray(model.features.transform_batch(references).attributes)
         means = self.feature_means(references, features)
         self.is_share = np.asarray(((means >= 0) & (means <= 1)).all(axis=0))
-        self.known, least = self.of(references, everybody, means, scores)
+        found = list(self._of(references, everybody, means, scores))
+        self.view_of, self.columns = [view for view, _ in found], [x for _, x in found]
+        self.known, least = _stacked(self.columns, len(references))
+        low = np.where(np.isnan(self.known), np.inf, self.known).min(axis=0)
+        high = np.where(np.isnan(self.known), -np.inf, self.known).max(axis=0)
+        self.is_constant = high - low <= 1e-9 * np.maximum(abs(low), abs(high))
         self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
+
+    def fact_of_feature(self, place: int) -> str:
+        """The fact that a node feature is about, as other reasons call it, too."""
+        kind, name = self.kinds[place], self.names[place]
+        if kind == "attribute":
+            return f"node {name}"
+        if kind == "degree":
+            return "degrees" if name.startswith("degree=") else "edges"
+        if kind == "random_walk":
+            return "walks"
+        if kind == "edge":  # an edge goes out of one node and into another
+            for column in self.edges.columns:
+                if name.split(" ")[-1] == column or name.endswith(f" {column}"):
+                    return f"edge {column}"
+            return name.replace("out ", "").replace("in ", "")
+        if kind == "label":  # of two values, the share of one follows from that of the other
+            category = name.partition("=")[0]
+            n_values = sum(x.partition("=")[0] == category for x in self.names)
+            return category if n_values == 2 else name
+        return name
+
+    def rare_parts(
+        self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mask of the parts that few references have, and the number of these.
+
+        Edges with a rare or new end do not count.
+        """
+        n_graphs = self.parts.known[kind].n_graphs_of(keys, own)
+        most = max(FEW * len(self.references), 1)
+        is_rare = (n_graphs > 0) & (n_graphs <= most)
+        if kind == "edges" and self.vocabulary.by_label:
+            nodes, known = self.vocabulary.node_keys(graphs), self.parts.known["categories"]
+            for ends in (graphs.source_of_arc, graphs.adjacency.indices):
+                is_rare &= known.n_graphs_of(nodes[ends], own) > most
+        return is_rare, n_graphs
 
     def feature_means(self, graphs: GraphBatch, features: np.ndarray) -> np.ndarray:
         """Means of the node features over the nodes of each graph, shape (n_graphs, n_features).
@@ -112,7 +125,7 @@ class Properties:
 
     def of(
         self, graphs: GraphBatch, own: np.ndarray, feature_means: np.ndarray, scores: np.ndarray
-    ) -> Numbers:
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The properties of graphs.
 
         Parameters
@@ -124,83 +137,74 @@ class Properties:
             The result of :meth:`feature_means`.
         scores : ndarray of shape (n_views, n_graphs)
             Those of the views.
+
+        Returns
+        -------
+        values, least : ndarray of shape (n_graphs, n_columns)
+            NaN where a graph has none; the smallest difference that counts.
         """
-        sizes, n_nodes = _sizes(graphs), graphs.n_nodes_per_graph
-        ratio = np.log(sizes[:, 1] / sizes[:, 0])
+        found = [x for _, x in self._of(graphs, own, feature_means, scores)]
+        return _stacked(found, len(graphs))
+
+    def _of(
+        self, graphs: GraphBatch, own: np.ndarray, feature_means: np.ndarray, scores: np.ndarray
+    ) -> Iterator[tuple[View | None, Property]]:
+        """Generate properties, each with its view, always in the same order."""
+        n_nodes, n_edges = _sizes(graphs).T
         # Half a node more does not count, even where all graphs have the same size.
-        pairs: list[tuple[Any, Any]] = [
-            (np.log(sizes[:, 0]), 0.5 / self.sizes[:, 0].mean()),
-            (ratio, 0.5 / self.sizes[:, 1].mean()),
-        ]
-        if self.is_weighted:
-            pairs.append((np.log(self.mean_weights(graphs)), 1e-3))
-        for column in self.columns:
-            if column.kind == "feature":
-                one_node = 0.5 / n_nodes if self.is_share[column.place] else 0.0
-                pairs.append((feature_means[:, column.place], one_node))
-        pairs += self._of_parts(graphs, own)
+        one_node, one_edge = 0.5 / self.sizes.mean(axis=0)
+        yield None, Property("size", "nodes", np.log(n_nodes), one_node, both=True)
+        yield None, Property("size", "edges", np.log(n_edges / n_nodes), one_edge, both=True)
+        if graphs.schema.edge_weight is not None:
+            weights = np.log(self.mean_weights(graphs))
+            yield None, Property("size", "weights", weights, np.array(1e-3), both=True)
+        for j in self.said:
+            least = 0.5 / n_nodes * self.is_share[j]
+            values = feature_means[:, j]
+            yield None, Property("feature", self.names[j], values, least, j, both=True)
+        rare = []
+        for kind, keys, graph in self.parts.parts(graphs):
+            n_parts = np.maximum(np.bincount(graph, minlength=len(graphs)), 1)
+            if kind == "edges" and not graphs.directed:
+                n_parts = np.maximum(n_parts / 2, 1)
+            is_counted = self.new_parts(graphs, kind, keys, own[graph])
+            shares = means(is_counted, graph, len(graphs))
+            yield None, Property("new", kind, shares, 0.25 / n_parts)
+            if kind in self.parts.kinds:
+                is_rare, n_graphs = self.rare_parts(graphs, kind, keys, own[graph])
+                rarity = np.where(is_rare, np.log((len(self.references) + 1) / (n_graphs + 1)), 0)
+                rarity = means(rarity, graph, len(graphs))
+                rare.append(Property("rare", kind, rarity, 0.25 / n_parts))
+        for x in rare:
+            yield None, x
         for view, of_view in zip(self.views, scores, strict=True):
-            pairs += [(x.values, x.least) for x in view.properties(graphs, own, of_view)]
-        n = len(graphs)
-        stacked = (
-            np.column_stack([np.broadcast_to(x, n) for x in of_columns])
-            for of_columns in zip(*pairs, strict=True)
-        )
-        return Numbers(*stacked)
+            for x in view.properties(graphs, own, of_view):
+                yield view, x
 
     def mean_weights(self, graphs: GraphBatch) -> np.ndarray:
         """The mean weight of the edges of each graph; NaN of one without any."""
         total = means(graphs.adjacency.data, graphs.graph_of_arc, len(graphs))
         return np.where(total > 0, total, np.nan)
 
-    def _of_parts(self, graphs: GraphBatch, own: np.ndarray) -> list[tuple[Any, Any]]:
-        """Shares of parts that are new, then how rare the others are."""
-        new, rare = [], []
-        for kind, keys, graph in self.parts.parts(graphs):
-            known = self.parts.known[kind]
-            is_new, is_counted = self.new_parts(graphs, kind, keys, own[graph])
-            n_parts = np.maximum(np.bincount(graph, minlength=len(graphs)), 1)
-            if kind == "edges" and not graphs.directed:
-                n_parts = np.maximum(n_parts / 2, 1)
-            new.append((means(is_counted, graph, len(graphs)), 0.25 / n_parts))
-            if kind not in self.parts.kinds:
-                continue
-            rarity = -known.log_shares(keys, graph, own[graph] >= 0)
-            old = np.flatnonzero(~is_new)
-            if kind not in self.spreads:  # of the references, which come first
-                self.spreads[kind] = rarity[old].std() if len(old) else 0.0
-            least = np.maximum(self.spreads[kind] / (2 * np.sqrt(n_parts)), 1e-3)
-            rare.append((means(rarity[old], graph[old], len(graphs)), least))
-        return new + rare
-
     def new_parts(
         self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Masks of the parts that no reference has, and of those among them that count.
+    ) -> np.ndarray:
+        """Mask of the parts that no reference has, and that are not so because of others.
 
         Edges with a new end do not count, nor combinations of categories with a new category, nor
         nodes with such a combination that lack a number.
         """
-        is_new = self.parts.known[kind].is_new(keys, own)
+        known, is_new = self.parts.known, self.parts.known[kind].is_new(keys, own)
         if kind == "gaps" and self.vocabulary.by_label:
-            known = self.parts.known["categories"]
-            return is_new, is_new & ~known.is_new(self.vocabulary.node_keys(graphs), own)
+            is_new &= ~known["categories"].is_new(self.vocabulary.node_keys(graphs), own)
         if kind == "categories":
-            is_counted = is_new.copy()
             for i, name in enumerate(self.parts.by_category):
-                is_counted &= ~self.parts.known[name].is_new(
-                    self.vocabulary.value_keys(graphs, i), own
-                )
-            return is_new, is_counted
-        if kind != "edges" or not self.vocabulary.by_label:
-            return is_new, is_new
-        of_nodes: ReferenceTable = self.parts.known["categories"]
-        owners = np.zeros(graphs.n_nodes, dtype=int)
-        owners[graphs.source_of_arc] = own
-        new_node = of_nodes.is_new(self.vocabulary.node_keys(graphs), owners)
-        return is_new, is_new & ~new_node[graphs.source_of_arc] & ~new_node[
-            graphs.adjacency.indices
-        ]
+                is_new &= ~known[name].is_new(self.vocabulary.value_keys(graphs, i), own)
+        if kind == "edges" and self.vocabulary.by_label:
+            nodes = self.vocabulary.node_keys(graphs)
+            for ends in (graphs.source_of_arc, graphs.adjacency.indices):
+                is_new &= ~known["categories"].is_new(nodes[ends], own)
+        return is_new
 
 
 # Those of each fitted model, as long as it lives.
@@ -216,3 +220,9 @@ def properties_of(model: GraphModel) -> Properties:
 
 def _sizes(graphs: GraphBatch) -> np.ndarray:
     return np.column_stack([graphs.n_nodes_per_graph, np.maximum(graphs.n_edges_per_graph, 0.5)])
+
+
+def _stacked(properties: list[Property], n_graphs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Values, and the smallest differences that count, shape (n_graphs, n_columns) each."""
+    values = np.column_stack([x.values for x in properties])
+    return values, np.column_stack([np.broadcast_to(x.least, n_graphs) for x in properties])

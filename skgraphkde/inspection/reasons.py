@@ -5,7 +5,7 @@ Each reason is said in words, with the nodes and edges that it concerns.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,8 +15,8 @@ from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection.properties import properties_of
-from skgraphkde.inspection.wording import commonness, feature_words, part_names
-from skgraphkde.views.base import Property
+from skgraphkde.inspection.wording import feature_words, part_names, usually
+from skgraphkde.views.base import Reason as Words
 from skgraphkde.views.parts import LISTED, places
 
 # Characters of a reason.
@@ -50,12 +50,19 @@ class Reason(NamedTuple):
         return self.nodes if self.kind in POINTED else ()
 
 
-# Kinds of reasons, those that say more first.
-TOLD_FIRST = ("new", "extreme", "size", "statistics", "feature", "rare")
-
-
-def _rank(kind: str) -> int:
-    return TOLD_FIRST.index(kind) if kind in TOLD_FIRST else len(TOLD_FIRST)
+# How often a strength counts when reasons are put in order: what was never seen comes before one
+# node, edge or number, and this before means and statistics, unless it is much weaker.
+NEVER_SEEN, CONCRETE, DERIVED, FOLLOWS = 4.0, 2.0, 1.0, 0.5
+WEIGHTS = {
+    "new": NEVER_SEEN,
+    "extreme": CONCRETE,
+    "rare": CONCRETE,
+    "size": CONCRETE,
+    "confirmed": CONCRETE,
+    "neighborhoods": FOLLOWS,  # from any other reason
+}
+# A number that is the same in all known graphs counts as often again: no other was ever seen.
+CONSTANT = 2.0
 
 
 class Profiles:
@@ -98,8 +105,9 @@ class Profiles:
             self.values, self.raw = self.properties.known[self.own], tails.own[self.own]
             strengths = tails.strengths_of_known(self.own)
         self.strengths = np.minimum(strengths, STRONGEST)
-        # Of reasons that are equally strong, what says more comes first.
-        self.ranks = np.array([_rank(column.kind) for column in self.columns])
+        weights = np.array([WEIGHTS.get(column.kind, DERIVED) for column in self.columns])
+        constant = np.where(self.properties.is_constant, CONSTANT, 1.0)
+        self.plain, self.weights = weights, np.minimum(weights * constant, NEVER_SEEN)
         self.units = model.features.units()
         edges = self.properties.edges
         self.of_edges = () if edges is None else self.properties.edge_means(graphs[:1])
@@ -107,49 +115,63 @@ class Profiles:
         self.last_degree = "" if last is None else last.names[-2]
 
     def reasons(self, i: int, most: int) -> list[Reason]:
-        """The strongest reasons for one graph."""
-        of_columns = [x.kind == "neighborhoods" for x in self.columns]
+        """The strongest reasons for one graph, the plainer of about equal ones first.
+
+        A strength counts as often as `WEIGHTS` says. A reason is left out if those before it state
+        the same facts.
+        """
         strengths = self.strengths[i].round(9)
-        order = np.lexsort([-self.raw[i], np.where(strengths > 0, self.ranks, 0), -strengths])
-        if any(self.strengths[i, j] > 3 and not of_columns[j] for j in order):
-            # It follows from any other reason, and says less.
-            order = np.array(sorted(order, key=lambda j: of_columns[j]))
-        strong = [j for j in order.tolist() if self.strengths[i, j] > 0] or order[:1].tolist()
-        return [self._reason(i, j) for j in strong[:most]]
+        weighted, is_unusual = strengths * self.weights, strengths >= WEAKEST
+        order = np.lexsort([-self.raw[i], -self.plain, -weighted, ~is_unusual])
+        found: list[Reason] = []
+        told: set[str] = set()
+        for j in order[strengths[order] > 0] if strengths.any() else order[:1]:
+            reason = self._reason(i, j)
+            about = set(reason.about or (reason.what,))
+            if about <= told:
+                continue
+            told |= about
+            what = reason.what.encode(errors="backslashreplace").decode()  # Arrow: no half ones
+            text, strength = shown(reason.text, LONGEST_REASON), float(self.strengths[i, j])
+            kind = self.columns[j].kind
+            found.append(Reason(kind, what, text, strength, reason.nodes, reason.edges))
+            if len(found) == most:
+                break
+        return found
 
     def _known(self, i: int, j: int) -> np.ndarray:
         """A property of the references, without that of the graph itself."""
         known = self.properties.known[:, j]
         return known if self.own[i] < 0 else np.delete(known, self.own[i])
 
-    def _reason(self, i: int, j: int) -> Reason:
-        column, strength = self.columns[j], float(self.strengths[i, j])
-        if column.view is None:
-            what, text, *found = getattr(self, f"_{column.kind}")(i, j)
-        else:
-            what, text, *found = self._of_view(i, j)
-        what = what.encode(errors="backslashreplace").decode()  # Arrow holds no half characters
-        return Reason(column.kind, what, shown(text, LONGEST_REASON), strength, *found)
+    def _reason(self, i: int, j: int) -> Words:
+        column, view = self.columns[j], self.properties.view_of[j]
+        if view is None:
+            return getattr(self, f"_{column.kind}")(i, j)
+        names = None if self.node_names is None else self.node_names[i]
+        unusual = column._replace(
+            values=self.values[i : i + 1, j], least=np.zeros(1), own=int(self.own[i])
+        )
+        return view.reason(self.graphs[i], unusual, self._known(i, j), names)
 
-    def _size(self, i: int, j: int) -> tuple:
-        sizes, known = self.graphs, self.properties.sizes
+    def _size(self, i: int, j: int) -> Words:
+        what, graphs, known = self.columns[j].what, self.graphs, self.properties.sizes
         if self.own[i] >= 0:
             known = np.delete(known, self.own[i], axis=0)
-        what, own = self.columns[j].what, int(sizes.n_nodes_per_graph[i])
-        n_edges = int(sizes.n_edges_per_graph[i])
         if what == "weights":
-            own_mean = float(self.properties.mean_weights(self.graphs[i])[0])
-            text = f"edges weigh {own_mean:.3g} on average: "
-            means = self._known(i, j)
-            return what, text + commonness(own_mean, np.exp(means[np.isfinite(means)]))
+            means = np.exp(self._known(i, j))
+            own, known_range = usually(np.exp(self.values[i, j]), means[np.isfinite(means)])
+            return Words(what, f"edges weigh {own} on average; usually {known_range}")
+        n_nodes, n_edges = int(graphs.n_nodes_per_graph[i]), int(graphs.n_edges_per_graph[i])
         if what == "nodes":
-            return what, f"{own} node{'s' * (own != 1)}: {commonness(own, known[:, 0])}"
+            _, known_range = usually(n_nodes, known[:, 0])
+            return Words(what, f"{n_nodes} node{'s' * (n_nodes != 1)}; usually {known_range}")
         # Beyond what follows from the number of nodes.
-        of_node, of_known = max(n_edges, 0.5) / own, known[:, 1] / known[:, 0]
-        common = commonness(of_node, of_known)
-        return what, f"{n_edges / own:.3g} edges for each node ({n_edges} in all): {common}"
+        own, known_range = usually(n_edges / n_nodes, known[:, 1] / known[:, 0])
+        text = f"{own} edges for each node ({n_edges} in all); usually {known_range}"
+        return Words(what, text)
 
-    def _feature(self, i: int, j: int) -> tuple:
+    def _feature(self, i: int, j: int) -> Words:
         place, name = self.columns[j].place, self.columns[j].what
         own, known = self.values[i, j], self._known(i, j)
         known = known[~np.isnan(known)]
@@ -167,51 +189,38 @@ class Profiles:
         most = most[away[most] > away.max() / 2]
         kind = self.properties.kinds[place]
         text = feature_words(kind, name, own * scale + mean, known * scale + mean, self.last_degree)
-        return name, text, tuple(most.tolist())
+        about = (self.properties.fact_of_feature(place),)
+        return Words(name, text, tuple(most.tolist()), about=about)
 
-    def _parts(self, i: int, j: int) -> tuple:
-        """The graph, its parts of a kind, the parts to look at, and which of them are new."""
+    def _parts(self, i: int, j: int) -> tuple[GraphBatch, np.ndarray, np.ndarray]:
+        """The graph, the colors of its parts of a kind, and a mask of parts, edges once."""
         graph, kind = self.graphs[i], self.columns[j].what
         keys = next(keys for name, keys, _ in self.properties.parts.parts(graph) if name == kind)
-        own = np.full(len(keys), self.own[i])
-        is_new, is_counted = self.properties.new_parts(graph, kind, keys, own)
         once = np.ones(len(keys), dtype=bool)
         if kind == "edges" and not graph.directed:
             once = graph.source_of_arc < graph.adjacency.indices
-        return graph, keys, once, is_new, is_counted
+        return graph, keys, once
 
-    def _new(self, i: int, j: int) -> tuple:
-        graph, _, once, _, is_counted = self._parts(i, j)
-        kind, index = self.columns[j].what, np.flatnonzero(once & is_counted)
-        texts = part_names(graph, kind)
-        found = Counter(texts[x] for x in index)
-        listed = ", ".join(name for name, _ in found.most_common(LISTED))
-        return listed, f"never seen: {listed}", *places(graph, kind, index)
+    def _new(self, i: int, j: int) -> Words:
+        (graph, keys, once), kind = self._parts(i, j), self.columns[j].what
+        own = np.full(len(keys), self.own[i])
+        is_new = self.properties.new_parts(graph, kind, keys, own)
+        index = np.flatnonzero(once & is_new)
+        texts = part_names(graph, kind, self.properties.vocabulary)
+        names = [name for name, _ in Counter(texts[x] for x in index).most_common(LISTED)]
+        listed = ", ".join(names)
+        return Words(listed, f"never seen: {listed}", *places(graph, kind, index), tuple(names))
 
-    def _rare(self, i: int, j: int) -> tuple:
-        graph, keys, once, is_new, _ = self._parts(i, j)
-        kind, index = self.columns[j].what, np.flatnonzero(once & ~is_new)
-        texts, owner = part_names(graph, kind), np.zeros(len(index), dtype=int)
-        known = self.properties.parts.known[kind]
-        rarity = -known.log_shares(keys[index], owner, np.zeros(len(index), dtype=bool))
-        excess: dict[str, float] = defaultdict(float)
-        for x, value in zip(index, rarity - self._known(i, j).mean(), strict=True):
-            excess[texts[x]] += value
-        ranked = sorted(excess, key=lambda name: -excess[name])[:3]
-        most = [name for name in ranked if excess[name] > 0] or ranked[:1]
-        listed = ", ".join(most)
-        text = f"more of what is rare in known graphs: {listed}"
-        return listed, text, *places(graph, kind, index[[texts[x] in most for x in index]])
-
-    def _of_view(self, i: int, j: int) -> tuple:
-        column: Any = self.columns[j]
-        names = None if self.node_names is None else self.node_names[i]
-        unusual = Property(
-            column.kind,
-            column.what,
-            self.values[i : i + 1, j],
-            np.zeros(1),
-            column.place,
-            own=int(self.own[i]),
-        )
-        return column.view.reason(self.graphs[i], unusual, self._known(i, j), names)
+    def _rare(self, i: int, j: int) -> Words:
+        (graph, keys, once), kind = self._parts(i, j), self.columns[j].what
+        own = np.full(len(keys), self.own[i])
+        is_rare, n_graphs = self.properties.rare_parts(graph, kind, keys, own)
+        index, texts = np.flatnonzero(once & is_rare), part_names(graph, kind)
+        index = index[np.argsort(n_graphs[index], kind="stable")]
+        seen = {
+            texts[x]: f"seen in {n_graphs[x]} of {len(self._known(i, j))} known graphs"
+            for x in index
+        }
+        names = list(seen)[:LISTED]
+        text = f"rare: {', '.join(f'{name} ({seen[name]})' for name in names)}"
+        return Words(", ".join(names), text, *places(graph, kind, index), tuple(names))

@@ -15,9 +15,9 @@ from skgraphkde.computing.warn import warn
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import listed
-from skgraphkde.graphs.schema import PARTS
 from skgraphkde.inspection.reasons import Profiles, Reason
 from skgraphkde.inspection.views import surprises_of
 from skgraphkde.inspection.wording import checked_names
@@ -32,7 +32,7 @@ class Judgement(NamedTuple):
     score: float
     decision: float  # the score minus the threshold
     p_value: float | None  # None if the detector is not calibrated
-    reasons: Sequence[Reason] = ()  # the strongest first
+    reasons: Sequence[Reason] = ()  # strong and plain ones first
     surprises: np.ndarray = np.empty(0)  # of the views
     view: int = 0  # the density with the largest surprise
     references: np.ndarray = np.empty(0, dtype=int)  # positions of the nearest ones in its distance
@@ -69,7 +69,7 @@ class Judgement(NamedTuple):
 
     @property
     def nodes(self) -> list[int]:
-        """The nodes at which unusual reasons point, those of the strongest first."""
+        """The nodes at which unusual reasons point, those of the first reason first."""
         return list(dict.fromkeys(node for reason in self.unusual for node in reason.pointed))
 
     @property
@@ -197,7 +197,12 @@ def _warn_of_training_graphs(batch: GraphBatch, known: GraphBatch) -> None:
         rows = np.flatnonzero(own >= 0)
     elif not 1 < len(batch) == len(known):
         return
-    same = rows[_are_same(batch[rows], known[own[rows]])] if len(rows) else rows
+    for sizes in ("n_nodes_per_graph", "n_arcs_per_graph"):  # which is quick
+        rows = rows[getattr(batch, sizes)[rows] == getattr(known, sizes)[own[rows]]]
+    if not len(rows):
+        return
+    classes = isomorphism_classes(GraphBatch.concatenate([batch[rows], known[own[rows]]]))
+    same = rows[classes[: len(rows)] == classes[len(rows) :]]
     if len(same) and (has_names or len(same) == len(known)):
         which = [names[i] for i in same] if has_names else ["the graphs"]
         warn(
@@ -205,31 +210,6 @@ def _warn_of_training_graphs(batch: GraphBatch, known: GraphBatch) -> None:
             "graphs: to judge these by the others, call results, explain or report without graphs "
             "(in the shell, use `skgraphkde find`)"
         )
-
-
-def _are_same(graphs: GraphBatch, others: GraphBatch) -> np.ndarray:
-    """For each graph, True if the other one has the same edges and data at the same positions."""
-    sizes, of_others = (
-        np.column_stack([x.n_nodes_per_graph, x.n_arcs_per_graph]) for x in (graphs, others)
-    )
-    same = (sizes == of_others).all(axis=1)
-    rows = np.flatnonzero(same)
-    if len(rows):
-        A, B = graphs[rows], others[rows]
-        degrees = np.diff(A.adjacency.indptr) != np.diff(B.adjacency.indptr)
-        same[rows[A.graph_of_node[degrees]]] = False
-        same[rows[A.graph_of_arc[A.adjacency.indices != B.adjacency.indices]]] = False
-        for part in PARTS:
-            own, other = A.data(part), B.data(part)
-            differs = np.zeros(len(A.owner(part)), dtype=bool)
-            if own.labels is not None and other.labels is not None:
-                place = {name: i for i, name in enumerate(other.names)}
-                codes = np.array([place.get(name, -1) for name in own.names])
-                differs |= codes[own.labels] != other.labels
-            if own.numbers is not None and other.numbers is not None:
-                differs |= ~np.isclose(own.numbers, other.numbers, equal_nan=True).all(axis=1)
-            same[rows[A.owner(part)[differs]]] = False
-    return same
 
 
 def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.ndarray | None]:
@@ -293,13 +273,16 @@ def explain(
     n_reasons: int = 5,
     node_names: Sequence[Sequence[Any]] | None = None,
 ) -> pd.DataFrame:
-    """Reasons why graphs are unlike those that the detector knows, the strongest first.
+    """Reasons why graphs are unlike those that the detector knows, strong and plain ones first.
 
     Each reason is a property of the graph that few references have: a category that none has, or
     rare combinations of categories; a mean of a node feature far from those of the references; the
     size; neighborhoods that no reference has. Its strength is minus the logarithm of the
     probability that a graph like the references has any property so improbable: 0 is nothing, 3 is
     one in twenty, 10 beyond doubt. It is a description, not a part of the score.
+
+    Of reasons that are about equally strong, what was never seen comes first, then one node, edge
+    or number, then means and statistics. A fact is told once. The user guide has the rule.
 
     Parameters
     ----------
@@ -322,9 +305,9 @@ def explain(
 
         - graph : the position in `graphs`;
         - name : as in :func:`results`;
-        - rank : 1 for the strongest reason of a graph;
-        - kind : "new", "rare", "feature", "size", "extreme", "neighborhoods", "statistics", or the
-          name of your own view;
+        - rank : 1 for the first reason of a graph;
+        - kind : "new", "rare", "feature", "size", "extreme", "neighborhoods", "statistics",
+          "confirmed", or the name of your own view;
         - what : the name of the category, the feature or the size;
         - reason : in words;
         - strength : see above;

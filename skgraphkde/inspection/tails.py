@@ -6,6 +6,8 @@ all of them a tail that falls like that of an exponential or a t-distribution, w
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy import stats
 
@@ -100,30 +102,27 @@ class Tails:
     """
 
     def __init__(self, known: np.ndarray, both: np.ndarray, least: np.ndarray) -> None:
-        self.upper = [Tail(x) for x in known.T]
-        self.lower = [
-            Tail(-x) if is_both else None for x, is_both in zip(known.T, both, strict=True)
-        ]
-        own = np.zeros(known.shape)
-        for j, (values, floor) in enumerate(zip(known.T, least.T, strict=True)):
-            own[:, j] = self.upper[j].leave_one_out(values, floor)
-            lower = self.lower[j]
-            if lower is not None:
-                own[:, j] = np.maximum(own[:, j], lower.leave_one_out(-values, floor))
-        self.own = own  # (n_known, n_numbers): each known graph judged by the others
+        signs = ((1, -1) if is_both else (1,) for is_both in both)
+        self._tails = [(j, x, Tail(x * known[:, j])) for j, of_j in enumerate(signs) for x in of_j]
+        # Each known graph judged by the others.
+        self.own = self._largest(Tail.leave_one_out, known, least)
         # Of the same rank, a number among n others is less probable than one among n - 1.
-        self.maxima = own.max(axis=1, initial=0.0) + np.log1p(1 / len(known))
+        self.maxima = self.own.max(axis=1, initial=0.0) + np.log1p(1 / len(known))
         self.largest = Tail(self.maxima)
+
+    def _largest(
+        self, strengths: Callable[..., np.ndarray], values: np.ndarray, least: np.ndarray
+    ) -> np.ndarray:
+        """The larger strength in the tails of each number."""
+        found = np.zeros(values.shape)
+        for j, sign, tail in self._tails:
+            in_tail = strengths(tail, sign * values[:, j], least[:, j])
+            found[:, j] = np.maximum(found[:, j], in_tail)
+        return found
 
     def raw(self, values: np.ndarray, least: np.ndarray) -> np.ndarray:
         """Minus log p of each number by itself, shape (n_graphs, n_numbers)."""
-        found = np.zeros(values.shape)
-        for j, (column, floor) in enumerate(zip(values.T, least.T, strict=True)):
-            found[:, j] = self.upper[j].strengths(column, floor)
-            lower = self.lower[j]
-            if lower is not None:
-                found[:, j] = np.maximum(found[:, j], lower.strengths(-column, floor))
-        return found
+        return self._largest(Tail.strengths, values, least)
 
     def strengths(self, raw: np.ndarray) -> np.ndarray:
         """Minus log p among all numbers, of the same shape as what :meth:`raw` returns."""
@@ -140,4 +139,4 @@ class Tails:
         found = [
             Tail(np.delete(self.maxima, i)).strengths(self.own[i], scale=1.0) for i in own.tolist()
         ]
-        return np.array(found).reshape(len(own), len(self.upper))
+        return np.array(found).reshape(len(own), self.own.shape[1])

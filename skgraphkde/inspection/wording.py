@@ -10,11 +10,9 @@ import numpy as np
 
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_words, legible, number
+from skgraphkde.graphs.naming import category_text, category_words, usual
 from skgraphkde.views.confirmed import Confirmed
-
-# A number this many times smaller than another beside it is 0 but for rounding.
-ROUNDING = 1e-12
+from skgraphkde.views.parts import Vocabulary
 
 
 def checked_names(names: Any, n: int, *, of: str = "graphs", what: str = "names") -> list:
@@ -51,35 +49,9 @@ def learned_words(model: GraphModel) -> list[str]:
     ]
 
 
-def commonness(own: float, known: np.ndarray) -> str:
-    """The share of known graphs with as little, or as much, in words."""
-    is_little = own <= np.median(known)
-    share = float(np.mean(known <= own if is_little else known >= own))
-    if not share:
-        than = "less than in any known graph" if is_little else "more than in any known graph"
-        return f"{than} ({number(known.min())} to {number(known.max())})"
-    percent = f"{share:.0%}" if share >= 0.005 else "fewer than 1%"
-    return f"{percent} of the known graphs have as {'little' if is_little else 'much'}"
-
-
-def usual(own: float, known: np.ndarray, form: str = ".3g") -> str:
-    """A number and the range of nine in ten known ones: "3.7; usually 3.9 to 4.1".
-
-    Parameters
-    ----------
-    own : float
-    known : ndarray of shape (n_known,)
-    form : str, default=".3g"
-        Format of the numbers; more digits are written where they tell the number from the range.
-    """
-    numbers = np.array([own, *np.quantile(known, [0.05, 0.95])])
-    own, low, high = np.where(np.abs(numbers) < ROUNDING * np.abs(numbers).max(), 0.0, numbers)
-    for digits in range(3, 7):
-        used = f".{digits}g" if form == ".3g" else f".{digits - 3}%"
-        texts = [format(x, used) for x in (own, low, high)]
-        if low <= own <= high or texts[0] not in texts[1:]:
-            break
-    return f"{texts[0]}; usually {texts[1]}{f' to {texts[2]}' * (texts[1] != texts[2])}"
+def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[str, str]:
+    """A number and the range of nine in ten known ones, in words."""
+    return usual(own, *np.quantile(known, [0.05, 0.95], method="nearest"), percent=percent)
 
 
 def feature_words(kind: str, name: str, own: float, known: np.ndarray, last: str) -> str:
@@ -94,51 +66,52 @@ def feature_words(kind: str, name: str, own: float, known: np.ndarray, last: str
     last : str
         The feature that is the share of all nodes with more neighbors.
     """
-    share, _, usually = usual(own, known, ".0%").partition(";")
-    more = "more" if own > known.mean() else "less"
+    number, known_range = usually(own, known)
+    share, known_share = usually(own, known, percent=True)
     if kind == "label":
-        return f"{share} of the nodes have {name};{usually}"
+        return f"{share} of the nodes have {name}; usually {known_share}"
     if kind == "random_walk":
         directed, _, steps = name.rpartition("return_")
         along = " along the directions" * bool(directed)
-        return f"walks of {steps} steps{along} come back {more} often: {usual(own, known)}"
-    if kind == "degree":
-        return _degree_words(name, own, known, last)
+        more = "more" if own > known.mean() else "less"
+        walks = f"walks of {steps} steps{along} come back {more} often"
+        return f"{walks}: {number}; usually {known_range}"
+    if found := re.fullmatch(r"degree=(\d+)(?:-(\d+))?", name) if kind == "degree" else None:
+        which = found[1] + (f" to {found[2]}" if found[2] else "")
+        which = f"{found[1]} or more" if name == last else which
+        nodes = f"{share} of the nodes have" if own > 0 else "no node has"
+        return f"{nodes} degree {which}; usually {known_share}"
     if name.endswith(" missing"):
         which = "nodes" if kind == "attribute" else "edges at a node"
-        return f"{name.removesuffix(' missing')} is missing at {share} of the {which};{usually}"
+        what = name.removesuffix(" missing")
+        return f"{what} is missing at {share} of the {which}; usually {known_share}"
     if found := re.fullmatch(r"log\(1\+(.*)\)", name):
-        return _counted(found[1], own, known)
-    return f"mean {name} {usual(own, known)}"
+        what = "neighbors" if kind == "degree" else found[1]
+        number, known_range = usually(float(np.expm1(own)), np.expm1(known))
+        return f"{number} {what} of a node (geometric mean); usually {known_range}"
+    return f"mean {name} {number}; usually {known_range}"
 
 
-def _degree_words(name: str, own: float, known: np.ndarray, last: str) -> str:
-    if found := re.fullmatch(r"degree=(\d+)(?:-(\d+))?", name):
-        which = found[1] + (f" to {found[2]}" if found[2] else "")
-        if name == last:
-            which = f"{found[1]} or more"
-        share, _, usually = usual(own, known, ".0%").partition(";")
-        share = f"{share} of the nodes have" if own > 0 else "no node has"
-        return f"{share} degree {which};{usually}"
-    return _counted("neighbors", own, known)
+def part_names(graph: GraphBatch, kind: str, known: Vocabulary | None = None) -> list[str]:
+    """Names of the nodes, or of the arcs, by their categories.
 
-
-def _counted(what: str, own: float, known: np.ndarray) -> str:
-    """A mean of log(1 + count) over nodes, in words."""
-    number, _, usually = usual(float(np.expm1(own)), np.expm1(known)).partition(";")
-    return f"{number} {what} of a node (geometric mean);{usually}"
-
-
-def part_names(graph: GraphBatch, kind: str) -> list[str]:
-    """Names of the nodes, or of the arcs, by their categories; `kind` is that of Parts."""
+    Parameters
+    ----------
+    graph : GraphBatch
+        Batch of one graph.
+    kind : str
+        As in :class:`CategoryCounts`.
+    known : Vocabulary, default=None
+        An edge of a category that is not among these has the name of the category.
+    """
     if kind == "gaps":
         return _gap_names(graph)
     if kind.startswith("graph "):
         name, names = kind.removeprefix("graph "), graph.schema.graph_categories
         several, i = len(names) > 1, names.index(name)
         values = (graph.graph_label_names[code] for code in np.asarray(graph.graph_labels))
-        return [f"{name}={legible(value[i] if several else value)}" for value in values]
-    return _edge_names(graph) if kind == "edges" else _node_names(graph, kind)
+        return [category_text(name, value[i] if several else value) for value in values]
+    return _edge_names(graph, known) if kind == "edges" else _node_names(graph, kind)
 
 
 def _gap_names(graph: GraphBatch) -> list[str]:
@@ -162,11 +135,11 @@ def _node_names(graph: GraphBatch, kind: str) -> list[str]:
     if kind != "categories":
         i = [f"category {name}" for name in categories].index(kind)
         of_category = list(zip(*graph.label_names, strict=True))[i]
-        names = [f"{categories[i]}={legible(value)}" for value in of_category]
+        names = [category_text(categories[i], value) for value in of_category]
     return [names[code] for code in np.asarray(graph.labels)]
 
 
-def _edge_names(graph: GraphBatch) -> list[str]:
+def _edge_names(graph: GraphBatch, known: Vocabulary | None) -> list[str]:
     """The categories of each arc and of its ends, in words."""
     source, target = graph.source_of_arc, graph.adjacency.indices
     ends = [""] * graph.n_nodes
@@ -174,16 +147,20 @@ def _edge_names(graph: GraphBatch) -> list[str]:
         categories = graph.schema.node_categories
         words = [category_words(categories, value) for value in graph.label_names]
         ends = [words[code] for code in np.asarray(graph.labels)]
-    between = [""] * len(target)
+    between, is_unknown = [""] * len(target), [False] * len(target)
     if graph.edge_labels is not None:
-        between = [
-            category_words(graph.schema.edge_categories, graph.edge_label_names[code])
-            for code in graph.edge_labels
-        ]
+        categories, values = graph.schema.edge_categories, graph.edge_label_names
+        codes = np.asarray(graph.edge_labels).tolist()
+        between = [category_words(categories, values[code]) for code in codes]
+        if known is not None:
+            is_unknown = [values[code] not in known.edge_labels for code in codes]
     arrow = "->" if graph.directed else "-"
     texts = []
-    for u, v, what in zip(source, target, between, strict=True):
+    for u, v, what, is_new in zip(source, target, between, is_unknown, strict=True):
         a, b = ends[u], ends[v]
+        if is_new:
+            texts.append(f"{categories[0]}={what}" if len(categories) == 1 else what)
+            continue
         if not graph.directed and b < a:
             a, b = b, a
         texts.append(" ".join(filter(None, (a, f"-{what}{arrow}" if what else arrow, b))))

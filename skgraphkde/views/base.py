@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import clone
 
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import usual
 from skgraphkde.persistence import State, check
 from skgraphkde.specification import Specification
 
@@ -37,6 +38,7 @@ class Reason(NamedTuple):
     text: str
     nodes: tuple[int, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
+    about: tuple[str, ...] = ()  # the facts, if not `what`; weaker reasons for them are left out
 
 
 class View(Specification):
@@ -154,8 +156,8 @@ class View(Specification):
         -------
         Reason
         """
-        low, high, own = 0.0 - known.max(), 0.0 - known.min(), 0.0 - unusual.values[0]  # no -0
-        return Reason(self.name, f"{self.name} {own:.3g} (known graphs: {low:.3g} to {high:.3g})")
+        low, high, own = (0.0 - x for x in (known.max(), known.min(), unusual.values[0]))  # no -0
+        return Reason(self.name, "{} {}; usually {}".format(self.name, *usual(own, low, high)))
 
     def __getstate__(self) -> dict[str, Any]:
         # Without what is computed when it is first needed.

@@ -14,7 +14,10 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
-from skgraphkde.views.statistics import Statistics
+from skgraphkde.views.statistics import Statistics, in_words
+
+# Statistics that a reason names.
+MOST_SHARED = 2
 
 # The score of a confirmed anomaly that is given again. No difference of distances is so low.
 ITSELF = -1e9
@@ -165,7 +168,7 @@ class Confirmed(View):
     ) -> Reason:
         """The nearest confirmed anomaly, see :meth:`View.reason`."""
         own = np.array([unusual.own])
-        scores, first, nearest = self._differences(graph, own, np.array([-1]))
+        _, first, nearest = self._differences(graph, own, np.array([-1]))
         is_copy = unusual.values[0] == -ITSELF
         anomalies, i = self.anomalies, int((self.copied(graph) if is_copy else first)[0])
         name = anomalies.names[i] if anomalies.names else ""
@@ -174,8 +177,29 @@ class Confirmed(View):
             return Reason(self.name, f"the same as {one}")
         if nearest[0] == 0:
             return Reason(self.name, f"the same as {one}, in its statistics")
-        than = ", more than any known graph" if scores[0] < 0 else ""
-        return Reason(self.name, f"like {one}{than}")
+        shared = self._shared(graph, i, unusual.own)
+        return Reason(self.name, f"like {one}{f', in {shared}' * bool(shared)}")
+
+    def _shared(self, graph: GraphBatch, i: int, own: int) -> str:
+        """The statistics in which a graph and an anomaly are most unlike known graphs, in words."""
+        statistics = self.statistics_
+        [(metric, _)] = statistics.metrics(np.array([own]))
+        rows = np.vstack([statistics.table(graph), self._table[i]])
+        known = statistics.table_ if own < 0 else np.delete(statistics.table_, own, axis=0)
+        low, high = np.nanquantile(known, [0.05, 0.95], axis=0)
+        is_odd = (rows > high).all(axis=0) | (rows < low).all(axis=0)
+        away = np.where(is_odd, abs(metric.standardized(rows)).min(axis=0), 0.0)
+        said: dict[int, str] = {}
+        for j in np.argsort(-away, kind="stable"):
+            if not away[j] > away.max() / 2 or len(said) == MOST_SHARED:
+                break
+            mean = statistics.subjects[j]  # which is plainer than a deviation
+            k = mean if is_odd[mean] else j
+            (x, known_range), (y, _) = (
+                in_words(statistics.names_[k], row[k], known[:, k]) for row in rows
+            )
+            said[mean] = f"{statistics.names_[k]} ({x} and {y}; usually {known_range})"
+        return " and ".join(said.values())
 
     def _take_fitted(self, state: State) -> None:
         self.statistics_ = state.take_instance("statistics_", Statistics)

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 from numbers import Integral
-from typing import NamedTuple, Self
+from typing import Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval
 
 from skgraphkde.computing.blocks import blocks
 from skgraphkde.computing.compiled import compiled
-from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import factorize, refined
 from skgraphkde.graphs.relations import messages
@@ -25,35 +25,15 @@ from skgraphkde.views.base import View
 from skgraphkde.views.parts import Vocabulary
 
 
-class Counts(NamedTuple):
-    """Numbers of nodes of graphs with each neighborhood, as a sparse matrix."""
+def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
+    """How often each pair of a row and a column occurs."""
+    counts = sp.coo_array((np.ones(len(rows), dtype=np.int64), (rows, columns)), shape=shape)
+    return counts.tocsr()
 
-    indptr: np.ndarray  # (n_rows + 1,)
-    indices: np.ndarray
-    values: np.ndarray
 
-    @classmethod
-    def of(cls, rows: np.ndarray, columns: np.ndarray, n_rows: int, n_columns: int) -> Counts:
-        """Count how often each pair of a row and a column occurs."""
-        pairs, values = np.unique(rows * n_columns + columns, return_counts=True)
-        row, column = np.divmod(pairs, n_columns)
-        return cls(offsets(np.bincount(row, minlength=n_rows)), column, values)
-
-    def rows(self, rows: slice) -> Counts:
-        """Some consecutive rows."""
-        indptr = self.indptr[rows.start : rows.stop + 1]
-        some = slice(indptr[0], indptr[-1])
-        return Counts(indptr - indptr[0], self.indices[some], self.values[some])
-
-    @property
-    def totals(self) -> np.ndarray:
-        """Sums of rows, shape (n_rows,)."""
-        return np.add.reduceat(self.values, self.indptr[:-1])
-
-    @property
-    def as_sets(self) -> Counts:
-        """The same with 1 for all numbers: which neighborhoods there are."""
-        return self._replace(values=np.ones_like(self.values))
+def as_sets(counts: sp.csr_array) -> sp.csr_array:
+    """The same with 1 for all numbers: which neighborhoods there are."""
+    return sp.csr_array((np.ones_like(counts.data), counts.indices, counts.indptr), counts.shape)
 
 
 class Neighborhoods:
@@ -74,7 +54,7 @@ class Neighborhoods:
         Distinct colors of the references, ascending.
     owners : ndarray of shape (n_colors,), int
         The only reference that has a color; -2 if several have it.
-    counts, columns : Counts
+    counts, columns : csr_array of int
         Numbers of nodes with each color, by reference and by color.
     """
 
@@ -83,11 +63,11 @@ class Neighborhoods:
         self.radius, self.n_references = radius, len(references)
         colors = self._colors(references)
         self.colors, number = np.unique(colors, return_inverse=True)
-        graph, n = np.tile(references.graph_of_node, radius + 1), len(self.colors)
-        self.counts = Counts.of(graph, number.ravel(), len(references), n)
-        self.columns = Counts.of(number.ravel(), graph, n, len(references))
-        first, last = self.columns.indptr[:-1], self.columns.indptr[1:] - 1
-        is_owned = first == last
+        graph = np.tile(references.graph_of_node, radius + 1)
+        self.counts = _counts(graph, number.ravel(), (len(references), len(self.colors)))
+        self.columns = self.counts.T.tocsr()
+        first = self.columns.indptr[:-1]
+        is_owned = np.diff(self.columns.indptr) == 1
         self.owners = np.where(is_owned, self.columns.indices[first], -2)
 
     def _colors(self, graphs: GraphBatch) -> np.ndarray:
@@ -118,8 +98,8 @@ class Neighborhoods:
             of_graphs[self] = number[code].reshape(colors.shape)
         return of_graphs[self]
 
-    def count(self, graphs: GraphBatch) -> Counts:
-        """Count the nodes of graphs with each neighborhood.
+    def count(self, graphs: GraphBatch) -> sp.csr_array:
+        """Numbers of nodes of graphs with each neighborhood.
 
         Parameters
         ----------
@@ -127,11 +107,11 @@ class Neighborhoods:
 
         Returns
         -------
-        Counts
+        csr_array of int
         """
         numbers = self.numbers(graphs)
-        graph, n_columns = np.tile(graphs.graph_of_node, self.radius + 1), int(numbers.max()) + 1
-        return Counts.of(graph, numbers.ravel(), len(graphs), n_columns)
+        graph = np.tile(graphs.graph_of_node, self.radius + 1)
+        return _counts(graph, numbers.ravel(), (len(graphs), int(numbers.max()) + 1))
 
     def is_new(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
         """Mark neighborhoods that no reference has.
@@ -151,22 +131,23 @@ class Neighborhoods:
         of_node = own[graphs.graph_of_node]
         return (numbers == len(self.colors)) | ((of_node >= 0) & (owners[numbers] == of_node))
 
-    def shared(self, counts: Counts, columns: Counts) -> np.ndarray:
+    def shared(self, counts: sp.csr_array, columns: sp.csr_array) -> np.ndarray:
         """Sum over neighborhoods of the smaller count of a graph and of a reference.
 
         Parameters
         ----------
-        counts : Counts
+        counts : csr_array
             Of graphs, see :meth:`count`.
-        columns : Counts
+        columns : csr_array
             Of the references, see `columns`.
 
         Returns
         -------
         ndarray of shape (n_graphs, n_references)
         """
-        out = np.zeros((len(counts.indptr) - 1, self.n_references))
-        _add_minima(*counts, *columns, out)
+        out = np.zeros((counts.shape[0], self.n_references))
+        graphs, known = ((x.indptr, x.indices, x.data) for x in (counts, columns))
+        _add_minima(*graphs, *known, out)
         return out
 
 

@@ -13,7 +13,7 @@ from skgraphkde.graphs.naming import known_name
 from skgraphkde.persistence import register
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Property, Reason
-from skgraphkde.views.neighborhoods import NeighborhoodView, nearest
+from skgraphkde.views.neighborhoods import NeighborhoodView, as_sets, nearest
 
 
 @register
@@ -73,12 +73,12 @@ class Neighbors(NeighborhoodView):
 
     def _nearest(self, graphs: GraphBatch, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean distance to the nearest references, and the index of the nearest one."""
-        known, counts = self.neighborhoods, self.neighborhoods.count(graphs).as_sets
-        columns = known.columns.as_sets
+        known = self.neighborhoods
+        counts, columns = as_sets(known.count(graphs)), as_sets(known.columns)
         n_kinds, n_known = np.diff(counts.indptr), np.diff(known.counts.indptr)
 
         def distances(block: slice) -> np.ndarray:
-            shared = known.shared(counts.rows(block), columns)
+            shared = known.shared(counts[block], columns)
             return np.sqrt(n_kinds[block, np.newaxis] + n_known - 2 * shared)
 
         k = min(self.n_neighbors, known.n_references - 1)
@@ -118,4 +118,4 @@ class Neighbors(NeighborhoodView):
             "one, lacks, "
             f"and {len(other - own)} less (on average {np.mean(known**2):.0f} differ)"
         )
-        return Reason(self.name, text)
+        return Reason(self.name, text, about=("neighborhoods",))

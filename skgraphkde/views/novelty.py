@@ -124,9 +124,7 @@ class Novelty(NeighborhoodView):
                 "Novelty(edges=True) needs categories of nodes or of edges, and the graphs "
                 "carry none: name them in GraphSchema(node_categories=...)"
             )
-        with_edges = bool(self.edges)
-        if self.edges == "auto":
-            with_edges = counts_edges(references, by_label=by_label)
+        with_edges = counts_edges(self.edges, references, by_label=by_label)
         return self._fit(references, by_label, with_edges)
 
     def _fit(self, references: GraphBatch, by_label: bool, with_edges: bool) -> Self:
@@ -235,7 +233,7 @@ class Novelty(NeighborhoodView):
             f"(on average {known.mean():.0%})"
         )
         first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
-        return Reason(unusual.what, text, tuple(first.tolist()))
+        return Reason(unusual.what, text, tuple(first.tolist()), about=("neighborhoods",))
 
     def complete(self, references: GraphBatch) -> None:
         """Check the tables, and set the references."""

@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 from sklearn.utils._param_validation import Interval
 
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_words, number
+from skgraphkde.graphs.naming import category_text, category_words, usual
 from skgraphkde.graphs.refinement import hash64, hash_points
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
@@ -34,7 +34,8 @@ RELATIVE_ROUNDING = 2e-6
 class _Rows(NamedTuple):
     """Numbers of nodes, of edges, or of graphs, one row for each."""
 
-    what: str  # "nodes", "edges" or "graphs"
+    what: str  # "nodes", "edges", "graphs", or "graphs by " and a category of the graphs
+    names: tuple[str, ...]  # of the numbers
     values: np.ndarray  # (n_rows, n_numbers); NaN for a missing number
     kinds: np.ndarray  # (n_rows,), colors by category
     graph: np.ndarray  # (n_rows,), the graph of each row
@@ -48,7 +49,8 @@ class Numbers(View):
     The numbers of each node are a point, relative to the mean of the nodes of the same categories,
     and whitened, so that two numbers that always go together are known to do so. The score of a
     graph is minus the largest distance of one of its nodes, or edges, to the nearest one of the
-    same categories in a reference, or of its own numbers to those of a reference. It finds an
+    same categories in a reference, or of its own numbers to those of a reference: of any, and, for
+    each category of the graph, of one that has the same. It finds an
     impossible value, a value between those that occur, and two usual values that contradict each
     other. Numbers that look like coordinates do not count unless a schema names them.
 
@@ -66,7 +68,7 @@ class Numbers(View):
     of_edges_, of_graphs_ : bool
         Whether numbers of edges, and of graphs, count.
     points_ : dict of str -> NumberPoints
-        The references, by "nodes", "edges" and "graphs".
+        The references, by "nodes", "edges" and "graphs", and "graphs by" each of their categories.
 
     Examples
     --------
@@ -193,16 +195,23 @@ class Numbers(View):
         if len(self.columns_):
             values, kinds = np.asarray(graphs.attributes), self.vocabulary_.node_kinds(graphs)
             values, index = values[:, self.columns_], np.arange(graphs.n_nodes)
-            yield _Rows("nodes", values, kinds, graphs.graph_of_node, index)
+            columns = graphs.schema.node_columns
+            names = tuple(columns[j] for j in self.columns_.tolist())
+            yield _Rows("nodes", names, values, kinds, graphs.graph_of_node, index)
         if self.of_edges_:
             index = np.arange(graphs.adjacency.nnz)
             if not graphs.directed:
                 index = np.flatnonzero(graphs.source_of_arc < graphs.adjacency.indices)
             values, kinds = np.asarray(graphs.edge_attributes), self.vocabulary_.edge_keys(graphs)
-            yield _Rows("edges", values[index], kinds[index], graphs.graph_of_arc[index], index)
+            names, graph = graphs.schema.edge_columns, graphs.graph_of_arc
+            yield _Rows("edges", names, values[index], kinds[index], graph[index], index)
         if self.of_graphs_:
             values, index = np.asarray(graphs.graph_attributes), np.arange(len(graphs))
-            yield _Rows("graphs", values, np.zeros(len(graphs), dtype=np.uint64), index, index)
+            names, alike = graphs.schema.graph_columns, np.zeros(len(graphs), dtype=np.uint64)
+            yield _Rows("graphs", names, values, alike, index, index)
+            for category in self.vocabulary_.of_graphs:
+                kinds = self.vocabulary_.graph_keys(graphs, category)
+                yield _Rows(f"graphs by {category}", names, values, kinds, index, index)
 
     # -- reasons -----------------------------------------------------------------------------------
 
@@ -233,48 +242,57 @@ class Numbers(View):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The node, edge or graph and its numbers, see :meth:`View.reason`."""
-        what = unusual.what
-        rows = next(rows for rows in self._rows(graph) if rows.what == what)
-        known_points = self._points(unusual.own)[what]
+        rows = next(rows for rows in self._rows(graph) if rows.what == unusual.what)
+        known_points = self._points(unusual.own)[rows.what]
         row = int(known_points.distances(rows.values, rows.kinds).argmax())
-        called = range(graph.n_nodes) if node_names is None else node_names
-        place = int(rows.elements[row])
-        schema = graph.schema
-        if what == "graphs":
-            names, where = list(schema.graph_columns), "the graph"
-        elif what == "nodes":
-            names, where = [schema.node_columns[j] for j in self.columns_], f"node {called[place]}"
-        else:
-            ends = graph.source_of_arc[place], graph.adjacency.indices[place]
-            arrow = "->" if graph.directed else "-"
-            names = list(schema.edge_columns)
-            where = f"edge {arrow.join(str(called[end]) for end in ends)}"
         low, high = known_points.ranges(rows.kinds[row])
-        lacks = known_points.parts["lacks"]
-        numbers = list(zip(names, rows.values[row], low, high, lacks, strict=True))
-        said = [
-            f"{name} missing (in known graphs never)"
-            if np.isnan(x)
-            else f"{name} {number(x)} (known: {_shown(a, b)})"
-            for name, x, a, b, lacking in numbers
-            if (not lacking if np.isnan(x) else not a <= x <= b)
-        ]
-        if what == "nodes" and graph.labels is not None:  # with which its numbers are compared
-            value = graph.label_names[int(graph.labels[place])]
-            words = category_words(schema.node_categories, value)
-            where += f" ({words})" if len(schema.node_categories) == 1 else f", {words}"
-        text = f"{', '.join(said)} of {where}"
-        if not said:
-            parts = (f"{n} missing" if np.isnan(x) else f"{n} {number(x)}" for n, x, *_ in numbers)
+        lacks, values = known_points.parts["lacks"], rows.values[row]
+        is_missing = np.isnan(values)
+        is_odd = np.where(is_missing, ~lacks, ~((low <= values) & (values <= high)))
+        told = np.flatnonzero(is_odd if is_odd.any() else ~is_odd).tolist()
+        names, said, ranges = [rows.names[j] for j in told], [], []
+        for j, name in zip(told, names, strict=True):
+            own, known_range = usual(values[j], low[j], high[j])
+            said.append(f"{name} {'missing' if is_missing[j] else own}")
+            ranges.append("in known graphs never" if is_missing[j] else f"usually {known_range}")
+        place, part = int(rows.elements[row]), rows.what.split()[0].removesuffix("s")
+        where = self._where(graph, rows, place, node_names)
+        about = tuple(f"{part} {name}" for name in names)
+        if not is_odd.any():
             why = "known one by one, but not together"
-            if len(numbers) == 1:
+            if len(names) == 1:
                 why = "between known values, and near none"
-            text = f"{', '.join(parts)} of {where}: {why}"
-        listed = ", ".join(names)
-        if what == "graphs":
-            return Reason(listed, text)
-        kind = "categories" if what == "nodes" else "edges"
-        return Reason(listed, text, *places(graph, kind, np.array([place])))
+            text, about = f"{', '.join(said)} {where}: {why}", (f"{part}s together",)
+        elif len(said) == 1:
+            text = f"{said[0]} {where}; {ranges[0]}"
+        else:
+            both = (f"{own} ({known_range})" for own, known_range in zip(said, ranges, strict=True))
+            text = f"{', '.join(both)} {where}"
+        kind = {"edge": "edges", "node": "categories"}.get(part, "graph ")
+        return Reason(", ".join(names), text, *places(graph, kind, np.array([place])), about)
+
+    def _where(
+        self, graph: GraphBatch, rows: _Rows, place: int, node_names: Sequence[Any] | None
+    ) -> str:
+        """The node, the edge, or the category of the graph with which numbers are compared."""
+        called = range(graph.n_nodes) if node_names is None else node_names
+        part, _, category = rows.what.partition(" by ")
+        if category:
+            code = np.asarray(graph.graph_labels).item()
+            value = graph.values_by_category("graph")[category][code]
+            return f"with {category_text(category, value)}"
+        if part == "graphs":
+            return "of the graph"
+        if part == "edges":
+            arrow = "->" if graph.directed else "-"
+            ends = graph.source_of_arc[place], graph.adjacency.indices[place]
+            return f"of edge {arrow.join(str(called[end]) for end in ends)}"
+        where = f"of node {called[place]}"
+        if graph.labels is None:
+            return where
+        categories = graph.schema.node_categories
+        words = category_words(categories, graph.label_names[int(graph.labels[place])])
+        return f"{where} ({words})" if len(categories) == 1 else f"{where}, {words}"
 
     def _take_fitted(self, state: State) -> None:
         self.vocabulary_ = state.take_instance("vocabulary_", Vocabulary)
@@ -283,7 +301,8 @@ class Numbers(View):
         self.of_graphs_ = state.take("of_graphs_", bool)
         expected = {"nodes"} if len(self.columns_) else set()
         expected |= {"edges"} if self.of_edges_ else set()
-        expected |= {"graphs"} if self.of_graphs_ else set()
+        if self.of_graphs_:
+            expected |= {"graphs", *(f"graphs by {name}" for name in self.vocabulary_.of_graphs)}
         are_points = all(isinstance(x, NumberPoints) for x in self.points_.values())
         state.check(expected and expected == set(self.points_), "points_ is not that of the data")
         state.check(are_points, "points_ is not NumberPoints by name")
@@ -446,10 +465,3 @@ def _ranges(values: np.ndarray, codes: np.ndarray, n: int) -> tuple[np.ndarray, 
     np.minimum.at(low, codes, np.where(is_missing, np.inf, values))
     np.maximum.at(high, codes, np.where(is_missing, -np.inf, values))
     return np.where(low > high, np.nan, low), np.where(low > high, np.nan, high)
-
-
-def _shown(low: float, high: float) -> str:
-    """A range in words."""
-    if np.isnan(low):
-        return "none"
-    return number(low) if low == high else f"{number(low)} to {number(high)}"

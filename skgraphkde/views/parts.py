@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from skgraphkde.features.categories import values_in_use
-from skgraphkde.graphs.arrays import codes_in
+from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import hash64
 from skgraphkde.persistence import State, check, register
@@ -28,6 +28,7 @@ class ReferenceTable(NamedTuple):
     colors: np.ndarray
     owners: np.ndarray  # index of the only reference that has the color; -2 for several
     counts: np.ndarray  # number of nodes or arcs of the color
+    n_graphs: np.ndarray  # number of references that have the color
 
     @classmethod
     def of(cls, colors: np.ndarray, graph: np.ndarray) -> ReferenceTable:
@@ -44,14 +45,18 @@ class ReferenceTable(NamedTuple):
         -------
         ReferenceTable
         """
-        order = np.lexsort((graph, colors))
-        if not len(colors):
-            return cls(colors, graph, graph)
-        colors, graph = colors[order], graph[order]
-        first = np.flatnonzero(np.append(True, colors[1:] != colors[:-1]))[: len(colors)]
-        last = np.append(first[1:], len(colors)) - 1
-        owners = np.where(graph[first] == graph[last], graph[first], -2)
-        return cls(colors[first], owners, last + 1 - first)
+        distinct, code, counts = np.unique(colors, return_inverse=True, return_counts=True)
+        pairs = np.unique(code * (graph.max(initial=0) + 1) + graph)
+        of_pair, owner = np.divmod(pairs, graph.max(initial=0) + 1)
+        n_graphs = np.bincount(of_pair, minlength=len(distinct))
+        owners = np.where(n_graphs == 1, owner[offsets(n_graphs)[:-1]], -2)
+        return cls(distinct, owners, counts, n_graphs)
+
+    def _find(self, colors: np.ndarray) -> np.ndarray:
+        """Position of each color in the table; beyond its end for new ones."""
+        position = np.searchsorted(self.colors, colors)
+        is_known = np.append(self.colors, np.uint64(0))[position] == colors
+        return np.where(is_known, position, len(self.colors))
 
     def is_new(self, colors: np.ndarray, own: np.ndarray | int) -> np.ndarray:
         """Mark colors that no reference has.
@@ -66,10 +71,23 @@ class ReferenceTable(NamedTuple):
         -------
         ndarray of shape (n_parts,), bool
         """
-        if not len(self.colors):
-            return np.ones(len(colors), dtype=bool)
-        position = np.minimum(np.searchsorted(self.colors, colors), len(self.colors) - 1)
-        return (self.colors[position] != colors) | (self.owners[position] == own)
+        owner = np.append(self.owners, -1)[self._find(colors)]
+        return (owner == -1) | (owner == own)
+
+    def n_graphs_of(self, colors: np.ndarray, own: np.ndarray) -> np.ndarray:
+        """Number of references that have each color.
+
+        Parameters
+        ----------
+        colors : ndarray of shape (n_parts,), uint64
+        own : ndarray of shape (n_parts,), int
+            Index of the reference that has the part, and is excluded; -1 for none.
+
+        Returns
+        -------
+        ndarray of shape (n_parts,), int
+        """
+        return np.append(self.n_graphs, 0)[self._find(colors)] - (own >= 0)
 
     @property
     def chance(self) -> float:
@@ -77,7 +95,7 @@ class ReferenceTable(NamedTuple):
 
         It estimates the probability that a part of another graph is new (Good, Biometrika 1953).
         """
-        return float(self.counts[self.owners != -2].sum() / max(self.counts.sum(), 1))
+        return float(self.counts[self.n_graphs == 1].sum() / max(self.counts.sum(), 1))
 
     def log_shares(self, colors: np.ndarray, graph: np.ndarray, is_own: np.ndarray) -> np.ndarray:
         """Log frequencies of parts: log((c + 1) / (n + k)), with c of the n reference parts equal.
@@ -97,16 +115,12 @@ class ReferenceTable(NamedTuple):
         -------
         ndarray of shape (n_parts,)
         """
-        counts, total = np.zeros(len(colors)), float(self.counts.sum())
-        if len(self.colors):
-            position = np.minimum(np.searchsorted(self.colors, colors), len(self.colors) - 1)
-            is_known = self.colors[position] == colors
-            counts = np.where(is_known, self.counts[position], 0).astype(float)
+        counts, total = np.append(self.counts, 0)[self._find(colors)], float(self.counts.sum())
         if is_own.any():
             _, kind = np.unique(colors, return_inverse=True)
             pair = graph * (kind.max() + 1) + kind
             _, pair, n_alike = np.unique(pair, return_inverse=True, return_counts=True)
-            counts -= np.where(is_own, n_alike[pair], 0)
+            counts = counts - np.where(is_own, n_alike[pair], 0)
         return np.log((counts + 1) / (total + len(self.colors) + 1))
 
     def check_fits(self, graph: np.ndarray) -> None:
@@ -133,7 +147,8 @@ class ReferenceTable(NamedTuple):
         state.check((owners != -1).all(), "owners is out of range")
         counts = state.take_array("counts", np.int64, (len(colors),), low=1)
         state.check((colors[1:] > colors[:-1]).all(), "colors is not ascending")
-        return cls(colors, owners, counts)
+        n_graphs = state.take_array("n_graphs", np.int64, (len(colors),), low=1)
+        return cls(colors, owners, counts, n_graphs)
 
 
 @register
@@ -360,12 +375,14 @@ class CategoryCounts:
         return counts
 
 
-def counts_edges(references: GraphBatch, *, by_label: bool) -> bool:
-    """True if ``edges="auto"`` counts edges as parts.
+def counts_edges(edges: str | bool, references: GraphBatch, *, by_label: bool) -> bool:
+    """True if edges are parts: as the parameter `edges` says, or "auto" decides.
 
     Neighborhoods cover the edges of labeled graphs without directions and data, unless all
     neighborhoods are new because each node has its own name.
     """
+    if edges != "auto":
+        return bool(edges)
     return references.edge_labels is not None or (
         by_label and (references.directed or _has_fixed_nodes(references))
     )

@@ -55,14 +55,10 @@ class Rarity(View):
             f"rarity of {' and '.join(self.parts_.kinds)}" if hasattr(self, "parts_") else "rarity"
         )
 
-    def _with_edges(self, graphs: GraphBatch) -> bool:
-        if self.edges == "auto":
-            return counts_edges(graphs, by_label=graphs.labels is not None)
-        return bool(self.edges)
-
     def applies_to(self, graphs: GraphBatch) -> bool:
         """True if nodes have several categories, or edges are counted."""
-        return self._with_edges(graphs) or len(graphs.schema.node_categories) > 1
+        with_edges = counts_edges(self.edges, graphs, by_label=graphs.labels is not None)
+        return with_edges or len(graphs.schema.node_categories) > 1
 
     def fit(self, references: GraphBatch) -> Self:
         """Count the categories of the references.
@@ -85,7 +81,8 @@ class Rarity(View):
                 "Rarity needs categories of nodes or of edges, and the graphs carry none: name "
                 "them in GraphSchema(node_categories=...), or omit the view"
             )
-        return self._fit(references, self._with_edges(references))
+        by_label = references.labels is not None
+        return self._fit(references, counts_edges(self.edges, references, by_label=by_label))
 
     def _fit(self, references: GraphBatch, with_edges: bool) -> Self:
         by_label = references.labels is not None

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from numbers import Integral
 from typing import Any, NamedTuple, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,7 @@ from scipy.spatial.distance import cdist
 from skgraphkde.computing.compiled import compiled
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import usual
 from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.persistence import State, register
@@ -26,19 +28,27 @@ from skgraphkde.views.winsorizing import winsorized
 
 # Categories that have a share of their own; the others are one.
 MOST_CATEGORIES = 200
-# Words for the statistics of which there are reasons.
-REASONS = {
-    "log largest degree": "most neighbors of a node",
-    "deviation of degrees": "standard deviation of the numbers of neighbors",
-    "clustering": "clustering coefficient",
-    "log components": "number of pieces",
-    "log cycles": "number of independent cycles",
-    "share of degree 0": "share of nodes without edges",
-    "share of sources": "share of nodes with outgoing edges only",
-    "share of sinks": "share of nodes with incoming edges only",
+# Value that stands for the other categories.
+OTHERS = "another"
+# Statistics that are logarithms, of numbers to which so much was added.
+LOGARITHMS = {
+    "number of nodes": 0,
+    "number of edges": 1,
+    "most neighbors of a node": 1,
+    "number of pieces": 0,
+    "number of independent cycles": 1,
 }
-# Beginning of the names of the deviations of numbers.
-DEVIATIONS = ("deviation of node ", "deviation of edge ")
+# Statistics of which there are reasons: their kinds, and the facts that other reasons state, too.
+REASONS = {
+    "most neighbors of a node": ("size", "degrees"),
+    "standard deviation of the numbers of neighbors": ("statistics", "degrees"),
+    "clustering coefficient": ("statistics", "clustering coefficient"),
+    "number of pieces": ("size", "pieces"),
+    "number of independent cycles": ("size", "edges"),
+    "share of nodes without edges": ("statistics", "isolated nodes"),
+    "share of nodes with outgoing edges only": ("statistics", "sources"),
+    "share of nodes with incoming edges only": ("statistics", "sinks"),
+}
 # Variance that whitening adds, in units of the variance of a statistic, beside the number of
 # statistics per reference.
 RIDGE = 0.1
@@ -52,6 +62,26 @@ class Statistic(NamedTuple):
     name: str
     values: np.ndarray  # (n_graphs,); NaN where a graph has none
     step: float
+
+
+def in_words(name: str, own: float, known: np.ndarray) -> tuple[str, str]:
+    """A statistic of a graph and the range of nine in ten known graphs.
+
+    Parameters
+    ----------
+    name : str
+    own : float
+    known : ndarray of shape (n_known,)
+        The statistic of the known graphs; NaN is ignored.
+
+    Returns
+    -------
+    own, range : str
+    """
+    low, high = np.nanquantile(known, [0.05, 0.95], method="nearest")
+    if name in LOGARITHMS:
+        own, low, high = np.exp([own, low, high]) - LOGARITHMS[name]
+    return usual(own, low, high, percent=name.startswith(("share of nodes ", "share of edges ")))
 
 
 class Metric:
@@ -230,9 +260,16 @@ class Statistics(View):
         return self._metric_of(self.table_)
 
     def _metric_of(self, table: np.ndarray) -> Metric:
-        # The mean of a number comes right before its deviation.
-        is_deviation = [name.startswith(DEVIATIONS) for name in self.names_]
-        return Metric(table, self.steps_, np.arange(len(self.names_)) - is_deviation)
+        return Metric(table, self.steps_, self.subjects)
+
+    @property
+    def subjects(self) -> np.ndarray:
+        """The statistic itself, or the mean, right before it, of which it is the deviation."""
+        is_deviation = [
+            name.startswith("standard deviation of ") and name.endswith((" of nodes", " of edges"))
+            for name in self.names_
+        ]
+        return np.arange(len(self.names_)) - is_deviation
 
     @cached_property
     def _folds(self) -> tuple[np.ndarray, list[Metric]]:
@@ -246,7 +283,7 @@ class Statistics(View):
         return left_out, [self._metric_of(table) for table in parts]
 
     def _statistics(self, graphs: GraphBatch) -> list[Statistic]:
-        return [*_structure(graphs), *self._shares(graphs), *self._numbers(graphs)]
+        return [*structure(graphs), *self._shares(graphs), *self._numbers(graphs)]
 
     def _shares(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Shares of the categories of nodes and edges."""
@@ -256,24 +293,24 @@ class Statistics(View):
             columns = np.array([known.get(value, n - 1) for value in values], dtype=np.int64)
             counts = np.bincount(graph * n + columns[codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(totals, 1)[:, np.newaxis]
-            for value, share in zip([*known, "others"], shares.T, strict=True):
-                yield Statistic(f"share of {name}={value}", share, 1 / max(totals.mean(), 1))
+            for value, share in zip([*known, OTHERS], shares.T, strict=True):
+                yield Statistic(f"{name}={value}", share, 1 / max(totals.mean(), 1))
 
     def _numbers(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Numbers of graphs, means and deviations of those of nodes and of edges."""
         schema, nodes, edges = graphs.schema, graphs.attributes, graphs.edge_attributes
         if graphs.graph_attributes is not None:
             for name, column in zip(schema.graph_columns, graphs.graph_attributes.T, strict=True):
-                yield Statistic(f"graph {name}", column, 0.0)
+                yield Statistic(f"{name} of the graph", column, 0.0)
         parts = []
         if nodes is not None and len(self.columns_):
             columns = [
                 (schema.node_columns[j], np.asarray(nodes)[:, j]) for j in self.columns_.tolist()
             ]
-            parts.append(("node", columns, graphs.graph_of_node))
+            parts.append(("nodes", columns, graphs.graph_of_node))
         if edges is not None:
             columns = list(zip(schema.edge_columns, np.asarray(edges).T, strict=True))
-            parts.append(("edge", columns, graphs.graph_of_arc))
+            parts.append(("edges", columns, graphs.graph_of_arc))
         for part, columns, graph in parts:
             for name, column in columns:
                 is_given, n = ~np.isnan(column), len(graphs)
@@ -282,9 +319,9 @@ class Statistics(View):
                 mean = np.bincount(graph, np.where(is_given, column, 0.0), n) / divisor
                 squares = np.where(is_given, column - mean[graph], 0.0) ** 2
                 deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
-                yield Statistic(f"mean {part} {name}", mean, 0.0)
+                yield Statistic(f"mean {name} of {part}", mean, 0.0)
                 one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
-                yield Statistic(f"deviation of {part} {name}", deviation, one)
+                yield Statistic(f"standard deviation of {name} of {part}", deviation, one)
 
     # -- reasons -----------------------------------------------------------------------------------
 
@@ -304,8 +341,10 @@ class Statistics(View):
         list of Property
         """
         return [
-            Property("statistics", x.name, x.values, np.full(len(graphs), step / 2), both=True)
-            for x, step in zip(_structure(graphs), self.steps_, strict=False)
+            Property(
+                REASONS[x.name][0], x.name, x.values, np.full(len(graphs), step / 2), both=True
+            )
+            for x, step in zip(structure(graphs), self.steps_, strict=False)
             if x.name in REASONS
         ]
 
@@ -317,17 +356,9 @@ class Statistics(View):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The statistic and those of the references, see :meth:`View.reason`."""
-        values = np.append(known, unusual.values)
-        if unusual.what.startswith("log "):
-            values = np.exp(values) - (unusual.what != "log components")
-        low, high = values[:-1].min(), values[:-1].max()
-        which = "known graphs:"
-        if low <= values[-1] <= high:
-            low, high = np.quantile(values[:-1], [0.05, 0.95])
-            which = "nine in ten known graphs:"
-        usual = f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
-        words = REASONS[unusual.what]
-        return Reason(words, f"{words} {values[-1]:.3g} ({which} {usual})")
+        name = unusual.what
+        own, known_range = in_words(name, float(unusual.values[0]), known)
+        return Reason(name, f"{name} {own}; usually {known_range}", about=(REASONS[name][1],))
 
     def _take_fitted(self, state: State) -> None:
         self.columns_ = state.take_array("columns_", np.int64, (None,), low=0)
@@ -340,8 +371,19 @@ class Statistics(View):
         state.check(are_tuples, "categories_ is not tuples by name")
 
 
+# Those of graphs, which views and reasons share.
+_STRUCTURE: WeakKeyDictionary[GraphBatch, list[Statistic]] = WeakKeyDictionary()
+
+
+def structure(graphs: GraphBatch) -> list[Statistic]:
+    """Statistics of the structure, computed once."""
+    if graphs not in _STRUCTURE:
+        _STRUCTURE[graphs] = list(_structure(graphs))
+    return _STRUCTURE[graphs]
+
+
 def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
-    """Statistics of the structure."""
+    """Generate the statistics of the structure."""
     U, graph, n = graphs.underlying, graphs.graph_of_node, len(graphs)
     n_nodes = graphs.n_nodes_per_graph.astype(float)
     degrees = graphs.degrees.astype(float)
@@ -360,23 +402,25 @@ def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
     n_wedges = np.bincount(graph, degrees * (degrees - 1), n)
     n_closed = 6 * np.bincount(graph, triangles(U), n)
     variance = mean(degrees**2) - mean(degrees) ** 2
-    yield Statistic("log nodes", np.log(n_nodes), node)
-    yield Statistic("log edges", np.log1p(n_edges), 1 / (1 + n_edges.mean()))
+    yield Statistic("number of nodes", np.log(n_nodes), node)
+    yield Statistic("number of edges", np.log1p(n_edges), 1 / (1 + n_edges.mean()))
     yield Statistic("density", n_edges / n_pairs, (1 / n_pairs).mean())
-    yield Statistic("mean degree", mean(degrees), node)
-    yield Statistic("deviation of degrees", np.sqrt(np.maximum(variance, 0)), node)
-    yield Statistic("log largest degree", np.log1p(largest), 1 / (1 + largest.mean()))
-    yield Statistic("clustering", n_closed / np.maximum(n_wedges, 1), node)
-    yield Statistic("log components", np.log(n_components), np.log(2))
+    yield Statistic("mean number of neighbors", mean(degrees), node)
+    yield Statistic(
+        "standard deviation of the numbers of neighbors", np.sqrt(np.maximum(variance, 0)), node
+    )
+    yield Statistic("most neighbors of a node", np.log1p(largest), 1 / (1 + largest.mean()))
+    yield Statistic("clustering coefficient", n_closed / np.maximum(n_wedges, 1), node)
+    yield Statistic("number of pieces", np.log(n_components), np.log(2))
     n_cycles = n_edges - n_nodes + n_components
-    yield Statistic("log cycles", np.log1p(n_cycles), 1 / (1 + n_cycles.mean()))
-    for degree in (0, 1, 2):
-        yield Statistic(f"share of degree {degree}", mean(degrees == degree), node)
+    yield Statistic("number of independent cycles", np.log1p(n_cycles), 1 / (1 + n_cycles.mean()))
+    for degree, which in enumerate(("without edges", "with one neighbor", "with two neighbors")):
+        yield Statistic(f"share of nodes {which}", mean(degrees == degree), node)
     if graphs.directed:
         to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0
         out = np.diff(graphs.adjacency.indptr) > 0
-        yield Statistic("share of sources", mean(out & ~to), node)
-        yield Statistic("share of sinks", mean(to & ~out), node)
+        yield Statistic("share of nodes with outgoing edges only", mean(out & ~to), node)
+        yield Statistic("share of nodes with incoming edges only", mean(to & ~out), node)
 
 
 def _categories(graphs: GraphBatch) -> Iterator[tuple]:
@@ -390,7 +434,8 @@ def _categories(graphs: GraphBatch) -> Iterator[tuple]:
         tuples: Any = vocabulary if len(names) > 1 else [(value,) for value in vocabulary]
         columns = [[values[i] for values in tuples] for i in range(len(names))]
         for name, values in zip(names, columns, strict=True):
-            yield f"{part} {name}", np.asarray(labels), values, graph, totals
+            noun = f"share of {part}s with {name}" if part != "graph" else name
+            yield noun, np.asarray(labels), values, graph, totals
 
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:

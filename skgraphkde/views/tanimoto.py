@@ -61,10 +61,10 @@ class Tanimoto(NeighborhoodView):
     def _most_similar(self, graphs: GraphBatch, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Similarity to the most similar reference, and its index."""
         known, counts = self.neighborhoods, self.neighborhoods.count(graphs)
-        totals, known_totals = counts.totals, known.counts.totals
+        totals, known_totals = counts.sum(axis=1), known.counts.sum(axis=1)
 
         def dissimilarity(block: slice) -> np.ndarray:
-            shared = known.shared(counts.rows(block), known.columns)
+            shared = known.shared(counts[block], known.columns)
             return 1 - shared / (totals[block, np.newaxis] + known_totals - shared)
 
         distances, index = nearest(dissimilarity, own, known.n_references, 1)
@@ -101,4 +101,4 @@ class Tanimoto(NeighborhoodView):
             f"{score[0]:.0%} of the "
             f"neighborhoods of both (on average {1 - known.mean():.0%})"
         )
-        return Reason(self.name, text)
+        return Reason(self.name, text, about=("neighborhoods",))

@@ -490,7 +490,7 @@ def test_models_of_python_score_files_and_the_other_way_round(tmp_path, monkeypa
         np.testing.assert_allclose(skgraphkde.load(model).score_samples(new), expected, rtol=1e-9)
     next(iter(new[0].nodes.values()))["temp"] = 1e4
     nx.write_graphml(new[0], "odd.graphml")
-    assert "  because temp 10000 (known: " in run("explain shell.skg odd.graphml").stdout
+    assert "  because temp 10,000 of node " in run("explain shell.skg odd.graphml").stdout
 
 
 def test_what_is_not_read_is_said(tmp_path, monkeypatch):

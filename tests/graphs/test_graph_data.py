@@ -96,7 +96,7 @@ def test_names_that_only_former_references_had_are_forgotten():
 
 
 ODD = {
-    "amount": ({"amount": 1000.0}, r"amount 1000 \(known: .*\) of the graph"),
+    "amount": ({"amount": 1000.0}, "amount 1,000 of the graph; usually .*"),
     "contradiction": (
         {"amount": 100.0, "days": -1.0},
         "amount 100, days -1 of the graph: known one by one, but not together",

@@ -10,7 +10,14 @@ import pandas as pd
 import pytest
 
 import skgraphkde
-from skgraphkde import BaseGraphDetector, Density, GraphKDEDetector, GraphSchema, References
+from skgraphkde import (
+    BaseGraphDetector,
+    Density,
+    GraphKDEDetector,
+    GraphSchema,
+    Novelty,
+    References,
+)
 from skgraphkde.inspection import (
     explain,
     nearest_references,
@@ -416,7 +423,7 @@ def test_other_detectors(parameters, plots):
     assert "Score" in headings
     assert ("p-value" in headings) == ("Selected" in headings) == detector.is_calibrated_
     assert ("Share" in headings) == ("sum" not in str(parameters))
-    assert "Node" in headings or detector.model_.novelty is None
+    assert "Node" in headings or detector.model_.first(Novelty) is None
     assert "Map of known and new graphs" in pictures(parsed)
 
 

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, load, read_graphs
+from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
 from skgraphkde.inspection import explain
-from skgraphkde.views.base import Property
-from tests.conftest import permuted, random_graphs
+from tests.conftest import random_graphs
 from tests.graphs.test_relations import typed_graphs
 
 
@@ -23,16 +22,18 @@ def structure_slow(graph):
     n, m, degrees = len(graph), graph.number_of_edges(), [d for _, d in graph.degree]
     n_components = nx.number_connected_components(graph)
     return {
-        "log nodes": np.log(n),
-        "log edges": np.log1p(m),
+        "number of nodes": np.log(n),
+        "number of edges": np.log1p(m),
         "density": nx.density(graph),
-        "mean degree": np.mean(degrees),
-        "deviation of degrees": np.std(degrees),
-        "log largest degree": np.log1p(max(degrees)),
-        "clustering": nx.transitivity(graph),
-        "log components": np.log(n_components),
-        "log cycles": np.log1p(m - n + n_components),
-        **{f"share of degree {k}": np.mean([d == k for d in degrees]) for k in range(3)},
+        "mean number of neighbors": np.mean(degrees),
+        "standard deviation of the numbers of neighbors": np.std(degrees),
+        "most neighbors of a node": np.log1p(max(degrees)),
+        "clustering coefficient": nx.transitivity(graph),
+        "number of pieces": np.log(n_components),
+        "number of independent cycles": np.log1p(m - n + n_components),
+        "share of nodes without edges": np.mean([d == 0 for d in degrees]),
+        "share of nodes with one neighbor": np.mean([d == 1 for d in degrees]),
+        "share of nodes with two neighbors": np.mean([d == 2 for d in degrees]),
     }
 
 
@@ -46,7 +47,7 @@ def test_structure_is_that_of_networkx(seed):
         of_graphs = [list(dict(graph.nodes(data="label")).values()) for graph in graphs]
         shares = [labels.count(label) / len(labels) for labels in of_graphs]
         if any(shares):
-            np.testing.assert_allclose(found[f"share of node label={label}"], shares)
+            np.testing.assert_allclose(found[f"share of nodes with label={label}"], shares)
 
 
 def test_directions_categories_and_numbers():
@@ -54,11 +55,13 @@ def test_directions_categories_and_numbers():
     found = table(graphs)
     for i, graph in enumerate(graphs):
         sources = [graph.out_degree(v) > 0 and not graph.in_degree(v) for v in graph]
-        assert found["share of sources"][i] == pytest.approx(np.mean(sources))
+        assert found["share of nodes with outgoing edges only"][i] == pytest.approx(
+            np.mean(sources)
+        )
         kinds = [kind for *_, kind in graph.edges(data="label")]
         for kind in set(kinds):
             share = kinds.count(kind) / len(kinds)
-            assert found[f"share of edge label={kind}"][i] == pytest.approx(share)
+            assert found[f"share of edges with label={kind}"][i] == pytest.approx(share)
     rng = np.random.RandomState(0)
     for graph in graphs:
         for data in graph.nodes.values():
@@ -67,8 +70,8 @@ def test_directions_categories_and_numbers():
     found = table(graphs, schema=schema)
     for i, graph in enumerate(graphs):
         given_ = [x for _, x in graph.nodes(data="temp") if x is not None]
-        assert found["mean node temp"][i] == pytest.approx(np.mean(given_))
-        assert found["deviation of node temp"][i] == pytest.approx(np.std(given_))
+        assert found["mean temp of nodes"][i] == pytest.approx(np.mean(given_))
+        assert found["standard deviation of temp of nodes"][i] == pytest.approx(np.std(given_))
 
 
 def far_outliers_slow(column):
@@ -99,15 +102,10 @@ def test_scores_equal_the_definition(n_neighbors, seed):
             expected.append(-np.sort(D)[:n_neighbors].mean())
         scores = view.scores(graphs, np.full(len(graphs), own))
         np.testing.assert_allclose(scores, expected, atol=1e-6)
-    nobody = np.full(5, -1)
-    scores = view.scores(batch, nobody)
-    np.testing.assert_allclose(view.scores(permuted(batch, seed), nobody), scores, atol=1e-9)
-    alone = np.hstack([view.scores(batch[i], nobody[:1]) for i in range(5)])
-    np.testing.assert_allclose(alone, scores, atol=1e-9)
 
 
 @pytest.mark.parametrize("odd", ["a lone node", "two pieces"])
-def test_what_no_other_view_looks_at(odd, tmp_path):
+def test_what_no_other_view_looks_at(odd):
     """Pieces that each look normal."""
 
     def graph(seed, n=24):
@@ -126,9 +124,7 @@ def test_what_no_other_view_looks_at(odd, tmp_path):
     scores = detector.score_samples(new)
     assert scores[::2].max() < np.median(scores[1::2])
     text = " ".join(explain(detector, new[:1], n_reasons=20)["reason"])
-    assert "number of pieces 2 (known graphs: 1)" in text
-    detector.save(tmp_path / "model.skg")
-    np.testing.assert_array_equal(load(tmp_path / "model.skg").score_samples(new), scores)
+    assert "number of pieces 2; usually 1" in text
 
 
 def test_graphs_without_edges_and_several_edge_categories():
@@ -151,11 +147,11 @@ def test_a_usual_range_is_said_of_a_number_among_known_ones():
     view = Statistics().fit(read_graphs(known))
     graph, everybody = read_graphs(known[:1]), np.arange(120)
     of_known = view.properties(read_graphs(known), everybody, np.zeros(120))
-    [clustering] = [x for x in of_known if x.what == "clustering"]
-    middle = Property("statistics", "clustering", np.array([0.1]), np.zeros(1), both=True)
-    low, high = np.quantile(clustering.values, [0.05, 0.95])
+    [clustering] = [x for x in of_known if x.what == "clustering coefficient"]
+    middle = clustering._replace(values=np.array([0.1]))
+    low, high = np.quantile(clustering.values, [0.05, 0.95], method="nearest")
     text = view.reason(graph, middle, clustering.values).text
-    assert text == f"clustering coefficient 0.1 (nine in ten known graphs: {low:.3g} to {high:.3g})"
+    assert text == f"clustering coefficient 0.1; usually {low:.3g} to {high:.3g}"
 
 
 def constant_within(n_graphs, seed, noise=0.0, unit=1.0):

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn import config_context
 
-from skgraphkde import GraphKDEDetector, Neighbors, Tanimoto, load, read_graphs
+from skgraphkde import GraphKDEDetector, Neighbors, Tanimoto, read_graphs
 from skgraphkde.inspection import explain
-from tests.conftest import permuted, random_graphs
+from tests.conftest import random_graphs
 from tests.views.test_novelty import neighborhood
 
 NOBODY = np.full(5, -1)
@@ -57,17 +57,6 @@ def test_scores_equal_the_definition(working_memory, labels, seed, radius):
                 np.testing.assert_allclose(view.scores(part, own), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("view", [Tanimoto(2), Neighbors(2, 3)], ids=str)
-@given(seed=st.integers(0, 10**6))
-def test_neither_company_nor_the_order_of_nodes_matters(view, seed):
-    view.fit(read_graphs(random_graphs(10, seed)))
-    batch = read_graphs(random_graphs(5, seed + 1))
-    expected = view.scores(batch, NOBODY)
-    np.testing.assert_array_equal(view.scores(permuted(batch, seed), NOBODY), expected)
-    alone = np.hstack([view.scores(batch[i], NOBODY[:1]) for i in range(5)])
-    np.testing.assert_array_equal(alone, expected)
-
-
 def test_fewer_references_than_neighbors():
     references = read_graphs(random_graphs(3))
     few, most = (Neighbors(k).fit(references) for k in (2, 50))
@@ -76,7 +65,7 @@ def test_fewer_references_than_neighbors():
 
 
 @pytest.mark.parametrize("view", ["tanimoto", "neighbors"])
-def test_reasons_name_the_nearest_known_graph(view, tmp_path):
+def test_reasons_name_the_nearest_known_graph(view):
     graphs = random_graphs(30)
     detector = GraphKDEDetector(views=("density", view)).fit(graphs)
     odd = [nx.gnp_random_graph(40, 0.1, seed=0)]
@@ -84,10 +73,6 @@ def test_reasons_name_the_nearest_known_graph(view, tmp_path):
     reasons = explain(detector, odd, n_reasons=20).set_index("what")
     [text] = reasons.loc[[detector.model_.view_names[1]], "reason"]
     assert "known graph" in text
-    detector.save(tmp_path / "model.skg")
-    loaded = load(tmp_path / "model.skg")
-    np.testing.assert_array_equal(loaded.score_samples(odd), detector.score_samples(odd))
-    assert explain(loaded, odd, n_reasons=20)["reason"].tolist() == reasons["reason"].tolist()
 
 
 def test_copies_are_most_similar():
