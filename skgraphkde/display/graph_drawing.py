@@ -264,7 +264,7 @@ def _layout_of_piece(graph: nx.Graph) -> dict[int, np.ndarray]:
     # Powers of distances leave more room between the branches of a tree.
     steps = dict(nx.all_pairs_shortest_path_length(graph))
     far = {u: {v: d**0.7 for v, d in from_u.items()} for u, from_u in steps.items()}
-    return nx.kamada_kawai_layout(graph, dist=far)
+    return nx.kamada_kawai_layout(graph, dist=far, pos=nx.kamada_kawai_layout(graph))
 
 
 def _centered(positions: np.ndarray) -> np.ndarray:

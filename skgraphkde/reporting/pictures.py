@@ -28,12 +28,10 @@ MAPPED = 300
 SIDE, LINE = 4.0, 10.5
 
 
-def distribution(scores: np.ndarray, offset: float) -> str:
+def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray) -> str:
     """A histogram of scores with the threshold."""
     figure, ax = _figure(5.5, 3.6)
-    DensityDisplay.from_predictions(
-        scores, offset=offset, y=np.where(scores < offset, -1, 1), ax=ax
-    )
+    DensityDisplay(scores, offset, verdicts).plot(ax)
     return _svg(figure)
 
 

@@ -133,8 +133,9 @@ def render(
     )
     rows = _with_selection(listed, alpha)
     are_known = any(row.judged.own >= 0 for row in listed)  # each was judged by the others
-    scores = np.array([row.judged.score for row in listed])
-    drawings = {"scores": pictures.distribution(scores, float(detector.offset_))}
+    scores, offset = np.array([row.judged.score for row in listed]), float(detector.offset_)
+    verdicts = np.where(scores < offset, -1, 1)
+    drawings = {"scores": pictures.distribution(scores, offset, verdicts)}
     details = _details(detector, {row.number: row for row in rows}, drawn, drawings)
     model = detector.model_ if isinstance(detector, GraphKDEDetector) else None
     if isinstance(detector, GraphKDEDetector):
@@ -167,7 +168,7 @@ def render(
         can_learn=isinstance(detector, GraphKDEDetector)
         and detector.keeps_training_graphs
         and not are_known,  # which `find` fits and forgets
-        has_tail=bool((scores < lowest_shown(scores, float(detector.offset_), None)).any()),
+        has_tail=bool(scores.min() < lowest_shown(scores, offset, verdicts)),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,
         keeps_all=model is not None and len(model.references) == detector.n_graphs_seen_,

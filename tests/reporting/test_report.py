@@ -366,6 +366,16 @@ def test_a_detector_without_reasons(plots):
     }
 
 
+def test_the_hatched_bar_is_explained_where_there_is_one(plots):
+    detector = EdgeCount().fit(random_graphs(20, seed=1))
+    stars = [nx.star_graph(n) for n in range(40, 100, 4)]  # most graphs
+    graphs = [*random_graphs(12, seed=2), *labeled(*stars)]
+    parsed = Parsed(skgraphkde.report(detector, graphs))
+    (caption,) = (x for x in parsed.texts["figcaption"] if x.startswith("Scores"))
+    assert "hatched bar" in caption
+    assert "15 below" in parsed.pictures[next(iter(parsed.pictures))][0]
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
