@@ -332,6 +332,18 @@ def test_known_graphs_on_the_map_have_scores_of_their_own(monkeypatch, new, plot
     assert not np.allclose(drawn[0][:20], fitted.calibration_scores_)
 
 
+def test_training_graphs_have_verdicts_on_the_map(detector, new, plots):
+    shown = Parsed(skgraphkde.report(detector))
+    (svg,) = shown.pictures["Map of graphs"]
+    assert ">normal<" in svg
+    assert ">known<" not in svg
+    assert "All graphs: similar graphs are close together." in shown.texts["figcaption"]
+    assert (
+        ">known<"
+        in Parsed(skgraphkde.report(detector, new)).pictures["Map of known and new graphs"][0]
+    )
+
+
 def test_the_rate_is_what_fit_says(new):
     with pytest.warns(UserWarning, match="it will flag about 1 in 6"):
         fitted = GraphKDEDetector().fit(random_graphs(5, seed=1))
