@@ -94,9 +94,8 @@ class NodeLine(NamedTuple):
 class Detail(NamedTuple):
     """What a click on a row says of the nodes of a graph."""
 
-    colors: str  # the numbers that they show: "shares", "new" or ""
-    is_near: bool  # True if no distance is surprised
-    nodes: list[NodeLine]
+    found: Nodes
+    lines: list[NodeLine]
 
 
 def render(
@@ -220,7 +219,7 @@ def _details(
             _node_line(i, node, f"{shown(names[node])}{kinds[node]}", found, judged)
             for i, node in enumerate(numbered, 1)
         ]
-        details[number] = Detail(found.colors, found.is_near, lines)
+        details[number] = Detail(found, lines)
         if references is not None:
             nearest = rows[number].nearest[0]
             if f"known {nearest}" not in drawings:
