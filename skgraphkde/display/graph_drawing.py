@@ -25,7 +25,7 @@ from skgraphkde.graphs.readers import read_graphs
 
 # Largest graph that is drawn whole, if one of its nodes matters more than the others, and largest
 # one with long labels: they are below the nodes, in two lines of so many characters.
-MAX_NODES, CHARACTERS = 40, 14
+MAX_NODES, MAX_NODES_LONG, CHARACTERS = 60, 40, 14
 # Largest graph that is laid out by all of its distances, and whose nodes have short labels.
 MAX_NODES_LABELED = 100
 # Characters that fit on a node.
@@ -99,8 +99,9 @@ def draw_graph(
     ax : matplotlib Axes
     batch : GraphBatch
     values : ndarray of shape (n_nodes,) or None
-        Importance of each node: of more than 40 nodes, those around the marked edges and outlined
-        nodes are drawn, or else those around the largest value. None draws all.
+        Importance of each node: of more than 60 nodes, 40 with long labels, those around the
+        marked edges and outlined nodes are drawn, or else those around the largest value. None
+        draws all.
     marked : sequence of (int, int), default=()
         Edges to mark, by the numbers of their nodes.
     outlined : sequence of int, default=()
@@ -126,7 +127,10 @@ def draw_graph(
     from matplotlib.artist import setp
 
     outlined = list(outlined)
-    shown, centers = _shown(batch, values, [*(node for edge in marked for node in edge), *outlined])
+    kinds = node_kinds(batch)
+    are_long = max(map(len, kinds), default=0) > LONGEST_LABEL
+    wanted = [*(node for edge in marked for node in edge), *outlined]
+    shown, centers = _shown(batch, values, wanted, MAX_NODES_LONG if are_long else MAX_NODES)
     codes, styles = edge_styles(batch, edge_categories)
     edges = _edges_between(shown, batch, codes)
     graph = nx.empty_graph(shown.tolist())
@@ -134,9 +138,8 @@ def draw_graph(
     positions = np.full((batch.n_nodes, 2), np.nan)
     are_bonds = batch.edge_labels is not None and not any(style.name for style in styles)
     positions[shown] = _layout(graph, are_bonds)
-    kinds = node_kinds(batch)
-    are_long = bool(kinds) and max(len(kinds[node]) for node in graph) > LONGEST_LABEL
-    has_labels = bool(kinds) and len(graph) <= (MAX_NODES if are_long else MAX_NODES_LABELED)
+    most = MAX_NODES_LONG if are_long else MAX_NODES_LABELED
+    has_labels = bool(kinds) and len(graph) <= most
     are_below = has_labels and are_long
     diameter = _diameter(ax, len(graph), SMALL_NODE if are_below else LARGEST_NODE)
     _mark(ax, graph, positions, marked)
@@ -196,15 +199,15 @@ def check_marks(
 
 
 def _shown(
-    batch: GraphBatch, values: np.ndarray | None, wanted: list[int]
+    batch: GraphBatch, values: np.ndarray | None, wanted: list[int], most: int
 ) -> tuple[np.ndarray, list[int]]:
     """Numbers of the nodes to draw, and the centers around which they lie, if not all are drawn."""
-    if values is None or batch.n_nodes <= MAX_NODES:
+    if values is None or batch.n_nodes <= most:
         return np.arange(batch.n_nodes), []
-    centers = list(dict.fromkeys(wanted))[:MAX_NODES] or [int(np.argmax(values))]
+    centers = list(dict.fromkeys(wanted))[:most] or [int(np.argmax(values))]
     steps = dijkstra(batch.underlying, indices=centers, unweighted=True, min_only=True)
     # Of nodes equally far, those that matter.
-    order = np.lexsort((-values, steps))[:MAX_NODES]
+    order = np.lexsort((-values, steps))[:most]
     return np.sort(order[np.isfinite(steps[order])]), centers
 
 

@@ -43,8 +43,8 @@ class NodeContributionsDisplay(_NodesDisplay):
     nodes are white. Nodes have their categories on them, or below them if they are long; the long
     ones of more than 40 nodes are left out. Edges are drawn with their directions, their
     categories, and weights as widths. Bonds that are called single, double, triple and aromatic
-    look as chemists draw them. Of a graph of more than 40 nodes, 40 are drawn: those around the
-    marked edges and outlined nodes, or around the largest contribution.
+    look as chemists draw them. Of a graph of more than 60 nodes, 40 with long categories, a part is
+    drawn: that around the marked edges and outlined nodes, or around the largest contribution.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class NovelNodesDisplay(_NodesDisplay):
     The darker a node, the less of its surroundings it takes to be unlike every training graph; see
     :func:`skgraphkde.inspection.novel_nodes`. White nodes are known up to the largest radius.
     Categories, directions and weights are drawn as in :class:`NodeContributionsDisplay`, and of a
-    graph of more than 40 nodes the 40 around the darkest one.
+    large graph the part around the darkest node.
 
     Parameters
     ----------

@@ -368,16 +368,16 @@ def test_marked_edges_have_a_broad_line_behind_them():
     values = np.arange(100) == 0
     far = drawn(nx.path_graph(100), values, marked=[(98, 99), (0, 1)])  # with nodes around both
     assert len(far.ax_.collections[0].get_segments()) == 2
-    assert far.shown_.tolist() == [*range(20), *range(80, 100)]
+    assert far.shown_.tolist() == [*range(30), *range(70, 100)]
 
 
 def test_outlined_nodes_have_a_ring_and_are_drawn():
     names = [f"n{i}" for i in range(100)]
     display = drawn(nx.path_graph(100), np.arange(100), outlined=[7], names=names)
-    assert display.shown_.tolist() == list(range(40))
+    assert display.shown_.tolist() == list(range(60))
     widths = np.array(display.nodes_.get_linewidth())
     assert np.flatnonzero(widths == widths.max()).tolist() == [7]
-    assert part_of(display) == "40 of 100 nodes, around node n7"
+    assert part_of(display) == "60 of 100 nodes, around node n7"
 
 
 def test_numbers_are_beside_nodes_and_not_on_their_edges():
@@ -523,9 +523,9 @@ def test_a_large_graph_is_drawn_around_the_node_that_matters_most():
     display = drawn(graph, values)
     steps = nx.single_source_shortest_path_length(graph.to_undirected(), 150)
     ranked = sorted(graph, key=lambda node: (steps[node], -values[node]))
-    assert display.shown_.tolist() == sorted(ranked[:40])
+    assert display.shown_.tolist() == sorted(ranked[:60])
     np.testing.assert_array_equal(display.nodes_.get_array(), values[display.shown_])
-    assert part_of(display) == "40 of 200 nodes, around node 150"
+    assert part_of(display) == "60 of 200 nodes, around node 150"
     assert display.shown_[np.argmax(display.nodes_.get_linewidth())] == 150
     within = graph.subgraph(display.shown_.tolist())
     assert len(display.edges_) == within.number_of_edges()
@@ -543,8 +543,8 @@ def test_novel_nodes_are_drawn_around_the_newest():
     new_from = np.full(100, 3)
     new_from[40] = 1
     display = NovelNodesDisplay.from_predictions(nx.path_graph(100), new_from, radius=3)
-    assert display.shown_.tolist() == list(range(20, 60))
-    assert part_of(display) == "40 of 100 nodes, around node 40"
+    assert display.shown_.tolist() == list(range(10, 70))
+    assert part_of(display) == "60 of 100 nodes, around node 40"
 
 
 def test_pictures_of_a_detector_read_as_it_does():
