@@ -319,13 +319,6 @@ def test_categories_of_edges_look_different_and_are_named():
     assert legend(picture("abccddeeffgghhiijj").ax_) == [*"cdefghij", "2 others"]
 
 
-def test_graphs_of_one_batch_have_the_same_colors():
-    graphs = [with_data(nx.path_graph(2), ["label"], label=[name]) for name in "xyz"]
-    batch = read_graphs(graphs)
-    colors = [drawn(batch[i]).edges_.get_color()[0] for i in range(3)]
-    assert not any(same_color(colors[i], colors[i - 1]) for i in range(3))
-
-
 def test_arrows_point_at_the_end():
     display = drawn(nx.DiGraph([("a", "b"), ("c", "b")]))
     points = np.asarray(display.nodes_.get_offsets())
