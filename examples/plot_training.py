@@ -14,10 +14,10 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 from skgraphkde import GraphKDEDetector, paper_settings
 from skgraphkde.datasets import load_mutag
-from skgraphkde.display import TrainingDisplay
 from skgraphkde.evaluation import auroc
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
@@ -45,7 +45,11 @@ for split in range(3):
 # the held-out ones; the weights of the five bandwidths stay nearly equal; and the molecules keep
 # their densities.
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
-TrainingDisplay.from_estimator(trained, ax=axes[:2])
+history = pd.DataFrame(trained.history_)
+history.plot(y=["loss", "validation_loss"], xlabel="epoch", ax=axes[0])
+weights = pd.DataFrame(history["mixture_weights"].tolist())
+weights.columns = [f"h = {h:.3g}" for h in np.concatenate(trained.model_.bandwidths)]
+weights.plot(xlabel="epoch", ylabel="mixture weight", ylim=(0, None), ax=axes[1])
 for value, color, label in [(1, "#2f6fde", "normal"), (-1, "#e07b39", "anomalous")]:
     axes[2].scatter(
         before[y[test] == value], after[y[test] == value], s=16, color=color, alpha=0.7, label=label

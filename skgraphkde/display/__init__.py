@@ -3,24 +3,21 @@
 `from_estimator` takes a fitted detector or a monitor, and `from_predictions` takes scores,
 distances, contributions, radii, p-values or the rows of a monitor. Both pass their `options` on to
 `plot`, which draws on the axes that you pass or on new ones. Normal graphs are blue circles,
-anomalies are vermilion triangles. matplotlib is imported when something is drawn.
+anomalies are vermilion triangles. matplotlib is imported when something is drawn. Curves of
+detection are those of :class:`sklearn.metrics.RocCurveDisplay`.
 """
 
 from skgraphkde.display.density import DensityDisplay
-from skgraphkde.display.detection_curve import DetectionCurveDisplay
 from skgraphkde.display.drift import DriftDisplay
 from skgraphkde.display.graph_map import GraphMapDisplay
 from skgraphkde.display.nodes import NodeContributionsDisplay, NovelNodesDisplay
 from skgraphkde.display.p_values import PValueDisplay
-from skgraphkde.display.training import TrainingDisplay
 
 __all__ = [
     "DensityDisplay",
-    "DetectionCurveDisplay",
     "DriftDisplay",
     "GraphMapDisplay",
     "NodeContributionsDisplay",
     "NovelNodesDisplay",
     "PValueDisplay",
-    "TrainingDisplay",
 ]

@@ -28,6 +28,13 @@ def open_axes(ax: Any) -> tuple[Any, Any]:
     return ax, ax.figure
 
 
+def shades(name: str, low: float, high: float, n: int = 256) -> Any:
+    """Colors of matplotlib between two shares of a map; black text is legible on all."""
+    from matplotlib import colormaps
+
+    return colormaps[name](np.linspace(low, high, n))
+
+
 def groups(y: np.ndarray | None, names: tuple[str, str]) -> Iterator[tuple[Any, str, str, str]]:
     """(which, name, color, marker) for normal graphs and for anomalies, or for all without `y`."""
     if y is None:
@@ -35,12 +42,6 @@ def groups(y: np.ndarray | None, names: tuple[str, str]) -> Iterator[tuple[Any, 
     else:
         yield y == 1, names[0], BLUE, "o"
         yield y == -1, names[1], VERMILION, "^"
-
-
-def check_option(name: str, value: Any, options: tuple[str, ...]) -> None:
-    """Raise ValueError unless the value is one of the options."""
-    if value not in options:
-        raise ValueError(f"{name} must be {' or '.join(map(repr, options))}, got {value!r}")
 
 
 def check_numbers(values: Any, name: str) -> np.ndarray:

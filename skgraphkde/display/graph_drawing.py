@@ -7,8 +7,6 @@ A large graph is drawn around one node, or around the nodes and edges that matte
 from __future__ import annotations
 
 import importlib.util
-import itertools
-import re
 import textwrap
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -25,16 +23,19 @@ from skgraphkde.graphs.naming import printable
 from skgraphkde.graphs.naming import shown as abbreviated
 from skgraphkde.graphs.readers import read_graphs
 
-# Largest graph that is drawn whole, if one of its nodes matters more than the others.
-MAX_NODES_AROUND = 60
-# Largest graph that is laid out by all of its distances, and whose node labels are legible.
+# Largest graph that is drawn whole, if one of its nodes matters more than the others, and largest
+# one with long labels: they are below the nodes, in two lines of so many characters.
+MAX_NODES, MAX_NODES_LONG, CHARACTERS = 60, 40, 14
+# Largest graph that is laid out by all of its distances, and whose nodes have short labels.
 MAX_NODES_LABELED = 100
-# Characters that fit on a node, and number of labels that are spelled out below the graph.
-LONGEST_LABEL, MAX_SPELLED_OUT = 3, 12
+# Characters that fit on a node.
+LONGEST_LABEL = 3
 # Centers of a large graph that are named below.
 MAX_NAMED_CENTERS = 4
-# In points.
-LARGEST_NODE, SMALLEST_FONT = 14.0, 4.5
+# Diameters in points of nodes with labels on them and below them.
+LARGEST_NODE, SMALL_NODE = 14.0, 8.0
+# Of labels, in points.
+FONT, SMALLEST_FONT = 6.5, 4.5
 # Distance between parallel lines; the picture is 2 wide.
 GAP = 0.028
 
@@ -84,6 +85,7 @@ def draw_graph(
     *,
     marked: Any = (),
     outlined: Any = (),
+    numbered: Any = (),
     names: Sequence[Any] | None = None,
     edge_categories: Sequence[Hashable] = (),
     legend: bool = True,
@@ -97,19 +99,22 @@ def draw_graph(
     ax : matplotlib Axes
     batch : GraphBatch
     values : ndarray of shape (n_nodes,) or None
-        Importance of each node: of more than 60 nodes, those around the marked edges and outlined
-        nodes are drawn, or else those around the largest value. None draws all.
+        Importance of each node: of more than 60 nodes, 40 with long labels, those around the
+        marked edges and outlined nodes are drawn, or else those around the largest value. None
+        draws all.
     marked : sequence of (int, int), default=()
         Edges to mark, by the numbers of their nodes.
     outlined : sequence of int, default=()
         Nodes with a ring around them.
+    numbered : sequence of int, default=()
+        Nodes that have the numbers 1, 2, ... beside them.
     names : sequence, default=None
         Names of the nodes. None: their numbers.
     edge_categories : sequence, default=()
         Categories that have styles before others, so that pictures agree.
     legend : bool, default=True
-        Draw a legend below the graph: categories of edges, labels that were shortened, and the
-        part of a large graph that is shown.
+        Draw a legend below the graph: categories of edges, and the part of a large graph that is
+        shown.
     node_color : color or array-like, default="white"
         One color, or a number or color per node.
     **colors : dict
@@ -122,7 +127,10 @@ def draw_graph(
     from matplotlib.artist import setp
 
     outlined = list(outlined)
-    shown, centers = _shown(batch, values, [*(node for edge in marked for node in edge), *outlined])
+    kinds = node_kinds(batch)
+    are_long = max(map(len, kinds), default=0) > LONGEST_LABEL
+    wanted = [*(node for edge in marked for node in edge), *outlined]
+    shown, centers = _shown(batch, values, wanted, MAX_NODES_LONG if are_long else MAX_NODES)
     codes, styles = edge_styles(batch, edge_categories)
     edges = _edges_between(shown, batch, codes)
     graph = nx.empty_graph(shown.tolist())
@@ -130,25 +138,27 @@ def draw_graph(
     positions = np.full((batch.n_nodes, 2), np.nan)
     are_bonds = batch.edge_labels is not None and not any(style.name for style in styles)
     positions[shown] = _layout(graph, are_bonds)
-    diameter = _diameter(ax, len(shown))
+    most = MAX_NODES_LONG if are_long else MAX_NODES_LABELED
+    has_labels = bool(kinds) and len(graph) <= most
+    are_below = has_labels and are_long
+    diameter = _diameter(ax, len(graph), SMALL_NODE if are_below else LARGEST_NODE)
     _mark(ax, graph, positions, marked)
     lines = _draw_edges(ax, edges, styles, positions, diameter, batch.directed)
-    is_center = np.isin(shown, [] if outlined else centers) & (len(shown) > 1)
+    has_ring = np.isin(shown, outlined or centers)
     nodes = nx.draw_networkx_nodes(
-        graph, positions, ax=ax, node_size=diameter**2, edgecolors="#555555",
-        linewidths=np.where(is_center, 2.0, 0.6),
+        graph, positions, ax=ax, node_size=diameter**2,
+        edgecolors=np.where(has_ring, "black", "#555555"), linewidths=np.where(has_ring, 2.2, 0.6),
         node_color=node_color if isinstance(node_color, str) else np.asarray(node_color)[shown],
         **colors,
     )  # fmt: skip
-    rings = _draw_rings(ax, graph, positions, outlined, diameter)
-    words = _part_of(batch, shown, centers, names)
-    if batch.labels is not None and len(shown) <= MAX_NODES_LABELED:
-        words += _write_labels(ax, batch, shown, positions, nodes, diameter)
+    words = _part_of(batch, shown, centers, names, kinds)
+    if has_labels:
+        _write_labels(ax, graph, kinds, positions, diameter, are_below)
+    _write_numbers(ax, graph, positions, numbered, diameter)
     used = [styles[code] for code in np.unique(edges["code"]) if styles[code].name]
     if legend and (used or words):
         _draw_legend(ax, used, "\n".join(words))
-    for artist in (nodes, rings):
-        artist.set_clip_on(False)  # axes that are fitted to the aspect cut through nodes
+    nodes.set_clip_on(False)  # axes that are fitted to the aspect cut through nodes
     if graph.size():
         setp(lines, clip_on=False, capstyle="butt")  # round ends would fill the gaps of dots
     ax.set_aspect("equal", adjustable="datalim")
@@ -166,15 +176,21 @@ def one_graph(graph: Any, read: Callable[[Any], GraphBatch] = read_graphs) -> Gr
 
 
 def check_marks(
-    batch: GraphBatch, marked: Any = (), outlined: Any = (), names: Any = None, **_: Any
+    batch: GraphBatch,
+    marked: Any = (),
+    outlined: Any = (),
+    numbered: Any = (),
+    names: Any = None,
+    **_: Any,
 ) -> None:
     """Raise ValueError unless these are edges and nodes of the graph, and a name for each node."""
     for u, v in marked:
         if not (min(u, v) >= 0 and max(u, v) < batch.n_nodes and batch.underlying[u, v]):
             raise ValueError(f"marked names the edge ({u}, {v}), which the graph does not have")
-    for node in outlined:
-        if not 0 <= node < batch.n_nodes:
-            raise ValueError(f"outlined names the node {node}, which the graph does not have")
+    for what, nodes in (("outlined", outlined), ("numbered", numbered)):
+        for node in nodes:
+            if not 0 <= node < batch.n_nodes:
+                raise ValueError(f"{what} names the node {node}, which the graph does not have")
     if names is not None and len(names) != batch.n_nodes:
         raise ValueError(f"names must have one name for each of {batch.n_nodes} nodes")
 
@@ -183,16 +199,15 @@ def check_marks(
 
 
 def _shown(
-    batch: GraphBatch, values: np.ndarray | None, wanted: list[int]
+    batch: GraphBatch, values: np.ndarray | None, wanted: list[int], most: int
 ) -> tuple[np.ndarray, list[int]]:
     """Numbers of the nodes to draw, and the centers around which they lie, if not all are drawn."""
-    if values is None or batch.n_nodes <= MAX_NODES_AROUND:
+    if values is None or batch.n_nodes <= most:
         return np.arange(batch.n_nodes), []
-    centers = list(dict.fromkeys(wanted))[:MAX_NODES_AROUND] or [int(np.argmax(values))]
+    centers = list(dict.fromkeys(wanted))[:most] or [int(np.argmax(values))]
     steps = dijkstra(batch.underlying, indices=centers, unweighted=True, min_only=True)
-    order = np.lexsort((-values, steps))[
-        :MAX_NODES_AROUND
-    ]  # of nodes equally far, those that matter
+    # Of nodes equally far, those that matter.
+    order = np.lexsort((-values, steps))[:most]
     return np.sort(order[np.isfinite(steps[order])]), centers
 
 
@@ -205,8 +220,12 @@ def _edges_between(shown: np.ndarray, batch: GraphBatch, codes: np.ndarray) -> p
         is_drawn &= edges["u"] < edges["v"]
     edges = edges[is_drawn].groupby(["u", "v", "code"], as_index=False)["weight"].sum()
     is_weighted = np.any(arcs.data != arcs.data[:1])
-    edges["width"] = 0.1 + 3.9 * edges["weight"] / edges["weight"].max() if is_weighted else 1.5
+    same = min(1.5, 4 * len(shown) / max(len(edges), 1))  # many edges are thin
+    edges["width"] = 0.1 + 3.9 * edges["weight"] / edges["weight"].max() if is_weighted else same
     return edges
+
+
+# -- where it is drawn -----------------------------------------------------------------------------
 
 
 def _layout(graph: nx.Graph, are_bonds: bool) -> np.ndarray:
@@ -230,10 +249,25 @@ def _layout_of_pieces(graph: nx.Graph) -> np.ndarray:
         if x and x + side > 1.1 * longest:
             x, y, height = 0.0, y - height, 0.0
         center = np.array([x + side / 2, y - side / 2])
-        inside = nx.kamada_kawai_layout(graph.subgraph(sorted(piece)))
+        inside = _layout_of_piece(graph.subgraph(sorted(piece)))
         positions |= {node: center + 0.4 * side * place for node, place in inside.items()}
         x, height = x + side, max(height, side)
     return _centered(np.array([positions[node] for node in graph]))
+
+
+def _layout_of_piece(graph: nx.Graph) -> dict[int, np.ndarray]:
+    """Positions of connected nodes: a chain in lines to and fro, others by their distances."""
+    ends = sorted(node for node, degree in graph.degree if degree == 1)
+    if len(ends) == 2 and graph.size() == len(graph) - 1:
+        n_columns = max(3, round(0.9 * np.sqrt(len(graph))))
+        row, column = np.divmod(np.arange(len(graph)), n_columns)
+        column = np.where(row % 2, n_columns - 1 - column, column)
+        places = _centered(np.column_stack([column, -row]))
+        return dict(zip(nx.dfs_preorder_nodes(graph, ends[0]), places, strict=True))
+    # Powers of distances leave more room between the branches of a tree.
+    steps = dict(nx.all_pairs_shortest_path_length(graph))
+    far = {u: {v: d**0.7 for v, d in from_u.items()} for u, from_u in steps.items()}
+    return nx.kamada_kawai_layout(graph, dist=far, pos=nx.kamada_kawai_layout(graph))
 
 
 def _centered(positions: np.ndarray) -> np.ndarray:
@@ -257,10 +291,10 @@ def _molecule_layout(graph: nx.Graph) -> np.ndarray:
     return _centered(molecule.GetConformer().GetPositions()[:, :2])
 
 
-def _diameter(ax: Any, n_nodes: int) -> float:
+def _diameter(ax: Any, n_nodes: int, largest: float) -> float:
     """Diameter of the nodes in points, such that they have room on the axes."""
     width, height = ax.bbox.size * 72 / ax.figure.dpi
-    return min(LARGEST_NODE, 0.4 * min(width, height) / np.sqrt(n_nodes))
+    return min(largest, 0.4 * min(width, height) / np.sqrt(n_nodes))
 
 
 # -- artists ---------------------------------------------------------------------------------------
@@ -305,17 +339,6 @@ def _mark(ax: Any, graph: nx.Graph, positions: np.ndarray, marked: Any) -> None:
         lines.set(zorder=0.5, capstyle="round")
 
 
-def _draw_rings(
-    ax: Any, graph: nx.Graph, positions: np.ndarray, nodes: list[int], diameter: float
-) -> Any:
-    """Draw rings around some nodes, which are seen without colors."""
-    look = {"node_color": "none", "edgecolors": "black", "linewidths": 2.0}
-    nodelist, size = [node for node in nodes if node in graph], (diameter + 6) ** 2
-    rings = nx.draw_networkx_nodes(graph, positions, nodelist, node_size=size, ax=ax, **look)
-    rings.set_zorder(2.5)
-    return rings
-
-
 # -- styles of edges -------------------------------------------------------------------------------
 
 
@@ -334,17 +357,16 @@ def common_categories(references: GraphBatch | None, graphs: Iterable[GraphBatch
     list
         For `edge_categories` of :func:`draw_graph`.
     """
-    known: list[Hashable] = []
-    if references is not None and references.edge_labels is not None:
-        names = references.edge_label_names
-        counts = np.bincount(references.edge_labels, minlength=len(names))
-        known = [names[code] for code in np.argsort(-counts, kind="stable") if counts[code]]
-    new: dict[Hashable, None] = {}
-    for graph in graphs:
-        if graph.edge_labels is not None:
-            used = np.unique(graph.edge_labels).tolist()
-            new |= dict.fromkeys(graph.edge_label_names[code] for code in used)
-    return list(dict.fromkeys([*known[:N_COMMON], *(x for x in new if x not in known), *known]))
+    known = [] if references is None else _by_frequency(references)
+    new = [x for graph in graphs for x in _by_frequency(graph) if x not in known]
+    return list(dict.fromkeys([*known[:N_COMMON], *new, *known]))
+
+
+def _by_frequency(batch: GraphBatch) -> list[Hashable]:
+    """The categories of edges that occur, the most frequent first."""
+    codes = pd.Series([] if batch.edge_labels is None else batch.edge_labels, dtype=int)
+    counts = codes.value_counts().sort_index().sort_values(ascending=False, kind="stable")
+    return [batch.edge_label_names[code] for code in counts.index]
 
 
 def edge_styles(
@@ -359,8 +381,7 @@ def edge_styles(
         return np.zeros(batch.adjacency.nnz, dtype=int), [EdgeStyle("", GRAY, ("solid",))]
     own = list(batch.edge_label_names)
     if not categories and len(own) > len(LOOKS):
-        counts = np.bincount(batch.edge_labels, minlength=len(own))
-        own = [own[code] for code in np.argsort(-counts, kind="stable")]
+        own = [*_by_frequency(batch), *own]
     rank = {name: i for i, name in enumerate(dict.fromkeys([*categories, *own]))}
     codes = np.array([rank[name] for name in batch.edge_label_names])[batch.edge_labels]
     names = [in_words(name) for name in rank]
@@ -376,13 +397,31 @@ def edge_styles(
 # -- words -----------------------------------------------------------------------------------------
 
 
+def node_kinds(batch: GraphBatch) -> list[str]:
+    """A category of each node in words: "label", or else the first one; [] if there are none."""
+    if batch.labels is None:
+        return []
+    by_category = batch.values_by_category("node")
+    values = by_category.get("label", next(iter(by_category.values())))
+    words = [in_words(value) for value in values]
+    return [words[code] for code in batch.labels]
+
+
 def _part_of(
-    batch: GraphBatch, shown: np.ndarray, centers: list[int], names: Sequence[Any] | None
+    batch: GraphBatch,
+    shown: np.ndarray,
+    centers: list[int],
+    names: Sequence[Any] | None,
+    kinds: list[str],
 ) -> list[str]:
     """Lines that say which part of the graph is shown, none if it is whole."""
     if len(shown) == batch.n_nodes:
         return []
     called = [abbreviated(x if names is None else names[x], 20) for x in centers]
+    if kinds:
+        called = [
+            f"{name} ({abbreviated(kinds[x], 20)})" for name, x in zip(called, centers, strict=True)
+        ]
     called[MAX_NAMED_CENTERS:] = ["..."] * (len(called) > MAX_NAMED_CENTERS)
     around = f"around node{'s' * (len(centers) > 1)} {', '.join(called)}"
     return textwrap.wrap(f"{len(shown)} of {batch.n_nodes} nodes, {around}", 48)
@@ -390,75 +429,51 @@ def _part_of(
 
 def _write_labels(
     ax: Any,
-    batch: GraphBatch,
-    shown: np.ndarray,
+    graph: nx.Graph,
+    kinds: list[str],
     positions: np.ndarray,
-    nodes: Any,
     diameter: float,
-) -> list[str]:
-    """Write a category on the nodes; return lines that spell out the shortened ones.
-
-    It is "label", or else the first one.
-    """
-    codes = np.asarray(batch.labels)[shown]
-    used = np.unique(codes).tolist()
-    by_category = batch.values_by_category("node")
-    values = by_category.get("label", next(iter(by_category.values())))
-    names = [in_words(values[code]) for code in used]
-    short = dict(zip(used, shortened(names), strict=True))
-    size = min(8.0, 1.35 * diameter / max(map(len, short.values())))
-    if size < SMALLEST_FONT:
-        return []
-    nodes.update_scalarmappable()
-    backgrounds = np.broadcast_to(nodes.get_facecolor(), (len(shown), 4))
-    style = {"ha": "center", "va": "center", "fontsize": size, "zorder": 3}
-    for node, code, background in zip(shown, codes.tolist(), backgrounds, strict=True):
-        ax.text(*positions[node], short[code], color=_text_color(background), **style)
-    pairs = dict.fromkeys((short[code], name) for code, name in zip(used, names, strict=True))
-    meanings = [f"{few}: {name}".replace(" ", "\xa0") for few, name in pairs if few != name]
-    if (n_more := len(meanings) - MAX_SPELLED_OUT) > 0:
-        meanings[MAX_SPELLED_OUT:] = [f"and {n_more} other kind{'s' * (n_more > 1)}"]
-    return textwrap.wrap(", ".join(meanings), 48)
+    are_below: bool,
+) -> None:
+    """Write labels on the nodes, if they can be read, or below them, over the edges."""
+    style: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 3}
+    longest, aside = max(len(kinds[node]) for node in graph), (0.0, 0.0)
+    style["fontsize"] = min(8.0, 1.35 * diameter / max(longest, 1))
+    if are_below:
+        box = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.3}
+        style |= {"va": "top", "fontsize": FONT, "bbox": box}
+        aside = (0.0, -diameter / 2 - 3)
+    if style["fontsize"] >= SMALLEST_FONT:
+        for node in graph:
+            lines = textwrap.wrap(kinds[node], CHARACTERS, max_lines=2, placeholder="…")
+            _write(ax, "\n".join(lines), positions[node], aside, **style)
 
 
-def _text_color(background: np.ndarray) -> str:
-    """White or black, whichever contrasts more (WCAG 2)."""
-    rgb = background[:3]
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    luminance = linear @ [0.2126, 0.7152, 0.0722]
-    return "white" if luminance < 0.179 else "black"
+def _write_numbers(
+    ax: Any, graph: nx.Graph, positions: np.ndarray, nodes: Any, diameter: float
+) -> None:
+    """Write 1, 2, ... beside nodes, in the middle of the widest angle between their edges."""
+    for number, node in enumerate(nodes, 1):
+        if node in graph:
+            x, y = (positions[list(graph[node])] - positions[node]).T
+            angles = np.sort([-np.pi / 2, *np.arctan2(y, x)])  # labels are below
+            gaps = np.diff(angles, append=angles[0] + 2 * np.pi)
+            middle = angles[gaps.argmax()] + gaps.max() / 2
+            aside = (diameter / 2 + 6) * np.array([np.cos(middle), np.sin(middle)])
+            style = {"ha": "center", "va": "center", "fontsize": FONT, "fontweight": "bold"}
+            _write(ax, str(number), positions[node], aside, zorder=4, **style)
 
 
-def shortened(names: Sequence[str]) -> list[str]:
-    """Each name in at most three characters, or four, all different.
-
-    Examples
-    --------
-    >>> shortened(["C", "Cl"]), shortened(["process", "file"]), shortened(["region 9", "region 10"])
-    (['C', 'Cl'], ['pro', 'fil'], ['r9', 'r10'])
-    """
-    rules: list[Callable[[str], str]] = [
-        lambda name: name[:LONGEST_LABEL].strip(),
-        lambda name: re.sub(r"([^\W\d_])[^\W\d_]*|[^\w?]|_", r"\1", name)[: LONGEST_LABEL + 1],
-        lambda name: name[:1] + name[1 - LONGEST_LABEL :],
-    ]
-    for rule in rules:
-        few = [name if len(name) <= LONGEST_LABEL else rule(name) for name in names]
-        if len(set(few)) == len(set(names)):
-            return few
-    found: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        numbered = (f"{name[:2].strip()}{i}" for i in itertools.count(1))
-        tried = itertools.chain((rule(name) for rule in rules), numbered)
-        found[name] = next(few for few in tried if few and few not in found.values())
-    return [found[name] for name in names]
+def _write(ax: Any, text: str, position: np.ndarray, aside: Any, **style: Any) -> None:
+    """Write text so many points aside of a position; dollars are not mathematics."""
+    style |= {"textcoords": "offset points", "annotation_clip": False, "parse_math": False}
+    ax.annotate(text, position, aside, **style)
 
 
 def in_words(name: Hashable) -> str:
-    """A category in words, without mathematics between dollars; a missing one is "?"."""
+    """A category in words; a missing one is "?"."""
     values = name if isinstance(name, tuple) else (name,)
-    text = printable(" ".join("?" if value is None else str(value) for value in values))
-    return text.replace("$", r"\$")
+    return printable(" ".join("?" if value is None else str(value) for value in values))
 
 
 def _draw_legend(ax: Any, styles: list[EdgeStyle], words: str) -> None:
@@ -466,8 +481,10 @@ def _draw_legend(ax: Any, styles: list[EdgeStyle], words: str) -> None:
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color=style.color, linestyle=style.lines[0]) for style in styles]
-    ax.legend(
+    legend = ax.legend(
         handles, [style.name for style in styles], title=words or None, loc="upper center",
         bbox_to_anchor=(0.5, 0.02), ncols=3, fontsize=7, title_fontsize=7, frameon=False,
         handlelength=1.8, columnspacing=1.2,
     )  # fmt: skip
+    for text in (legend.get_title(), *legend.get_texts()):
+        text.set_parse_math(False)

@@ -7,13 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.manifold import TSNE, smacof
+from sklearn.manifold import smacof
 from sklearn.utils.validation import check_array, check_consistent_length
 
 from skgraphkde.display.common import (
     GRAY,
     check_numbers,
-    check_option,
     check_target_of,
     groups,
     lowest_shown,
@@ -74,8 +73,7 @@ class GraphMapDisplay:
     def from_estimator(cls, detector: Any, graphs: Any, y: Any = None, **options: Any) -> Self:
         """Draw a map of `graphs` by their distances under a fitted `detector`.
 
-        The distances are those of the first view, the scores those of all views. The `options` may
-        include `method` and `random_state`.
+        The distances are those of the first view, the scores those of all views.
         """
         distances, scores = detector.pairwise_distances(graphs), detector.score_samples(graphs)
         return cls.from_predictions(distances, scores, offset=detector.offset_, y=y, **options)
@@ -89,23 +87,18 @@ class GraphMapDisplay:
         offset: float | None = None,
         y: Any = None,
         known: Any = None,
-        method: str = "mds",
-        random_state: Any = None,
         **options: Any,
     ) -> Self:
         """Draw a map of at least 3 graphs by the matrix of their distances.
+
+        Metric multidimensional scaling preserves distances as well as a plane can. For others, such
+        as t-SNE, pass positions to the class, and call :meth:`plot`.
 
         Parameters
         ----------
         distances : array-like of shape (n_graphs, n_graphs)
         scores, offset, y, known
             As for the class.
-        method : {"mds", "tsne"}, default="mds"
-            Metric multidimensional scaling, which preserves distances as well as a plane can; or
-            t-SNE, which keeps neighbors together.
-        random_state : int, RandomState instance or None, default=None
-            Draws the initial positions of t-SNE. MDS starts from classical scaling and draws
-            nothing.
         **options
             As for :meth:`plot`.
 
@@ -113,9 +106,8 @@ class GraphMapDisplay:
         ------
         ValueError
             If `distances` is not a matrix of distances, `scores` or `y` have another length, there
-            are fewer than 3 graphs, all graphs are alike, or there is no such `method`.
+            are fewer than 3 graphs, or all graphs are alike.
         """
-        check_option("method", method, ("mds", "tsne"))
         D = check_array(distances, dtype=float, input_name="distances")
         if D.shape[0] != D.shape[1] or not np.allclose(D, D.T) or (D < 0).any():
             raise ValueError("distances must be a symmetric matrix without negative numbers")
@@ -123,9 +115,8 @@ class GraphMapDisplay:
             raise ValueError(f"a map needs at least 3 graphs, not all alike, got {len(D)}")
         scores = check_numbers(scores, "scores")
         check_consistent_length(D, scores, known)
-        positions = _mds(D) if method == "mds" else _tsne(D, random_state)
         known = None if known is None else np.asarray(known, dtype=bool)
-        return cls(positions, scores, offset, check_target_of(y, scores), known).plot(**options)
+        return cls(_mds(D), scores, offset, check_target_of(y, scores), known).plot(**options)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the map.
@@ -205,9 +196,3 @@ def _mds(D: np.ndarray) -> np.ndarray:
     largest = [-1, -2]
     start = vectors[:, largest] * np.sqrt(np.maximum(eigenvalues[largest], 0))
     return smacof(D, init=start, n_init=1)[0]
-
-
-def _tsne(D: np.ndarray, random_state: Any) -> np.ndarray:
-    perplexity = min(30.0, (len(D) - 1) / 3)
-    options = {"metric": "precomputed", "init": "random", "random_state": random_state}
-    return TSNE(perplexity=perplexity, **options).fit_transform(D)

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skgraphkde.display.common import check_numbers, open_axes
+from skgraphkde.display.common import check_numbers, open_axes, shades
 from skgraphkde.display.graph_drawing import check_marks, draw_graph, one_graph
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.inspection import node_contributions, novel_nodes
@@ -40,10 +40,11 @@ class NodeContributionsDisplay(_NodesDisplay):
 
     Red nodes make the graph unusual, blue nodes make it similar to the references, and white nodes
     do neither; see :func:`skgraphkde.inspection.node_contributions`. Without contributions, all
-    nodes are white. Nodes carry their categories, shortened if they are long, and edges are drawn
-    with their directions, their categories, and weights as widths. Bonds that are called single,
-    double, triple and aromatic look as chemists draw them. Of a graph of more than 60 nodes, 60 are
-    drawn: those around the marked edges and outlined nodes, or around the largest contribution.
+    nodes are white. Nodes have their categories on them, or below them if they are long; the long
+    ones of more than 40 nodes are left out. Edges are drawn with their directions, their
+    categories, and weights as widths. Bonds that are called single, double, triple and aromatic
+    look as chemists draw them. Of a graph of more than 60 nodes, 40 with long categories, a part is
+    drawn: that around the marked edges and outlined nodes, or around the largest contribution.
 
     Parameters
     ----------
@@ -134,19 +135,22 @@ class NodeContributionsDisplay(_NodesDisplay):
         colorbar : bool, default=True
             Draw a color bar. There is none without contributions.
         legend : bool, default=True
-            Draw a legend below the graph: categories of edges, labels that were shortened, and the
-            part of a large graph that is shown.
+            Draw a legend below the graph: categories of edges, and the part of a large graph that
+            is shown.
         **marks
             Nodes and edges to point at, such as those of :func:`skgraphkde.inspection.explain`:
             "marked", a sequence of (int, int), edges by the numbers of their nodes; "outlined", a
-            sequence of int, nodes with a ring around them; "names", names of the nodes; and
-            "edge_categories", a sequence, those that have the first styles, so that pictures agree.
+            sequence of int, nodes with a ring around them; "numbered", a sequence of int, nodes
+            with 1, 2, ... beside them; "names", names of the nodes; and "edge_categories", a
+            sequence, those that have the first styles, so that pictures agree.
         """
+        from matplotlib.colors import ListedColormap
+
         colors: dict[str, Any] = {}
         if self.contributions is not None:
             vmax = vmax or np.abs(self.contributions).max() or 1.0
             colors = {"node_color": self.contributions, "vmin": -vmax, "vmax": vmax}
-            colors["cmap"] = "RdBu_r"
+            colors["cmap"] = ListedColormap(shades("RdBu_r", 0.18, 0.82))
         self._draw(ax, self.contributions, legend=legend, marks=marks, **colors)
         if colorbar and colors:
             self._color_bar("contribution to the squared distance")
@@ -160,7 +164,7 @@ class NovelNodesDisplay(_NodesDisplay):
     The darker a node, the less of its surroundings it takes to be unlike every training graph; see
     :func:`skgraphkde.inspection.novel_nodes`. White nodes are known up to the largest radius.
     Categories, directions and weights are drawn as in :class:`NodeContributionsDisplay`, and of a
-    graph of more than 60 nodes the 60 around the darkest one.
+    large graph the part around the darkest node.
 
     Parameters
     ----------
@@ -240,12 +244,10 @@ class NovelNodesDisplay(_NodesDisplay):
         legend, **marks
             As in :class:`NodeContributionsDisplay`.
         """
-        from matplotlib import colormaps
         from matplotlib.colors import BoundaryNorm, ListedColormap
 
         n = self.radius + 2
-        shades = colormaps["YlOrRd"](np.linspace(0.95, 0.2, n - 1))
-        cmap = ListedColormap([*shades, "white"])
+        cmap = ListedColormap([*shades("YlOrRd", 0.7, 0.15, n - 1), "white"])
         norm = BoundaryNorm(np.arange(n + 1) - 0.5, n)
         colors = cmap(norm(self.new_from))
         self._draw(ax, -self.new_from, legend=legend, marks=marks, node_color=colors)

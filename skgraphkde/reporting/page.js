@@ -4,8 +4,17 @@ const paint = () => document.documentElement.classList.toggle("dark", dark.match
 dark.addEventListener("change", paint);
 paint();
 
-const library = document.getElementById("library").textContent;
-const { default: DataTable } = await import(`data:text/javascript;base64,${library}`);
+const bytes = Uint8Array.from(atob(document.getElementById("packed").textContent), (x) => x.charCodeAt(0));
+const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+const { library, pictures } = await new Response(unpacked).json();
+const { default: DataTable } = await import(`data:text/javascript,${encodeURIComponent(library)}`);
+
+function draw(part) {
+  for (const image of part.querySelectorAll("img[data-picture]")) {
+    image.src = `data:image/svg+xml,${encodeURIComponent(pictures[image.dataset.picture])}`;
+  }
+}
+draw(document.querySelector(".pictures"));
 
 const table = new DataTable("#graphs", {
   order: [], // as they are: the oddest first
@@ -23,9 +32,7 @@ function toggle(line) {
     row.child.hide();
   } else {
     const details = document.getElementById(line.dataset.details) ?? row.child()[0];
-    for (const image of details.querySelectorAll("img[data-picture]")) {
-      image.src = document.getElementById(image.dataset.picture).src;
-    }
+    draw(details);
     row.child() ? row.child.show() : row.child(details, "opened").show();
   }
   line.querySelector("button").setAttribute("aria-expanded", String(!shown));

@@ -173,9 +173,8 @@ class Page:
             As for :func:`~skgraphkde.inspection.results.judge`.
         """
         judged = self._judge(batch, ids, own)
-        sizes = batch.n_nodes_per_graph.tolist(), batch.n_edges_per_graph.tolist()
-        for i, verdict in enumerate(zip(names, judged, *sizes, strict=True)):
-            self._add(*verdict, batch, i, None if ids is None else ids[i])
+        for i, (name, judgement) in enumerate(zip(names, judged, strict=True)):
+            self.add(name, batch[i], judgement, None if ids is None else ids[i])
 
     def judge(self, batch: GraphBatch, ids: list | None = None) -> list[Judgement]:
         """Judge graphs; `ids` of the nodes of each, or None for their positions."""
@@ -190,23 +189,11 @@ class Page:
         self, name: Any, graph: GraphBatch, judged: Judgement, ids: Sequence[Any] | None = None
     ) -> None:
         """Add one graph, with the ids of its nodes in their order; None: their positions."""
-        self._add(name, judged, graph.n_nodes, int(graph.n_edges_per_graph[0]), graph, 0, ids)
-
-    def _add(
-        self,
-        name: Any,
-        judged: Judgement,
-        n_nodes: int,
-        n_edges: int,
-        batch: GraphBatch,
-        position: int,
-        ids: Sequence[Any] | None,
-    ) -> None:
-        number = len(self.listed)
-        self.listed.append(Row(number, shown(str(name), LONGEST), judged, n_nodes, n_edges))
+        number, n_edges = len(self.listed), int(graph.n_edges_per_graph[0])
+        name = shown(str(name), LONGEST)
+        self.listed.append(Row(number, name, judged, graph.n_nodes, n_edges))
         # Of equally odd ones, the first remain; no two have the same number.
-        graph = Drawn(number, batch, position, ids)
-        heapq.heappush(self.oddest, (-judged.decision, -number, graph))
+        heapq.heappush(self.oddest, (-judged.decision, -number, Drawn(number, graph, ids)))
         if len(self.oddest) > ROWS:
             heapq.heappop(self.oddest)
 

@@ -1,12 +1,11 @@
-"""Pictures inside of a page: scores, distances or a graph -> the address of an SVG, `data:...`.
+"""Pictures inside of a page: scores, distances or a graph -> an SVG.
 
-Each picture is a document of its own in an `<img>`: no name in it can become a part of the page,
-and no two pictures share ids.
+The page shows each as a document of its own in an `<img>`: no name in it can become a part of the
+page, and no two pictures share ids.
 """
 
 from __future__ import annotations
 
-import base64
 import io
 from typing import Any
 
@@ -29,13 +28,11 @@ MAPPED = 300
 SIDE, LINE = 4.0, 10.5
 
 
-def distribution(scores: np.ndarray, offset: float) -> str:
+def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray) -> str:
     """A histogram of scores with the threshold."""
     figure, ax = _figure(5.5, 3.6)
-    DensityDisplay.from_predictions(
-        scores, offset=offset, y=np.where(scores < offset, -1, 1), ax=ax
-    )
-    return _address(figure)
+    DensityDisplay(scores, offset, verdicts).plot(ax)
+    return _svg(figure)
 
 
 def graph_map(
@@ -43,7 +40,8 @@ def graph_map(
 ) -> str | None:
     """Graphs among known ones, by the first distance; None if all are alike, or too few.
 
-    The scores of known graphs are by the other references, as those of new graphs are.
+    The scores of known graphs are by the other references, as those of new graphs are. If the
+    graphs are references, so are the others, and have verdicts, too.
 
     Parameters
     ----------
@@ -66,7 +64,7 @@ def graph_map(
     D = detector.pairwise_distances(together)
     if len(D) < 3 or not D.any():
         return None
-    known = np.arange(len(D)) < len(some)
+    known = (np.arange(len(D)) < len(some)) & (own.max() < 0)
     figure, ax = _figure(5.5, 4.6)
     GraphMapDisplay.from_predictions(
         D,
@@ -75,16 +73,11 @@ def graph_map(
         known=known if known.any() else None,
         ax=ax,
     )
-    return _address(figure)
+    return _svg(figure)
 
 
 def graph_picture(
-    graph: GraphBatch,
-    found: Nodes | None = None,
-    numbered: Any = (),
-    *,
-    vmax: float | None = None,
-    **marks: Any,
+    graph: GraphBatch, found: Nodes | None = None, *, vmax: float | None = None, **marks: Any
 ) -> str:
     """One graph, its nodes colored by their shares or by the radius from which they are new.
 
@@ -95,8 +88,6 @@ def graph_picture(
         largest share or degree.
     found : Nodes, default=None
         The numbers that its colors show. Without any, all nodes are white.
-    numbered : sequence of int, default=()
-        Nodes that get the numbers 1, 2, ..., so that the picture can be read without colors.
     vmax : float, default=None
         The share of the fullest color.
     **marks
@@ -106,27 +97,14 @@ def graph_picture(
     colors = "" if found is None else found.colors
     if found is not None and found.new_from is not None and colors == "new":
         new_from = np.where(found.is_new, found.new_from, found.radius + 1)
-        novel = NovelNodesDisplay(graph, new_from, found.radius)
-        novel.plot(ax, colorbar=False, **marks)
-        nodes, shown = novel.nodes_, novel.shown_
+        NovelNodesDisplay(graph, new_from, found.radius).plot(ax, colorbar=False, **marks)
     elif found is not None and found.shares is not None and colors == "shares":
-        contributions = NodeContributionsDisplay(graph, found.shares)
-        contributions.plot(ax, vmax=vmax, colorbar=False, **marks)
-        nodes, shown = contributions.nodes_, contributions.shown_
+        display = NodeContributionsDisplay(graph, found.shares)
+        display.plot(ax, vmax=vmax, colorbar=False, **marks)
     else:
-        degrees = np.asarray(graph.underlying.sum(axis=1), dtype=float).reshape(-1)
-        nodes, _, shown = draw_graph(ax, graph, degrees, **marks)
-    positions = dict(zip(shown.tolist(), nodes.get_offsets(), strict=True))
-    aside = np.sqrt(nodes.get_sizes()[0]) / 2 + 2
-    box = {"boxstyle": "circle,pad=0.15", "facecolor": "white", "edgecolor": "black"}
-    for number, node in enumerate(numbered, 1):
-        if node in positions:
-            ax.annotate(
-                str(number), positions[node], (aside, aside), textcoords="offset points",
-                fontsize=7, ha="center", va="center", bbox=box, zorder=4, annotation_clip=False,
-            )  # fmt: skip
+        draw_graph(ax, graph, graph.degrees.astype(float), **marks)
     _make_room(ax)
-    return _address(figure)
+    return _svg(figure)
 
 
 def _make_room(ax: Any) -> None:
@@ -142,22 +120,25 @@ def _make_room(ax: Any) -> None:
 def _figure(
     width: float, height: float, place: tuple[float, float, float, float] | None = None
 ) -> tuple[Any, Any]:
-    """A figure that no window and no notebook shows, and its axes; without a place, laid out."""
+    """A transparent figure that no window shows, and its axes; without a place, laid out."""
     from matplotlib.figure import Figure
 
-    if place is not None:
-        figure = Figure(figsize=(width, height))
-        return figure, figure.add_axes(place)
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots()
+    figure = Figure(figsize=(width, height), facecolor="none")
+    if place is None:
+        figure.set_layout_engine("constrained")
+    ax = figure.subplots() if place is None else figure.add_axes(place)
+    ax.set_facecolor("none")
+    return figure, ax
 
 
-def _address(figure: Any) -> str:
+def _svg(figure: Any) -> str:
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    file = io.BytesIO()
+    file = io.StringIO()
     figure.set_dpi(72)  # that of an SVG; savefig would draw everything once before
-    with rc_context({"svg.hashsalt": "skgraphkde"}):  # the same picture has the same ids
+    # The same picture has the same ids; texts are texts, as outlines take most of a picture.
+    options: Any = {"svg.hashsalt": "skgraphkde", "svg.fonttype": "none"}
+    with rc_context(options | {"font.sans-serif": "DejaVu Sans"}):
         FigureCanvasSVG(figure).print_svg(file, metadata={"Date": None})
-    return "data:image/svg+xml;base64," + base64.b64encode(file.getvalue()).decode()
+    return file.getvalue()

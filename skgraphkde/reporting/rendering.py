@@ -8,7 +8,10 @@ in a script, in JSON or in an attribute that the table would read as HTML.
 from __future__ import annotations
 
 import base64
+import functools
+import gzip
 import importlib.metadata as metadata
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +24,7 @@ from skgraphkde.calibration import discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.display.common import lowest_shown
-from skgraphkde.display.graph_drawing import common_categories
+from skgraphkde.display.graph_drawing import common_categories, node_kinds
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import known_name, shown
 from skgraphkde.graphs.naming import listed as named
@@ -35,8 +38,6 @@ from skgraphkde.reporting.nodes import Nodes, listed, nodes_of, usual_share
 NEAREST = 3
 # Rows of the table, at most: the oddest.
 ROWS = 2_000
-# Characters of all pictures together, so that a page of 1,000 graphs has at most 20 MB.
-ROOM = 15_000_000
 # Ignored attributes that are named, at most.
 MOST_NAMES = 20
 # Characters of a name or a reason in the table, and of a name anywhere.
@@ -76,14 +77,8 @@ class Drawn(NamedTuple):
     """A graph that the page explains and, if it is odd enough, draws."""
 
     number: int  # of its row
-    batch: GraphBatch
-    position: int  # in the batch
+    graph: GraphBatch
     ids: Sequence[Any] | None  # of its nodes
-
-    @property
-    def graph(self) -> GraphBatch:
-        """The batch of this one graph."""
-        return self.batch[self.position]
 
 
 class NodeLine(NamedTuple):
@@ -97,12 +92,10 @@ class NodeLine(NamedTuple):
 
 
 class Detail(NamedTuple):
-    """The picture of a graph and its nodes, which a click on a row shows."""
+    """What a click on a row says of the nodes of a graph."""
 
-    picture: str
-    colors: str  # the numbers that they show: "shares", "new" or ""
-    is_near: bool  # True if no distance is surprised
-    nodes: list[NodeLine]
+    found: Nodes
+    lines: list[NodeLine]
 
 
 def render(
@@ -139,20 +132,20 @@ def render(
     )
     rows = _with_selection(listed, alpha)
     are_known = any(row.judged.own >= 0 for row in listed)  # each was judged by the others
-    scores = np.array([row.judged.score for row in listed])
-    details, known = _details(detector, {row.number: row for row in rows}, drawn)
+    scores, offset = np.array([row.judged.score for row in listed]), float(detector.offset_)
+    verdicts = np.where(scores < offset, -1, 1)
+    drawings = {"scores": pictures.distribution(scores, offset, verdicts)}
+    details = _details(detector, {row.number: row for row in rows}, drawn, drawings)
     model = detector.model_ if isinstance(detector, GraphKDEDetector) else None
-    graph_map = None
     if isinstance(detector, GraphKDEDetector):
         together = GraphBatch.concatenate([graph.graph for graph in drawn])
         judged = [listed[graph.number].judged for graph in drawn]
-        graph_map = pictures.graph_map(
-            detector,
-            together,
-            np.array([x.score for x in judged]),
-            np.array([x.own for x in judged]),
-        )
+        of_drawn, own = (np.array(x) for x in zip(*((x.score, x.own) for x in judged), strict=True))
+        graph_map = pictures.graph_map(detector, together, of_drawn, own)
+        if graph_map is not None:
+            drawings["map"] = graph_map
     unread = unread_attributes(detector.specification("schema"), detector.schema_.ignored)
+    library = _library()
     least = 1 / (len(detector.calibration_scores_) + 1)
     return environment.get_template("page.html").render(
         version=__version__,
@@ -168,14 +161,13 @@ def render(
         rows=rows[:ROWS],
         skipped=skipped,
         details=details,
-        known=known,
         full=FULL,
         views=() if model is None else model.views,
         learned=[] if model is None else learned_words(model),
         can_learn=isinstance(detector, GraphKDEDetector)
         and detector.keeps_training_graphs
         and not are_known,  # which `find` fits and forgets
-        has_tail=bool((scores < lowest_shown(scores, float(detector.offset_), None)).any()),
+        has_tail=bool(scores.min() < lowest_shown(scores, offset, verdicts)),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,
         keeps_all=model is not None and len(model.references) == detector.n_graphs_seen_,
@@ -183,10 +175,11 @@ def render(
         left_out=named(unread, MOST_NAMES),
         has_readable=any(x.is_readable for x in unread),
         known_of={x: _known(detector, x, known_names) for row in rows for x in row.nearest},
-        distribution=pictures.distribution(scores, float(detector.offset_)),
-        map=graph_map,
+        drawings=drawings,
         n_mapped=len(drawn),
-        library=_library(),
+        mapped=pictures.MAPPED,
+        packed=_packed({"library": library.pop("script"), "pictures": drawings}),
+        library=library,
         script=(HERE / "page.js").read_text(encoding="utf-8"),
         style=(HERE / "page.css").read_text(encoding="utf-8"),
     )
@@ -203,62 +196,45 @@ def _with_selection(listed: list[Row], alpha: float) -> list[Row]:
 
 
 def _details(
-    detector: BaseGraphDetector, rows: dict[int, Row], drawn: list[Drawn]
-) -> tuple[dict[int, Detail], dict[int, str]]:
-    """The pictures of graphs, and of the nearest known ones, as long as there is room."""
-    details: dict[int, Detail] = {}
-    known: dict[int, str] = {}
+    detector: BaseGraphDetector, rows: dict[int, Row], drawn: list[Drawn], drawings: dict[str, str]
+) -> dict[int, Detail]:
+    """What is said of nodes; adds pictures of graphs, and of the nearest known ones."""
     references = detector.model_.references if isinstance(detector, GraphKDEDetector) else None
+    # Colors and styles mean the same in all pictures.
     categories = common_categories(references, [x.graph for x in drawn])
-    details_of, room = _Details(detector, categories), ROOM
-    for graph in drawn:
-        row = rows[graph.number]
-        details[graph.number] = details_of(graph, row.judged)
-        room -= len(details[graph.number].picture)
-        if references is not None and row.nearest[0] not in known:
-            nearest = references[row.nearest[0]]
-            picture = pictures.graph_picture(nearest, edge_categories=categories)
-            known[row.nearest[0]] = picture
-            room -= len(picture)
-        if room < 0:
-            break
-    return details, known
-
-
-class _Details:
-    """Draws graphs so that colors and styles mean the same in all pictures."""
-
-    def __init__(self, detector: BaseGraphDetector, categories: list) -> None:
-        self.detector, self.categories = detector, categories
-        self.usual: dict[int, float] = {}  # the shares that full colors are compared with
-
-    def __call__(self, drawn: Drawn, judged: Judgement) -> Detail:
-        """The picture, and the list of its nodes."""
-        found = nodes_of(self.detector, drawn.graph, judged)
+    usual = functools.cache(lambda view: usual_share(detector, view))
+    details = {}
+    for number, graph, ids in drawn:
+        judged = rows[number].judged
+        found = nodes_of(detector, graph, judged)
         numbered = listed(found, judged)
-        ids = range(drawn.graph.n_nodes) if drawn.ids is None else drawn.ids
-        vmax = self._full(judged.view) if found.colors == "shares" else None
-        picture = pictures.graph_picture(
-            drawn.graph, found, numbered, vmax=vmax, marked=judged.edges, outlined=judged.nodes,
-            names=ids, edge_categories=self.categories,
+        names = range(graph.n_nodes) if ids is None else ids
+        vmax = FULL * usual(judged.view) or None if found.colors == "shares" else None
+        drawings[f"graph {number}"] = pictures.graph_picture(
+            graph, found, vmax=vmax, marked=judged.edges, outlined=judged.nodes,
+            numbered=numbered, names=names, edge_categories=categories,
         )  # fmt: skip
+        kinds = [f" ({shown(kind)})" for kind in node_kinds(graph)] or [""] * len(names)
         lines = [
-            self._line(number, node, shown(ids[node]), found, judged)
-            for number, node in enumerate(numbered, 1)
+            _node_line(i, node, f"{shown(names[node])}{kinds[node]}", found, judged)
+            for i, node in enumerate(numbered, 1)
         ]
-        return Detail(picture, found.colors, found.is_near, lines)
+        details[number] = Detail(found, lines)
+        if references is not None:
+            nearest = rows[number].nearest[0]
+            if f"known {nearest}" not in drawings:
+                drawings[f"known {nearest}"] = pictures.graph_picture(
+                    references[nearest], edge_categories=categories
+                )
+    return details
 
-    def _full(self, view: int) -> float | None:
-        if view not in self.usual:
-            self.usual[view] = usual_share(self.detector, view)
-        return FULL * self.usual[view] or None
 
-    def _line(self, number: int, node: int, name: str, found: Nodes, judged: Judgement) -> NodeLine:
-        pointing = [str(i) for i, x in enumerate(judged.unusual, 1) if node in x.pointed]
-        share = "" if found.shares is None else f"{found.shares[node]:.3g}"
-        radius = found.radius + 1 if found.new_from is None else int(found.new_from[node])
-        new_from = "known" if radius > found.radius else str(radius)
-        return NodeLine(number, name, ", ".join(pointing), share, new_from)
+def _node_line(number: int, node: int, name: str, found: Nodes, judged: Judgement) -> NodeLine:
+    pointing = [str(i) for i, x in enumerate(judged.unusual, 1) if node in x.pointed]
+    share = "" if found.shares is None else f"{found.shares[node]:.3g}"
+    radius = found.radius + 1 if found.new_from is None else int(found.new_from[node])
+    new_from = "known" if radius > found.radius else str(radius)
+    return NodeLine(number, name, ", ".join(pointing), share, new_from)
 
 
 def _known(detector: Any, position: int, names: Sequence[Any] | None) -> str:
@@ -270,18 +246,22 @@ def _known(detector: Any, position: int, names: Sequence[Any] | None) -> str:
     return f"{name} ({n_nodes} nodes, {n_edges} edges)"
 
 
+def _packed(contents: dict[str, Any]) -> str:
+    """JSON that the page unpacks: SVGs and scripts repeat themselves."""
+    return base64.b64encode(gzip.compress(json.dumps(contents).encode(), mtime=0)).decode()
+
+
 def _library() -> dict[str, str]:
     """Script, style, name and license of DataTables, from itables, which need not be imported."""
     package = metadata.distribution("itables")
 
-    def encoded(suffix: str) -> str:
-        path = Path(str(package.locate_file(f"itables/html/dt_bundle.{suffix}")))
-        return base64.b64encode(path.read_bytes()).decode()
+    def text(name: str) -> str:
+        return Path(str(package.locate_file(f"itables/html/{name}"))).read_text(encoding="utf-8")
 
     license_file = next(x for x in package.files or () if x.name == "LICENSE")
     return {
-        "script": encoded("js"),
-        "style": encoded("css"),
+        "script": text("dt_bundle.js"),
+        "style": text("dt_bundle.css"),
         "name": f"itables {package.version}",
         "license": license_file.read_text(encoding="utf-8"),
     }

@@ -36,7 +36,7 @@ def test_the_odd_one_is_found(folder, tmp_path):
     assert "star.graphml: " in odd[0]
     assert re.fullmatch(r"  .*star.graphml: .*; usually .*", odd[0])
     text = page.read_text()
-    assert "Each graph is judged by the others." in text
+    assert "Each graph is judged by the others, which are called known." in text
     assert text.count('<tr data-details="') == 41
     run(f"find {folder} -o {page}", 2)  # the page is not replaced
 

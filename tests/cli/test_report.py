@@ -31,7 +31,8 @@ def test_nodes_have_the_names_of_the_files(here):
     odd.nodes["n1"]["element"] = "never seen"
     nx.write_graphml(odd, "odd.graphml")
     run("report model.skg odd.graphml -o page.html")
-    assert "n1" in Parsed((here / "page.html").read_text(encoding="utf-8")).texts["td"]
+    cells = Parsed((here / "page.html").read_text(encoding="utf-8")).texts["td"]
+    assert "n1 (never seen)" in cells
 
 
 def test_it_goes_to_stdout(here):

@@ -1,6 +1,5 @@
 """The page, read as text: what it says is what the detector says, and names stay names."""
 
-import base64
 import copy
 from html.parser import HTMLParser
 
@@ -19,7 +18,6 @@ from skgraphkde import (
     References,
 )
 from skgraphkde.inspection import (
-    explain,
     nearest_references,
     node_contributions,
     results,
@@ -64,28 +62,14 @@ def labeled(*graphs):
     return graphs
 
 
-def pictures(parsed):
-    """The SVGs inside of the page, by their alternative texts."""
-    found = {}
-    for tag, x in parsed.elements:
-        if tag == "img" and "src" in x:
-            kind, data = x["src"].split(",")
-            assert kind == "data:image/svg+xml;base64"
-            found.setdefault(x["alt"], []).append(base64.b64decode(data).decode())
-    return found
-
-
 def test_rows_are_the_verdicts_of_the_detector_the_oddest_first(detector, new, html):
     parsed = Parsed(html)
     order = np.argsort(detector.score_samples(new), kind="stable")
     verdicts = detector.predict(new)[order]
-    main = explain(detector, new).query("rank == 1").set_index("graph")
     for row, i, verdict in zip(parsed.rows, order, verdicts, strict=True):
         assert row[1].split()[-1] == {1: "normal", -1: "anomaly"}[verdict]
         assert float(row[3]) == pytest.approx(detector.p_values(new[i : i + 1])[0], rel=1e-2)
         assert [int(row[5]), int(row[6])] == [len(new[i]), new[i].number_of_edges()]
-        is_strong = main.loc[i, "strength"] >= 1
-        assert (row[7] == main.loc[i, "reason"]) == is_strong
     sorted_by = [float(x["data-order"]) for _, x in parsed.elements if "data-order" in x]
     of_graphs = np.column_stack([detector.score_samples(new), detector.p_values(new)])[order]
     np.testing.assert_allclose(np.reshape(sorted_by, (-1, 2)), of_graphs, rtol=1e-9)
@@ -111,14 +95,14 @@ def test_what_is_selected_depends_on_the_false_discovery_rate(detector, new, alp
 def test_names_are_text_everywhere(html):
     parsed = Parsed(html)
     scripts = [x for tag, x in parsed.elements if tag == "script"]
-    assert scripts == [{"type": "text/plain", "id": "library"}, {"type": "module"}]
+    assert scripts == [{"type": "text/plain", "id": "packed"}, {"type": "module"}]
     shown = [name.replace("\n", "\\n").replace("\u202e", "\\u202e") for name in NAMES]
     assert sorted(parsed.names) == sorted(shown)
     assert sorted(parsed.texts["h3"]) == sorted(shown)
     assert all("alert" not in text for text in parsed.texts["script"])
     assert all("alert" not in str(x) for _, x in parsed.elements)
     assert not {"b", "i"} & {tag for tag, _ in parsed.elements}  # categories and ids of nodes
-    assert "<i>node</i>" in parsed.texts["td"]
+    assert "<i>node</i> (<b>new</b>)" in parsed.texts["td"]
 
 
 def test_notebooks_show_the_page(detector, new):
@@ -132,72 +116,64 @@ def test_notebooks_show_the_page(detector, new):
 
 def test_the_page_fetches_nothing(html):
     parsed = Parsed(html)
-    assert len(parsed.addresses()) > 10
-    assert all(address.startswith("data:") for address in parsed.addresses())
+    names = ("src", "href", "data", "action", "srcset", "poster")
+    addresses = [x[name] for _, x in parsed.elements for name in names if name in x]
+    assert addresses == ["data:,"]  # the icon
     policy = next(x["content"] for _, x in parsed.elements if "http-equiv" in x)
     assert policy.startswith("default-src 'none'")
     assert "http" not in policy
-    for svgs in pictures(parsed).values():
-        assert all("href" not in svg.replace('xlink:href="#', "") for svg in svgs)
-
-
-def test_the_licenses_come_along(html):
-    parsed = Parsed(html)
+    for svg in parsed.packed["pictures"].values():
+        assert "href" not in svg.replace('xlink:href="#', "")
+        assert "url(" not in svg.replace("url(#", "")
+    assert all("url(" not in x.replace("url(data:", "") for x in parsed.texts["style"])
     (text,) = parsed.texts["pre"]
     assert text.startswith("MIT License")
     assert "permission notice shall be included" in text
-    library = base64.b64decode(next(x for x in parsed.texts["script"] if len(x) > 100_000))
-    assert "SpryMedia" in library.decode()
+    assert "SpryMedia" in parsed.packed["library"]
 
 
 def test_the_details_name_nodes_and_nearest_graphs(detector, new):
-    names = [f"known <{i}>" for i in range(30)]
-    parsed = Parsed(skgraphkde.report(detector, new[5:6], ["star"], known_names=names))
+    """Names are taken by position, whatever the index of a Series."""
+    known = pd.Series([f"known <{i}>" for i in range(30)], index=range(29, -1, -1))
+    names = pd.Series(["other", "star"], index=[1, 0])
+    parsed = Parsed(skgraphkde.report(detector, new[4:6], names, known_names=known))
+    assert parsed.names == ["star", "other"]
     view = view_surprises(detector, new[5:6]).to_numpy()[0, :2].argmax()
     (nearest,) = nearest_references(detector, new[5:6], 3, view=view)[1]
     listed = [text for text in parsed.texts["li"] if text.startswith("known <")]
-    assert [text.split(" (")[0] for text in listed] == [names[i] for i in nearest]
+    assert [text.split(" (")[0] for text in listed[:3]] == [f"known <{i}>" for i in nearest]
     (shares,) = node_contributions(detector, new[5:6], view=view)
     cells = parsed.texts["td"]
-    assert f"{shares.max():.3g}" in cells
-    places = [i for i, x in enumerate(cells) if x == "1" and cells[i + 2] == f"{shares.max():.3g}"]
-    assert cells[places[0] + 1] == str(shares.argmax())
+    place = cells.index(f"{shares.argmax()} (<b>new</b>)")
+    assert cells[place + 1 : place + 3] == ["1", f"{shares.max():.3g}"]  # and the reason
 
 
 def test_there_are_pictures_of_the_oddest(detector, new, html, monkeypatch):
-    assert len(pictures(Parsed(html))["The graph"]) == 7
+    assert len(Parsed(html).pictures["The graph"]) == 7
     monkeypatch.setattr(page, "PICTURED", 2)
     few = Parsed(skgraphkde.report(detector, new, NAMES))
-    assert len(pictures(few)["The graph"]) == 2
+    assert len(few.pictures["The graph"]) == 2
     assert few.texts["h4"].count("Nodes") == 2
     kinds = [x["alt"] if tag == "img" else tag for tag, x in few.elements]
     articles = [kinds[i + 1 :] for i, kind in enumerate(kinds) if kind == "article"]
     with_picture = ["The graph" in x[: [*x, "article"].index("article")] for x in articles]
     assert with_picture == [True] * 2 + [False] * 5  # the rows are sorted
     assert len(few.rows) == len(few.texts["h3"]) == 7
-    monkeypatch.setattr(rendering, "ROOM", 1)
-    assert len(pictures(Parsed(skgraphkde.report(detector, new)))["The graph"]) == 1
 
 
-def test_graphs_that_are_explained_late_have_the_same_reasons(detector, new, html, monkeypatch):
+def test_long_tables_are_cut_and_say_so_and_have_the_same_reasons(detector, new, html, monkeypatch):
     for module in (page, rendering):
         monkeypatch.setattr(module, "ROWS", 4)
     monkeypatch.setattr(page, "CHUNK", 3)
     late = Parsed(skgraphkde.report(detector, new, NAMES))
     assert late.rows == Parsed(html).rows[:4]
     assert set(late.texts["li"]) <= set(Parsed(html).texts["li"])
-
-
-def test_long_tables_are_cut_and_say_so(detector, new, monkeypatch):
-    monkeypatch.setattr(rendering, "ROWS", 3)
-    parsed = Parsed(skgraphkde.report(detector, new, NAMES))
-    assert len(parsed.rows) == 3
-    assert "Only the 3 graphs of the lowest scores are listed." in parsed.texts["p"]
-    assert parsed.texts["h1"][0].split()[2] == "7"
+    assert "Only the 4 graphs of the lowest scores are listed." in late.texts["p"]
+    assert late.texts["h1"][0].split()[2] == "7"
 
 
 def test_the_same_graphs_make_the_same_page(detector, new, tmp_path, monkeypatch):
-    path = tmp_path / "page.html"
+    path = tmp_path / "page.HTM"
     assert skgraphkde.report(detector, new[5:], NAMES[5:], path) is None
     html = path.read_text(encoding="utf-8")
     assert skgraphkde.report(detector, new[5:], NAMES[5:]) == html
@@ -211,8 +187,8 @@ def test_the_same_graphs_make_the_same_page(detector, new, tmp_path, monkeypatch
 
 def test_of_a_batch_nodes_have_positions(detector, new, html):
     parsed = Parsed(skgraphkde.report(detector, detector.read(new[6:])))
-    assert "<i>node</i>" not in parsed.texts["td"]
-    assert {"0", "1", "2"} <= set(parsed.texts["td"])
+    assert "<i>node</i>" not in str(parsed.texts["td"])
+    assert {f"{i} (<b>new</b>)" for i in range(3)} <= set(parsed.texts["td"])
 
 
 def test_a_page_that_exists_stays_if_a_graph_is_bad(detector, new, tmp_path):
@@ -227,6 +203,7 @@ def test_a_page_that_exists_stays_if_a_graph_is_bad(detector, new, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"path": "page.pdf"}, "page.pdf is a page: give it the suffix .html"),
         ({"names": ["one"]}, "names must have one name for each of 7 graphs, got 1"),
         ({"names": "abcdefg"}, "for each of 7 graphs, got one text"),
         ({"names": dict.fromkeys(range(7))}, "got a dict, which has no order"),
@@ -241,25 +218,6 @@ def test_a_page_that_exists_stays_if_a_graph_is_bad(detector, new, tmp_path):
 def test_wrong_arguments(detector, new, options, message):
     with pytest.raises(ValueError, match=message):
         skgraphkde.report(detector, new, **options)
-
-
-def test_other_suffixes_are_refused(detector, new, tmp_path):
-    with pytest.raises(ValueError, match=r"page.pdf is a page: give it the suffix .html"):
-        skgraphkde.report(detector, new, path=tmp_path / "page.pdf")
-    skgraphkde.report(detector, new[:1], path=tmp_path / "page.HTM")
-    assert [x.name for x in tmp_path.iterdir()] == ["page.HTM"]
-
-
-def test_names_of_a_series_are_taken_by_position(detector, new):
-    names = pd.Series([f"g{i}" for i in range(7)], index=range(6, -1, -1))
-    known = pd.Series([f"k{i}" for i in range(30)], index=range(29, -1, -1))
-    parsed = Parsed(skgraphkde.report(detector, new, names, known_names=known))
-    order = np.argsort(detector.score_samples(new), kind="stable")
-    assert parsed.names == [f"g{i}" for i in order]
-    view = view_surprises(detector, new).to_numpy()[order[0], :2].argmax()
-    nearest = nearest_references(detector, [new[order[0]]], 1, view=view)[1][0, 0]
-    listed = [text for text in parsed.texts["li"] if text.startswith("k")]
-    assert listed[0].split()[0] == f"k{nearest}"
 
 
 def test_the_page_and_the_frame_give_the_same_reasons(detector, new, html):
@@ -292,8 +250,8 @@ def test_nodes_that_reasons_name_come_first_and_have_rings():
         assert page_nodes.listed(nodes, found)[0] == 2
         parsed = Parsed(skgraphkde.report(fitted, [odd]))
         cells = parsed.texts["td"]
-        assert cells[cells.index("n2") - 1] == "1"
-        assert cells[cells.index("n2") + 1] == "1"  # the first reason
+        place = cells.index(f"n2 ({odd.nodes['n2']['kind']})")
+        assert cells[place - 1] == cells[place + 1] == "1"  # the first reason
         assert any("Rings are around" in text for text in parsed.texts["figcaption"])
 
 
@@ -371,6 +329,18 @@ def test_known_graphs_on_the_map_have_scores_of_their_own(monkeypatch, new, plot
     assert not np.allclose(drawn[0][:20], fitted.calibration_scores_)
 
 
+def test_training_graphs_have_verdicts_on_the_map(detector, new, plots):
+    shown = Parsed(skgraphkde.report(detector))
+    (svg,) = shown.pictures["Map of graphs"]
+    assert ">normal<" in svg
+    assert ">known<" not in svg
+    assert "All graphs: similar graphs are close together." in shown.texts["figcaption"]
+    assert (
+        ">known<"
+        in Parsed(skgraphkde.report(detector, new)).pictures["Map of known and new graphs"][0]
+    )
+
+
 def test_the_rate_is_what_fit_says(new):
     with pytest.warns(UserWarning, match="it will flag about 1 in 6"):
         fitted = GraphKDEDetector().fit(random_graphs(5, seed=1))
@@ -399,10 +369,20 @@ def test_a_detector_without_reasons(plots):
     ]
     assert parsed.rows[0][0] == "graph 1"
     assert "h4" not in parsed.texts
-    assert set(pictures(parsed)) == {
+    assert set(parsed.pictures) == {
         "Histogram of the scores of all graphs, with the threshold",
         "The graph",
     }
+
+
+def test_the_hatched_bar_is_explained_where_there_is_one(plots):
+    detector = EdgeCount().fit(random_graphs(20, seed=1))
+    stars = [nx.star_graph(n) for n in range(40, 100, 4)]  # most graphs
+    graphs = [*random_graphs(12, seed=2), *labeled(*stars)]
+    parsed = Parsed(skgraphkde.report(detector, graphs))
+    (caption,) = (x for x in parsed.texts["figcaption"] if x.startswith("Scores"))
+    assert "hatched bar" in caption
+    assert "15 below" in parsed.pictures[next(iter(parsed.pictures))][0]
 
 
 @pytest.mark.parametrize(
@@ -424,14 +404,14 @@ def test_other_detectors(parameters, plots):
     assert ("p-value" in headings) == ("Selected" in headings) == detector.is_calibrated_
     assert ("Share" in headings) == ("sum" not in str(parameters))
     assert "Node" in headings or detector.model_.first(Novelty) is None
-    assert "Map of known and new graphs" in pictures(parsed)
+    assert "Map of known and new graphs" in parsed.pictures
 
 
 @pytest.mark.parametrize("n_nodes", [1, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_one_graph_of_one_node_or_many(detector, n_nodes, plots):
     parsed = Parsed(skgraphkde.report(detector, labeled(nx.path_graph(n_nodes))))
-    assert len(parsed.rows) == len(pictures(parsed)["The graph"]) == 1
-    assert max(len(svg) for svgs in pictures(parsed).values() for svg in svgs) < 200_000
+    assert len(parsed.rows) == len(parsed.pictures["The graph"]) == 1
+    assert max(len(svg) for svgs in parsed.pictures.values() for svg in svgs) < 200_000
 
 
 def test_the_fitted_detector_stays_as_it_was(detector, new, tmp_path, plots):
