@@ -6,8 +6,6 @@ estimators and arrays with one row per graph, or raise an AssertionError that sa
 
 from __future__ import annotations
 
-import copy
-import inspect
 import io
 import pickle
 import sys
@@ -47,24 +45,6 @@ def _example_graph(
     return graph
 
 
-def typed_graphs() -> list[nx.Graph]:
-    """Twenty directed graphs whose nodes and edges have categories and numbers, four anomalies."""
-    rng = np.random.RandomState(0)
-    graphs = []
-    for i in range(20):
-        is_odd = i >= 16
-        graph = nx.gnp_random_graph(4 + i // 2, 0.3, seed=rng, directed=True)
-        graph.graph.update({"anomaly": True} if is_odd else {})
-        graph.add_edge(0, 1)
-        for node, data in graph.nodes.items():
-            data.update(label="ab"[node % 2], x=rng.standard_normal(2))
-        for data in graph.edges.values():
-            label = "z" if is_odd else "xy"[rng.randint(2)]
-            data.update(label=label, x=float(rng.rand() + 5 * is_odd))
-        graphs.append(graph)
-    return graphs
-
-
 def skip_unless_networkx(graphs: Any) -> None:
     """Raise SkipTest unless all graphs are networkx graphs."""
     if not all(isinstance(graph, nx.Graph) for graph in graphs):
@@ -75,28 +55,17 @@ def skip_unless_networkx(graphs: Any) -> None:
 
 
 def fresh(estimator: Any, **parameters: Any) -> Any:
-    """An unfitted estimator with the same parameters, except for those in `parameters`.
-
-    This is scikit-learn's clone without its complaints, which are for check_clone to raise.
-    """
-    own = {
-        name: clone(value, safe=False) for name, value in estimator.get_params(deep=False).items()
-    }
-    if "random_state" in own:
-        own["random_state"] = 0
-    return type(estimator)(**{**own, **parameters})
+    """An unfitted estimator with the same parameters, except for those in `parameters`."""
+    copied = clone(estimator)
+    if "random_state" in copied.get_params(deep=False):
+        parameters = {"random_state": 0, **parameters}
+    return copied.set_params(**parameters)
 
 
 def fitted(estimator: Any, graphs: Any) -> Any:
     """The estimator, fitted; check_fit tests the value that `fit` returns."""
     estimator.fit(list(graphs))
     return estimator
-
-
-def signature(estimator: Any) -> list[str]:
-    """Names of the arguments of `__init__`."""
-    parameters = inspect.signature(type(estimator)).parameters.values()
-    return [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
 
 def parameter_prints(estimator: Any) -> dict[str, Any]:
@@ -174,21 +143,6 @@ def assert_same(actual: dict[str, np.ndarray], expected: dict[str, np.ndarray], 
         np.testing.assert_allclose(
             actual[name], rows, rtol=1e-6, atol=1e-7, err_msg=f"{name} {what}"
         )
-
-
-def assert_reproducible(estimator: Any, graphs: Any) -> None:
-    """Assert that two fits of equal estimators on the same graphs give the same results."""
-    one, two = (results_of(fitted(fresh(estimator), graphs), graphs) for _ in range(2))
-    assert_same(one, two, "differs between two fits with the same graphs and random_state")
-
-
-def is_reproducible(estimator: Any, graphs: Any) -> bool:
-    """True if two equal fits give the same results."""
-    try:
-        assert_reproducible(fresh(estimator), copy.deepcopy(list(graphs)))
-    except Exception:
-        return False
-    return True
 
 
 def must_raise(errors: tuple[type[Exception], ...], what: str, call: Callable, *args: Any) -> None:
