@@ -1,13 +1,6 @@
-import io
-import zipfile
-from pathlib import Path
-
 import numpy as np
-import pytest
 
 from skgraphkde.datasets import load_mutag
-
-ARCHIVE = Path(__file__).parents[3] / "shared" / "datasets" / "MUTAG.zip"
 
 
 def test_mutag_is_what_its_description_says():
@@ -40,23 +33,3 @@ def test_bonds_have_types_if_asked_for():
     bonds = [(first.nodes[k]["label"], data["label"]) for k, data in first[nitrogen].items()]
     assert sorted(atom for atom, _ in bonds) == ["C", "O", "O"]
     assert dict(bonds)["C"] == "single"
-
-
-@pytest.mark.skipif(not ARCHIVE.exists(), reason="the data sets are not next to this checkout")
-def test_mutag_equals_the_files_of_the_collection():
-    def read(name):
-        with zipfile.ZipFile(ARCHIVE) as archive:
-            return np.loadtxt(
-                io.BytesIO(archive.read(f"MUTAG/MUTAG_{name}.txt")), delimiter=",", dtype=int
-            )
-
-    graphs, y = load_mutag(return_X_y=True)
-    edges = graphs.adjacency.tocoo()
-    ours = np.column_stack([edges.row, edges.col]) + 1
-    np.testing.assert_array_equal(np.unique(ours, axis=0), np.unique(read("A"), axis=0))
-    np.testing.assert_array_equal(graphs.graph_of_node + 1, read("graph_indicator"))
-    np.testing.assert_array_equal(graphs.labels, read("node_labels"))
-    np.testing.assert_array_equal(y, read("graph_labels"))
-    bonds = dict(zip(map(tuple, read("A").tolist()), read("edge_labels").tolist(), strict=True))
-    typed = load_mutag(edge_data=True).graphs
-    assert [bonds[tuple(ends)] for ends in ours.tolist()] == typed.edge_labels.tolist()

@@ -252,29 +252,6 @@ def test_edges_without_data(tmp_path, files):
         fetch(tmp_path, files, edge_data=True)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["AIDS", "Cuneiform", "ER_MD"])
-@pytest.mark.skipif(not SHARED.exists(), reason="the data sets are not beside this checkout")
-def test_edge_data_of_the_collection(name):
-    with zipfile.ZipFile(SHARED / f"{name}.zip") as archive:
-        edges, labels = (
-            [
-                line.split(", ")
-                for line in archive.read(f"{name}/{name}_{part}.txt").decode().split("\n")
-            ]
-            for part in ("A", "edge_labels")
-        )
-    label = {
-        (int(u) - 1, int(v) - 1): int(x[0]) for (u, v), x in zip(edges[:-1], labels, strict=False)
-    }
-    graphs = fetch_tu_dataset(name, data_home=SHARED, edge_data=True).graphs
-    row = graphs.source_of_arc
-    names = [graphs.edge_label_names[code] for code in graphs.edge_labels]
-    ends = zip(row.tolist(), graphs.adjacency.indices.tolist(), strict=True)
-    assert dict(zip(ends, names, strict=True)) == label
-    assert graphs.directed == (name == "Cuneiform")
-
-
 # -- where data sets come from ---------------------------------------------------------------------
 
 

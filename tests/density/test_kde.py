@@ -11,7 +11,6 @@ from skgraphkde import KDE, GraphKDEDetector
 from skgraphkde.density.kde import (
     LIKELIHOOD_MULTIPLES,
     NEAREST_MULTIPLES,
-    MultiBandwidthKDE,
     own_references,
 )
 from skgraphkde.learned import tensors  # noqa: F401  registers the operations on tensors
@@ -211,10 +210,3 @@ def test_bad_bandwidths(bandwidths):
 def test_bad_parameters(parameters, name):
     with pytest.raises(ValueError, match=f"'{name}.*' parameter of KDE must be"):
         KDE(**parameters).validate()
-
-
-def test_the_largest_term_survives_rounding():
-    squared = np.array([[0.3, 1.0, 0.7]])
-    for bandwidth in (1e-3, 1e-9, 1e-10):
-        kde = MultiBandwidthKDE([bandwidth], "fixed")
-        np.testing.assert_allclose(kde(squared), kde(torch.tensor(squared)), rtol=1e-12)

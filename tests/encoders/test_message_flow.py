@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 
-from skgraphkde import NodeFeatures
-from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.encoders.message_flow import MessageFlow, node_colors
-from tests.conftest import GAMMAS, random_graphs
-from tests.distances.common import squared_mmd
 from tests.encoders.common import dense_ahat, make_input
 from tests.graphs.common import partition
 
@@ -42,22 +38,3 @@ def test_unmerged_flows_have_a_row_for_each_node():
         np.testing.assert_array_equal(flow.parents[layer], np.arange(graphs.n_nodes))
         assert (flow.adjacencies[layer] != graphs.adjacency).nnz == 0
         np.testing.assert_array_equal(flow.counts[layer], 1)
-
-
-@pytest.mark.parametrize("correction", [0.0, 1.0])
-def test_merged_measures_have_the_same_distances(correction):
-    graphs = NodeFeatures(("label", "degree")).fit_transform(random_graphs(12, 3, labels="CN"))
-    rng = np.random.RandomState(0)
-    colors = node_colors(graphs, 2)[-1]
-    _, first, color = np.unique(colors, return_index=True, return_inverse=True)
-    Z = rng.standard_normal((len(first), 4))[color]
-    plain = DiscreteMeasures.from_clouds(Z, graphs.node_ptr)
-    merged = DiscreteMeasures.from_colors(Z, colors, colors, graphs.node_ptr)
-    assert len(merged.points) == len(first) < graphs.n_nodes
-    np.testing.assert_allclose(merged.weights.sum(axis=1), 1)
-    for Q in (None, plain[2:5], merged[2:5]):
-        np.testing.assert_allclose(
-            squared_mmd(merged, Q, GAMMAS, correction),
-            squared_mmd(plain, None if Q is None else plain[2:5], GAMMAS, correction),
-            atol=1e-12,
-        )

@@ -222,16 +222,6 @@ def test_data_of_edges_that_stay_and_of_new_ones(kind, maker, seed):
             np.testing.assert_allclose(data[0][2], np.mean([of[2] for of in own]))
 
 
-def test_data_of_new_edges_are_those_of_every_edge_of_the_graph():
-    graph = nx.cycle_graph(8, create_using=nx.DiGraph)
-    nx.set_edge_attributes(graph, {edge: float(i) for i, edge in enumerate(graph.edges)}, "x")
-    batch = GraphBatch.concatenate([read_graphs([graph])] * 500)
-    _, added = RandomEdges(0.25).twins(batch, np.random.RandomState(0))
-    extra = np.bincount(added.edge_attributes[:, 0].astype(int), minlength=8) - 500
-    assert extra.sum() == 1000
-    np.testing.assert_allclose(extra / 1000, 1 / 8, atol=0.035)
-
-
 def test_twins_do_not_depend_on_the_size_of_blocks():
     batch = typed_graphs(12, 3, directed=True, max_nodes=12)
     expected = Twins(0.5).structural(batch, np.random.RandomState(0))
