@@ -126,10 +126,3 @@ def test_training_needs_something_to_train_and_three_graphs():
     with pytest.raises(ValueError, match=r"at least 3 graphs, .* got 2: give more, or use"):
         trained.fit(random_graphs(2))
     assert len(trained.fit(random_graphs(3)).history_["loss"]) == 2
-
-
-def test_mixture_weights_may_stay():
-    training = Contrastive(max_iter=2, learn_weights=False)
-    detector = GraphKDEDetector(encoder=GCN(4), training=training, random_state=0)
-    history = detector.fit(random_graphs(9)).history_
-    assert np.ptp(history["mixture_weights"]) == 0

@@ -7,13 +7,10 @@ import torch
 
 from skgraphkde import (
     GCN,
-    Contrastive,
     EncoderModule,
     GraphKDEDetector,
-    Propagation,
     TorchEncoder,
 )
-from skgraphkde.learned import torch_encoder
 from skgraphkde.persistence.registry import _classes
 
 
@@ -96,18 +93,3 @@ def test_a_module_whose_state_a_file_would_lack_is_not_saved(graphs, monkeypatch
     with pytest.raises(ValueError, match="has state that a file would not contain"):
         detector.save(tmp_path / "a.skg")
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"encoder": "gcn"}, r"encoder=GCN\(\) needs torch, which is not installed: pip install"),
-        ({"encoder": Propagation(), "device": "cuda"}, "device='cuda' needs torch, which is not"),
-        ({"training": Contrastive()}, r"training=Contrastive\(\) needs torch, which is not"),
-    ],
-)
-def test_what_needs_torch_says_so_where_it_is_missing(graphs, parameters, message, monkeypatch):
-    monkeypatch.setattr(torch_encoder, "find_spec", lambda name: None)
-    assert np.isfinite(GraphKDEDetector().fit(graphs).offset_)
-    with pytest.raises(ImportError, match=message):
-        GraphKDEDetector(**parameters).fit(graphs)

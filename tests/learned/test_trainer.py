@@ -194,11 +194,6 @@ def test_options_of_the_optimizer(data):
     assert make_trainer(data, learning_rate=0.1).schedule.get_last_lr() != [0.1]
 
 
-def test_the_loss_is_that_of_the_options(data):
-    losses = {make_trainer(data, loss=loss)._held_out_loss() for loss in ("ratio", "log_ratio")}
-    assert len(losses) == 2
-
-
 @pytest.mark.parametrize(
     ("losses", "n_epochs", "best"),
     [([3, 1, 2, 1, 1, 0], 4, 1), ([1, 2, 2, 2], 3, 0), ([3, 2, 1, 0, -1, -2], 5, 5)],
