@@ -30,7 +30,6 @@ _COUNTS: dict = {
     "n_anomalies": [Interval(Integral, 0, None, closed="left")],
     "n_nodes": [tuple, list],
     "random_state": ["random_state"],
-    "return_X_y": ["boolean"],
 }
 
 
@@ -41,8 +40,7 @@ def make_erdos_renyi(
     *,
     n_nodes: tuple[int, int] = (20, 50),
     random_state: Any = None,
-    return_X_y: bool = False,
-) -> Any:
+) -> Bunch:
     """Graphs with independent edges, whose probability p is drawn for each graph.
 
     Normal graphs draw p from Beta(2, 2), anomalies from the extremes, [0, 0.2] and [0.8, 1].
@@ -54,8 +52,6 @@ def make_erdos_renyi(
     n_nodes : tuple of int, default=(20, 50)
         Smallest and largest number of nodes. All numbers between them are equally likely.
     random_state : int, RandomState instance or None, default=None
-    return_X_y : bool, default=False
-        Return ``(graphs, target)`` instead of a Bunch.
 
     Returns
     -------
@@ -82,7 +78,7 @@ def make_erdos_renyi(
     rng = check_random_state(random_state)
     p = np.concatenate([rng.beta(2, 2, size=n_normal), _draw_extremes(n_anomalies, rng)])
     graphs = _draw_independent_edges(_draw_sizes(len(p), n_nodes, rng), lambda i, j, g: p[g], rng)
-    return _result(graphs, n_normal, beta(2, 2).pdf(p), {"p": p}, return_X_y)
+    return _result(graphs, n_normal, beta(2, 2).pdf(p), {"p": p})
 
 
 @validate_params(_COUNTS, prefer_skip_nested_validation=True)
@@ -92,8 +88,7 @@ def make_barabasi_albert(
     *,
     n_nodes: tuple[int, int] = (20, 50),
     random_state: Any = None,
-    return_X_y: bool = False,
-) -> Any:
+) -> Bunch:
     """Scale-free graphs: each new node links to two nodes, preferably of high degree.
 
     New nodes of even anomalies link to one node only. Odd anomalies have 30% of their edges moved
@@ -106,8 +101,6 @@ def make_barabasi_albert(
     n_nodes : tuple of int, default=(20, 50)
         Smallest and largest number of nodes. All numbers between them are equally likely.
     random_state : int, RandomState instance or None, default=None
-    return_X_y : bool, default=False
-        Return ``(graphs, target)`` instead of a Bunch.
 
     Returns
     -------
@@ -143,7 +136,7 @@ def make_barabasi_albert(
     ]
     density = np.array([_power_law_fit(graph) for graph in drawn])
     parameters = {"m": m, "rewired": rewired}
-    return _result(read_graphs(drawn), n_normal, density, parameters, return_X_y)
+    return _result(read_graphs(drawn), n_normal, density, parameters)
 
 
 @validate_params(_COUNTS, prefer_skip_nested_validation=True)
@@ -153,8 +146,7 @@ def make_watts_strogatz(
     *,
     n_nodes: tuple[int, int] = (20, 50),
     random_state: Any = None,
-    return_X_y: bool = False,
-) -> Any:
+) -> Bunch:
     """Small worlds: rings of nodes with four neighbors each, and a fifth of the edges moved.
 
     With p the share of edges that are moved, even anomalies are too regular, with p in [0, 0.05],
@@ -167,8 +159,6 @@ def make_watts_strogatz(
     n_nodes : tuple of int, default=(20, 50)
         Smallest and largest number of nodes. All numbers between them are equally likely.
     random_state : int, RandomState instance or None, default=None
-    return_X_y : bool, default=False
-        Return ``(graphs, target)`` instead of a Bunch.
 
     Returns
     -------
@@ -202,7 +192,7 @@ def make_watts_strogatz(
         1 / (1 + 10 * (clustering - 0.5) ** 2),
         1 / (1 + 0.1 * (length - np.log(sizes) / math.log(4)) ** 2),
     )
-    return _result(read_graphs(drawn), n_normal, (fits[0] + fits[1]) / 2, {"p": p}, return_X_y)
+    return _result(read_graphs(drawn), n_normal, (fits[0] + fits[1]) / 2, {"p": p})
 
 
 @validate_params(_COUNTS, prefer_skip_nested_validation=True)
@@ -212,8 +202,7 @@ def make_stochastic_block(
     *,
     n_nodes: tuple[int, int] = (20, 50),
     random_state: Any = None,
-    return_X_y: bool = False,
-) -> Any:
+) -> Bunch:
     """Three communities, dense inside (p_in in [0.4, 0.8]), sparse between (p_out in [0.01, 0.1]).
 
     Even anomalies have no communities: p_in and p_out are both replaced by their mean over all
@@ -226,8 +215,6 @@ def make_stochastic_block(
     n_nodes : tuple of int, default=(20, 50)
         Smallest and largest number of nodes. All numbers between them are equally likely.
     random_state : int, RandomState instance or None, default=None
-    return_X_y : bool, default=False
-        Return ``(graphs, target)`` instead of a Bunch.
 
     Returns
     -------
@@ -262,7 +249,7 @@ def make_stochastic_block(
 
     graphs = _draw_independent_edges(sizes, probability, rng)
     density = np.array([_community_fit(graph, rng) for graph in graphs.to_networkx()])
-    return _result(graphs, n_normal, density, {"p_in": p_in, "p_out": p_out}, return_X_y)
+    return _result(graphs, n_normal, density, {"p_in": p_in, "p_out": p_out})
 
 
 @validate_params(
@@ -442,10 +429,7 @@ def _result(
     n_normal: int,
     density: np.ndarray,
     parameters: dict[str, np.ndarray],
-    return_X_y: bool,
-) -> Any:
-    graphs = _with_degrees(graphs)
+) -> Bunch:
     target = _target(len(graphs), n_normal)
-    if return_X_y:
-        return graphs, target
+    graphs = _with_degrees(graphs)
     return Bunch(graphs=graphs, target=target, density=density, parameters=parameters)
