@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import difflib
 import os
-import time
 import zipfile
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
-from sklearn.utils._param_validation import Interval, validate_params
+from sklearn.utils._param_validation import validate_params
 
 from skgraphkde.datasets._tu_sets import BENCHMARK, UNKNOWN, TUSet, collection_names
 from skgraphkde.graphs.batch import GraphBatch
@@ -34,8 +33,6 @@ DATA_HOME = "SKGRAPHKDE_DATA"
         "return_X_y": ["boolean"],
         "anomaly_class": [Integral, None],
         "edge_data": ["boolean"],
-        "n_retries": [Interval(Integral, 1, None, closed="left")],
-        "delay": [Interval(Real, 0, None, closed="left")],
     },
     prefer_skip_nested_validation=True,
 )
@@ -47,12 +44,10 @@ def fetch_tu_dataset(
     return_X_y: bool = False,
     anomaly_class: int | None = None,
     edge_data: bool = False,
-    n_retries: int = 3,
-    delay: float = 1.0,
 ) -> Any:
     """Load a graph classification data set of the TU collection, downloading it if necessary.
 
-    One class is taken for the anomaly. Downloading needs pooch:
+    One class is taken for the anomaly. Downloading needs pooch, which tries three times:
     ``pip install pooch``.
 
     Parameters
@@ -73,10 +68,6 @@ def fetch_tu_dataset(
     edge_data : bool, default=False
         Read labels and attributes of edges, such as the bonds of MUTAG. Without them,
         the graphs are those on which detectors are compared in the literature.
-    n_retries : int, default=3
-        Number of attempts to download.
-    delay : float, default=1.0
-        Seconds between two attempts.
 
     Returns
     -------
@@ -128,7 +119,7 @@ def fetch_tu_dataset(
             raise FileNotFoundError(
                 f"{path} does not exist and download_if_missing=False: {_by_hand(name, folder)}"
             )
-        _download(name, path, n_retries, delay)
+        _download(name, path)
     arrays = read_arrays(path, name)
     if not edge_data:
         check_both_directions(arrays, f"{path}, {name}")
@@ -189,7 +180,7 @@ def _by_hand(name: str, folder: Path) -> str:
     return f"get {SITE}/{name}.zip and put it into {folder}"
 
 
-def _download(name: str, path: Path, n_retries: int, delay: float) -> None:
+def _download(name: str, path: Path) -> None:
     """Download a zip completely or not at all."""
     try:
         import pooch
@@ -197,23 +188,17 @@ def _download(name: str, path: Path, n_retries: int, delay: float) -> None:
         raise ImportError(
             f"downloads need pooch: pip install pooch, or {_by_hand(name, path.parent)}"
         ) from error
-    url = f"{SITE}/{name}.zip"
-    for attempt in range(n_retries):
-        if attempt:
-            time.sleep(delay)
-        try:
-            pooch.retrieve(url, known_hash=None, fname=path.name, path=path.parent)
-        except (OSError, ValueError) as error:  # requests' errors are OSErrors
-            problem = error
-            continue
-        if zipfile.is_zipfile(path):
-            return
-        path.unlink()
-        problem = ValueError("the download is not a zip")
-    raise FileNotFoundError(
-        f"{url} could not be downloaded in {n_retries} attempts ({problem}): "
-        f"{_by_hand(name, path.parent)}"
-    ) from problem
+    registry = {path.name: None}  # the collection has no checksums
+    site = pooch.create(path.parent, f"{SITE}/", registry=registry, retry_if_failed=2)
+    try:
+        site.fetch(path.name)
+        if not zipfile.is_zipfile(path):
+            path.unlink()
+            raise ValueError("the download is not a zip")
+    except (OSError, ValueError) as error:  # requests' errors are OSErrors
+        raise FileNotFoundError(
+            f"{SITE}/{path.name} could not be downloaded ({error}): {_by_hand(name, path.parent)}"
+        ) from error
 
 
 # -- the result -----------------------------------------------------------------------------------
@@ -230,17 +215,10 @@ def _target_names(facts: TUSet, classes: np.ndarray, anomaly_class: int | None) 
 
 def _description(name: str, facts: TUSet, graphs: GraphBatch, classes: np.ndarray) -> str:
     counts = zip(*np.unique(classes, return_counts=True), strict=True)
-    of_edges = ["a direction"] if graphs.directed else []
-    if graphs.edge_labels is not None:
-        of_edges.append(f"{len(graphs.edge_label_names)} labels")
-    if graphs.edge_attributes is not None:
-        of_edges.append(f"attributes in {graphs.edge_attributes.shape[1]} columns")
-    edges = f"Edges have {' and '.join(of_edges)}.\n" if of_edges else ""
     return (
         f"{name}, a data set of the TU collection\n\n"
         f"{graphs.n_graphs} graphs with {graphs.n_nodes_per_graph.mean():.2f} nodes and "
         f"{graphs.n_edges_per_graph.mean():.2f} edges on average, self-loops left out.\n"
-        f"{edges}"
         f"Graphs by class: {', '.join(f'{value}: {count}' for value, count in counts)}.\n\n"
         f"{facts.about}\n\nPlease cite the source above, and: Morris et al., TUDataset: A "
         "collection of benchmark datasets for learning with graphs, arXiv:2007.08663, 2020.\n"

@@ -126,8 +126,18 @@ class References(Specification):
             return np.arange(max(0, n - self.most), n)
         if self.sampling == "reservoir":
             return np.sort(rng.permutation(n)[: self.most])
-        ratio = RATIO if self.ratio is None else self.ratio
-        return choose_references(log_density, ratio, self.sampling, rng)
+        kept = min(n, max(2, round((self.ratio or RATIO) * n)))
+        if self.sampling == "uniform":
+            return np.sort(rng.permutation(n)[:kept])
+        if self.sampling == "importance":
+            density = np.exp(np.minimum(log_density, 700.0))  # exp(700) is about the largest float
+            weights = expit(density - np.median(density))
+            return np.sort(rng.choice(n, kept, replace=False, p=weights / weights.sum()))
+        # Rounded, because the densities of equal graphs differ in the last bits.
+        thirds = np.array_split(np.argsort(np.round(log_density, 8), kind="stable"), 3)
+        counts = _shares(kept, np.array([len(third) for third in thirds]))
+        chosen = [rng.permutation(x)[:count] for x, count in zip(thirds, counts, strict=True)]
+        return np.sort(np.concatenate(chosen))
 
     def after(
         self, n_known: int, rngs: Mapping[int, np.random.Generator], share: float = 1.0
@@ -159,40 +169,6 @@ class References(Specification):
                 del kept[rng.integers(len(kept))]
             kept.append(position)
         return np.array(kept)
-
-
-def choose_references(
-    log_density: np.ndarray, ratio: float, sampling: str, rng: np.random.RandomState
-) -> np.ndarray:
-    """Select round(ratio * N) of N graphs, at least 2.
-
-    Parameters
-    ----------
-    log_density : ndarray of shape (N,)
-        Log densities of the graphs.
-    ratio : float
-        Share of the graphs to keep, in (0, 1].
-    sampling : {"uniform", "stratified", "importance"}
-        See :class:`References`.
-    rng : RandomState
-
-    Returns
-    -------
-    ndarray of int, sorted, without repetition
-    """
-    N = len(log_density)
-    Q = min(N, max(2, round(ratio * N)))
-    if sampling == "uniform":
-        return np.sort(rng.permutation(N)[:Q])
-    if sampling == "importance":
-        density = np.exp(np.minimum(log_density, 700.0))  # exp(700) is about the largest float
-        weights = expit(density - np.median(density))
-        return np.sort(rng.choice(N, Q, replace=False, p=weights / weights.sum()))
-    # Rounded, because the densities of equal graphs differ in the last bits.
-    thirds = np.array_split(np.argsort(np.round(log_density, 8), kind="stable"), 3)
-    counts = _shares(Q, np.array([len(third) for third in thirds]))
-    kept = [rng.permutation(third)[:count] for third, count in zip(thirds, counts, strict=True)]
-    return np.sort(np.concatenate(kept))
 
 
 def joined_references(known: GraphBatch, new: GraphBatch) -> GraphBatch:

@@ -138,10 +138,14 @@ class DiscreteMeasures:
         """
         if len(self) <= most:
             return np.arange(len(self))
-        points, weights = hash_points(to_numpy(self.points)), self.weights
-        parts = hash64(points[weights.indices] + quantize(weights.data))
-        keys = np.add.reduceat(parts, weights.indptr[:-1])  # modulo 2^64
-        return np.sort(np.argsort(keys, kind="stable")[:most])
+        return np.sort(np.argsort(self.keys, kind="stable")[:most])
+
+    @cached_property
+    def keys(self) -> np.ndarray:
+        """A hash of each measure, of its points and their weights."""
+        of_points, weights = hash_points(to_numpy(self.points)), self.weights
+        parts = hash64(of_points[weights.indices] + quantize(weights.data))
+        return np.add.reduceat(parts, weights.indptr[:-1])  # modulo 2^64
 
     @classmethod
     def concatenate(cls, parts: Sequence[DiscreteMeasures]) -> DiscreteMeasures:

@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import References
-from skgraphkde.density.references import RETENTION, _shares, choose_references, inverse_index
+from skgraphkde.density.references import RETENTION, _shares, inverse_index
 
 
 def choose(n, ratio, sampling, seed=0, log_density=None):
     rng = np.random.RandomState(seed)
     density = rng.standard_normal(n) if log_density is None else log_density
-    return choose_references(density, ratio, sampling, rng)
+    return References(sampling, ratio).choose(density, rng)
 
 
 @given(
@@ -51,10 +51,7 @@ def test_shares_add_up_and_fit(sizes, total):
 
 def test_importance_follows_the_papers_probabilities():
     log_density = np.log([0.5, 1.0, 3.0, 8.0])
-    first = [
-        choose_references(log_density, 0.5, "importance", np.random.RandomState(s))
-        for s in range(1000)
-    ]
+    first = [choose(4, 0.5, "importance", seed, log_density) for seed in range(1000)]
     share = np.bincount(np.concatenate(first), minlength=4) / 1000
     p = 1 / (1 + np.exp(2.0 - np.exp(log_density)))  # the median density is 2
     p /= p.sum()
@@ -66,14 +63,6 @@ def test_importance_follows_the_papers_probabilities():
 @pytest.mark.parametrize("log_density", [np.full(5, -1e5), np.full(5, 1e5)])
 def test_extreme_densities(log_density):
     assert len(choose(5, 0.5, "importance", log_density=log_density)) == 2
-
-
-def test_the_specification_chooses_as_its_parameters_say():
-    log_density = np.random.RandomState(1).standard_normal(30)
-    for sampling in ("uniform", "stratified", "importance"):
-        chosen = References(sampling, 0.4).choose(log_density, np.random.RandomState(0))
-        expected = choose(30, 0.4, sampling, log_density=log_density)
-        np.testing.assert_array_equal(chosen, expected)
 
 
 def test_positions():

@@ -162,11 +162,9 @@ def test_fewer_references(train, new_graphs, sampling, calibration, n_views, cho
 @pytest.fixture
 def chosen(monkeypatch):
     """The indices of references, as they are chosen; the last ones are those of the density."""
-    from skgraphkde.density import references
-
-    choose, indices = references.choose_references, []
+    choose, indices = References.choose, []
     monkeypatch.setattr(
-        references, "choose_references", lambda *args: indices.append(choose(*args)) or indices[-1]
+        References, "choose", lambda *args: indices.append(choose(*args)) or indices[-1]
     )
     return indices
 

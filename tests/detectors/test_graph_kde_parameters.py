@@ -20,13 +20,13 @@ from skgraphkde import (
     GraphKDEDetector,
     NodeFeatures,
     Novelty,
+    References,
     SpectralEdges,
     Split,
     Twins,
     read_graphs,
 )
 from skgraphkde.datasets import load_mutag
-from skgraphkde.density import references
 from skgraphkde.detectors import fitting
 from tests.conftest import densities, random_graphs
 from tests.detectors.conftest import ONE_VIEW, make_detector
@@ -37,11 +37,11 @@ from tests.detectors.conftest import ONE_VIEW, make_detector
 @pytest.mark.parametrize("sampling", ["stratified", "importance"])
 def test_few_graphs_make_the_densities_that_references_are_chosen_by(train, sampling, monkeypatch):
     chosen_by = []
-    choose = references.choose_references
+    choose = References.choose
     monkeypatch.setattr(
-        references,
-        "choose_references",
-        lambda density, *args: chosen_by.append(density) or choose(density, *args),
+        References,
+        "choose",
+        lambda self, density, rng: chosen_by.append(density) or choose(self, density, rng),
     )
     full = make_detector(references=sampling, references__ratio=0.4, training=None)
     few = clone(full)
