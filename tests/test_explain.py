@@ -225,7 +225,7 @@ def said_of(detector, graph):
     [
         ("no approval", "never seen: check -mail-> pay"),
         ("another relation", "never seen: via=hand"),
-        ("slow", "wait 60 of edge 0->1; usually "),
+        ("slow", "wait 60 of edge 0 (receive) -> 1 (check); usually "),
         ("slow everywhere", "mean out mail wait 6.02; usually "),
     ],
 )

@@ -42,6 +42,16 @@ class _Rows(NamedTuple):
     elements: np.ndarray  # (n_rows,), the nodes, the arcs, or the graphs
 
 
+def _node_words(graph: GraphBatch, node: int, names: Sequence[Any] | None) -> str:
+    """The id of a node and its categories."""
+    called = f"{node if names is None else names[node]}"
+    if graph.labels is None:
+        return called
+    categories = graph.schema.node_categories
+    words = category_words(categories, graph.label_names[int(graph.labels[node])])
+    return f"{called} ({words})"
+
+
 @register
 class Numbers(View):
     """The node, edge or graph whose numbers together are least like those of any reference.
@@ -275,7 +285,6 @@ class Numbers(View):
         self, graph: GraphBatch, rows: _Rows, place: int, node_names: Sequence[Any] | None
     ) -> str:
         """The node, the edge, or the category of the graph with which numbers are compared."""
-        called = range(graph.n_nodes) if node_names is None else node_names
         part, _, category = rows.what.partition(" by ")
         if category:
             code = np.asarray(graph.graph_labels).item()
@@ -283,16 +292,13 @@ class Numbers(View):
             return f"with {category_text(category, value)}"
         if part == "graphs":
             return "of the graph"
-        if part == "edges":
-            arrow = "->" if graph.directed else "-"
-            ends = graph.source_of_arc[place], graph.adjacency.indices[place]
-            return f"of edge {arrow.join(str(called[end]) for end in ends)}"
-        where = f"of node {called[place]}"
-        if graph.labels is None:
-            return where
-        categories = graph.schema.node_categories
-        words = category_words(categories, graph.label_names[int(graph.labels[place])])
-        return f"{where} ({words})" if len(categories) == 1 else f"{where}, {words}"
+        if part == "nodes":
+            return f"of node {_node_words(graph, place, node_names)}"
+        ends = graph.source_of_arc[place], graph.adjacency.indices[place]
+        arrow = "->" if graph.directed else "-"
+        if graph.labels is not None:
+            arrow = f" {arrow} "
+        return f"of edge {arrow.join(_node_words(graph, end, node_names) for end in ends)}"
 
     def _take_fitted(self, state: State) -> None:
         self.vocabulary_ = state.take_instance("vocabulary_", Vocabulary)
