@@ -77,8 +77,9 @@ def explain(
 ) -> None:
     """Say why GRAPHS have their scores: what is odd about them, which nodes and which references.
 
-    The lines that begin with "because" name what few known graphs have, the strongest first; a
-    strength of 3 is one in twenty by chance, 10 is beyond doubt.
+    The lines that begin with "because" name what few known graphs have: first what was never seen,
+    then single nodes, edges and numbers, then means, unless these are much stronger. A strength of
+    3 is one in twenty by chance, 10 is beyond doubt.
 
     It names the nodes that make a graph unlike its k nearest references, in the distance that is
     most surprised, these references, and the nodes in neighborhoods that no reference has.

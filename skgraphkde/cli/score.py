@@ -96,7 +96,7 @@ def score(
 
     With --alpha, selected is True for the graphs that are anomalies at that false-discovery rate.
     It depends on all rows: it is empty until they are there, and filled in at the end. With
-    --reasons, reason is the strongest reason for each anomaly, in words, and empty for normal
+    --reasons, reason is the first reason for each anomaly, in words, and empty for normal
     graphs.
 
     Rows are in the file as soon as they are finished. However a run ends, the same command with

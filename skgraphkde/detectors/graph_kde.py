@@ -632,7 +632,7 @@ class GraphKDEDetector(
             batch = GraphBatch.concatenate([old.graphs_, batch])
             verdicts = np.append(old.verdicts_, verdicts)
         of_known, of_batch = kinds_of(references, batch)
-        check_consistent(of_batch[n_old:], verdicts[n_old:])
+        check_consistent(of_batch[n_old:], verdicts[n_old:], (batch.names or ())[n_old:])
         removed = np.isin(of_batch, of_batch[removed])
         kept = latest(of_batch)
         batch, of_batch = batch[kept], of_batch[kept]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from skgraphkde.calibration import finite
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import shown
 from skgraphkde.views.confirmed import Confirmed
 from skgraphkde.views.p_values import LogPValues, view_weights
 from skgraphkde.views.statistics import Statistics
@@ -51,7 +53,7 @@ def checked_verdicts(verdicts: Any, n_graphs: int) -> np.ndarray:
     return np.array(items, dtype=np.int64)
 
 
-def check_consistent(kinds: np.ndarray, verdicts: np.ndarray) -> None:
+def check_consistent(kinds: np.ndarray, verdicts: np.ndarray, names: Sequence[str]) -> None:
     """Raise a ValueError if equal graphs have different verdicts.
 
     Parameters
@@ -59,12 +61,16 @@ def check_consistent(kinds: np.ndarray, verdicts: np.ndarray) -> None:
     kinds : ndarray of shape (n_graphs,), int
         The same number for equal graphs, see :func:`~skgraphkde.calibration.kinds_of`.
     verdicts : ndarray of shape (n_graphs,), int
+    names : sequence of str
+        Names of the graphs, by which the error calls them; empty if they have none.
     """
     _, first, inverse = np.unique(kinds, return_index=True, return_inverse=True)
     wrong = np.flatnonzero(verdicts != verdicts[first[inverse]])
     if len(wrong):
+        pair = [int(first[inverse[wrong[0]]]), int(wrong[0])]
+        one, other = (repr(shown(names[i])) if names and names[i] else i for i in pair)
         raise ValueError(
-            f"graphs {first[inverse[wrong[0]]]} and {wrong[0]} are equal, and one verdict is "
+            f"graphs {one} and {other} are equal, and one verdict is "
             "'anomaly', the other 'normal': keep one of them"
         )
 
