@@ -94,8 +94,8 @@ def test_without_anomalies_nothing_is_learned(detector):
 def test_equal_graphs_with_different_verdicts_are_refused(detector):
     with pytest.raises(ValueError, match="graphs 0 and 2 are equal, and one verdict is 'anomaly'"):
         detector.learn([ODD[3], ODD[4], ODD[3]], [-1, -1, 1])
-    named = read_graphs([ODD[3], ODD[3]]).replace(names=["a.gml", "b.gml"])
-    with pytest.raises(ValueError, match="graphs 'a.gml' and 'b.gml' are equal"):
+    named = read_graphs([ODD[3], ODD[3]]).replace(names=["one", "two"])
+    with pytest.raises(ValueError, match="graphs 'one' and 'two' are equal"):
         detector.learn(named, [-1, 1])
 
 
