@@ -41,4 +41,4 @@ def blocks(costs: np.ndarray) -> list[slice]:
 
 def progress(parts: Sequence[Any], name: str, verbose: int) -> Iterable[Any]:
     """Iterate over blocks with a progress bar, if there are several."""
-    return tqdm(parts, desc=name, leave=None, disable=not verbose or len(parts) < 2)
+    return tqdm(parts, desc=name, leave=None) if verbose and len(parts) > 1 else parts
