@@ -47,7 +47,9 @@ def test_the_planted_cause_comes_first(case):
 
 
 def test_the_frame():
-    graphs, new = random_graphs(20, n_attributes=2), random_graphs(3, seed=1, n_attributes=2)
+    graphs = random_graphs(20, n_attributes=2)
+    new = [*random_graphs(2, seed=1, n_attributes=2), nx.star_graph(40)]
+    nx.set_node_attributes(new[2], {v: {"label": "C", "x": [9.0, 9.0]} for v in new[2]})
     detector = GraphKDEDetector().fit(graphs)
     reasons = explain(detector, new, k=4, n_reasons=3)
     columns = ["graph", "name", "rank", "kind", "what", "reason", "strength"]
@@ -93,7 +95,7 @@ def test_numbers_are_in_their_own_units():
     own, known = first["reason"].split("; usually ")
     assert float(own.split()[1]) == pytest.approx(920, rel=0.03)
     low, _, high = known.split()
-    assert (float(low), float(high)) == pytest.approx((465, 535), rel=0.03)
+    assert (float(low), float(high)) == pytest.approx((483.6, 516.4), rel=0.01)
 
 
 def plain(rng):
@@ -225,7 +227,7 @@ def said_of(detector, graph):
     [
         ("no approval", "never seen: check -mail-> pay"),
         ("another relation", "never seen: via=hand"),
-        ("slow", "wait 60 of edge 0 (receive) -> 1 (check); usually "),
+        ("slow", "wait 60 of edge 0 (receive) -mail-> 1 (check); usually "),
         ("slow everywhere", "mean out mail wait 6.02; usually "),
     ],
 )
@@ -347,7 +349,7 @@ def test_missing_numbers_and_absent_categories_are_named():
     assert "temp is missing at 15% of the nodes; usually 0%" in reasons
     absent = explain(detector, [graph(99, n=19)])
     absent = absent[absent["what"] == "region=r19"]
-    assert absent["reason"].iloc[0].startswith("0% of the nodes have region=r19; usually 5%")
+    assert absent["reason"].iloc[0].startswith("no node has region=r19; usually 5%")
 
 
 def test_the_mean_weight():

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from skgraphkde.cli.fitted import schema_words
+from skgraphkde.cli.fitted import MOST_NAMES, schema_words
 from skgraphkde.cli.options import (
     OutputFile,
     contamination_option,
@@ -73,10 +73,13 @@ def find(
         warnings.simplefilter("ignore", IgnoredWarning)
         detector.fit(batch)
     note(f"Read: {schema_words(detector.schema_)}")
-    unread = unread_attributes(detector.specification("schema"), detector.schema_.ignored)
-    if unread:
-        cure = ". Whatever is odd there is not found: --schema all reads it"
-        note(f"Not read: {listed(unread)}{cure * any(x.is_readable for x in unread)}")
+    ignored = detector.schema_.ignored
+    unread = unread_attributes(detector.specification("schema"), ignored)
+    if ignored:
+        are_molecules = all(str(x).lower().endswith((".smi", ".sdf")) for x in files.sources)
+        schema = "molecule" if are_molecules else "all"
+        cure = f". Whatever is odd there is not found: --schema {schema} reads it"
+        note(f"Not read: {listed(ignored, MOST_NAMES)}{cure * any(x.is_readable for x in unread)}")
     page = Page(detector, alpha=0.1)
     known, own = to_judge(detector, None)
     page.add_all(known, known.names or (), [ids[i] for i in detector.calibration_graphs_], own)

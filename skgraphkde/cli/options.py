@@ -302,7 +302,8 @@ schema_options = _together(
     click.option(
         "--schema",
         type=click.Choice(list(SCHEMAS)),
-        help='"all" reads everything, by its type; "molecule" what there is of molecules.',
+        help='"all" reads everything, by its type; "molecule" what there is of molecules, besides '
+        "what other options name.",
     ),
 )
 
@@ -318,8 +319,9 @@ def schema_of(options: dict[str, Any]) -> GraphSchema | None:
     given = {name: value for name, value in options.items() if value not in (None, ())}
     schema = validated(given.pop("schema", None))
     for kind in KINDS:
-        if kind in given:
-            given[kind] = tuple(filter(None, given[kind])) or None
+        if kind in given:  # besides those of "molecule"; an empty name means none
+            names = tuple(filter(None, given[kind]))
+            given[kind] = tuple(dict.fromkeys([*schema.named(kind), *names])) if names else None
     try:
         schema.set_params(**given).validate()
     except ValueError as error:

@@ -29,7 +29,6 @@ from skgraphkde.graphs.files import (
     chunks,
     find_files,
     read_files,
-    tables_in,
 )
 from skgraphkde.graphs.files.tables import SUFFIXES
 from skgraphkde.graphs.naming import printable
@@ -199,6 +198,11 @@ class GraphFiles:
         self.skipped: list[str] = []  # what was said of each
         self._others_remain = self._are_tables = False
 
+    def _have_tables(self) -> bool:
+        """True if tables are in one of the folders or zips."""
+        found = find_files(self.paths, on_error=lambda _: None)
+        return any(isinstance(source, TableFiles) for source in found)
+
     @cached_property
     def sources(self) -> list[Source]:
         """The files, each once, or the tables.
@@ -208,7 +212,7 @@ class GraphFiles:
         click.UsageError
             If one of them is an output, which would replace a graph, or a table is missing.
         """
-        if self.tables and not any(tables_in(Path(path)) for path in self.paths):
+        if self.tables and not self._have_tables():
             tables = _table_files(self.paths, self.tables)
             self._without_outputs(tables.paths)
             self._are_tables = True

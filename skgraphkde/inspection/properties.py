@@ -16,6 +16,8 @@ from skgraphkde.inspection.tails import Tails
 from skgraphkde.views.base import Property, View
 from skgraphkde.views.parts import CategoryCounts, means
 
+# Kinds of properties whose reasons state a range of nine in ten references.
+WITH_RANGES = ("size", "feature", "statistics")
 # Rare is what so small a share of the known graphs have, or one of them.
 FEW = 0.1
 
@@ -66,14 +68,22 @@ class Properties:
         self.known, least = _stacked(self.columns, len(references))
         low = np.where(np.isnan(self.known), np.inf, self.known).min(axis=0)
         high = np.where(np.isnan(self.known), -np.inf, self.known).max(axis=0)
+        self.low, self.high = np.nanquantile(self.known, [0.05, 0.95], axis=0, method="nearest")
+        self.has_range = np.array([x.kind in WITH_RANGES for x in self.columns])
         self.is_constant = high - low <= 1e-9 * np.maximum(abs(low), abs(high))
         self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
+
+    def is_usual(self, values: np.ndarray) -> np.ndarray:
+        """Mask of the properties whose reason is a range of the references that holds the value."""
+        return self.has_range & (self.low <= values) & (values <= self.high)
 
     def fact_of_feature(self, place: int) -> str:
         """The fact that a node feature is about, as other reasons call it, too."""
         kind, name = self.kinds[place], self.names[place]
         if kind == "attribute":
             return f"node {name}"
+        if name == "degree=0":
+            return "isolated nodes"
         if kind == "degree":
             return "degrees" if name.startswith("degree=") else "edges"
         if kind == "random_walk":

@@ -13,7 +13,7 @@ import numpy as np
 
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import shown
+from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.inspection.properties import properties_of
 from skgraphkde.inspection.wording import feature_words, part_names, usually
 from skgraphkde.views.base import Reason as Words
@@ -118,9 +118,10 @@ class Profiles:
         """The strongest reasons for one graph, the plainer of about equal ones first.
 
         A strength counts as often as `WEIGHTS` says. A reason is left out if those before it state
-        the same facts.
+        the same facts, or if the number is in the usual range that it would state.
         """
         strengths = self.strengths[i].round(9)
+        strengths[self.properties.is_usual(self.values[i])] = 0
         weighted, is_unusual = strengths * self.weights, strengths >= WEAKEST
         order = np.lexsort([-self.raw[i], -self.plain, -weighted, ~is_unusual])
         found: list[Reason] = []
@@ -207,9 +208,11 @@ class Profiles:
         is_new = self.properties.new_parts(graph, kind, keys, own)
         index = np.flatnonzero(once & is_new)
         texts = part_names(graph, kind, self.properties.vocabulary)
-        names = [name for name, _ in Counter(texts[x] for x in index).most_common(LISTED)]
-        listed = ", ".join(names)
-        return Words(listed, f"never seen: {listed}", *places(graph, kind, index), tuple(names))
+        names = [name for name, _ in Counter(texts[x] for x in index).most_common()]
+        few = listed(names, LISTED)
+        # Of one category with two values, the share of the other follows.
+        about = (*names, *{name.partition("=")[0] for name in names})
+        return Words(few, f"never seen: {few}", *places(graph, kind, index), about)
 
     def _rare(self, i: int, j: int) -> Words:
         (graph, keys, once), kind = self._parts(i, j), self.columns[j].what
@@ -221,6 +224,5 @@ class Profiles:
             texts[x]: f"seen in {n_graphs[x]} of {len(self._known(i, j))} known graphs"
             for x in index
         }
-        names = list(seen)[:LISTED]
-        text = f"rare: {', '.join(f'{name} ({seen[name]})' for name in names)}"
-        return Words(", ".join(names), text, *places(graph, kind, index), tuple(names))
+        text = f"rare: {listed([f'{name} ({seen[name]})' for name in seen], LISTED)}"
+        return Words(listed(list(seen), LISTED), text, *places(graph, kind, index), tuple(seen))

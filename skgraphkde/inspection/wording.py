@@ -68,8 +68,9 @@ def feature_words(kind: str, name: str, own: float, known: np.ndarray, last: str
     """
     number, known_range = usually(own, known)
     share, known_share = usually(own, known, percent=True)
+    nodes = f"{share} of the nodes have" if own > 0 else "no node has"
     if kind == "label":
-        return f"{share} of the nodes have {name}; usually {known_share}"
+        return f"{nodes} {name}; usually {known_share}"
     if kind == "random_walk":
         directed, _, steps = name.rpartition("return_")
         along = " along the directions" * bool(directed)
@@ -79,7 +80,6 @@ def feature_words(kind: str, name: str, own: float, known: np.ndarray, last: str
     if found := re.fullmatch(r"degree=(\d+)(?:-(\d+))?", name) if kind == "degree" else None:
         which = found[1] + (f" to {found[2]}" if found[2] else "")
         which = f"{found[1]} or more" if name == last else which
-        nodes = f"{share} of the nodes have" if own > 0 else "no node has"
         return f"{nodes} degree {which}; usually {known_share}"
     if name.endswith(" missing"):
         which = "nodes" if kind == "attribute" else "edges at a node"

@@ -173,6 +173,8 @@ class Confirmed(View):
         anomalies, i = self.anomalies, int((self.copied(graph) if is_copy else first)[0])
         name = anomalies.names[i] if anomalies.names else ""
         one = f"{shown(name)!r}, a confirmed anomaly" if name else "a confirmed anomaly"
+        if is_copy and name and graph.names == (name,):
+            return Reason(self.name, "confirmed as an anomaly")
         if is_copy:
             return Reason(self.name, f"the same as {one}")
         if nearest[0] == 0:

@@ -113,9 +113,11 @@ class Neighbors(NeighborhoodView):
         counts = self.neighborhoods.counts
         own = set(self.neighborhoods.count(graph).indices.tolist())
         other = set(counts.indices[slice(*counts.indptr[i : i + 2])].tolist())
+        name = known_name(self.references_, i)
         text = (
-            f"{len(own - other)} neighborhoods that {known_name(self.references_, i)}, the nearest "
-            "one, lacks, "
-            f"and {len(other - own)} less (on average {np.mean(known**2):.0f} differ)"
+            f"{len(own - other)} neighborhoods that {name}, the nearest one, lacks, and "
+            f"{len(other - own)} less (on average {np.mean(known**2):.0f} differ)"
         )
+        if own == other:
+            text = f"few known graphs besides {name} have the same neighborhoods"
         return Reason(self.name, text, about=("neighborhoods",))

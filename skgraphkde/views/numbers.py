@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 from sklearn.utils._param_validation import Interval
 
+from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import category_text, category_words, usual
 from skgraphkde.graphs.refinement import hash64, hash_points
@@ -22,6 +23,8 @@ from skgraphkde.views.winsorizing import winsorized
 
 # Kinds of nodes or edges that fewer references have are one kind.
 MIN_GRAPHS_PER_KIND = 5
+# The same for categories of graphs, each of which has one row.
+MIN_GRAPHS_PER_CATEGORY = 10
 # Variance that whitening adds, as a share of that of a number: rounding is no evidence.
 RIDGE = 1e-3
 # Distances beyond are cut to this one.
@@ -49,7 +52,7 @@ def _node_words(graph: GraphBatch, node: int, names: Sequence[Any] | None) -> st
         return called
     categories = graph.schema.node_categories
     words = category_words(categories, graph.label_names[int(graph.labels[node])])
-    return f"{called} ({words})"
+    return called if words == called else f"{called} ({words})"
 
 
 @register
@@ -136,7 +139,7 @@ class Numbers(View):
         self.of_graphs_ = references.graph_attributes is not None
         self.references_ = references
         self.points_ = {
-            rows.what: NumberPoints.of(rows.values, rows.kinds, rows.graph, self.n_points)
+            rows.what: NumberPoints.of(rows, np.ones(len(rows.graph), dtype=bool), self.n_points)
             for rows in self._rows(references)
         }
         self.__dict__.pop("_folds", None)
@@ -160,8 +163,7 @@ class Numbers(View):
             of_fold = {}
             for rows in parts:
                 some = fold[rows.graph] != i
-                data = rows.values[some], rows.kinds[some], rows.graph[some]
-                of_fold[rows.what] = NumberPoints.of(*data, self.n_points)
+                of_fold[rows.what] = NumberPoints.of(rows, some, self.n_points)
             of_others.append(of_fold)
         return left_out, of_others
 
@@ -268,16 +270,21 @@ class Numbers(View):
         place, part = int(rows.elements[row]), rows.what.split()[0].removesuffix("s")
         where = self._where(graph, rows, place, node_names)
         about = tuple(f"{part} {name}" for name in names)
-        if not is_odd.any():
+        rare = " in rare kinds" if known_points.is_rare(rows.kinds[row]) else ""
+        if not is_odd.any() and is_missing[told].any():
+            names = [rows.names[j] for j in np.flatnonzero(is_missing).tolist()]
+            text = f"{' and '.join(names)} missing {where}; usually given"
+            about = tuple(f"{part} {name}" for name in names)
+        elif not is_odd.any():
             why = "known one by one, but not together"
             if len(names) == 1:
                 why = "between known values, and near none"
             text, about = f"{', '.join(said)} {where}: {why}", (f"{part}s together",)
         elif len(said) == 1:
-            text = f"{said[0]} {where}; {ranges[0]}"
+            text = f"{said[0]} {where}; {ranges[0]}{rare}"
         else:
             both = (f"{own} ({known_range})" for own, known_range in zip(said, ranges, strict=True))
-            text = f"{', '.join(both)} {where}"
+            text = f"{', '.join(both)}{rare} {where}"
         kind = {"edge": "edges", "node": "categories"}.get(part, "graph ")
         return Reason(", ".join(names), text, *places(graph, kind, np.array([place])), about)
 
@@ -296,7 +303,10 @@ class Numbers(View):
             return f"of node {_node_words(graph, place, node_names)}"
         ends = graph.source_of_arc[place], graph.adjacency.indices[place]
         arrow = "->" if graph.directed else "-"
-        if graph.labels is not None:
+        if graph.edge_labels is not None:
+            value = graph.edge_label_names[int(graph.edge_labels[place])]
+            arrow = f"-{category_words(graph.schema.edge_categories, value)}{arrow}"
+        if graph.labels is not None or graph.edge_labels is not None:
             arrow = f" {arrow} "
         return f"of edge {arrow.join(_node_words(graph, end, node_names) for end in ends)}"
 
@@ -326,7 +336,7 @@ class NumberPoints:
         number may be missing; "fill" (n_numbers,): what replaces it; "means" (n_kinds + 1,
         n_columns), "scale" (n_columns,) and "whitening" (n_columns, n_columns); "points" (n_points,
         n_columns), "codes" (n_points,): the kind of each point; "low" and "high" (n_kinds + 1,
-        n_numbers): the smallest and the largest number of each kind; "limits" (2,): the distance
+        n_numbers): the range of nine in ten numbers of each kind; "limits" (2,): the distance
         that is due to rounding, and that of a missing number where none was.
     """
 
@@ -334,14 +344,13 @@ class NumberPoints:
         self.parts = parts
 
     @classmethod
-    def of(cls, values: np.ndarray, kinds: np.ndarray, graph: np.ndarray, n_points: int) -> Self:
-        """Learn from the rows of the references.
+    def of(cls, rows: _Rows, some: np.ndarray, n_points: int) -> Self:
+        """Learn from some of the rows of the references.
 
         Parameters
         ----------
-        values : ndarray of shape (n_rows, n_numbers)
-        kinds, graph : ndarray of shape (n_rows,)
-            Color and graph of each row.
+        rows : _Rows
+        some : ndarray of shape (n_rows,), bool
         n_points : int
             Largest number of rows that are kept.
 
@@ -349,10 +358,12 @@ class NumberPoints:
         -------
         NumberPoints
         """
+        values, kinds, graph = rows.values[some], rows.kinds[some], rows.graph[some]
+        fewest = MIN_GRAPHS_PER_CATEGORY if " by " in rows.what else MIN_GRAPHS_PER_KIND
         distinct, code = np.unique(kinds, return_inverse=True)
         owner = np.unique(graph * len(distinct) + code) % max(len(distinct), 1)
         n_graphs = np.bincount(owner, minlength=len(distinct))
-        points = cls({"kinds": distinct[n_graphs >= MIN_GRAPHS_PER_KIND]})
+        points = cls({"kinds": distinct[n_graphs >= fewest]})
         codes = points._codes(kinds)
         usual, is_given = winsorized(values, codes), ~np.isnan(values)
         fill = np.where(is_given, usual, 0).sum(axis=0) / np.maximum(is_given.sum(axis=0), 1)
@@ -383,6 +394,8 @@ class NumberPoints:
         # Each distinct row once, and of too many some by their content, whatever their order.
         keys = hash64(hash_points(placed) + codes.astype(np.uint64))
         kept = np.sort(np.unique(keys, return_index=True)[1][:n_points])
+        if len(np.unique(graph[codes == 0])) < fewest:  # too few to say what is usual
+            kept = kept[codes[kept] > 0]
         low, high = _ranges(values, codes, n)
         points.parts |= {"points": placed[kept], "codes": codes[kept], "low": low, "high": high}
         return points
@@ -437,9 +450,13 @@ class NumberPoints:
         return np.where(is_first, of_missing, np.clip(found - rounding, 0.0, FARTHEST))
 
     def ranges(self, kind: np.uint64) -> tuple[np.ndarray, np.ndarray]:
-        """Smallest and largest numbers of one kind, shape (n_numbers,) each; NaN of none."""
+        """The range of nine in ten numbers of one kind, shape (n_numbers,) each; NaN of none."""
         code = self._codes(np.array([kind]))[0]
         return self.parts["low"][code], self.parts["high"][code]
+
+    def is_rare(self, kind: np.uint64) -> bool:
+        """True if the kind is one of those that are rare, where others are not."""
+        return bool(len(self.parts["kinds"]) and not self._codes(np.array([kind]))[0])
 
     def to_state(self) -> dict[str, Any]:
         """State to save."""
@@ -465,9 +482,14 @@ class NumberPoints:
 
 
 def _ranges(values: np.ndarray, codes: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Smallest and largest numbers of each of n kinds, shape (n, n_numbers); NaN of none."""
-    low, high = (np.full((n, values.shape[1]), x) for x in (np.inf, -np.inf))
-    is_missing = np.isnan(values)
-    np.minimum.at(low, codes, np.where(is_missing, np.inf, values))
-    np.maximum.at(high, codes, np.where(is_missing, -np.inf, values))
-    return np.where(low > high, np.nan, low), np.where(low > high, np.nan, high)
+    """The range of nine in ten numbers of each of n kinds, shape (n, n_numbers); NaN of none."""
+    low, high = (np.full((n, values.shape[1]), np.nan) for _ in range(2))
+    for j, column in enumerate(values.T):
+        given = np.flatnonzero(~np.isnan(column))
+        ordered = column[given[np.lexsort([column[given], codes[given]])]]
+        counts = np.bincount(codes[given], minlength=n)
+        first, some = offsets(counts)[:-1], counts > 0
+        for of_kind, share in ((low, 0.05), (high, 0.95)):
+            place = first + np.rint(share * (counts - 1)).astype(int)
+            of_kind[some, j] = ordered[place[some]]
+    return low, high

@@ -828,13 +828,31 @@ def test_pipes_are_refused(tmp_path):
         read_batch(find_files([tmp_path]))
 
 
-def test_a_zip_writes_nothing(tmp_path):
-    folder = tmp_path / "folder"
-    write_zip(folder, tu_files(read_graphs(random_graphs(3))), prefix="../../TINY_")
-    with zipfile.ZipFile(folder / "TINY.zip", "a") as archive:
-        archive.writestr("../../evil.txt", "x")
-    assert len(read_batch(find_files([folder]))) == 3
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["TINY.zip", "folder"]
+@pytest.mark.parametrize("name", ["../../TINY_A.txt", "/tmp/a.graphml", "a/../../b.gml"])
+def test_a_zip_with_places_outside_of_it_is_refused(tmp_path, name):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("a.csv", "source,target\nu,v\n")
+        archive.writestr(name, "x")
+    with pytest.raises(ValueError, match=f"a.zip has '{name}', which is outside of it"):
+        find_files([tmp_path / "a.zip"])
+    (tmp_path / "b.csv").write_text("source,target\nu,v\n")
+    wrong = []
+    assert find_files([tmp_path], wrong.append) == [tmp_path / "b.csv"]
+    assert len(wrong) == 1
+
+
+def test_a_zip_may_have_several_tables_and_graph_files(tmp_path):
+    edges = "graph,source,target\n{0},u,v\n{0},v,w\n"
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("x/edges.csv", edges.format("one"))
+        archive.writestr("x/more.csv", "source,target\nu,v\n")
+        archive.writestr("y/edges.csv", edges.format("two"))
+        archive.writestr("y/graphs.csv", "graph,size\ntwo,3\n")
+        archive.writestr("z.csv", "source,target\nu,v\n")
+    batch = read_batch(find_files([tmp_path / "all.zip"]))
+    here = tmp_path / "all.zip"
+    names = [f"{here}/z.csv", f"{here}/x#one", f"{here}/x/more.csv", f"{here}/y#two"]
+    assert sorted(batch.names) == sorted(names)
 
 
 def test_a_zip_of_graph_files_is_read_as_a_folder(tmp_path):

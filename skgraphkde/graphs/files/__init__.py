@@ -5,7 +5,7 @@ of the TU collection.
 """
 
 from skgraphkde.graphs.files.find import find_files
-from skgraphkde.graphs.files.tables import Source, TableFiles, tables_in
+from skgraphkde.graphs.files.tables import Source, TableFiles
 from skgraphkde.graphs.files.walk import (
     FileGraph,
     attempt,
@@ -29,5 +29,4 @@ __all__ = [
     "read_batch",
     "read_batch_and_ids",
     "read_files",
-    "tables_in",
 ]

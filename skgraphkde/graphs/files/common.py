@@ -77,6 +77,11 @@ def files_in_zip(path: Path) -> list[zipfile.Path]:
     """The files in a zip, folder by folder, without hidden ones.
 
     There are none in what is no zip, and in a damaged one, whose reader says so.
+
+    Raises
+    ------
+    ValueError
+        If a file has a place outside of the zip.
     """
     if path.suffix.lower() != ".zip" or not path.is_file():
         return []
@@ -85,6 +90,11 @@ def files_in_zip(path: Path) -> list[zipfile.Path]:
     except DAMAGED:
         return []
     names = sorted(archive.namelist(), key=lambda name: (posixpath.dirname(name), name))
+    outside = [name for name in names if name.startswith("/") or ".." in name.split("/")]
+    if outside:
+        raise ValueError(
+            f"{path} has {outside[0]!r}, which is outside of it: make the zip inside of the folder"
+        )
     return [
         zipfile.Path(archive, name)
         for name in names

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,8 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     """
     files: list[Source] = []
     for path in map(Path, paths):
-        found = list(_files_in(path, on_error)) if path.is_dir() else _sources_of(path)
+        search = _files_in if path.is_dir() else _sources_of
+        found = list(search(path, on_error))
         wrong = _what_is_wrong(path, found)
         if wrong is None:
             files += found
@@ -73,14 +75,25 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     return [replace(x, prefix=f"{x.place}#") if isinstance(x, TableFiles) else x for x in files]
 
 
-def _sources_of(path: Path) -> list[Source]:
-    """The graph files or the tables in a zip, or else the file."""
-    members = files_in_zip(path)
+def _sources_of(path: Path, on_error: OnError) -> list[Source]:
+    """The graph files and the tables in a zip, folder by folder, or else the file."""
+    try:
+        members = files_in_zip(path)
+    except ValueError as error:
+        (on_error or _raise)(error)
+        return []
     if any(x.name.endswith("_graph_indicator.txt") for x in members):  # of the TU collection
         return [path]
-    if tables := tables_in(path):
-        return [tables]
-    return [x for x in members if _is_graph(x) and suffix_of(x) != PACKED] or [path]
+    found: list[Source] = []
+    for _, group in groupby(members, lambda x: str(x.parent)):
+        files = list(group)
+        tables = tables_in(files, with_edges_alone=True)
+        read = set() if tables is None else {str(x) for x in tables.files}
+        found += [] if tables is None else [tables]
+        found += [
+            x for x in files if str(x) not in read and _is_graph(x) and suffix_of(x) != PACKED
+        ]
+    return found or [path]
 
 
 def _what_is_wrong(path: Path, found: list[Source]) -> str | None:
@@ -104,13 +117,13 @@ def _files_in(folder: Path, on_error: OnError) -> Iterator[Source]:
             continue
         searched.add(real)
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
-        tables = tables_in(Path(here))
+        tables = tables_in(Path(here, name) for name in names)
         if tables is not None:
             yield tables
         read = () if tables is None else tables.paths
         for path in (Path(here, name) for name in sorted(names)):
             if path not in read and _is_graph(path):
-                yield from _sources_of(path)
+                yield from _sources_of(path, on_error)
 
 
 def _is_graph(path: AnyPath) -> bool:

@@ -6,11 +6,10 @@ import io
 import zipfile
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from skgraphkde.graphs.files.common import AnyPath, Graphs, files_in_zip, read_content
+from skgraphkde.graphs.files.common import AnyPath, Graphs, read_content
 from skgraphkde.graphs.files.csv import read_cells, typed_columns
 from skgraphkde.graphs.schema import GraphSchema
 from skgraphkde.graphs.tables import graphs_of_tables
@@ -44,15 +43,19 @@ class TableFiles:
     prefix: str = ""
 
     @property
+    def files(self) -> list[AnyPath]:
+        """The tables that there are."""
+        return [path for path in (self.edges, self.nodes, self.graphs) if path is not None]
+
+    @property
     def paths(self) -> list[Path]:
         """The files, or the zip."""
-        paths = [path for path in (self.edges, self.nodes, self.graphs) if path is not None]
-        return list(dict.fromkeys(_on_disk(path) for path in paths))
+        return list(dict.fromkeys(_on_disk(path) for path in self.files))
 
     @property
     def place(self) -> Path:
-        """The zip or the folder."""
-        return self.edges.parent if isinstance(self.edges, Path) else _on_disk(self.edges)
+        """The folder, also in a zip."""
+        return Path(str(self.edges)).parent
 
     def __str__(self) -> str:
         return self.prefix  # the graphs have names of their own
@@ -106,29 +109,23 @@ def _on_disk(path: AnyPath) -> Path:
 Source = Path | zipfile.Path | TableFiles
 
 
-def tables_in(place: Path) -> TableFiles | None:
-    """The tables of many graphs in a folder or a zip; None if there are none.
+def tables_in(files: Iterable[AnyPath], *, with_edges_alone: bool = False) -> TableFiles | None:
+    """The tables of many graphs among the files of one folder; None if there are none.
 
-    They are called edges, nodes and graphs, with one of `SUFFIXES`, and are in one folder. Either
-    nodes or graphs may be missing; in a zip, which has no other use for edges, both.
+    They are called edges, nodes and graphs, with one of `SUFFIXES`. Either nodes or graphs may be
+    missing.
 
     Parameters
     ----------
-    place : Path
+    files : iterable of Path or zipfile.Path
+    with_edges_alone : bool, default=False
+        Whether both may be missing, as in a zip, which has no other use for edges.
     """
-    if place.is_dir():
-        found = _named(x for x in place.iterdir() if x.is_file())
-        return TableFiles(**found) if len(found) > 1 else None
-    folders = groupby(files_in_zip(place), lambda x: str(x.parent))
-    found = next(filter(None, (_named(files) for _, files in folders)), {})
-    return TableFiles(**found) if found else None
-
-
-def _named(files: Iterable[AnyPath]) -> dict[str, Any]:
-    """The files with tables, by what they are; none without edges."""
     place = {path.name.lower(): path for path in files}
-    found = {
-        what: next((place[what + x] for x in SUFFIXES if what + x in place), None)
+    edges, nodes, graphs = (
+        next((place[what + x] for x in SUFFIXES if what + x in place), None)
         for what in ("edges", "nodes", "graphs")
-    }
-    return {what: x for what, x in found.items() if x} if found["edges"] else {}
+    )
+    if edges is None or not (nodes or graphs or with_edges_alone):
+        return None
+    return TableFiles(edges, nodes, graphs)
