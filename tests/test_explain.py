@@ -378,3 +378,15 @@ def test_units_do_not_matter_to_numbers():
         found.append(reason)
     assert all((reason.kind, reason.what) == ("extreme", "q") for reason in found)
     assert found[0].strength == pytest.approx(found[1].strength, rel=1e-6)
+
+
+def test_a_number_in_its_usual_range_is_no_reason():
+    rng = np.random.RandomState(0)
+    detector = GraphKDEDetector().fit([plain(rng) for _ in range(40)])
+    said = explain(detector, [plain(rng) for _ in range(100)], n_reasons=9)
+    found = said.loc[said["strength"] > 0, "reason"].str.extract(
+        r"([\d.]+)(?: edges for each node .*)?; usually ([\d.]+) to ([\d.]+)$"
+    )
+    own, low, high = found.dropna().astype(float).to_numpy().T
+    assert len(own) > 50
+    assert ((own < low) | (own > high)).all()

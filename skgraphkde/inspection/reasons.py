@@ -133,7 +133,7 @@ class Profiles:
                 continue
             told |= about
             what = reason.what.encode(errors="backslashreplace").decode()  # Arrow: no half ones
-            text, strength = shown(reason.text, LONGEST_REASON), float(self.strengths[i, j])
+            text, strength = shown(reason.text, LONGEST_REASON), float(strengths[j])
             kind = self.columns[j].kind
             found.append(Reason(kind, what, text, strength, reason.nodes, reason.edges))
             if len(found) == most:

@@ -224,3 +224,25 @@ def test_numbers_of_a_graph_are_compared_with_graphs_of_the_same_category():
     with pytest.warns(UserWarning, match="categories of graphs that fit did not see"):
         unknown = detector.score_samples([loan(3000, "unknown", 9e6)])
     assert unknown < scores[:40].min()  # compared with all graphs
+
+
+@pytest.mark.parametrize("n_rare", [0, 1, 4])
+def test_a_few_graphs_of_rare_kinds_say_nothing_of_other_kinds(n_rare):
+    """A single salary of an employer without a country is no measure of a payment for rent."""
+
+    def week(seed, kind="shop", amount=20.0):
+        rng, graph = np.random.RandomState(seed), nx.star_graph(5)
+        kinds = ["person", *["shop"] * 4, kind]
+        nx.set_node_attributes(graph, dict(enumerate(kinds)), "kind")
+        for edge in graph.edges:
+            graph.edges[edge]["amount"] = rng.uniform(15, 25)
+        graph.edges[0, 5]["amount"] = amount + rng.uniform()
+        return graph
+
+    known = [week(i) for i in range(40)] + [week(50 + i, "?", 2_000.0) for i in range(n_rare)]
+    schema = GraphSchema(node_categories="kind", edge_numbers="amount")
+    view = Numbers().fit(read_graphs(known, schema=schema))
+    new = [week(100), week(101, "landlord", 800.0), week(102, "shop", 800.0)]
+    usual, other, odd = view.scores(read_graphs(new, schema=schema), np.full(3, -1))
+    assert odd < -10
+    assert other == pytest.approx(usual, abs=1)
