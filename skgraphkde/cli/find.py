@@ -90,8 +90,9 @@ def find(
         (row for row in page.listed if row.judged.is_anomaly), key=lambda row: row.judged.decision
     )
     echo(f"{len(anomalies)} of {len(known)} graphs are not like the others: {output}")
-    for row in anomalies[:PRINTED]:
+    n = PRINTED if len(anomalies) > PRINTED + 1 else len(anomalies)
+    for row in anomalies[:n]:
         echo(f"  {row.brief}: {row.reason}")
-    if len(anomalies) > PRINTED:
-        echo(f"  and {len(anomalies) - PRINTED} more")
+    if len(anomalies) > n:
+        echo(f"  and {len(anomalies) - n} more")
     files.exit_if_skipped()
