@@ -33,23 +33,16 @@ def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...] = ()) -> Graph
             "or name such edges before the graph is built",
         )
     number = {name: k for k, name in enumerate(names)}
-    edges = [
-        (number[u], number[v], data)
-        for u, neighbors in graph.adjacency()
-        for v, data in neighbors.items()
-    ]
-    if graph.is_multigraph():
-        edges = [(u, v, data) for u, v, parallel in edges for data in parallel.values()]
-    if not graph.is_directed():  # each is there from both of its ends
-        edges = [edge for edge in edges if edge[0] <= edge[1]]
-    u, v, of_edges = zip(*edges, strict=True) if edges else ((), (), ())
+    edges = list(iter(graph.edges(data=True)))  # whose len() would walk all of them once more
+    ends = chain.from_iterable((u, v) for u, v, _ in edges)
+    pairs = np.fromiter(map(number.__getitem__, ends), np.int64, 2 * len(edges)).reshape(-1, 2)
     return Graph(
         index,
         names,
-        np.array([u, v], dtype=np.int64).T,
+        pairs,
         "arcs" if graph.is_directed() else "edges",
         _columns([data for _, data in graph.nodes(data=True)]),
-        _columns(of_edges),
+        _columns([data for *_, data in edges]),
         columns_of_graph(graph.graph),
         is_simple=not graph.is_multigraph(),
         name=_name(graph.graph.get("name")),
@@ -82,8 +75,9 @@ def _columns(records: Sequence[Mapping[str, Any]]) -> Columns:
         values = [record.get(name) for record in records]
         return values if any(value is not None for value in values) else None
 
-    fullest = max(records, key=len, default={})  # whose names are in the order of a table
-    return Columns(dict.fromkeys(chain(fullest, chain.from_iterable(records))), get)
+    distinct = dict.fromkeys(map(tuple, records))
+    fullest = max(distinct, key=len, default=())  # whose names are in the order of a table
+    return Columns(dict.fromkeys(chain(fullest, chain.from_iterable(distinct))), get)
 
 
 def simplified(graph: nx.MultiGraph) -> nx.Graph:
