@@ -828,7 +828,7 @@ def test_pipes_are_refused(tmp_path):
         read_batch(find_files([tmp_path]))
 
 
-@pytest.mark.parametrize("name", ["../../TINY_A.txt", "/tmp/a.graphml", "a/../../b.gml"])
+@pytest.mark.parametrize("name", ["../../TINY_A.txt", "/abs/a.graphml", "a/../../b.gml"])
 def test_a_zip_with_places_outside_of_it_is_refused(tmp_path, name):
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("a.csv", "source,target\nu,v\n")
