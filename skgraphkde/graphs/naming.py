@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # Characters of a name among others.
 LONGEST = 100
 ESCAPE = re.compile(r"\\(?:[\\tnr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
+# What nine in ten have is between these quantiles, and usual.
+USUAL = (0.05, 0.95)
 # A number this many times smaller than another beside it is 0 but for rounding.
 ROUNDING = 1e-12
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import USUAL
 from skgraphkde.inspection.tails import Tails
 from skgraphkde.views.base import Property, View
 from skgraphkde.views.parts import CategoryCounts, means
@@ -68,7 +69,7 @@ class Properties:
         self.known, least = _stacked(self.columns, len(references))
         low = np.where(np.isnan(self.known), np.inf, self.known).min(axis=0)
         high = np.where(np.isnan(self.known), -np.inf, self.known).max(axis=0)
-        self.low, self.high = np.nanquantile(self.known, [0.05, 0.95], axis=0, method="nearest")
+        self.low, self.high = np.nanquantile(self.known, USUAL, axis=0, method="nearest")
         self.has_range = np.array([x.kind in WITH_RANGES for x in self.columns])
         self.is_constant = high - low <= 1e-9 * np.maximum(abs(low), abs(high))
         self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)

@@ -151,10 +151,8 @@ def _explained(
     if own is None:
         scores = model.view_scores(embedded)
         surprises = surprises_of(model, scores)
-    elif len(model.views) > 1:
-        surprises = 0.0 - model.leave_one_out_log_p_values()[:, own].T
     else:
-        surprises = 0.0 - detector.calibration_scores_[own, np.newaxis]
+        surprises = 0.0 - model.leave_one_out_log_p_values()[:, own].T
     densities = np.array(model.densities)
     views = densities[surprises[:, densities].argmax(axis=1)]
     n_others = len(model.references) - (own is not None)

@@ -10,7 +10,7 @@ import numpy as np
 
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_text, category_words, usual
+from skgraphkde.graphs.naming import USUAL, category_text, category_words, usual
 from skgraphkde.views.confirmed import Confirmed
 from skgraphkde.views.parts import Vocabulary
 
@@ -51,7 +51,7 @@ def learned_words(model: GraphModel) -> list[str]:
 
 def usually(own: float, known: np.ndarray, *, percent: bool = False) -> tuple[str, str]:
     """A number and the range of nine in ten known ones, in words."""
-    return usual(own, *np.quantile(known, [0.05, 0.95], method="nearest"), percent=percent)
+    return usual(own, *np.quantile(known, USUAL, method="nearest"), percent=percent)
 
 
 def feature_words(kind: str, name: str, own: float, known: np.ndarray, last: str) -> str:

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from skgraphkde.calibration import kinds_of
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import shown
+from skgraphkde.graphs.naming import USUAL, shown
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
 from skgraphkde.views.statistics import Statistics, in_words
@@ -188,7 +188,7 @@ class Confirmed(View):
         [(metric, _)] = statistics.metrics(np.array([own]))
         rows = np.vstack([statistics.table(graph), self._table[i]])
         known = statistics.table_ if own < 0 else np.delete(statistics.table_, own, axis=0)
-        low, high = np.nanquantile(known, [0.05, 0.95], axis=0)
+        low, high = np.nanquantile(known, USUAL, axis=0)
         is_odd = (rows > high).all(axis=0) | (rows < low).all(axis=0)
         away = np.where(is_odd, abs(metric.standardized(rows)).min(axis=0), 0.0)
         said: dict[int, str] = {}

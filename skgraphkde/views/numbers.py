@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval
 
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import category_text, category_words, usual
+from skgraphkde.graphs.naming import USUAL, category_text, category_words, usual
 from skgraphkde.graphs.refinement import hash64, hash_points
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
@@ -489,7 +489,7 @@ def _ranges(values: np.ndarray, codes: np.ndarray, n: int) -> tuple[np.ndarray, 
         ordered = column[given[np.lexsort([column[given], codes[given]])]]
         counts = np.bincount(codes[given], minlength=n)
         first, some = offsets(counts)[:-1], counts > 0
-        for of_kind, share in ((low, 0.05), (high, 0.95)):
+        for of_kind, share in zip((low, high), USUAL, strict=True):
             place = first + np.rint(share * (counts - 1)).astype(int)
             of_kind[some, j] = ordered[place[some]]
     return low, high

@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist
 from skgraphkde.computing.compiled import compiled
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import usual
+from skgraphkde.graphs.naming import USUAL, usual
 from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.persistence import State, register
@@ -78,7 +78,7 @@ def in_words(name: str, own: float, known: np.ndarray) -> tuple[str, str]:
     -------
     own, range : str
     """
-    low, high = np.nanquantile(known, [0.05, 0.95], method="nearest")
+    low, high = np.nanquantile(known, USUAL, method="nearest")
     if name in LOGARITHMS:
         own, low, high = np.exp([own, low, high]) - LOGARITHMS[name]
     return usual(own, low, high, percent=name.startswith(("share of nodes ", "share of edges ")))
