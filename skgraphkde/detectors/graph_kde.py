@@ -60,8 +60,7 @@ def default_views() -> list[View]:
 class GraphKDEDetector(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    BaseGraphDetector,
-    _BaseComposition,  # type: ignore[misc]
+    BaseGraphDetector,  # type: ignore[misc]
 ):
     """Kernel density estimator for graphs, in a metric between clouds of nodes.
 
