@@ -254,7 +254,7 @@ def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
     Parameters
     ----------
     known : GraphBatch
-        Graphs that say what coordinates are, and how exact numbers are.
+        Graphs that say what coordinates are.
     *others : GraphBatch
 
     Returns
@@ -268,7 +268,7 @@ def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
     if graphs.attributes is not None:
         attributes = np.where(is_spatial(known), 0.0, np.asarray(graphs.attributes))
         graphs = graphs.replace(attributes=attributes, schema=graphs.schema)
-    kinds = isomorphism_classes(graphs, len(known))
+    kinds = isomorphism_classes(graphs)
     return np.split(kinds, np.cumsum([len(batch) for batch in batches])[:-1])
 
 

@@ -123,7 +123,7 @@ def test_memory_of_random_walks_on_a_large_graph(n_edges):
     n = 25_000
     edges = np.column_stack([np.zeros(n_edges, dtype=int), np.arange(1, n_edges + 1)])
     batch = read_graphs([{"edges": edges, "num_nodes": n}])
-    most, returned = peak(random_walks.return_probabilities, batch, 4)
+    most, returned = peak(random_walks.return_probabilities, batch)
     # Eight matrices of some columns; one of all 512 probes would have 12 times as many numbers.
     assert most < 8 * 8 * random_walks.NUMBERS < 8 * n * random_walks.N_PROBES
     assert np.abs(returned[2:, 0] - (1 / n_edges if n_edges > 1 else 0)).max() < 0.1

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from skgraphkde.features.categories import values_in_use
 from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.random_walks import return_probabilities
+from skgraphkde.graphs.random_walks import STEPS, return_probabilities
 from skgraphkde.graphs.refinement import INCREMENT, hash64
 from skgraphkde.graphs.relations import EdgeGroups
 from skgraphkde.persistence import State, register
@@ -306,39 +306,34 @@ class DegreeBlock(Block):
 @register
 @dataclass(frozen=True)
 class WalkBlock(Block):
-    """Return probabilities of random walks after 2, ..., `n_steps` steps.
+    """Return probabilities of random walks after 2, 3 and 4 steps.
 
     Parameters
     ----------
-    n_steps : int
-        Length of the longest walk.
     directed : bool
         Whether to add walks along the arcs to walks in both directions.
     """
 
     kind: ClassVar[str] = "random_walk"
-    n_steps: int
     directed: bool
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        names = tuple(f"return_{k}" for k in range(2, self.n_steps + 1))
+        names = tuple(f"return_{k}" for k in STEPS)
         return (*names, *(f"directed_{name}" for name in names)) if self.directed else names
 
     def __call__(self, batch: GraphBatch) -> np.ndarray:
         """Compute the columns, shape (n_nodes, n_columns)."""
-        columns = return_probabilities(batch, self.n_steps)
+        columns = return_probabilities(batch)
         if not self.directed:
             return columns
-        return np.hstack([columns, return_probabilities(batch, self.n_steps, directed=True)])
+        return np.hstack([columns, return_probabilities(batch, directed=True)])
 
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Rebuild the block from its saved state."""
-        n_steps = state.take_count("n_steps")
-        state.check(n_steps > 1, "n_steps is less than 2")
-        return cls(n_steps, state.take("directed", bool))
+        return cls(state.take("directed", bool))
 
 
 @register

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.relations import EdgeGroups
 from skgraphkde.persistence import State, register
-from skgraphkde.specification import Specification, at_least
+from skgraphkde.specification import Specification
 
 __all__ = ["NodeFeatures"]
 
@@ -54,8 +53,6 @@ BLOCKS = (
 KINDS = tuple(block.kind for block in BLOCKS)
 #: Kinds that "auto" and "given" do not choose.
 ON_REQUEST = (RawNumberBlock.kind, ConstantBlock.kind)
-# Default of n_steps.
-N_STEPS = 4
 
 
 @register
@@ -77,10 +74,10 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         - "raw_attribute": node numbers, all of them and as they are;
         - "degree": one-hot number of neighbors in the bins 0, 1, 2-3, 4-7, ... and its logarithm;
         - "random_walk": the probability that a walk, which steps to a random neighbor in proportion
-          to the edge weights, returns after 2, ..., `n_steps` steps; 0 for an isolated node.
-          Directed graphs also have the probabilities of walks along the arcs. The probabilities are
-          exact, except for graphs of many thousand nodes, for which they are estimated and depend
-          slightly on the node order;
+          to the edge weights, returns after 2, 3 and 4 steps; 0 for an isolated node. Directed
+          graphs also have the probabilities of walks along the arcs. The probabilities are exact,
+          except for graphs with more than 5e8 walks of two steps, for which they are estimated and
+          depend slightly on the node order;
         - "edge": for directed graphs and edges with data, the logarithm of the number of edges of
           each direction and category, and means of the numbers of these edges;
         - "constant": 1.
@@ -88,8 +85,6 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         "auto" uses all kinds that the training graphs have, except for "raw_attribute" and
         "constant". "given" uses the first of label, attribute and degree that they have, which
         papers on these data sets commonly use.
-    n_steps : int, default=None
-        Length of the longest random walk, at least 2. None is 4. Only allowed with random walks.
 
     Attributes
     ----------
@@ -114,30 +109,17 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
            [0.  , 1.  , 0.  , 0.69]])
     """
 
-    _parameter_constraints: dict = {
-        "kinds": [StrOptions({"auto", "given"}), tuple, list],
-        "n_steps": [at_least(2, Integral), None],
-    }
+    _parameter_constraints: dict = {"kinds": [StrOptions({"auto", "given"}), tuple, list]}
 
-    def __init__(self, kinds: Any = "auto", *, n_steps: int | None = None) -> None:
+    def __init__(self, kinds: Any = "auto") -> None:
         self.kinds = kinds
-        self.n_steps = n_steps
 
     def _validate_values(self) -> None:
-        if isinstance(self.kinds, str):
-            has_walks = self.kinds == "auto"
-        else:
-            unknown = [kind for kind in self.kinds if kind not in KINDS]
-            if unknown or not self.kinds:
-                raise ValueError(
-                    "The 'kinds' parameter of NodeFeatures must be 'auto', 'given' or a non-empty "
-                    f"selection of {KINDS}. Got {self.kinds!r} instead."
-                )
-            has_walks = "random_walk" in self.kinds
-        if self.n_steps is not None and not has_walks:
+        is_selection = len(self.kinds) > 0 and set(self.kinds) <= set(KINDS)
+        if not isinstance(self.kinds, str) and not is_selection:
             raise ValueError(
-                f"n_steps is the length of random walks, which kinds={self.kinds!r} does not "
-                "include: omit n_steps, or add 'random_walk'"
+                "The 'kinds' parameter of NodeFeatures must be 'auto', 'given' or a non-empty "
+                f"selection of {KINDS}. Got {self.kinds!r} instead."
             )
 
     def __sklearn_tags__(self) -> Any:
@@ -185,7 +167,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             "attribute": lambda: NumberBlock.fit(batch, used),
             "raw_attribute": lambda: RawNumberBlock.fit(batch, used),
             "degree": lambda: DegreeBlock.fit(batch),
-            "random_walk": lambda: WalkBlock(self.n_steps or N_STEPS, batch.directed),
+            "random_walk": lambda: WalkBlock(batch.directed),
             "edge": lambda: EdgeBlock.fit(batch, edge_groups),
             "constant": ConstantBlock,
         }
@@ -357,8 +339,6 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         are_blocks = blocks and all(isinstance(block, Block) for block in blocks)
         state.check(are_blocks, "blocks_ is not a selection of features")
         features.kinds_ = tuple(block.kind for block in blocks)
-        walks, expected = features.block("random_walk"), features.n_steps or N_STEPS
-        state.check(walks is None or walks.n_steps == expected, "n_steps contradicts the walks")
         state.check_empty()
         return features
 

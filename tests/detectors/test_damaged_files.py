@@ -239,7 +239,6 @@ THRESHOLDS = ("parameters", "training", "twins", "edges", "energy_thresholds")
     [
         ("nested", ("model_", "encoder", "hidden_dim"), HUGE, "encoder's weight weights.0 is"),
         ("defaults", ("n_bins",), 60, "encoder's weight means is"),
-        ("defaults", ("blocks_", 3, "n_steps"), HUGE, "n_steps contradicts the walks"),
         ("defaults", ("references", "schema", "directed"), 1, "directed is missing or not of type"),
         ("defaults", ("references", "schema", "missing"), "drop", "missing is not one of"),
         ("defaults", ("edge_groups_", "has_others"), True, "the encoder's weight"),
