@@ -12,9 +12,8 @@ from scipy.stats import false_discovery_control
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde.computing.warn import warn
-from skgraphkde.features.blocks import is_spatial
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.copies import has_excess_duplicates, isomorphism_classes
+from skgraphkde.graphs.copies import has_excess_duplicates, kinds_of
 from skgraphkde.persistence import State, register
 from skgraphkde.specification import Specification
 
@@ -244,32 +243,6 @@ class FittedCalibration:
         is_comparable = state.take("is_comparable", bool)
         views = state.take_optional_array("views", float, (None, len(scores)))
         return cls(scores, graphs, contamination, n_seen, n_counted, is_comparable, views)
-
-
-def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
-    """Number the graphs of batches so that copies, and no others, have the same number.
-
-    Coordinates, which features ignore, do not count.
-
-    Parameters
-    ----------
-    known : GraphBatch
-        Graphs that say what coordinates are.
-    *others : GraphBatch
-
-    Returns
-    -------
-    list of ndarray of int
-        Numbers of the known graphs and of each other batch: the position of the first copy, see
-        :func:`~skgraphkde.graphs.copies.isomorphism_classes`.
-    """
-    batches = [known, *others]
-    graphs = GraphBatch.concatenate(batches)
-    if graphs.attributes is not None:
-        attributes = np.where(is_spatial(known), 0.0, np.asarray(graphs.attributes))
-        graphs = graphs.replace(attributes=attributes, schema=graphs.schema)
-    kinds = isomorphism_classes(graphs)
-    return np.split(kinds, np.cumsum([len(batch) for batch in batches])[:-1])
 
 
 def fewest_scores(contamination: float) -> int:

@@ -20,7 +20,6 @@ from skgraphkde.distances.measures import DiscreteMeasures, pooled
 from skgraphkde.encoders.base import Encoder, FittedEncoder
 from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.features import NodeFeatures
-from skgraphkde.features.categories import warn_of_unseen_data
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.torch_encoder import check_torch
 from skgraphkde.persistence import State, register
@@ -199,7 +198,6 @@ class GraphModel:
             the node and the remedy.
         """
         self.features.check_batch(graphs, self.references)
-        warn_of_unseen_data(graphs, self.references)
         for view in self.views:
             view.check_batch(graphs)
         limit = min(density.distance.largest_coordinate for density in self._density.densities)

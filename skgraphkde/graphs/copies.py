@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import poisson
 
 from skgraphkde.graphs.arrays import with_data
-from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.batch import GraphBatch, is_spatial
 from skgraphkde.graphs.random_walks import return_probabilities
 from skgraphkde.graphs.refinement import hash64, hash_rows, quantize, refined
 from skgraphkde.graphs.relations import messages
@@ -53,6 +53,32 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
     of_graphs += _hash_data(len(batch), batch.graph_labels, batch.graph_attributes)
     _, first, inverse = np.unique(of_graphs, return_index=True, return_inverse=True)
     return first[inverse]
+
+
+def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
+    """Number the graphs of batches so that copies, and no others, have the same number.
+
+    Coordinates, which features ignore, do not count.
+
+    Parameters
+    ----------
+    known : GraphBatch
+        Graphs that say what coordinates are.
+    *others : GraphBatch
+
+    Returns
+    -------
+    list of ndarray of int
+        Numbers of the known graphs and of each other batch: the position of the first copy, see
+        :func:`isomorphism_classes`.
+    """
+    batches = [known, *others]
+    graphs = GraphBatch.concatenate(batches)
+    if graphs.attributes is not None:
+        attributes = np.where(is_spatial(known), 0.0, graphs.attributes)
+        graphs = graphs.replace(attributes=attributes, schema=graphs.schema)
+    kinds = isomorphism_classes(graphs)
+    return np.split(kinds, np.cumsum([len(batch) for batch in batches])[:-1])
 
 
 def _hash_data(n_rows: int, labels: np.ndarray | None, *tables: np.ndarray | None) -> np.ndarray:

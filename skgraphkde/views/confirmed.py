@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from skgraphkde.calibration import kinds_of
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import kinds_of
 from skgraphkde.graphs.naming import USUAL, shown
 from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
