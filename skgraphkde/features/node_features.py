@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import TransformerMixin, _fit_context
@@ -27,7 +27,6 @@ from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.refinement import INCREMENT, hash64
 from skgraphkde.graphs.relations import EdgeGroups
 from skgraphkde.graphs.schema import PARTS
-from skgraphkde.persistence import State, register
 from skgraphkde.specification import Specification
 
 __all__ = ["NodeFeatures"]
@@ -60,20 +59,7 @@ class Block:
         """Mean and scale of each column, shape (n_columns, 2); (0, 1) if not standardized."""
         return np.tile([0.0, 1.0], (len(self.names), 1))
 
-    def to_state(self) -> dict[str, Any]:
-        """State to save."""
-        return {name: value for name, value in vars(self).items() if value is not None}
 
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the block from its saved state."""
-        block = cls.__new__(cls)
-        for name in list(state._items):
-            setattr(block, name, state.take_instance(name, object))
-        return block
-
-
-@register
 class LabelBlock(Block):
     """One-hot categories; a value that `fit` did not see becomes the zero vector.
 
@@ -157,7 +143,6 @@ class LabelBlock(Block):
         return block, has_own
 
 
-@register
 class NumberBlock(Block):
     """Node attributes, standardized on the training nodes.
 
@@ -202,7 +187,6 @@ class NumberBlock(Block):
         return (np.asarray(batch.attributes)[:, self.used] - self.mean) / self.scale
 
 
-@register
 class RawNumberBlock(NumberBlock):
     """Node attributes as they are: as of NumberBlock, with mean 0 and scale 1."""
 
@@ -213,7 +197,6 @@ class RawNumberBlock(NumberBlock):
         self.mean, self.scale = np.zeros(len(used)), np.ones(len(used))
 
 
-@register
 class DegreeBlock(Block):
     """One-hot degree in the bins 0, 1, 2-3, 4-7, ... and log(1 + degree); the last bin is open."""
 
@@ -235,7 +218,6 @@ class DegreeBlock(Block):
         return columns
 
 
-@register
 class WalkBlock(Block):
     """Return probabilities of random walks, of directed graphs also of walks along the arcs."""
 
@@ -255,7 +237,6 @@ class WalkBlock(Block):
         return np.hstack([columns, return_probabilities(batch, directed=True)])
 
 
-@register
 class ConstantBlock(Block):
     """The same number for each node: what an encoder makes of it is structure alone."""
 
@@ -269,7 +250,6 @@ class ConstantBlock(Block):
         return np.ones((batch.n_nodes, 1))
 
 
-@register
 class EdgeBlock(Block):
     """Counts of the edges at each node and means of their numbers, by direction and category.
 
@@ -420,7 +400,6 @@ BLOCKS: dict[str, Callable[..., Block]] = {
 ON_REQUEST = ("raw_attribute", "constant")
 
 
-@register
 class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):  # type: ignore
     """Node features from attributes and structure: one vector per node.
 
@@ -700,31 +679,6 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
     def kind_of_column(self) -> list[str]:
         """Kind of each feature, such as "degree"."""
         return [block.kind for block in self.blocks_ for _ in block.names]
-
-    # -- state -------------------------------------------------------------------------------------
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save: the parameters and the fitted attributes."""
-        fitted = None
-        if hasattr(self, "kinds_"):
-            fitted = {"blocks_": self.blocks_, "edge_groups_": self.edge_groups_}
-        return {"parameters": self.saved_params(), "fitted": fitted}
-
-    @classmethod
-    def from_state(cls, state: State) -> NodeFeatures:
-        """Rebuild the features from their saved state."""
-        features = cls.from_saved(state.take("parameters", dict))
-        fitted: Any = state.take_optional("fitted", dict)
-        if fitted is None:
-            return features
-        state = State(cls.__name__, fitted)
-        blocks = features.blocks_ = state.take("blocks_", tuple)
-        features.edge_groups_ = state.take_instance("edge_groups_", EdgeGroups)
-        are_blocks = blocks and all(isinstance(block, Block) for block in blocks)
-        state.check(are_blocks, "blocks_ is not a selection of features")
-        features.kinds_ = tuple(block.kind for block in blocks)
-        state.check_empty()
-        return features
 
 
 # -- values of categories --------------------------------------------------------------------------
