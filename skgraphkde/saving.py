@@ -22,8 +22,8 @@ _CLASSES = {
     "detectors.graph_kde": ["GraphKDEDetector"],
     "detectors.model": ["GraphModel"],
     "distances.mmd": ["FittedMMD", "MMD"],
-    "encoders.propagation": ["FittedPropagation", "Propagation"],
-    "features.node_features": [
+    "propagation": ["FittedPropagation", "Propagation"],
+    "features": [
         *("ConstantBlock", "DegreeBlock", "EdgeBlock", "LabelBlock", "NodeFeatures"),
         *("NumberBlock", "RawNumberBlock", "WalkBlock"),
     ],

@@ -12,11 +12,10 @@ from skgraphkde.calibration import finite
 from skgraphkde.computing.blocks import progress
 from skgraphkde.distances.base import FittedDistance
 from skgraphkde.distances.measures import pooled
-from skgraphkde.encoders.base import Encoder, FittedEncoder
-from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.contrastive import Contrastive
+from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
 from skgraphkde.views.base import View
 from skgraphkde.views.confirmed import ITSELF, Confirmed
 from skgraphkde.views.context import Clouds, Context

@@ -582,9 +582,16 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         ValueError
             If labels or attributes of `fit` are missing, or the number of attributes differs.
         """
-        self.check_columns(batch)
+        numbers = self.block("attribute") or self.block("raw_attribute")
+        width = 0 if batch.attributes is None else batch.attributes.shape[1]
+        if numbers is not None and width != len(numbers.columns):
+            raise ValueError(
+                f"fit saw {len(numbers.columns)} node attributes; these graphs have "
+                f"{width or 'none'}"
+            )
         labels = self.block("label")
         if labels is not None:
+            batch.check_labels()
             known = dict(zip(labels.categories, labels.vocabularies, strict=True))
             if references is not None:
                 added = values_in_use(references, "node")
@@ -596,19 +603,6 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             used, known = values_in_use(batch, part), values_in_use(references, part)
             if list(used) == list(known):
                 _warn_of_unseen(what, used, known)
-
-    def check_columns(self, batch: GraphBatch) -> None:
-        """Raise a ValueError if the batch lacks labels or attributes of `fit`."""
-        if self.block("label") is not None:
-            batch.check_labels()
-        numbers = self.block("attribute") or self.block("raw_attribute")
-        if numbers is not None:
-            width = 0 if batch.attributes is None else batch.attributes.shape[1]
-            if width != len(numbers.columns):
-                raise ValueError(
-                    f"fit saw {len(numbers.columns)} node attributes; these graphs have "
-                    f"{width or 'none'}"
-                )
 
     def transform_batch(self, batch: GraphBatch) -> GraphBatch:
         """Compute the features of a batch that :meth:`check_batch` accepts.
