@@ -78,7 +78,7 @@ PARAMETERS = {
         "encoder": GCN(hidden_dim=np.int64(4), dropout=np.float32(0.1)),
         "features": NodeFeatures(["degree", "label"]),
     },
-    "walks": {"features": NodeFeatures(("random_walk",), n_steps=3), "encoder": Propagation(0)},
+    "walks": {"features": NodeFeatures(("random_walk",)), "encoder": Propagation(0)},
 }
 
 
