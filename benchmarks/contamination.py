@@ -11,7 +11,7 @@ from benchmarks.methods import METHODS
 from benchmarks.protocol import N_FOLDS, evaluate, load
 from benchmarks.render import averaged, of_paper, read_paper, side_by_side
 from skgraphkde import GraphBatch
-from skgraphkde.evaluation import OneClassKFold
+from skgraphkde.model_selection import OneClassKFold
 
 TITLE = "Contamination and density gap"
 ABOUT = """\

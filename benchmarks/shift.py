@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics import roc_auc_score
 
 from benchmarks.methods import METHODS
 from benchmarks.render import averaged, markdown, of_paper, read_paper
 from skgraphkde.datasets import make_distribution_shift
-from skgraphkde.evaluation import auroc
 
 TITLE = "Distribution shift"
 ABOUT = """\
@@ -50,10 +50,10 @@ def measure(estimator: Any, method: str, seed: int) -> dict[str, float]:
     for name, scenario in drawn.items():
         scores = estimator.score_samples(scenario.test)
         y, rewired = scenario.target, scenario.parameters["rewired"] > 0
-        values[name] = 100 * auroc(y, scores)
+        values[name] = 100 * roc_auc_score(y, scores)
         if name != "in_distribution":
             shown = (y == 1) | rewired
-            values[f"{name}_rewired"] = 100 * auroc(y[shown], scores[shown])
+            values[f"{name}_rewired"] = 100 * roc_auc_score(y[shown], scores[shown])
     shifted = np.mean([values["sparse"], values["dense"]])
     values["loss"] = values["in_distribution"] - shifted
     return {name: round(float(value), 4) for name, value in values.items()}

@@ -14,10 +14,10 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector
 from skgraphkde.datasets import load_mutag
-from skgraphkde.evaluation import auroc
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
@@ -34,7 +34,7 @@ for n_hidden in numbers:
         is_odd = y[test] == -1
         score = detector.score_samples(molecules[test])
         alarms = np.mean(verdict[~is_odd] == -1), np.mean(verdict[is_odd] == -1)
-        rows.append((n_hidden, auroc(y[test], score), *alarms))
+        rows.append((n_hidden, roc_auc_score(y[test], score), *alarms))
         p_normal.setdefault(n_hidden, []).extend(p[~is_odd])
         p_odd.setdefault(n_hidden, []).extend(p[is_odd])
 rows = np.array(rows)

@@ -13,10 +13,10 @@ very dense ones are rare. Does a detector that sees only the graphs find that ou
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import spearmanr
+from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, density_settings, paper_settings
 from skgraphkde.datasets import make_erdos_renyi
-from skgraphkde.evaluation import auroc
 
 known = make_erdos_renyi(400, random_state=0)
 fresh = make_erdos_renyi(200, random_state=1)
@@ -39,7 +39,9 @@ for name, detector in detectors.items():
     scores[name] = detector.fit(known.graphs).score_samples(fresh.graphs)
     correlation = spearmanr(scores[name], truth).statistic
     both = np.concatenate([scores[name], detector.score_samples(extremes)])
-    print(f"{name:28s} rank correlation {correlation:5.2f}, AUROC {auroc(target, both):.2f}")
+    print(
+        f"{name:28s} rank correlation {correlation:5.2f}, AUROC {roc_auc_score(target, both):.2f}"
+    )
 
 # %%
 # It does, but only if you ask for it. The scores of the defaults are no density, and say little

@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 
 from skgraphkde import MMD, Density, GraphKDEDetector
 from skgraphkde.datasets import load_mutag
-from skgraphkde.evaluation import OneClassKFold, get_detection_scorer
+from skgraphkde.model_selection import OneClassKFold
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
@@ -41,7 +41,7 @@ with_labels = GridSearchCV(
     GraphKDEDetector(random_state=0),
     grid,
     cv=OneClassKFold(5, shuffle=True, random_state=0),
-    scoring=get_detection_scorer("auroc"),
+    scoring="roc_auc",
     refit=False,  # the search's last fit would take the anomalies for normal, too
 )
 with_labels.fit(molecules, y)

@@ -16,10 +16,10 @@ import sys
 import matplotlib.pyplot as plt
 import numpy as np
 from provenance_graphs import ATTACKS, draw_provenance_graphs
+from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.display import NovelNodesDisplay
-from skgraphkde.evaluation import auroc
 from skgraphkde.inspection import explain
 
 kinds = np.repeat(["normal", *ATTACKS], [250, *[50] * len(ATTACKS)])
@@ -48,7 +48,7 @@ for name, schema in schemas.items():
 print(f"{'AUROC':15s}" + "".join(f"{name:>9s}" for name in schemas))
 for attack, index in attacks.items():
     target = np.repeat([1, -1], [len(fresh), len(index)])
-    areas = (auroc(target, np.r_[of[150:250], of[index]]) for of in scores.values())
+    areas = (roc_auc_score(target, np.r_[of[150:250], of[index]]) for of in scores.values())
     print(f"{attack:15s}" + "".join(f"{100 * area:9.1f}" for area in areas))
 
 # %%

@@ -15,10 +15,10 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, paper_settings
 from skgraphkde.datasets import load_mutag
-from skgraphkde.evaluation import auroc
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
@@ -32,7 +32,7 @@ for split in range(3):
     untrained.fit(molecules[known])
     before, after = (x.score_samples(molecules[test]) for x in (untrained, trained))
     print(
-        f"{split:5d}  {auroc(y[test], before):15.3f}  {auroc(y[test], after):7.3f}"
+        f"{split:5d}  {roc_auc_score(y[test], before):15.3f}  {roc_auc_score(y[test], after):7.3f}"
         f"  {trained.untrained_rank_correlation_:16.3f}"
     )
 
