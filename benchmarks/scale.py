@@ -30,8 +30,8 @@ TITLE = "Growth with the number of graphs"
 ABOUT = """\
 Sparse random graphs of 15 to 25 nodes, a tree and a quarter as many edges again, as molecules are.
 Degrees as node features, random features for the distance, 256 references drawn at random, all
-cores. *Fit* is that of the defaults, *an epoch* one pass of training a GCN over the training
-graphs; *score* scores the same graphs from a `GraphBatch`, with the defaults. One process fits and
+cores. *Fit* is that of one view, *an epoch* one pass of training a GCN over the training graphs;
+*score* scores the same graphs from a `GraphBatch`, with the defaults. One process fits and
 another one scores, and *memory* is the peak of each, including the graphs and what made them. The
 exponent is the slope of log seconds on log graphs from 10,000 graphs on: 1 is linear.
 """
