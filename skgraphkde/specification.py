@@ -25,8 +25,6 @@ class ComposedEstimator(BaseEstimator):
     #: For each such parameter, a function for each string that makes its specification.
     _shorthands: dict[str, dict[str, Callable[[], Any]]] = {}
     _parameter_constraints: dict = {}
-    #: Parameters of the run (processes, device, messages), which change no result. Not saved.
-    _of_machine: tuple[str, ...] = ()
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Get the parameters.
@@ -48,22 +46,6 @@ class ComposedEstimator(BaseEstimator):
                 if hasattr(part, "get_params") and not isinstance(part, type):
                     params |= {f"{name}__{key}": value for key, value in part.get_params().items()}
         return params
-
-    def saved_params(self) -> dict[str, Any]:
-        """Parameters to save: all except `n_jobs`, `device`, `verbose` and the like."""
-        params = self.get_params(deep=False)
-        return {name: value for name, value in params.items() if name not in self._of_machine}
-
-    @classmethod
-    def from_saved(cls, params: dict[str, Any]) -> Self:
-        """Rebuild a validated object from saved parameters.
-
-        Runtime parameters (`n_jobs`, `device`, `verbose`) keep their defaults.
-        """
-        kept = {name: value for name, value in params.items() if name not in cls._of_machine}
-        built = cls(**kept)
-        built.validate()
-        return built
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; those of specifications have names such as ``encoder__n_layers``.
@@ -167,15 +149,6 @@ class ComposedEstimator(BaseEstimator):
 
 class Specification(ComposedEstimator):
     """Base class of objects that only hold parameters, which can be validated and saved."""
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save: the parameters."""
-        return self.saved_params()
-
-    @classmethod
-    def from_state(cls, state: Any) -> Self:
-        """Rebuild the specification from its saved state."""
-        return cls.from_saved(state.take_all())
 
 
 def shorthand_options(shorthands: dict[str, Callable[[], Any]], kind: type) -> list:

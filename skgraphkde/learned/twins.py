@@ -18,7 +18,6 @@ from sklearn.utils._param_validation import Interval
 from skgraphkde.computing.blocks import working_memory
 from skgraphkde.graphs.arrays import offsets, ranges
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.persistence import register
 from skgraphkde.specification import Specification, at_least, shorthand_options
 
 # Eigenvalues with a smaller difference, relative to the largest, are equal: LAPACK's error is
@@ -28,7 +27,6 @@ EIGENVALUE_TOL = 1e-9
 CUT = 0.5
 
 
-@register
 class SpectralEdges(Specification):
     """Twins with edges removed or added by a change of the spectrum (Algorithm 1 of the paper).
 
@@ -148,7 +146,6 @@ class SpectralEdges(Specification):
         )
 
 
-@register
 class RandomEdges(Specification):
     """Twins with edges removed or added at random (the paper's ablation).
 
@@ -190,7 +187,6 @@ class RandomEdges(Specification):
         return [has_edge & ~removed, has_edge | _largest(ticket * gap, count)]
 
 
-@register
 class Twins(Specification):
     """Specification of the perturbed twins of graphs.
 

@@ -170,7 +170,7 @@ def render(
         has_tail=bool(scores.min() < lowest_shown(scores, offset, verdicts)),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,
-        keeps_all=model is not None and len(model.references) == detector.n_graphs_seen_,
+        keeps_all=model is not None and len(model.references) == len(detector.training_graphs_),
         calibration=detector.calibration_,
         left_out=named(unread, MOST_NAMES),
         has_readable=any(x.is_readable for x in unread),
