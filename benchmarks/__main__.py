@@ -20,7 +20,6 @@ TABLES = (
     "unchosen",
     "elsewhere",
     "typed",
-    "edge_data",
     "verdicts",
     "defaults",
     "components",

@@ -23,6 +23,8 @@ to choose the defaults, so the means are optimistic. Five folds; a figure of few
 number, the first ones, in parentheses. *Mean* is over the data sets that all rows have,
 *difference* is from the first row over the data sets that both have.
 """
+
+
 def _detector(seed: int, **changes: Any) -> GraphKDEDetector:
     one_view = Density(MMD(method="random_features"))
     detector = GraphKDEDetector(views=one_view, random_state=seed)

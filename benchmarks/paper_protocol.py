@@ -11,6 +11,8 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+import torch
+from sklearn.base import clone
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from benchmarks import protocol
@@ -181,17 +183,17 @@ def scores_by_epoch(detector: GraphKDEDetector, train: Any, test: Any) -> list[n
     list of ndarray of shape (n_test,)
         Epoch 0 is untrained.
     """
-    features = detector.specification("features").fit(train)
-    featurized, recorded = features.transform(test), []
+    untrained = clone(detector).set_params(training=None).fit(train)
+    featurized, recorded = untrained.model_.features.transform(test), []
 
     class Recorder(trainer.Trainer):
         """A trainer that scores the test graphs after each epoch, and does nothing else to it."""
 
         def _train_epoch(self, epoch: int) -> None:
             super()._train_epoch(epoch)
-            self.encoder.standardize(self.density.flows(self.graphs))
-            references = self.density.embed(self.graphs)
-            recorded.append(self.density.log_densities(featurized, references)[0])
+            with torch.no_grad():
+                clouds = self.embedding(self.graphs)
+                recorded.append(self._log_densities(featurized, clouds)[0].numpy())
 
     with patch.object(trainer, "Trainer", Recorder):
         detector.fit(train)

@@ -13,11 +13,11 @@ import pandas as pd
 from scipy.stats import spearmanr
 from sklearn.metrics import roc_auc_score
 
+from benchmarks import random_graphs
 from benchmarks.methods import METHODS, paper_detector
 from benchmarks.protocol import METRICS, N_FOLDS, evaluate, evaluate_fold, load
 from benchmarks.render import averaged, markdown, of_paper, read_paper, side_by_side
 from skgraphkde import GCN, GraphBatch, SpectralEdges, Twins
-from skgraphkde import datasets as random_graphs
 from skgraphkde.model_selection import OneClassKFold
 
 
@@ -356,9 +356,7 @@ than for normal graphs.
         """Every method on every family and draw; a "fold" is a seed here."""
         methods = ["paper settings", "paper settings, untrained", "defaults", "one view"]
         grid = product(range(n_folds), MAKERS, [*methods, "size only", "WL-SVM"])
-        return [
-            {"method": method, "family": family, "seed": seed} for seed, family, method in grid
-        ]
+        return [{"method": method, "family": family, "seed": seed} for seed, family, method in grid]
 
     def estimator(self, method: str, family: str, seed: int) -> Any:
         """The method, with a seed."""
