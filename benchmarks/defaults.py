@@ -12,7 +12,16 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from benchmarks import protocol
 from benchmarks.protocol import DATASETS, SMALL, evaluate, load
 from benchmarks.render import markdown, mean_std
-from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, NodeFeatures
+from skgraphkde import (
+    GCN,
+    KDE,
+    MMD,
+    Contrastive,
+    Density,
+    GraphKDEDetector,
+    NodeFeatures,
+    Propagation,
+)
 
 TITLE = "What each part of one view adds"
 ABOUT = """\
@@ -26,8 +35,8 @@ number, the first ones, in parentheses. *Mean* is over the data sets that all ro
 
 
 def _detector(seed: int, **changes: Any) -> GraphKDEDetector:
-    one_view = Density(MMD(method="random_features"))
-    detector = GraphKDEDetector(views=one_view, random_state=seed)
+    one_view = Density(MMD(method="random_features"), KDE())
+    detector = GraphKDEDetector(encoder=Propagation(), views=one_view, random_state=seed)
     return detector.set_params(**changes)
 
 

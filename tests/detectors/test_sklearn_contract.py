@@ -13,12 +13,13 @@ from skgraphkde import (
     KDE,
     MMD,
     Contrastive,
+    Density,
     GraphKDEDetector,
     NodeFeatures,
     read_graphs,
 )
 from tests.conftest import densities, random_graphs
-from tests.detectors.conftest import ONE_VIEW, make_detector
+from tests.detectors.conftest import make_detector
 from tests.estimator_checks import check_as_scikit_learn_does, check_graph_detector
 from tests.graphs.test_relations import WEIGHTED, typed_graphs
 
@@ -85,7 +86,7 @@ def test_grid_search_with_labels(data):
     folds = StratifiedKFold(2)  # the default for an outlier detector is not stratified
     grid = {"encoder__hidden_dim": [2], "views__distance": [MMD(), MMD(estimator="biased")]}
     search = GridSearchCV(
-        make_detector(training=None, **ONE_VIEW), grid, scoring="roc_auc", cv=folds
+        make_detector(training=None, views=Density()), grid, scoring="roc_auc", cv=folds
     ).fit(graphs, y)
     assert search.best_score_ > 0.5
     assert search.predict(graphs).shape == (40,)
