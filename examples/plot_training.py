@@ -48,7 +48,7 @@ figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
 history = pd.DataFrame(trained.history_)
 history.plot(y=["loss", "validation_loss"], xlabel="epoch", ax=axes[0])
 weights = pd.DataFrame(history["mixture_weights"].tolist())
-weights.columns = [f"h = {h:.3g}" for h in np.concatenate(trained.model_.bandwidths)]
+weights.columns = [f"h = {h:.3g}" for h in trained.model_.views[0].bandwidths_]
 weights.plot(xlabel="epoch", ylabel="mixture weight", ylim=(0, None), ax=axes[1])
 for value, color, label in [(1, "#2f6fde", "normal"), (-1, "#e07b39", "anomalous")]:
     axes[2].scatter(
