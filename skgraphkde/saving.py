@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import IO, Any
 from zipfile import BadZipFile, is_zipfile
 
-import skops.io
-
 from skgraphkde._version import __version__
 
 __all__ = ["InvalidFileError", "load"]
@@ -70,6 +68,8 @@ def save(detector: Any, path: str | os.PathLike) -> None:
     OSError
         If the file cannot be written.
     """
+    import skops.io
+
     contents = skops.io.dumps({"skgraphkde": __version__, "detector": detector})
     with atomic_file(path) as file:
         file.write(contents)
@@ -117,6 +117,8 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
     >>> bool((loaded.score_samples(molecules) == detector.score_samples(molecules)).all())
     True
     """
+    import skops.io  # which imports all of scikit-learn, and torch where it is installed
+
     path = Path(path)
     if not path.is_file() and path.exists():  # opening a pipe would wait forever
         raise OSError(f"{path} is a folder or a device: give the path of a file")
