@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from skgraphkde.persistence.registry import _classes
 from sklearn.base import clone
 
 import skgraphkde
@@ -24,7 +25,6 @@ from skgraphkde import (
 from skgraphkde.calibration import finite
 from skgraphkde.inspection import explain, view_surprises
 from skgraphkde.inspection.results import judge
-from skgraphkde.persistence.registry import _classes
 from skgraphkde.reporting import nodes as page_nodes
 from skgraphkde.views.confirmed import Confirmed
 from tests.cli.conftest import run

@@ -1,8 +1,4 @@
-"""Folds for one-class detection: graphs and targets -> indices of training and test graphs.
-
-:class:`OneClassKFold` takes targets, 1 for normal graphs and -1 for anomalies. The training part of
-each fold contains normal graphs only, the test part both kinds.
-"""
+"""Folds of one-class detection: targets -> indices of normal training graphs and of test graphs."""
 
 from __future__ import annotations
 
@@ -12,8 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.validation import check_consistent_length, column_or_1d
-
-from skgraphkde.evaluation.metrics import check_target
 
 
 class OneClassKFold(StratifiedKFold):
@@ -32,8 +26,7 @@ class OneClassKFold(StratifiedKFold):
         Seed or generator of the order if ``shuffle=True``.
     anomaly_class : int, default=-1
         The value of `y` that marks anomalies. With the default, `y` must be 1 and -1. With any
-        other value, `y` may contain several classes, each of which is spread over the folds; the
-        scorers of this package accept 1 and -1 only.
+        other value, `y` may contain several classes, each of which is spread over the folds.
 
     See Also
     --------
@@ -42,7 +35,7 @@ class OneClassKFold(StratifiedKFold):
     Examples
     --------
     >>> from skgraphkde.datasets import load_mutag
-    >>> from skgraphkde.evaluation import OneClassKFold
+    >>> from skgraphkde.model_selection import OneClassKFold
     >>> graphs, y = load_mutag(return_X_y=True)
     >>> for train, test in OneClassKFold(2).split(graphs, y):
     ...     print(sorted(set(y[train].tolist())), sorted(set(y[test].tolist())))
@@ -102,3 +95,38 @@ class OneClassKFold(StratifiedKFold):
         check_consistent_length(X, y)
         for train, test in super().split(np.zeros(len(y)), y):
             yield train[y[train] != self.anomaly_class], test
+
+
+def check_target(y: Any) -> np.ndarray:
+    """Check that a target is 1 for normal graphs and -1 for anomalies, and flatten it.
+
+    Any other coding is an error: with 0 and 1, a metric could be inverted unnoticed.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_graphs,)
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,)
+
+    Raises
+    ------
+    ValueError
+        If `y` contains values other than 1 and -1.
+
+    Examples
+    --------
+    >>> from skgraphkde.model_selection import check_target
+    >>> check_target([1, -1, 1])
+    array([ 1, -1,  1])
+    """
+    y = column_or_1d(y)
+    values = set(np.unique(y).tolist())
+    if y.dtype == bool or not values <= {1, -1}:
+        found = ", ".join(map(repr, sorted(values, key=str)[:5]))
+        raise ValueError(
+            f"y must be 1 for normal graphs and -1 for anomalies, got {found}. If 1 marks "
+            "anomalies, pass np.where(y == 1, -1, 1); if 0 does, np.where(y == 0, -1, 1)"
+        )
+    return y

@@ -1,10 +1,13 @@
+"""One-class folds: every graph is tested once, and no anomaly is trained on."""
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 
-from skgraphkde.evaluation import OneClassKFold
+from skgraphkde.model_selection import OneClassKFold
 
 
 @given(
@@ -52,3 +55,16 @@ def test_several_classes_are_all_stratified():
 def test_what_cannot_be_split(y, message):
     with pytest.raises(ValueError, match=message):
         list(OneClassKFold(4).split(range(10), y))
+
+
+@pytest.mark.parametrize("y", [[0, 1, 1, 0], [True, False] * 2, [1, 2, 1, 2], ["1", "-1"] * 2])
+def test_other_codings_are_refused(y):
+    with pytest.raises(ValueError, match=r"y must be 1 .* np\.where\(y == 1, -1, 1\)"):
+        list(OneClassKFold(2).split(y, y))
+
+
+def test_metrics_of_scikit_learn_are_right_for_1_and_minus_1():
+    """As the documentation says: the normal class is positive unless both signs are changed."""
+    y, scores = np.array([1, 1, 1, -1]), np.array([0.9, 0.8, 0.1, 0.4])
+    assert roc_auc_score(y, scores) == pytest.approx(2 / 3)
+    assert average_precision_score(y == -1, -scores) == 0.5
