@@ -12,7 +12,7 @@ from benchmarks import traces
 from benchmarks.render import markdown
 from examples import provenance_graphs
 from skgraphkde import GraphBatch, GraphKDEDetector, read_graphs
-from skgraphkde.datasets import make_distribution_shift, make_watts_strogatz
+from benchmarks.random_graphs import make_distribution_shift, make_watts_strogatz
 from skgraphkde.monitoring import Alarm, DriftMonitor
 
 TITLE = "Drift: delay against false alarms"

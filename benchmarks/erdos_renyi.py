@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 
 from benchmarks.methods import METHODS, density_detector, paper_detector
 from benchmarks.render import averaged, markdown, of_paper, read_paper, side_by_side
-from skgraphkde.datasets import make_erdos_renyi
+from benchmarks.random_graphs import make_erdos_renyi
 
 TITLE = "Recovery of the density of Erdos-Renyi graphs"
 ABOUT = """\

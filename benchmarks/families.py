@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 from benchmarks.methods import METHODS, density_detector
 from benchmarks.protocol import evaluate
 from benchmarks.render import averaged, of_paper, read_paper, side_by_side
-from skgraphkde import datasets as sk
+from benchmarks import random_graphs
 
 TITLE = "Four families of random graphs"
 ABOUT = """\
@@ -23,10 +23,10 @@ the target densities of the Barabasi-Albert and Watts-Strogatz graphs are higher
 than for normal graphs.
 """
 MAKERS = {
-    "erdos_renyi": sk.make_erdos_renyi,
-    "barabasi_albert": sk.make_barabasi_albert,
-    "watts_strogatz": sk.make_watts_strogatz,
-    "stochastic_block": sk.make_stochastic_block,
+    "erdos_renyi": random_graphs.make_erdos_renyi,
+    "barabasi_albert": random_graphs.make_barabasi_albert,
+    "watts_strogatz": random_graphs.make_watts_strogatz,
+    "stochastic_block": random_graphs.make_stochastic_block,
 }
 ROWS = {
     name: METHODS[name]

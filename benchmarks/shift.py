@@ -9,7 +9,7 @@ import pandas as pd
 
 from benchmarks.methods import METHODS
 from benchmarks.render import averaged, markdown, of_paper, read_paper
-from skgraphkde.datasets import make_distribution_shift
+from benchmarks.random_graphs import make_distribution_shift
 from skgraphkde.evaluation import auroc
 
 TITLE = "Distribution shift"

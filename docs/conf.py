@@ -71,7 +71,6 @@ sphinx_gallery_conf = {
             "plot_pipeline.py",
             "plot_grid_search.py",
             "plot_training.py",
-            "plot_erdos_renyi.py",
             "plot_random_features.py",
             "plot_dask.py",
             "*",

@@ -13,15 +13,23 @@ nodes. How many are enough?
 import time
 
 import matplotlib.pyplot as plt
+import networkx as nx
 import numpy as np
 from scipy.stats import spearmanr
 
-from skgraphkde import MMD, Density, GraphKDEDetector
-from skgraphkde.datasets import make_stochastic_block
+from skgraphkde import MMD, Density, GraphKDEDetector, read_graphs
 from skgraphkde.evaluation import auroc
 
-drawn = make_stochastic_block(400, 100, n_nodes=(30, 80), random_state=0)
-known, fresh, target = drawn.graphs[:300], drawn.graphs[300:], drawn.target[300:]
+rng = np.random.RandomState(0)
+target = np.repeat([1, -1], [400, 100])
+drawn = []
+for y in target:
+    inside, outside = (rng.uniform(0.4, 0.8), rng.uniform(0.01, 0.1)) if y == 1 else (0.25, 0.25)
+    p = np.full((3, 3), outside) + (inside - outside) * np.eye(3)
+    graph = nx.stochastic_block_model(rng.randint(10, 28, size=3).tolist(), p, seed=rng)
+    drawn.append({"edges": list(graph.edges), "num_nodes": len(graph)})
+graphs = read_graphs(drawn)
+known, fresh, target = graphs[:300], graphs[300:], target[300:]
 print(known)
 
 

@@ -26,7 +26,7 @@ if any(importlib.util.find_spec(package) is None for package in ("pandas", "tabu
 
 import skgraphkde
 from benchmarks import __main__ as command_line
-from benchmarks import harness, paper_protocol, render
+from benchmarks import harness, paper_protocol, random_graphs, render
 from skgraphkde import (
     GCN,
     MMD,
@@ -439,3 +439,28 @@ def test_the_random_split_has_all_anomalies_in_its_test(monkeypatch):
     assert (len(test), (y == -1).sum()) == (88, 63)
     first = paper_protocol.random_split("MUTAG", 1)[0].n_nodes_per_graph
     assert first.tolist() != train.n_nodes_per_graph.tolist()
+
+
+@pytest.mark.parametrize(
+    "family", ["erdos_renyi", "barabasi_albert", "watts_strogatz", "stochastic_block"]
+)
+def test_makers_of_random_graphs(family):
+    make = getattr(random_graphs, f"make_{family}")
+    drawn, again = (make(6, 4, n_nodes=(10, 15), random_state=0) for _ in range(2))
+    assert drawn.target.tolist() == [1] * 6 + [-1] * 4
+    assert np.isfinite(drawn.density).all()
+    assert (again.graphs.adjacency != drawn.graphs.adjacency).nnz == 0
+    sizes = drawn.graphs.n_nodes_per_graph
+    assert 10 <= sizes.min() <= sizes.max() <= 15
+    np.testing.assert_allclose(
+        drawn.graphs.attributes[:, 0] * (np.repeat(sizes, sizes) - 1), drawn.graphs.degrees
+    )
+
+
+@pytest.mark.parametrize(("scenario", "mean"), [("in_distribution", 0.5), ("sparse", 0.3)])
+def test_a_distribution_shifts(scenario, mean):
+    drawn = random_graphs.make_distribution_shift(scenario, n_train=99, n_test=99, random_state=0)
+    for graphs, expected in ((drawn.train, 0.5), (drawn.test[:99], mean)):
+        n = graphs.n_nodes_per_graph
+        shares = graphs.n_edges_per_graph / (n * (n - 1) / 2)
+        assert shares.mean() == pytest.approx(expected, abs=0.04)

@@ -19,16 +19,15 @@ import numpy as np
 from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, names_read, reason
-from skgraphkde.graphs.files.csv import NUMBER, read_csv
-from skgraphkde.graphs.files.gexf import read_gexf
+from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError
+from skgraphkde.graphs.files.csv import read_csv
 from skgraphkde.graphs.files.gml import read_gml
-from skgraphkde.graphs.files.graphml import read_graphml
 from skgraphkde.graphs.files.json import parse_json, read_json
 from skgraphkde.graphs.files.molecules import read_sdf, read_smi
-from skgraphkde.graphs.files.tables import Source, TableFiles
+from skgraphkde.graphs.files.tables import NUMBER, Source, TableFiles
 from skgraphkde.graphs.files.tu import read_tu
-from skgraphkde.graphs.formats.common import Columns, Graph, is_missing
+from skgraphkde.graphs.files.xml import read_gexf, read_graphml
+from skgraphkde.graphs.formats.common import Graph, is_missing
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
@@ -44,25 +43,34 @@ __all__ = [
     "read_files",
 ]
 
-#: Suffix -> the name of the format, its reader, and what to do if a file cannot be read.
-FORMATS: dict[str, tuple[str, Callable[[Any, GraphSchema], Graphs], str]] = {
-    ".graphml": ("GraphML", read_graphml, "rewrite it with networkx.write_graphml"),
-    ".gml": ("GML", read_gml, "rewrite it with networkx.write_gml"),
-    ".json": (
+
+class Format(NamedTuple):
+    """A format of files."""
+
+    title: str
+    read: Callable[[Any, GraphSchema], Graphs]
+    cure: str  # what to do if a file cannot be read
+
+
+#: The formats by their suffixes.
+FORMATS = {
+    ".graphml": Format("GraphML", read_graphml, "rewrite it with networkx.write_graphml"),
+    ".gml": Format("GML", read_gml, "rewrite it with networkx.write_gml"),
+    ".json": Format(
         "node-link JSON",
         read_json,
         "write what networkx.node_link_data returns, or a list of such graphs",
     ),
-    ".gexf": ("GEXF", read_gexf, "rewrite it with networkx.write_gexf"),
-    ".csv": (
+    ".gexf": Format("GEXF", read_gexf, "rewrite it with networkx.write_gexf"),
+    ".csv": Format(
         "an edge list",
         read_csv,
         'write edges in rows under "source" and "target", or "from" and "to", and data of nodes, '
         'if there are any, in NAME.nodes.csv, in rows under "id", in UTF-8 with commas',
     ),
-    ".smi": ("SMILES", read_smi, "write a SMILES and a name in each line"),
-    ".sdf": ("SDF", read_sdf, "write it with rdkit.Chem.SDWriter"),
-    ".zip": (
+    ".smi": Format("SMILES", read_smi, "write a SMILES and a name in each line"),
+    ".sdf": Format("SDF", read_sdf, "write it with rdkit.Chem.SDWriter"),
+    ".zip": Format(
         "a set of the TU collection",
         read_tu,
         "give NAME.zip as downloaded, or a zip of graph files",
@@ -239,7 +247,7 @@ def read_batch_and_ids(
     graphs: list[Graph] = []
     for name, graph in iter_graphs(files, schema, on_error):
         names.append(name)
-        read = attempt(on_error, _read_columns, graph, names, schema)
+        read = attempt(on_error, _read_last, graph, names)
         if read is not None:
             graphs.append(read)
     try:
@@ -247,15 +255,20 @@ def read_batch_and_ids(
     except GraphError as error:
         if on_error is None or error.graph is None:
             raise
-        graphs = [
-            graph
-            for graph in graphs
-            if attempt(on_error, _assemble, [graph], names, schema, True) is not None
-        ]
+        usable = []
+        for graph in graphs:
+            if attempt(on_error, _assemble, [graph], names, schema, True) is not None:
+                usable.append(graph)
         # What is wrong with none of them alone, such as data that only some have, is about all.
-        batch = _assemble(graphs, names, schema)
-    _warn_mixed([names[graph.index] for graph in graphs], batch, schema)
+        graphs, batch = usable, _assemble(usable, names, schema)
+    _warn_mixed(batch, schema)
     return batch, [list(graph.names) for graph in graphs]
+
+
+def _read_last(graph: nx.Graph, names: list[str]) -> Graph:
+    """A graph with the last of the names, in less memory than that of networkx."""
+    with _named(names):
+        return replace(read_networkx(len(names) - 1, graph), name=names[-1])
 
 
 def _assemble(
@@ -267,27 +280,10 @@ def _assemble(
         return assemble(graphs, schema, may_lack=may_lack)
 
 
-def _read_columns(graph: nx.Graph, names: list[str], schema: GraphSchema) -> Graph:
-    """The last graph, with the data that may be read, which takes less memory than networkx."""
-    with _named(names):
-        read = read_networkx(len(names) - 1, graph)
-    nodes, edges = (
-        _kept(x, names_read(schema, part))
-        for x, part in zip((read.nodes, read.edges), ("node", "edge"), strict=True)
-    )
-    return replace(read, nodes=nodes, edges=edges, name=names[-1])
-
-
-def _kept(columns: Columns, names: Sequence[str] | None) -> Columns:
-    """The values of these attributes, and the names of all."""
-    kept = [name for name in columns.names if names is None or name in names]
-    return Columns(columns.names, {name: columns.get(name) for name in kept}.get)
-
-
-def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> None:
+def _warn_mixed(batch: GraphBatch, schema: GraphSchema) -> None:
     """Warn of attributes that "all" reads as categories only because of a few values."""
     for part in PARTS:
-        kind, owner, labels = f"{part}_categories", batch.owner(part), batch.data(part).labels
+        kind, labels = f"{part}_categories", batch.data(part).labels
         if labels is None or getattr(schema, kind) != "all":
             continue
         for name, values in batch.values_by_category(part).items():
@@ -298,10 +294,10 @@ def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> Non
             found = np.flatnonzero(is_other)
             k = next((k for k in found if not NUMBER.fullmatch(str(values[labels[k]]))), found[0])
             warn(
-                f"{names[owner[k]]} has {shown(values[labels[k]])!r} as {part} attribute {name!r}, "
-                "which is a number nearly everywhere else: it is read as a category. Correct the "
-                "value, or leave it empty with missing='indicate' in the GraphSchema (--missing "
-                "indicate in the shell)"
+                f"{batch.names[batch.owner(part)[k]]} has {shown(values[labels[k]])!r} as {part} "
+                f"attribute {name!r}, which is a number nearly everywhere else: it is read as a "
+                "category. Correct the value, or leave it empty with missing='indicate' in the "
+                "GraphSchema (--missing indicate in the shell)"
             )
 
 
@@ -357,13 +353,8 @@ def read_file(path: Source, schema: GraphSchema) -> Graphs:
         return path.read(schema)
     if not path.is_file():  # opening a pipe would wait forever
         raise ValueError(f"{path} is not a regular file: leave it out")
-    title, read, cure = FORMATS[suffix_of(path) or ""]
-    try:
-        return read(path, schema)
-    except (UnreadableError, ImportError):  # not about the format
-        raise
-    except Exception as error:  # parsers raise many kinds of errors for broken files
-        raise _unreadable(str(path), title, error, cure) from error
+    form = FORMATS[suffix_of(path) or ""]
+    return _read_as(form, str(path), lambda: form.read(path, schema))
 
 
 def node_link_graphs(text: str | bytes) -> list[nx.Graph]:
@@ -390,14 +381,17 @@ def node_link_graphs(text: str | bytes) -> list[nx.Graph]:
     >>> node_link_graphs('{"nodes": [{"id": "a"}, {"id": "b"}], "edges": []}')[0].nodes
     NodeView(('a', 'b'))
     """
-    title, _, cure = FORMATS[".json"]
+    graphs = _read_as(FORMATS[".json"], "the text", lambda: parse_json(text))
+    return [graph for _, graph in graphs]
+
+
+def _read_as(form: Format, what: str, read: Callable[[], Graphs]) -> Graphs:
+    """The graphs of a file or text, or an error that says how to mend it."""
     try:
-        return [graph for _, graph in parse_json(text)]
-    except Exception as error:  # json and networkx raise many kinds of errors
-        raise _unreadable("the text", title, error, cure) from error
-
-
-def _unreadable(what: str, title: str, error: Exception, cure: str) -> ValueError:
-    """The error of a file or text that cannot be read, with its cure."""
-    why = reason(error).removeprefix(what).strip(" ,:")[:300]
-    return ValueError(f"{what} cannot be read as {title} ({why}): {cure}")
+        return read()
+    except (UnreadableError, ImportError):  # not about the format
+        raise
+    except Exception as error:  # parsers raise many kinds of errors for broken files
+        why = repr(error) if isinstance(error, KeyError) else str(error) or type(error).__name__
+        why = why.removeprefix(what).strip(" ,:")[:300]
+        raise ValueError(f"{what} cannot be read as {form.title} ({why}): {form.cure}") from error

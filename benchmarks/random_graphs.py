@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any
 
 import networkx as nx
@@ -18,22 +17,14 @@ import scipy.sparse as sp
 from scipy.special import zeta
 from scipy.stats import beta
 from sklearn.utils import Bunch, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions, validate_params
 
 from skgraphkde.graphs.arrays import offsets, ranges
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.readers import read_graphs
 
 _N_BLOCKS = 3  # communities of the stochastic block model
-_COUNTS: dict = {
-    "n_normal": [Interval(Integral, 0, None, closed="left")],
-    "n_anomalies": [Interval(Integral, 0, None, closed="left")],
-    "n_nodes": [tuple, list],
-    "random_state": ["random_state"],
-}
 
 
-@validate_params(_COUNTS, prefer_skip_nested_validation=True)
 def make_erdos_renyi(
     n_normal: int = 1000,
     n_anomalies: int = 0,
@@ -68,7 +59,7 @@ def make_erdos_renyi(
 
     Examples
     --------
-    >>> from skgraphkde.datasets import make_erdos_renyi
+    >>> from benchmarks.random_graphs import make_erdos_renyi
     >>> drawn = make_erdos_renyi(3, 1, random_state=0)
     >>> drawn.graphs
     GraphBatch(n_graphs=4, n_nodes=131, n_edges=1594, n_attributes=1)
@@ -81,7 +72,6 @@ def make_erdos_renyi(
     return _result(graphs, n_normal, beta(2, 2).pdf(p), {"p": p})
 
 
-@validate_params(_COUNTS, prefer_skip_nested_validation=True)
 def make_barabasi_albert(
     n_normal: int = 1000,
     n_anomalies: int = 0,
@@ -121,7 +111,7 @@ def make_barabasi_albert(
 
     Examples
     --------
-    >>> from skgraphkde.datasets import make_barabasi_albert
+    >>> from benchmarks.random_graphs import make_barabasi_albert
     >>> make_barabasi_albert(2, 2, random_state=0).parameters["m"].tolist()
     [2, 2, 1, 2]
     """
@@ -139,7 +129,6 @@ def make_barabasi_albert(
     return _result(read_graphs(drawn), n_normal, density, parameters)
 
 
-@validate_params(_COUNTS, prefer_skip_nested_validation=True)
 def make_watts_strogatz(
     n_normal: int = 1000,
     n_anomalies: int = 0,
@@ -173,7 +162,7 @@ def make_watts_strogatz(
 
     Examples
     --------
-    >>> from skgraphkde.datasets import make_watts_strogatz
+    >>> from benchmarks.random_graphs import make_watts_strogatz
     >>> make_watts_strogatz(2, random_state=0).parameters["p"].tolist()
     [0.2, 0.2]
     """
@@ -195,7 +184,6 @@ def make_watts_strogatz(
     return _result(read_graphs(drawn), n_normal, (fits[0] + fits[1]) / 2, {"p": p})
 
 
-@validate_params(_COUNTS, prefer_skip_nested_validation=True)
 def make_stochastic_block(
     n_normal: int = 1000,
     n_anomalies: int = 0,
@@ -229,7 +217,7 @@ def make_stochastic_block(
 
     Examples
     --------
-    >>> from skgraphkde.datasets import make_stochastic_block
+    >>> from benchmarks.random_graphs import make_stochastic_block
     >>> drawn = make_stochastic_block(1, 2, random_state=0)
     >>> (drawn.parameters["p_in"] > drawn.parameters["p_out"]).tolist()
     [True, False, False]
@@ -252,15 +240,6 @@ def make_stochastic_block(
     return _result(graphs, n_normal, density, {"p_in": p_in, "p_out": p_out})
 
 
-@validate_params(
-    {
-        "scenario": [StrOptions({"in_distribution", "sparse", "dense"})],
-        "n_train": [Interval(Integral, 1, None, closed="left")],
-        "n_test": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-    },
-    prefer_skip_nested_validation=True,
-)
 def make_distribution_shift(
     scenario: str, *, n_train: int = 2000, n_test: int = 500, random_state: Any = None
 ) -> Bunch:
@@ -301,7 +280,7 @@ def make_distribution_shift(
 
     Examples
     --------
-    >>> from skgraphkde.datasets import make_distribution_shift
+    >>> from benchmarks.random_graphs import make_distribution_shift
     >>> shifted = make_distribution_shift("sparse", n_train=5, n_test=2, random_state=0)
     >>> shifted.target.tolist(), shifted.parameters["rewired"].tolist()
     ([1, 1, -1, -1], [0.0, 0.0, 0.0, 0.5])
