@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import traces
+from benchmarks.random_graphs import make_distribution_shift, make_watts_strogatz
 from benchmarks.render import markdown
 from examples import provenance_graphs
 from skgraphkde import GraphBatch, GraphKDEDetector, read_graphs
-from benchmarks.random_graphs import make_distribution_shift, make_watts_strogatz
 from skgraphkde.monitoring import Alarm, DriftMonitor
 
 TITLE = "Drift: delay against false alarms"

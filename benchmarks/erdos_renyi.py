@@ -9,8 +9,8 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from benchmarks.methods import METHODS, density_detector, paper_detector
-from benchmarks.render import averaged, markdown, of_paper, read_paper, side_by_side
 from benchmarks.random_graphs import make_erdos_renyi
+from benchmarks.render import averaged, markdown, of_paper, read_paper, side_by_side
 
 TITLE = "Recovery of the density of Erdos-Renyi graphs"
 ABOUT = """\

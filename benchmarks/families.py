@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
+from benchmarks import random_graphs
 from benchmarks.methods import METHODS, density_detector
 from benchmarks.protocol import evaluate
 from benchmarks.render import averaged, of_paper, read_paper, side_by_side
-from benchmarks import random_graphs
 
 TITLE = "Four families of random graphs"
 ABOUT = """\

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.methods import METHODS
-from benchmarks.render import averaged, markdown, of_paper, read_paper
 from benchmarks.random_graphs import make_distribution_shift
+from benchmarks.render import averaged, markdown, of_paper, read_paper
 from skgraphkde.evaluation import auroc
 
 TITLE = "Distribution shift"

@@ -9,9 +9,9 @@ that at most a share ``alpha`` of them is expected to be normal?
 
 # %%
 # Scale-free networks, in which each new node links to two existing ones. There are 30 anomalies
-# among the 430 fresh networks: their new nodes link to one node only. The detector has seen 300 normal networks and no label. Random
-# features make it fast, and there is no view of novelty: every neighborhood is new in such
-# networks, normal or not.
+# among the 430 fresh networks: their new nodes link to one node only. The detector has seen 300
+# normal networks and no label. Random features make it fast, and there is no view of novelty: every
+# neighborhood is new in such networks, normal or not.
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np

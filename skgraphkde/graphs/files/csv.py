@@ -19,6 +19,7 @@ import numpy as np
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError
 from skgraphkde.graphs.files.molecules import read_smiles
 from skgraphkde.graphs.files.tables import Cells, read_cells, typed_frame
+from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import GraphSchema
 from skgraphkde.graphs.tables import graphs_of_tables
 
@@ -101,7 +102,7 @@ def read_csv(path: AnyPath, schema: GraphSchema) -> Graphs:
     edges = edges.assign(**{GRAPH: GRAPH})
     graphs = pd.DataFrame({GRAPH: [GRAPH]})
     graph = graphs_of_tables(edges, nodes, graphs, columns, directed)[GRAPH]
-    if isinstance(graph, ValueError):
+    if isinstance(graph, GraphError):
         raise ValueError(graph.text.strip(" ,"))
     del graph.graph["name"]
     return [("", graph)]

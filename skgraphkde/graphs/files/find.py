@@ -89,10 +89,13 @@ def _sources_of(path: AnyPath) -> list[Source]:
 
     A table of nodes is no source beside its edge list, and a zip in a zip is not opened.
     """
-    is_zip = suffix_of(path) == PACKED
-    if (is_node_table(path) and edge_list_of(path)) or (is_zip and not isinstance(path, Path)):
+    if is_node_table(path) and edge_list_of(path) is not None:
         return []
-    if not is_zip or not path.is_file():
+    if suffix_of(path) != PACKED:
+        return [path]
+    if not isinstance(path, Path):
+        return []
+    if not path.is_file():
         return [path]
     try:
         archive = zipfile.ZipFile(path)

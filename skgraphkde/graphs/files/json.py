@@ -48,7 +48,8 @@ def parse_json(text: str | bytes) -> Graphs:
 def _graph(document: Any) -> nx.Graph:
     """The graph of a document; networkx itself would merge parallel edges and nodes."""
     content = document if isinstance(document, dict) else {}
-    nodes, edges = content.get("nodes"), content.get("edges", content.get("links"))
+    nodes: Any = content.get("nodes")
+    edges: Any = content.get("edges", content.get("links"))
     for what, records in (('"nodes"', nodes), ('"edges" or "links"', edges)):
         if not isinstance(records, list):
             raise ValueError(f"a graph has no list {what}")

@@ -197,7 +197,7 @@ def _table(text: bytes, file: str, part: str) -> np.ndarray:
     return numbers.astype(np.int64)
 
 
-def _check(is_good: np.ndarray, file: str, message: Any) -> None:
+def _check(is_good: Any, file: str, message: Any) -> None:
     """Raise an error about the first line that is not good."""
     if not is_good.all():
         k = int(is_good.argmin())

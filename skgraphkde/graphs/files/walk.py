@@ -261,7 +261,7 @@ def read_batch_and_ids(
                 usable.append(graph)
         # What is wrong with none of them alone, such as data that only some have, is about all.
         graphs, batch = usable, _assemble(usable, names, schema)
-    _warn_mixed(batch, schema)
+    _warn_mixed([names[graph.index] for graph in graphs], batch, schema)
     return batch, [list(graph.names) for graph in graphs]
 
 
@@ -280,7 +280,7 @@ def _assemble(
         return assemble(graphs, schema, may_lack=may_lack)
 
 
-def _warn_mixed(batch: GraphBatch, schema: GraphSchema) -> None:
+def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> None:
     """Warn of attributes that "all" reads as categories only because of a few values."""
     for part in PARTS:
         kind, labels = f"{part}_categories", batch.data(part).labels
@@ -294,7 +294,7 @@ def _warn_mixed(batch: GraphBatch, schema: GraphSchema) -> None:
             found = np.flatnonzero(is_other)
             k = next((k for k in found if not NUMBER.fullmatch(str(values[labels[k]]))), found[0])
             warn(
-                f"{batch.names[batch.owner(part)[k]]} has {shown(values[labels[k]])!r} as {part} "
+                f"{names[batch.owner(part)[k]]} has {shown(values[labels[k]])!r} as {part} "
                 f"attribute {name!r}, which is a number nearly everywhere else: it is read as a "
                 "category. Correct the value, or leave it empty with missing='indicate' in the "
                 "GraphSchema (--missing indicate in the shell)"
