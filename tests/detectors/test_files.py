@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from skgraphkde.density.model import DensityModel
 from sklearn.base import clone
 
 import skgraphkde
@@ -30,7 +31,6 @@ from skgraphkde import (
     persistence,
 )
 from skgraphkde.datasets import load_mutag
-from skgraphkde.density.model import DensityModel
 from skgraphkde.detectors import files
 from tests.conftest import densities, random_graphs
 from tests.detectors.conftest import ONE_VIEW

@@ -510,23 +510,23 @@ CSV = {
     "quotes": (["source,target", '"a,b'], None, "EOF inside string"),
     "nothing": ([], None, r"cannot be read as an edge list \(is empty: leave it out\)"),
     "no nodes": (["source,target"], None, "a.csv has no nodes: leave it out"),
-    "some nan": (
-        ["source,target,x", "a,b,NaN", "b,c,1"],
+    "nan": (
+        ["source,target,x", "a,b,NaN"],
         None,
-        r"edge \('a', 'b'\) has no 'x'",
+        r"edge \('a', 'b'\): the edge attribute 'x' is nan",
     ),
     "an unknown node": (
         ["source,target", "a,b", "a,z"],
         ["id", "a", "b"],
-        r"a\.csv cannot .*edge \('a', 'z'\): 'z' is not among its nodes: add it to the table of",
+        r"a\.csv cannot .*the edge \('a', 'z'\) ends at 'z', a node that is not listed",
     ),
     "a node twice": (
         ["source,target"],
         ["id", "a", "a"],
-        "lists the node 'a' twice: list it once",
+        "the node 'a' is listed twice: list it once",
     ),
     "no id": (["source,target"], ["name", "a"], r'a\.nodes\.csv has no column "id" or "node"; its'),
-    "an empty id": (["source,target"], ["id,x", ",1"], "the table of nodes, row 2: 'id' is empty"),
+    "an empty id": (["source,target"], ["id,x", ",1"], r"a\.nodes\.csv, row 2: 'id' is empty"),
 }
 
 

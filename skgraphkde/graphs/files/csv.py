@@ -10,24 +10,23 @@ second row that has the ends of an edge the other way round, and the same data, 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import networkx as nx
 
-from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError
+from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, build_graph
 from skgraphkde.graphs.files.molecules import read_smiles
-from skgraphkde.graphs.files.tables import Cells, read_cells, typed_frame
-from skgraphkde.graphs.problems import GraphError
+from skgraphkde.graphs.files.tables import Cells, read_cells, records, take_ids
 from skgraphkde.graphs.schema import GraphSchema
-from skgraphkde.graphs.tables import graphs_of_tables
 
 ENDS = (("source", "target"), ("from", "to"))
 IDS = ("id", "node")
 # Columns that are likely to say to which of many graphs a row belongs, with or without "_id".
 OF_GRAPHS = ("graph", "case", "trace", "session")
-GRAPH = ""  # the column of the only graph, and its name; columns of a file have longer names
 
 
 def is_node_table(path: AnyPath) -> bool:
@@ -35,23 +34,15 @@ def is_node_table(path: AnyPath) -> bool:
     return path.name.lower().removesuffix(".gz").endswith(".nodes.csv")
 
 
-def node_table_of(path: AnyPath) -> AnyPath | None:
-    """The table of nodes beside an edge list."""
-    plain = Path(path.stem if path.suffix.lower() == ".gz" else path.name)
-    return _beside(path, f"{plain.stem}.nodes{plain.suffix}")
-
-
-def edge_list_of(path: AnyPath) -> AnyPath | None:
-    """The edge list beside a table of nodes."""
-    plain = Path(path.stem if path.suffix.lower() == ".gz" else path.name)
-    return _beside(path, f"{plain.stem[: -len('.nodes')]}{plain.suffix}")
-
-
-def _beside(path: AnyPath, name: str) -> AnyPath | None:
-    """The file of a name in the folder of another one, gzipped or not."""
+def table_beside(path: AnyPath, part: str) -> AnyPath | None:
+    """The edge list (`part` is "") or the table of nodes (".nodes") with the name of the other."""
     folder: Any = path.parent
-    found = (folder / f"{name}{packing}" for packing in ("", ".gz", ".GZ"))
-    return next((file for file in found if file.exists()), None)
+    plain = re.sub(r"(\.nodes)?(\.csv)(\.gz)?$", rf"{part}\2", path.name, flags=re.IGNORECASE)
+    for packing in ("", ".gz", ".GZ"):
+        table = folder / f"{plain}{packing}"
+        if table.exists():
+            return table
+    return None
 
 
 def read_csv(path: AnyPath, schema: GraphSchema) -> Graphs:
@@ -63,8 +54,6 @@ def read_csv(path: AnyPath, schema: GraphSchema) -> Graphs:
     schema : GraphSchema
         The names of what is read.
     """
-    import pandas as pd  # heavy
-
     if is_node_table(path):
         raise UnreadableError(
             f"{path} is a table of nodes, and no edge list beside it has its name without "
@@ -83,40 +72,39 @@ def read_csv(path: AnyPath, schema: GraphSchema) -> Graphs:
             f'"to"; its first row is {", ".join(cells)!r}'
         )
     _check_one_graph(path, cells, schema)
+    ends = [lower[end] for end in present[0]]
     directed = present[0] == ENDS[1] or schema.directed is True
-    source, target = (lower[end] for end in present[0])
-    columns = {"graph": GRAPH, "source": source, "target": target, "node": ""}
-    edges = typed_frame(cells, schema, "edge", (source, target))
-    if not directed:
-        edges = edges.loc[_are_first(edges, source, target)]
-    nodes, table = None, node_table_of(path)
+    return [("", _read_edges(path, cells, ends, schema, directed=directed))]
+
+
+def _read_edges(
+    path: AnyPath, cells: Cells, ends: list[str], schema: GraphSchema, *, directed: bool
+) -> nx.Graph:
+    """The graph of an edge list and of the table of nodes beside it."""
+    sources, targets = (take_ids(path, cells, end) for end in ends)
+    nodes: list[tuple] = []
+    for node in dict.fromkeys(chain.from_iterable(zip(sources, targets, strict=True))):
+        nodes.append((node, {}))
+    table = table_beside(path, ".nodes")
     if table is not None:
-        cells = read_cells(table)
-        ids = [name for x in IDS for name in cells if name.lower() == x]
-        if not ids:
+        columns = read_cells(table)
+        found = [name for x in IDS for name in columns if name.lower() == x]
+        if not found:
             raise ValueError(
-                f'{table} has no column "id" or "node"; its first row is {", ".join(cells)!r}'
+                f'{table} has no column "id" or "node"; its first row is {", ".join(columns)!r}'
             )
-        columns["node"] = ids[0]
-        nodes = typed_frame(cells, schema, "node", ids[:1]).assign(**{GRAPH: GRAPH})
-    edges = edges.assign(**{GRAPH: GRAPH})
-    graphs = pd.DataFrame({GRAPH: [GRAPH]})
-    graph = graphs_of_tables(edges, nodes, graphs, columns, directed)[GRAPH]
-    if isinstance(graph, GraphError):
-        raise ValueError(graph.text.strip(" ,"))
-    del graph.graph["name"]
-    return [("", graph)]
-
-
-def _are_first(edges: Any, source: str, target: str) -> np.ndarray:
-    """For each row, False if it is the other direction of an edge that is there."""
-    are_first, count = [], Counter[tuple]()
-    others = [name for name in edges if name not in (source, target)]
-    for u, v, *data in edges[[source, target, *others]].itertuples(index=False):
-        key = tuple(data)
-        count[u, v, key] += 1
-        are_first.append(u == v or count[u, v, key] > count[v, u, key])
-    return np.array(are_first, dtype=bool)
+        ids = take_ids(table, columns, found[0])
+        nodes = list(zip(ids, records(columns, schema, "node", len(ids)), strict=True))
+    edges, count = [], Counter[tuple]()
+    of_edges = records(cells, schema, "edge", len(sources))
+    for u, v, data in zip(sources, targets, of_edges, strict=True):
+        if not directed and u != v:
+            key = tuple(data.items())
+            count[u, v, key] += 1
+            if count[u, v, key] <= count[v, u, key]:
+                continue  # the other direction of an edge that is there
+        edges.append((u, v, data, True))
+    return build_graph(directed, nodes, edges, {})
 
 
 def _check_one_graph(path: AnyPath, cells: Cells, schema: GraphSchema) -> None:
@@ -142,10 +130,4 @@ def _read_molecules(cells: Cells, smiles: str, schema: GraphSchema) -> Graphs:
         if column.lower() in ("name", "id"):
             names = cells.pop(column)
             break
-    rows = []
-    for record in typed_frame(cells, schema, "graph").to_dict("records"):
-        rows.append({name: value for name, value in record.items() if value is not None})
-        for value in record.values():
-            if isinstance(value, ValueError):  # in the place of a cell that cannot be read
-                raise value
-    return read_smiles(texts, names, rows=rows or None)
+    return read_smiles(texts, names, list(records(cells, schema, "graph", len(texts))))

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 
 from skgraphkde.graphs.files.common import DAMAGED, AnyPath
-from skgraphkde.graphs.files.csv import edge_list_of, is_node_table
+from skgraphkde.graphs.files.csv import is_node_table, table_beside
 from skgraphkde.graphs.files.tables import Source, TableFiles, tables_in
 from skgraphkde.graphs.files.walk import FORMATS, PACKED, OnError, suffix_of
 
@@ -89,7 +89,7 @@ def _sources_of(path: AnyPath) -> list[Source]:
 
     A table of nodes is no source beside its edge list, and a zip in a zip is not opened.
     """
-    if is_node_table(path) and edge_list_of(path) is not None:
+    if is_node_table(path) and table_beside(path, "") is not None:
         return []
     if suffix_of(path) != PACKED:
         return [path]

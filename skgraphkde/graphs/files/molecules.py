@@ -37,23 +37,17 @@ def read_smi(path: AnyPath, _: Any) -> Graphs:
     """
     smiles: list[str] = []
     names: list[str] = []
-    places: list[str] = []
-    for i, line in enumerate(read_content(path).decode("utf-8-sig").splitlines(), 1):
+    for line in read_content(path).decode("utf-8-sig").splitlines():
         text, _, rest = line.strip().replace("\t", " ").partition(" ")
         is_header = not smiles and text.lower() == "smiles"
         if text and not text.startswith("#") and not is_header:
             smiles.append(text)
             names.append(EXTENSIONS.sub("", rest.strip()).strip())
-            places.append(f"line {i}, ")
-    return read_smiles(smiles, names, places=places)
+    return read_smiles(smiles, names, [{}] * len(smiles))
 
 
 def read_smiles(
-    smiles: Sequence[str],
-    names: Sequence[str],
-    *,
-    rows: Sequence[dict[str, Any]] | None = None,
-    places: Sequence[str] | None = None,
+    smiles: Sequence[str], names: Sequence[str], rows: Sequence[dict[str, Any]]
 ) -> Graphs:
     """Molecules of SMILES.
 
@@ -62,16 +56,12 @@ def read_smiles(
     smiles : sequence of str
     names : sequence of str
         The names of the molecules, "" for none.
-    rows : sequence of dict, default=None
+    rows : sequence of dict
         Data of the graphs.
-    places : sequence of str, default=None
-        Where each of them is, for messages.
     """
     with _rdkit() as chem:  # which has a molecule without atoms for ""
         molecules = [chem.MolFromSmiles(text) if text else None for text in smiles]
-    places = places or [""] * len(smiles)
-    sources = [f"{place}the SMILES {text!r}" for place, text in zip(places, smiles, strict=True)]
-    return _graphs(molecules, names, sources, rows or [{}] * len(smiles))
+    return _graphs(molecules, names, [f"the SMILES {text!r}" for text in smiles], rows)
 
 
 def read_sdf(path: AnyPath, _: Any) -> Graphs:

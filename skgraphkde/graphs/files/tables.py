@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -106,7 +106,11 @@ class TableFiles:
                     f"{path} cannot be read as Parquet ({error}): write it with "
                     "DataFrame.to_parquet, or as CSV"
                 ) from error
-        return typed_frame(read_cells(path), schema, part, ids)
+        cells = read_cells(path)
+        names = {name: [cell or None for cell in cells.pop(name)] for name in ids if name in cells}
+        frame = pd.DataFrame(names | typed_columns(cells, schema, part), dtype=object)
+        frame.index += 2  # the rows of a spreadsheet, of which the first is the header
+        return frame
 
 
 #: Where graphs come from: a file of one or many, also in a zip, or tables.
@@ -166,8 +170,29 @@ def read_cells(path: AnyPath) -> Cells:
     return table
 
 
-def typed_frame(cells: Cells, schema: GraphSchema, part: str, ids: Iterable[str] = ()) -> Any:
-    """A table with values in the place of cells; None for those that are missing.
+def take_ids(path: AnyPath, cells: Cells, name: str) -> list[str]:
+    """Remove a column of ids, none of which is empty, from a table."""
+    ids = cells.pop(name)
+    if "" in ids:
+        raise ValueError(f"{path}, row {ids.index('') + 2}: {name!r} is empty: fill or remove it")
+    return ids
+
+
+def records(cells: Cells, schema: GraphSchema, part: str, n: int) -> Iterator[dict[str, Any]]:
+    """The data in each of the `n` rows of a table, without what is missing."""
+    columns = typed_columns(cells, schema, part)
+    for k in range(n):
+        record = {}
+        for name, values in columns.items():
+            if isinstance(values[k], ValueError):
+                raise values[k]
+            if values[k] is not None:
+                record[name] = values[k]
+        yield record
+
+
+def typed_columns(cells: Cells, schema: GraphSchema, part: str) -> dict[str, list[Any]]:
+    """The values of the cells of each column; None for those that are missing.
 
     In a column of numbers an error is in the place of a cell that is none.
 
@@ -177,19 +202,12 @@ def typed_frame(cells: Cells, schema: GraphSchema, part: str, ids: Iterable[str]
     schema : GraphSchema
         The names of categories and of numbers.
     part : {"node", "edge", "graph"}
-    ids : iterable of str
-        Columns that are text, whatever they contain.
     """
-    import pandas as pd  # heavy
-
     kinds = f"{part}_categories", f"{part}_numbers"
     categories = schema.named(kinds[0]) or CONVENTIONS[kinds[0]]
     may_be_any = "all" in [getattr(schema, kind) for kind in kinds]
     columns: dict[str, list[Any]] = {}
     for name, texts in cells.items():
-        if name in ids:
-            columns[name] = [text or None for text in texts]
-            continue
         value_of = {text: _value(text) for text in set(texts)}
         values = columns[name] = [value_of[text] for text in texts]
         has_text = any(isinstance(value, str) for value in value_of.values())
@@ -204,9 +222,7 @@ def typed_frame(cells: Cells, schema: GraphSchema, part: str, ids: Iterable[str]
             for k, value in enumerate(values):
                 if isinstance(value, str):
                     values[k] = _no_number(part, name, k, value)
-    frame = pd.DataFrame(columns, dtype=object)
-    frame.index += 2  # the rows of a spreadsheet, of which the first is the header
-    return frame
+    return columns
 
 
 def _no_number(part: str, name: str, k: int, cell: str) -> ValueError:
