@@ -33,6 +33,7 @@ from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import CONVENTIONS, PARTS, FittedSchema, GraphSchema, validated
+from skgraphkde.graphs.selection import align_to_schema
 
 __all__ = [
     "FileGraph",
@@ -225,16 +226,21 @@ def read_batch(
 
 
 def read_batch_and_ids(
-    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
+    files: Iterable[Source],
+    schema: GraphSchema | FittedSchema | str | None = None,
+    on_error: OnError = None,
 ) -> tuple[GraphBatch, list[list]]:
     """Read all graphs of files into one batch, and the ids of the nodes of each.
 
     Parameters
     ----------
-    files, schema, on_error
+    files, on_error
         As for :func:`read_batch`.
+    schema : GraphSchema, FittedSchema, "all" or None, default=None
+        A FittedSchema is that of a detector: each graph must have the data that it reads.
     """
-    schema = validated(schema)
+    known = schema if isinstance(schema, FittedSchema) else None
+    schema = validated(schema) if known is None else known.to_schema()
     names: list[str] = []
     graphs: list[Graph] = []
     for name, graph in iter_graphs(files, schema, on_error):
@@ -243,28 +249,45 @@ def read_batch_and_ids(
         if read is not None:
             graphs.append(read)
     try:
-        batch = _assemble(graphs, names, schema)
-    except GraphError as error:
-        if on_error is None or error.graph is None:
+        batch = _assemble(graphs, names, schema, known)
+    except ValueError as error:
+        is_of_one = known is not None or (isinstance(error, GraphError) and error.graph is not None)
+        if on_error is None or not is_of_one:
             raise
         graphs = [
             graph
             for graph in graphs
-            if attempt(on_error, _assemble, [graph], names, schema, True) is not None
+            if attempt(on_error, _assemble, [graph], names, schema, known, True) is not None
         ]
         # What is wrong with none of them alone, such as data that only some have, is about all.
-        batch = _assemble(graphs, names, schema)
+        batch = _assemble(graphs, names, schema, known)
     _warn_mixed([names[graph.index] for graph in graphs], batch, schema)
     return batch, [list(graph.names) for graph in graphs]
 
 
 def _assemble(
-    graphs: list[Graph], names: list[str], schema: GraphSchema, may_lack: bool = False
+    graphs: list[Graph],
+    names: list[str],
+    schema: GraphSchema,
+    known: FittedSchema | None = None,
+    may_lack: bool = False,
 ) -> GraphBatch:
+    """A batch of all graphs; with the columns of a detector, if its schema is known."""
     if not graphs:
         raise ValueError("none of the files can be read as graphs")
     with _named(names):
-        return assemble(graphs, schema, may_lack=may_lack)
+        batch = assemble(graphs, schema, known, may_lack=may_lack)
+    if known is None:
+        return batch
+    try:
+        with _named([graph.name for graph in graphs]):
+            return align_to_schema(batch, known)
+    except GraphError:
+        raise
+    except ValueError as error:
+        if len(graphs) > 1:
+            raise
+        raise ValueError(f"{graphs[0].name}: {error}") from error
 
 
 def _read_columns(graph: nx.Graph, names: list[str], schema: GraphSchema) -> Graph:
