@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import Any
 
@@ -21,7 +22,7 @@ from skgraphkde.cli.options import (
 )
 from skgraphkde.cli.output import echo
 from skgraphkde.cli.reading import GraphFiles
-from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.settings import paper_settings
 from skgraphkde.graphs.problems import IgnoredWarning
 
@@ -44,7 +45,7 @@ def _parse_settings(
         "skgraphkde fit a.graphml b.graphml more/ -o model.skg --node-category element",
         "skgraphkde fit normal/ -o model.skg --node-number temp --edge-category kind --directed",
         "skgraphkde fit MUTAG.zip -o model.skg --paper --set training__max_iter=20",
-        "skgraphkde fit normal/ -o model.skg --set encoder__n_layers=3",
+        "skgraphkde fit normal/ -o model.skg --set max_references=2000 --set views=density",
         "skgraphkde fit normal/ -o model.skg --detector mine:SizeDetector",
     )
 )
@@ -64,7 +65,7 @@ def _parse_settings(
     metavar="NAME=VALUE",
     multiple=True,
     callback=_parse_settings,
-    help="Any parameter of the detector, such as encoder__n_layers. The value is a Python "
+    help="Any parameter of the detector, such as max_references. The value is a Python "
     "literal; other text is a string. Takes precedence over other options.",
 )
 @detector_option
@@ -78,7 +79,7 @@ def fit(
     paper: bool,
     random_state: int,
     settings: dict[str, Any],
-    detector: type[BaseGraphDetector],
+    own: Any,
     **schema_settings: Any,
 ) -> None:
     """Learn what normal GRAPHS look like, and write it to a file.
@@ -94,11 +95,17 @@ def fit(
     parameters = paper_settings() if paper else {}
     parameters["random_state"] = random_state
     parameters |= {name: value for name, value in named.items() if value is not None}
+    detector: Any = own if inspect.isclass(own) else GraphKDEDetector
     try:
         model = detector().set_params(**parameters | settings)
     except ValueError as error:  # no such parameter
         raise click.UsageError(str(error)) from error
-    batch, _ = files.read(getattr(model, "schema", None))
+    except AttributeError as error:  # a word has no parameters
+        raise click.UsageError(
+            "NAME__PARAMETER needs an object as NAME, as with --paper: fit and save other models "
+            "in Python, and score with them here"
+        ) from error
+    batch, _ = files.read(model.given_schema)
     echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IgnoredWarning)  # `save` prints these attributes

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
 
-from skgraphkde.cli.options import detector_option, examples, model_argument
+from skgraphkde.cli.options import detector_option, examples, load_model, model_argument
 from skgraphkde.cli.output import echo
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.files import load
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.naming import listed
-from skgraphkde.graphs.schema import KINDS, FittedSchema, unread_attributes, validated
+from skgraphkde.graphs.schema import KINDS, FittedSchema, unread_attributes
 
 MOST_NAMES = 20  # in a line
 
@@ -20,9 +20,9 @@ MOST_NAMES = 20  # in a line
 @click.command(epilog=examples("skgraphkde info model.skg"))
 @model_argument
 @detector_option
-def info(model: str, detector: type[BaseGraphDetector]) -> None:
+def info(model: str, own: Any) -> None:
     """Say what is in a model file."""
-    fitted = load(model)
+    fitted = load_model(model, own)
     echo(f"file            {model}, {os.path.getsize(model)} bytes")
     echo(f"detector        {' '.join(repr(fitted).split())}")
     print_fitted(fitted)
@@ -41,7 +41,7 @@ def print_fitted(detector: BaseGraphDetector) -> None:
     echo(f"reads           {schema_words(detector.schema_)}")
     if ignored:
         echo(f"left out        {listed(ignored, MOST_NAMES)}")
-    unread = unread_attributes(validated(getattr(detector, "schema", None)), ignored)
+    unread = unread_attributes(detector.given_schema, ignored)
     if any(attribute.is_readable for attribute in unread):
         echo("  to read these fit with --schema all, or name them, such as --node-category NAME")
     if isinstance(detector, GraphKDEDetector):

@@ -17,8 +17,8 @@ import click
 from skgraphkde.cli.output import OutputFile
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
+from skgraphkde.saving import load
 
 SKIPPED = 3  # the exit code if graphs were skipped, as requested
 
@@ -175,35 +175,42 @@ def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
     return add(with_files)
 
 
-# -- detectors of one's own ------------------------------------------------------------------------
+# -- models ----------------------------------------------------------------------------------------
 
 
-def _detector_class(
-    ctx: click.Context, parameter: click.Parameter, name: str | None
-) -> type[BaseGraphDetector]:
-    """The class that ``module:Class`` names, or the default one after importing ``module``."""
+def _import_own(ctx: click.Context, parameter: click.Parameter, name: str | None) -> Any:
+    """The module, or the class of ``module:Class``, that the user named."""
     if name is None:
-        return GraphKDEDetector
+        return None
     sys.path.insert(0, os.getcwd())
     try:
         found = pkgutil.resolve_name(name)
     except (ImportError, AttributeError, ValueError) as error:
         raise click.BadParameter(f"cannot import {name!r}: {error}") from error
-    if ":" not in name:
-        return GraphKDEDetector
-    if not (inspect.isclass(found) and issubclass(found, BaseGraphDetector)):
+    if ":" in name and not (inspect.isclass(found) and issubclass(found, BaseGraphDetector)):
         raise click.BadParameter(f"{name!r} is not module:Class of a BaseGraphDetector")
     return found
 
 
 detector_option = click.option(
     "--detector",
+    "own",
     metavar="MODULE[:CLASS]",
-    callback=_detector_class,
+    callback=_import_own,
     help="A detector of your own, a subclass of BaseGraphDetector, or only the module of a "
-    "view, an encoder or a distance of your own. The module may be in the current folder. It is "
+    "view or an encoder of your own. The module may be in the current folder. It is "
     "imported, which a model file alone cannot cause.  [default: GraphKDEDetector]",
 )
+
+
+def load_model(path: str, own: Any) -> Any:
+    """The detector in a file, which may contain classes of the module that the user named."""
+    if own is None:
+        return load(path)
+    module = own if inspect.ismodule(own) else sys.modules[own.__module__]
+    names = [name for name, _ in inspect.getmembers(module, inspect.isclass)]
+    return load(path, [f"{module.__name__}.{name}" for name in names])
+
 
 # -- the schema ------------------------------------------------------------------------------------
 _ATTRIBUTES = {

@@ -7,15 +7,16 @@ import io
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import click
 import pandas as pd
 from tqdm import tqdm
 
 from skgraphkde.graphs.naming import printable
-from skgraphkde.writing import atomic_file
+from skgraphkde.saving import atomic_file
 
 TABLES = (".csv", ".jsonl", ".ndjson", ".parquet")
 
@@ -62,13 +63,20 @@ def write_table(table: pd.DataFrame, path: str | None) -> None:
         click.echo(table.to_csv(index=False), nl=False)
         return
     suffix = Path(path).suffix.lower()
-    with atomic_file(path, "wb" if suffix == ".parquet" else "w") as file:
-        if suffix == ".parquet":
+    if suffix == ".parquet":
+        with atomic_file(path) as file:
             table.to_parquet(file, index=False)
-        elif suffix == ".csv":
+        return
+    with open_output(path) as file:
+        if suffix == ".csv":
             table.to_csv(file, index=False)
         else:
             table.to_json(file, orient="records", lines=True, double_precision=15)
+
+
+def open_output(path: str) -> AbstractContextManager[IO[str]]:
+    """Open a text file that appears when it is complete."""
+    return atomic_file(path, "t", encoding="utf-8", newline="")
 
 
 class OutputFile(click.ParamType):

@@ -12,6 +12,7 @@ from skgraphkde.cli.options import (
     contamination_option,
     detector_option,
     examples,
+    load_model,
     model_argument,
     output_option,
     reads_graphs,
@@ -19,17 +20,14 @@ from skgraphkde.cli.options import (
     schema_options,
     table_options,
 )
-from skgraphkde.cli.output import echo
+from skgraphkde.cli.output import echo, open_output
 from skgraphkde.cli.reading import GraphFiles
-from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.files import load
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import IgnoredWarning
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.inspection.results import to_judge
 from skgraphkde.reporting.page import SUFFIXES, Page
-from skgraphkde.writing import atomic_file
 
 PRINTED = 5  # anomalies, at most
 
@@ -60,13 +58,12 @@ def find(
     judge new graphs by known ones, use `fit` and `report`. An anomaly is beyond the fence of a box
     plot of the scores, unless --contamination gives a share.
     """
-    schema = schema_of(schema_settings)
     detector = GraphKDEDetector(
-        schema=schema,
+        schema=schema_of(schema_settings),
         contamination="auto" if contamination is None else contamination,
         random_state=random_state,
     )
-    batch, ids = files.read(schema)
+    batch, ids = files.read(detector.given_schema)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IgnoredWarning)  # the next lines name these attributes
         detector.fit(batch)
@@ -74,7 +71,8 @@ def find(
     ignored = detector.schema_.ignored
     if ignored:
         line = f"Not read: {listed(ignored, MOST_NAMES)}"
-        if any(attribute.is_readable for attribute in unread_attributes(schema, ignored)):
+        unread = unread_attributes(detector.given_schema, ignored)
+        if any(attribute.is_readable for attribute in unread):
             are_molecules = all(x.lower().endswith((".smi", ".sdf")) for x in files.paths)
             all_of_it = "molecule" if are_molecules else "all"
             line += f". Whatever is odd there is not found: --schema {all_of_it} reads it"
@@ -82,7 +80,7 @@ def find(
     page = Page(detector, alpha=0.1)
     known, own = to_judge(detector, None)
     page.add_all(known, known.names or (), [ids[i] for i in detector.calibration_graphs_], own)
-    with atomic_file(output) as file:
+    with open_output(output) as file:
         file.write(page.html(files.skipped))
     anomalies = sorted(
         (row for row in page.listed if row.judged.is_anomaly), key=lambda row: row.judged.decision
@@ -117,7 +115,7 @@ def report(
     files: GraphFiles,
     output: str,
     alpha: float,
-    detector: type[BaseGraphDetector],
+    own: Any,
 ) -> None:
     """Make a page that shows which GRAPHS are odd, and why.
 
@@ -125,11 +123,11 @@ def report(
     table to sort and filter, and for each graph the reasons, the nearest known graphs and, for the
     100 lowest scores, a picture.
     """
-    fitted = load(model)
+    fitted = load_model(model, own)
     batch, ids = files.read(fitted.schema_)
     page = Page(fitted, alpha)
     page.add_all(fitted.read(batch), batch.names or (), ids)
-    with atomic_file(output) as file:
+    with open_output(output) as file:
         file.write(page.html(files.skipped))
     n_anomalies = sum(row.judged.is_anomaly for row in page.listed)
     echo(f"{n_anomalies} of {len(batch)} graphs are anomalies: {output}")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
-import pandas as pd
 
 from skgraphkde.cli.info import save
 from skgraphkde.cli.options import (
     detector_option,
     examples,
+    load_model,
     model_argument,
     output_option,
     reads_graphs,
@@ -21,8 +23,6 @@ from skgraphkde.cli.options import (
 )
 from skgraphkde.cli.output import echo
 from skgraphkde.cli.reading import GraphFiles
-from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.files import load
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.naming import listed, shown
 
@@ -40,13 +40,13 @@ VERDICTS = {"anomaly": -1, "normal": 1, "-1": -1, "1": 1}
 @output_option("The new model file.")
 @detector_option
 @reads_graphs
-def update(model: str, files: GraphFiles, output: str, detector: type[BaseGraphDetector]) -> None:
+def update(model: str, files: GraphFiles, output: str, own: Any) -> None:
     """Let new normal GRAPHS join a model, and write it to a file.
 
     They become references, and the threshold and the p-values follow from them, too. The output can
     be the model itself, with --force.
     """
-    fitted = _load(model)
+    fitted = _load(model, own)
     batch, _ = files.read(fitted.schema_)
     echo(f"read            {len(batch)} graphs")
     save(fitted.partial_fit(batch), output)
@@ -65,16 +65,14 @@ def update(model: str, files: GraphFiles, output: str, detector: type[BaseGraphD
 @output_option("The new model file.")
 @detector_option
 @partial(reads_graphs, required=False)
-def learn(
-    model: str, verdicts: str, files: GraphFiles, output: str, detector: type[BaseGraphDetector]
-) -> None:
+def learn(model: str, verdicts: str, files: GraphFiles, output: str, own: Any) -> None:
     """Learn from verdicts of people on GRAPHS, and write the model to a file.
 
     VERDICTS is a table (CSV) with the columns "graph", the name of a graph, and "verdict", which is
     "anomaly" or "normal"; rows without a verdict are left out. The page of `report` saves such a
     table. Without GRAPHS, the names are those of files.
     """
-    fitted = _load(model)
+    fitted = _load(model, own)
     marked = _read_verdicts(verdicts)
     files.paths = files.paths or _files_of(marked, verdicts)
     batch, _ = files.read(fitted.schema_)
@@ -94,8 +92,8 @@ def learn(
     save(fitted.learn(batch[list(found)], list(found.values())), output)
 
 
-def _load(path: str) -> GraphKDEDetector:
-    fitted = load(path)
+def _load(path: str, own: Any) -> GraphKDEDetector:
+    fitted = load_model(path, own)
     if not isinstance(fitted, GraphKDEDetector):
         raise click.ClickException(
             f"{path} contains a {type(fitted).__name__}, which only `fit` changes: fit it again, "
@@ -121,24 +119,22 @@ def _files_of(names: Iterable[str], table: str) -> list[str]:
 
 def _read_verdicts(path: str) -> dict[str, int]:
     """The verdicts of a table, 1 and -1, by the name of the graph."""
-    try:
-        table = pd.read_csv(
-            path, dtype=str, keep_default_na=False, index_col=False, skipinitialspace=True
-        )
-    except ValueError as error:  # of pandas, also for an empty file
-        raise click.ClickException(f"{path} is no table of verdicts: {error}") from error
-    if not {"graph", "verdict"} <= set(table):
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file, skipinitialspace=True, restval=""))
+    columns = list(rows[0]) if rows else []
+    if not {"graph", "verdict"} <= set(columns):
         raise click.ClickException(
-            f"{path} has the columns {listed(list(table))}: it needs 'graph', the name of a graph, "
-            "and 'verdict', 'anomaly' or 'normal', between commas"
+            f"{path} is no table of verdicts: it needs rows with the columns 'graph', the name of "
+            "a graph, and 'verdict', 'anomaly' or 'normal', between commas"
         )
-    if "score" in table:
+    if "score" in columns:
         raise click.ClickException(
             f"{path} has scores, and its verdicts are those of a model: keep the columns 'graph' "
             "and 'verdict', and the rows that somebody has looked at"
         )
     marked: dict[str, int] = {}
-    for graph, text in zip(table["graph"], table["verdict"].str.strip(), strict=True):
+    for row in rows:
+        graph, text = row["graph"], row["verdict"].strip()
         if not text:
             continue
         value = VERDICTS.get(text.lower())

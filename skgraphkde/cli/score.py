@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 import pandas as pd
 
@@ -9,6 +11,7 @@ from skgraphkde.calibration import discoveries
 from skgraphkde.cli.options import (
     detector_option,
     examples,
+    load_model,
     model_argument,
     output_option,
     reads_graphs,
@@ -16,9 +19,8 @@ from skgraphkde.cli.options import (
 )
 from skgraphkde.cli.output import TABLES, write_table
 from skgraphkde.cli.reading import GraphFiles
-from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.files import load
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.graphs.naming import printable
 from skgraphkde.inspection.results import judge
 
 
@@ -53,7 +55,7 @@ def score(
     output: str | None,
     alpha: float | None,
     reasons: bool,
-    detector: type[BaseGraphDetector],
+    own: Any,
 ) -> None:
     """Judge GRAPHS, one row of a table each.
 
@@ -65,7 +67,7 @@ def score(
     With --reasons, reason is the first reason for each anomaly, in words, and empty for normal
     graphs.
     """
-    fitted = load(model)
+    fitted = load_model(model, own)
     if alpha is not None and not fitted.is_calibrated_:
         raise click.ClickException(
             "a model that was fitted with --calibration train has no p-values, which --alpha "
@@ -78,7 +80,7 @@ def score(
     read, ids = files.read(fitted.schema_)
     batch = fitted.read(read)
     judged = judge(fitted, batch, n_reasons=int(reasons), node_names=ids)
-    table = pd.DataFrame({"graph": batch.names})
+    table = pd.DataFrame({"graph": [printable(name) for name in batch.names or ()]})
     table["score"] = [x.score for x in judged]
     table["decision"] = [x.decision for x in judged]
     table["verdict"] = [x.verdict for x in judged]

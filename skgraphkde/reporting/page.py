@@ -21,7 +21,7 @@ from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection.results import Judgement, judge, node_names_of, to_judge
 from skgraphkde.inspection.wording import checked_names
 from skgraphkde.reporting.rendering import LONGEST, ROWS, Drawn, Row, render
-from skgraphkde.writing import atomic_file
+from skgraphkde.saving import atomic_file
 
 # The graphs that are drawn, at most: the oddest.
 PICTURED = 100
@@ -102,7 +102,7 @@ def report(
     html = page.html()
     if path is None:
         return HtmlPage(html)
-    with atomic_file(path) as file:
+    with atomic_file(path, "t", encoding="utf-8", newline="") as file:
         file.write(html)
     return None
 

@@ -15,8 +15,8 @@ from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, category_text, category_words, usual
 from skgraphkde.graphs.refinement import hash64, hash_points
-from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
+from skgraphkde.views.context import Context
 from skgraphkde.views.folds import by_fold, folds
 from skgraphkde.views.parts import Vocabulary, places
 from skgraphkde.views.winsorizing import winsorized
@@ -55,7 +55,6 @@ def _node_words(graph: GraphBatch, node: int, names: Sequence[Any] | None) -> st
     return called if words == called else f"{called} ({words})"
 
 
-@register
 class Numbers(View):
     """The node, edge or graph whose numbers together are least like those of any reference.
 
@@ -111,12 +110,14 @@ class Numbers(View):
         has_others = any(numbers is not None for numbers in others)
         return has_others or bool(graphs.schema.is_explicit_feature.any())
 
-    def fit(self, references: GraphBatch) -> Self:
+    def fit(self, references: GraphBatch, context: Context) -> Self:
         """Learn the numbers of the references, their nodes and their edges.
 
         Parameters
         ----------
         references : GraphBatch
+        context : Context
+            Not used.
 
         Returns
         -------
@@ -142,7 +143,6 @@ class Numbers(View):
             rows.what: NumberPoints.of(rows, np.ones(len(rows.graph), dtype=bool), self.n_points)
             for rows in self._rows(references)
         }
-        self.__dict__.pop("_folds", None)
         return self
 
     @cached_property
@@ -178,19 +178,8 @@ class Numbers(View):
         """Raise a ValueError if graphs lack the labels of the training graphs."""
         self.vocabulary_.check_batch(graphs)
 
-    def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
-        """Score graphs by minus the largest distance of a node, of an edge, or of itself.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), int
-            Index of the reference that equals each graph and is excluded; -1 excludes none.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs,)
-        """
+    def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
+        """Minus the largest distance of a node, an edge or itself, see :meth:`View.scores`."""
         return -np.max(list(self._largest(graphs, own).values()), axis=0)
 
     def _largest(self, graphs: GraphBatch, own: np.ndarray) -> dict[str, np.ndarray]:
@@ -227,21 +216,10 @@ class Numbers(View):
 
     # -- reasons -----------------------------------------------------------------------------------
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
-        """Largest distance of a node, and of an edge, and that of the graph itself.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), int
-            As for :meth:`scores`.
-        scores : ndarray of shape (n_graphs,)
-            Not used.
-
-        Returns
-        -------
-        list of Property
-        """
+    def properties(
+        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
+    ) -> list[Property]:
+        """Largest distance of a node, and of an edge, and that of the graph itself."""
         least = np.full(len(graphs), 0.1)
         largest = self._largest(graphs, own).items()
         return [Property("extreme", what, values, least) for what, values in largest]
@@ -251,6 +229,7 @@ class Numbers(View):
         graph: GraphBatch,
         unusual: Property,
         known: np.ndarray,
+        context: Context,
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The node, edge or graph and its numbers, see :meth:`View.reason`."""
@@ -310,22 +289,7 @@ class Numbers(View):
             arrow = f" {arrow} "
         return f"of edge {arrow.join(_node_words(graph, end, node_names) for end in ends)}"
 
-    def _take_fitted(self, state: State) -> None:
-        self.vocabulary_ = state.take_instance("vocabulary_", Vocabulary)
-        self.columns_ = state.take_array("columns_", np.int64, (None,), low=0)
-        self.of_edges_, self.points_ = state.take("of_edges_", bool), state.take("points_", dict)
-        self.of_graphs_ = state.take("of_graphs_", bool)
-        expected = {"nodes"} if len(self.columns_) else set()
-        expected |= {"edges"} if self.of_edges_ else set()
-        if self.of_graphs_:
-            expected |= {"graphs", *(f"graphs by {name}" for name in self.vocabulary_.of_graphs)}
-        are_points = all(isinstance(x, NumberPoints) for x in self.points_.values())
-        state.check(expected and expected == set(self.points_), "points_ is not that of the data")
-        state.check(are_points, "points_ is not NumberPoints by name")
-        super()._take_fitted(state)
 
-
-@register
 class NumberPoints:
     """Rows of numbers of the references, whitened, in which nearest rows are found.
 
@@ -457,28 +421,6 @@ class NumberPoints:
     def is_rare(self, kind: np.uint64) -> bool:
         """True if the kind is one of those that are rare, where others are not."""
         return bool(len(self.parts["kinds"]) and not self._codes(np.array([kind]))[0])
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save."""
-        return dict(self.parts)
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the points from their saved state."""
-        kinds = state.take_array("kinds", np.uint64, (None,))
-        lacks = state.take_array("lacks", bool, (None,))
-        n = len(lacks) + int(lacks.sum())
-        shapes = {
-            "fill": (len(lacks),), "means": (len(kinds) + 1, n), "scale": (n,),
-            "whitening": (n, n), "points": (None, n), "limits": (2,),
-        }  # fmt: skip
-        parts = {name: state.take_array(name, float, shape) for name, shape in shapes.items()}
-        for name in ("low", "high"):
-            shape = len(kinds) + 1, len(lacks)
-            parts[name] = state.take_array(name, float, shape, finite=False)
-        n_points = len(parts["points"])
-        codes = state.take_array("codes", np.int64, (n_points,), low=0, high=len(kinds))
-        return cls({"kinds": kinds, "lacks": lacks, "codes": codes} | parts)
 
 
 def _ranges(values: np.ndarray, codes: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -90,13 +90,13 @@ def test_graphs_in_a_zip(here):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ("name,verdict\nx,anomaly", "has the columns name, verdict: it needs 'graph'"),
+        ("name,verdict\nx,anomaly", "it needs rows with the columns 'graph'"),
         ("graph,verdict\nx,odd", "the verdict on x is 'odd', and neither 'anomaly' nor 'normal'"),
         ("graph,verdict\nx,", "has no verdict: mark graphs on the page"),
         ("graph,verdict\nx,normal\nx,anomaly", "has two verdicts on x: keep one"),
         ("graph;verdict\nx;normal", "between commas"),
         ("graph,score,verdict\nx,1,normal", "its verdicts are those of a model"),
-        ("", "verdicts.csv is no table of verdicts"),
+        ("", "verdicts.csv is no table of verdicts: it needs rows"),
         ("graph,verdict\na,b.gml,normal", "the verdict on a is 'b.gml'"),
         ("graph,verdict\nx,normal", "verdicts.csv names x, not among the graphs that were read"),
     ],
