@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -167,34 +168,20 @@ class FittedCalibration:
     is_comparable : bool, default=True
         Whether scores of new graphs can be compared with these scores. False for
         ``calibration="train"``, in which each graph is its own reference.
-
-    Attributes
-    ----------
-    offset : float
-        The threshold: scores below it are anomalies.
     """
 
     scores: np.ndarray
     graphs: np.ndarray
     contamination: float | None
     is_comparable: bool = True
-    offset: float = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def offset(self) -> float:
+        """Threshold: scores below it are anomalies."""
         if self.contamination is None:
-            threshold = lower_fence(self.scores)
-        else:  # the paper interpolates between scores
-            threshold = offset(self.scores, self.contamination, interpolate=not self.is_comparable)
-        object.__setattr__(self, "offset", threshold)
-
-    @property
-    def share_below(self) -> float:
-        """Expected share of normal graphs below the threshold, or of these scores."""
-        if self.contamination is None:
-            return float((self.scores < self.offset).mean())
-        if not self.is_comparable:
-            return self.contamination
-        return max(self.contamination, 1 / (len(self.scores) + 1))
+            return lower_fence(self.scores)
+        # The paper interpolates between scores.
+        return offset(self.scores, self.contamination, interpolate=not self.is_comparable)
 
     def p_values(self, scores: np.ndarray) -> np.ndarray:
         """Conformal p-values of new graphs, see :func:`conformal_p_values`."""
