@@ -26,6 +26,7 @@ _CLASSES = {
     "features.blocks": ["DegreeBlock", "EdgeBlock", "LabelBlock", "NumberBlock", "WalkBlock"],
     "features.node_features": ["NodeFeatures"],
     "graphs.batch": ["GraphBatch"],
+    "graphs.problems": ["Ignored"],
     "graphs.relations": ["EdgeGroups"],
     "graphs.schema": ["FittedSchema", "GraphSchema"],
     "learned.contrastive": ["Contrastive"],
