@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from typing import Any
 
 import click
 
-from skgraphkde.cli.info import save
+from skgraphkde.cli.info import quietly, save
 from skgraphkde.cli.options import (
     contamination_option,
     detector_option,
@@ -24,7 +23,6 @@ from skgraphkde.cli.output import echo
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.settings import paper_settings
-from skgraphkde.graphs.problems import IgnoredWarning
 
 
 def _parse_settings(
@@ -107,7 +105,4 @@ def fit(
         ) from error
     batch, _ = files.read(model.given_schema)
     echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IgnoredWarning)  # `save` prints these attributes
-        model.fit(batch)
-    save(model, output)
+    save(quietly(model.fit, batch), output)

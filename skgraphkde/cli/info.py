@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -12,6 +14,7 @@ from skgraphkde.cli.output import echo
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.naming import listed
+from skgraphkde.graphs.problems import IgnoredWarning
 from skgraphkde.graphs.schema import KINDS, FittedSchema, unread_attributes
 
 MOST_NAMES = 20  # in a line
@@ -26,6 +29,12 @@ def info(model: str, own: Any) -> None:
     echo(f"file            {model}, {os.path.getsize(model)} bytes")
     echo(f"detector        {' '.join(repr(fitted).split())}")
     print_fitted(fitted)
+
+
+def quietly(fit: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a method that fits, without warnings about attributes that the command prints."""
+    with warnings.catch_warnings(action="ignore", category=IgnoredWarning):
+        return fit(*arguments)
 
 
 def save(detector: BaseGraphDetector, path: str) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import click
 
-from skgraphkde.cli.info import MOST_NAMES, schema_words
+from skgraphkde.cli.info import MOST_NAMES, quietly, schema_words
 from skgraphkde.cli.options import (
     contamination_option,
     detector_option,
@@ -24,7 +23,6 @@ from skgraphkde.cli.output import echo, open_output
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.naming import listed
-from skgraphkde.graphs.problems import IgnoredWarning
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.inspection.results import to_judge
 from skgraphkde.reporting.page import SUFFIXES, Page
@@ -64,9 +62,7 @@ def find(
         random_state=random_state,
     )
     batch, ids = files.read(detector.given_schema)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IgnoredWarning)  # the next lines name these attributes
-        detector.fit(batch)
+    quietly(detector.fit, batch)
     echo(f"Read: {schema_words(detector.schema_)}", err=True)
     ignored = detector.schema_.ignored
     if ignored:

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from skgraphkde.cli.info import save
+from skgraphkde.cli.info import quietly, save
 from skgraphkde.cli.options import (
     detector_option,
     examples,
@@ -49,7 +49,7 @@ def update(model: str, files: GraphFiles, output: str, own: Any) -> None:
     fitted = _load(model, own)
     batch, _ = files.read(fitted.schema_)
     echo(f"read            {len(batch)} graphs")
-    save(fitted.partial_fit(batch), output)
+    save(quietly(fitted.partial_fit, batch), output)
 
 
 @click.command(
@@ -89,7 +89,8 @@ def learn(model: str, verdicts: str, files: GraphFiles, output: str, own: Any) -
         )
     found = {position[name]: verdict for name, verdict in marked.items() if name in position}
     echo(f"read            {len(found)} graphs with a verdict")
-    save(fitted.learn(batch[list(found)], list(found.values())), output)
+    learned = quietly(fitted.learn, batch[list(found)], list(found.values()))
+    save(learned, output)
 
 
 def _load(path: str, own: Any) -> GraphKDEDetector:
