@@ -135,7 +135,8 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
         if unknown:
             raise InvalidFileError(
                 f"{path} contains {', '.join(unknown)}, which skgraphkde does not know. If you "
-                f"trust the file, use load(path, trusted={unknown})"
+                f"trust the file, use load(path, trusted={unknown}), or --detector MODULE in the "
+                "shell"
             )
         loaded = skops.io.loads(contents, trusted=found)
     except (BadZipFile, KeyError, TypeError, AttributeError, EOFError) as error:
