@@ -69,7 +69,7 @@ def find(
         line = f"Not read: {listed(ignored, MOST_NAMES)}"
         unread = unread_attributes(detector.given_schema, ignored)
         if any(attribute.is_readable for attribute in unread):
-            are_molecules = all(x.lower().endswith((".smi", ".sdf")) for x in files.paths)
+            are_molecules = all(str(x).lower().endswith((".smi", ".sdf")) for x in files.sources)
             all_of_it = "molecule" if are_molecules else "all"
             line += f". Whatever is odd there is not found: --schema {all_of_it} reads it"
         echo(line, err=True)

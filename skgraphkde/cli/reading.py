@@ -45,13 +45,15 @@ class GraphFiles:
     ) -> None:
         self.paths, self.tables = paths, tables
         self.skip_errors, self.quiet = skip_errors, quiet
+        self.sources: list[Source] = []  # what `read` has read
         self.skipped: list[str] = []  # what was said of each
 
     def read(
         self, schema: GraphSchema | FittedSchema | str | None
     ) -> tuple[GraphBatch, list[list]]:
         """The graphs, named by their files, and the ids of the nodes of each."""
-        bar = tqdm(self._sources(), unit="file", file=sys.stderr, disable=self.quiet or None)
+        self.sources = self._sources()
+        bar = tqdm(self.sources, unit="file", file=sys.stderr, disable=self.quiet or None)
         return read_batch_and_ids(bar, schema, self.on_error)
 
     def _sources(self) -> list[Source]:
