@@ -26,6 +26,7 @@ _CLASSES = {
     "features.blocks": ["DegreeBlock", "EdgeBlock", "LabelBlock", "NumberBlock", "WalkBlock"],
     "features.node_features": ["NodeFeatures"],
     "graphs.batch": ["GraphBatch"],
+    "graphs.problems": ["Ignored"],
     "graphs.relations": ["EdgeGroups"],
     "graphs.schema": ["FittedSchema", "GraphSchema"],
     "learned.contrastive": ["Contrastive"],
@@ -134,7 +135,8 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
         if unknown:
             raise InvalidFileError(
                 f"{path} contains {', '.join(unknown)}, which skgraphkde does not know. If you "
-                f"trust the file, use load(path, trusted={unknown})"
+                f"trust the file, use load(path, trusted={unknown}), or --detector MODULE in the "
+                "shell"
             )
         loaded = skops.io.loads(contents, trusted=found)
     except (BadZipFile, KeyError, TypeError, AttributeError, EOFError) as error:

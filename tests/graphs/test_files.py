@@ -13,13 +13,11 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs import GraphSchema, read_graphs
 from skgraphkde.graphs.files import (
-    chunks,
     find_files,
     iter_graphs,
     node_link_graphs,
     read_batch,
-    read_files,
-    walk,
+    read_batch_and_ids,
 )
 from tests.conftest import random_graphs
 from tests.datasets.test_datasets import sorted_arcs, tu_files, write_zip
@@ -187,9 +185,10 @@ def test_data_and_directions_there_and_back(tmp_path, suffix, kind):
     assert_same(read_batch(files, schema), expected)
     if suffix != "gml":  # where "label" is the name of a node
         assert_same(read_batch(files, "all"), read_graphs(graphs, schema="all"))
-    for read, graph in zip(read_files(files, expected.schema.to_schema()), graphs, strict=True):
-        assert read.nodes == list(graph)
-        assert_same(read.batch, read_graphs([graph], schema=schema))
+    for file, graph in zip(files, graphs, strict=True):
+        batch, nodes = read_batch_and_ids([file], expected.schema)
+        assert nodes == [list(graph)]
+        assert batch.n_nodes == len(graph)
 
 
 GRAPHML = """<graphml><key id="d" for="node" attr.name="label" attr.type="string">
@@ -325,15 +324,12 @@ def test_in_gml_label_is_a_label_if_the_user_says_so(tmp_path):
         with pytest.warns(
             UserWarning, match="node labels repeat in GML files.*--node-category lab"
         ):
-            assert [(x.nodes, x.batch.labels) for x in read_files(files, schema)] == [
-                (of_graph, None) for of_graph in names
-            ]
+            batch, ids = read_batch_and_ids(files, schema)
+        assert (ids, batch.labels) == (names, None)
     batch = read_batch(files, GraphSchema(node_categories="label"))
     assert [batch.label_names[code] for code in batch.labels] == ["C", "C", "C", "N"]
-    bare = read_files(files, GraphSchema(node_categories=None))
-    assert [(graph.nodes, graph.batch.labels) for graph in bare] == [
-        (of_graph, None) for of_graph in names
-    ]
+    batch, ids = read_batch_and_ids(files, GraphSchema(node_categories=None))
+    assert (ids, batch.labels) == (names, None)
 
 
 @pytest.mark.filterwarnings("ignore:node labels repeat")
@@ -543,7 +539,7 @@ def test_broken_edge_lists(tmp_path, kind):
 
 def test_marks_and_alphabets(tmp_path):
     (tmp_path / "a.csv").write_bytes("source,target\nä,b\n\n".encode("utf-8-sig"))
-    assert next(read_files([tmp_path / "a.csv"])).nodes == ["ä", "b"]
+    assert read_batch_and_ids([tmp_path / "a.csv"])[1] == [["ä", "b"]]
     (tmp_path / "a.csv").write_bytes("source,target\nä,b\n".encode("latin-1"))
     with pytest.raises(ValueError, match=r"a\.csv is not in UTF-8 \('utf-8' .*: save it in UTF-8"):
         read_batch([tmp_path / "a.csv"])
@@ -581,19 +577,6 @@ def test_what_the_user_named_must_be_there(tmp_path, names, message, missing):
 # -- any number of files ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("limit", ["CHUNK_GRAPHS", "CHUNK_NODES"])
-def test_chunks_change_nothing(tmp_path, monkeypatch, limit):
-    graphs = named(random_graphs(7, labels="CNOF"))
-    for i, graph in enumerate(graphs):
-        nx.write_graphml(graph, tmp_path / f"{i}.graphml")
-    monkeypatch.setattr(walk, limit, 3)
-    files = find_files([tmp_path])
-    sizes = [len(chunk) for chunk in chunks(read_files(files))]
-    assert sum(sizes) == 7
-    assert max(sizes) <= 3
-    assert_same(read_batch(files), read_graphs(graphs))
-
-
 def test_what_some_files_lack_is_missing(tmp_path):
     """On nodes, in a whole graph, and in one without edges."""
     graphs = measured_graphs(nx.DiGraph, seed=5, n_graphs=5)
@@ -616,9 +599,7 @@ def test_what_some_files_lack_is_missing(tmp_path):
     with pytest.raises(ValueError, match=message):
         read_batch(files, named.set_params(node_numbers="tmp", missing="indicate"))
     with pytest.raises(ValueError, match=r"0\.json has no node attribute 'atom', which the schema"):
-        next(read_files(files, named.set_params(node_numbers="temp", missing="error")))
-    read = next(read_files(files, named.set_params(missing="indicate")))
-    assert {atom for _, atom in read.batch.label_names} == {None}
+        read_batch(files[:1], named.set_params(node_numbers="temp", missing="error"))
 
 
 def test_names_in_messages_are_those_of_files(tmp_path):
@@ -642,7 +623,7 @@ def test_errors_go_to_the_callback(tmp_path):
     for name, content in (("a", good), ("b", {}), ("c", [good, bad, good])):
         write_json(tmp_path / f"{name}.json", content)
     errors = []
-    names = [graph.name for graph in read_files(find_files([tmp_path]), on_error=errors.append)]
+    names = read_batch(find_files([tmp_path]), on_error=errors.append).names
     assert [os.path.basename(name) for name in names] == ["a.json", "c.json#0", "c.json#2"]
     assert re.search(r"b\.json cannot", str(errors[0]))
     assert re.search(r"c\.json#1, node 0: the node attribute 'x' is not a number", str(errors[1]))

@@ -81,7 +81,10 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
             files += _sources_of(path)
     if len(files) == 1:
         return files
-    return [replace(x, prefix=f"{x.place}#") if isinstance(x, TableFiles) else x for x in files]
+    for i, source in enumerate(files):
+        if isinstance(source, TableFiles):  # whose graphs may have names as others have
+            files[i] = replace(source, prefix=f"{Path(str(source.edges)).parent}#")
+    return files
 
 
 def _sources_of(path: AnyPath) -> list[Source]:

@@ -59,17 +59,6 @@ class TableFiles:
         """The tables that there are."""
         return [path for path in (self.edges, self.nodes, self.graphs) if path is not None]
 
-    @property
-    def paths(self) -> list[Path]:
-        """The files, or the zip."""
-        on_disk = [x if isinstance(x, Path) else Path(x.root.filename or "") for x in self.files]
-        return list(dict.fromkeys(on_disk))
-
-    @property
-    def place(self) -> Path:
-        """The folder, also in a zip."""
-        return Path(str(self.edges)).parent
-
     def __str__(self) -> str:
         return self.prefix  # the graphs have names of their own
 
@@ -88,8 +77,7 @@ class TableFiles:
         try:
             found = graphs_of_tables(edges, nodes, graphs, columns, schema.directed is True)
         except ValueError as error:
-            paths = ", ".join(map(str, self.paths))
-            raise ValueError(f"{paths}: {error}") from error
+            raise ValueError(f"{', '.join(map(str, self.files))}: {error}") from error
         return [(str(name), graph) for name, graph in found.items()]
 
     def _frame(self, path: AnyPath | None, schema: GraphSchema, part: str, ids: tuple) -> Any:

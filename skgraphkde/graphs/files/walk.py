@@ -32,15 +32,13 @@ from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import CONVENTIONS, PARTS, FittedSchema, GraphSchema, validated
+from skgraphkde.graphs.selection import align_to_schema
 
 __all__ = [
-    "FileGraph",
     "attempt",
-    "chunks",
     "iter_graphs",
     "node_link_graphs",
     "read_batch",
-    "read_files",
 ]
 
 
@@ -78,19 +76,8 @@ FORMATS = {
 }
 PACKED = ".zip"  # which is not packed once more, with gzip
 
-# A chunk ends at this many graphs or nodes, whichever comes first.
-CHUNK_GRAPHS, CHUNK_NODES = 1_000, 50_000
-
 # Called with the error of a file or a graph, which is then skipped. None: raise the error.
 OnError = Callable[[Exception], None] | None
-
-
-class FileGraph(NamedTuple):
-    """A graph from a file."""
-
-    name: str  # the path of the file, and "#0", "#1", ... if the file can hold many graphs
-    nodes: Sequence[Any]  # the file's node ids, in the order of the batch
-    batch: GraphBatch  # of this one graph
 
 
 def suffix_of(path: AnyPath) -> str | None:
@@ -153,53 +140,6 @@ def iter_graphs(
             on_error(error)
 
 
-def read_files(
-    files: Iterable[Source],
-    schema: GraphSchema | FittedSchema | str | None = None,
-    on_error: OnError = None,
-) -> Iterator[FileGraph]:
-    """Read files one by one, check each graph, and convert it to a batch of one.
-
-    With ``missing="indicate"`` the data that the schema names may be missing in a whole graph.
-
-    Parameters
-    ----------
-    files : iterable of Path
-    schema : GraphSchema, FittedSchema, "all" or None, default=None
-        A FittedSchema is that of a detector, whose graphs have the data that these may lack.
-    on_error : callable, default=None
-        As in :func:`iter_graphs`.
-    """
-    known = schema if isinstance(schema, FittedSchema) else None
-    chosen = validated(schema) if known is None else known.to_schema()
-    for name, graph in iter_graphs(files, chosen, on_error):
-        batch = attempt(on_error, _read_one, graph, name, chosen, known)
-        if batch is not None:
-            yield FileGraph(name, list(graph), batch)
-
-
-def _read_one(
-    graph: nx.Graph, name: str, schema: GraphSchema, known: FittedSchema | None
-) -> GraphBatch:
-    """A batch of one graph, which may lack what others have."""
-    with _named([name]):
-        return assemble([read_networkx(0, graph)], schema, known, may_lack=True)
-
-
-def chunks(graphs: Iterable[FileGraph]) -> Iterator[list[FileGraph]]:
-    """Group graphs into lists that are small enough for memory and worth processing together."""
-    chunk: list[FileGraph] = []
-    n_nodes = 0
-    for graph in graphs:
-        chunk.append(graph)
-        n_nodes += graph.batch.n_nodes
-        if len(chunk) == CHUNK_GRAPHS or n_nodes >= CHUNK_NODES:
-            yield chunk
-            chunk, n_nodes = [], 0
-    if chunk:
-        yield chunk
-
-
 def read_batch(
     files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
 ) -> GraphBatch:
@@ -233,16 +173,21 @@ def read_batch(
 
 
 def read_batch_and_ids(
-    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
+    files: Iterable[Source],
+    schema: GraphSchema | FittedSchema | str | None = None,
+    on_error: OnError = None,
 ) -> tuple[GraphBatch, list[list]]:
     """Read all graphs of files into one batch, and the ids of the nodes of each.
 
     Parameters
     ----------
-    files, schema, on_error
+    files, on_error
         As for :func:`read_batch`.
+    schema : GraphSchema, FittedSchema, "all" or None, default=None
+        A FittedSchema is that of a detector: each graph must have the data that it reads.
     """
-    schema = validated(schema)
+    known = schema if isinstance(schema, FittedSchema) else None
+    schema = validated(schema) if known is None else known.to_schema()
     names: list[str] = []
     graphs: list[Graph] = []
     for name, graph in iter_graphs(files, schema, on_error):
@@ -251,16 +196,17 @@ def read_batch_and_ids(
         if read is not None:
             graphs.append(read)
     try:
-        batch = _assemble(graphs, names, schema)
-    except GraphError as error:
-        if on_error is None or error.graph is None:
+        batch = _assemble(graphs, names, schema, known)
+    except ValueError as error:
+        is_of_one = known is not None or (isinstance(error, GraphError) and error.graph is not None)
+        if on_error is None or not is_of_one:
             raise
         usable = []
         for graph in graphs:
-            if attempt(on_error, _assemble, [graph], names, schema, True) is not None:
+            if attempt(on_error, _assemble, [graph], names, schema, known, True) is not None:
                 usable.append(graph)
         # What is wrong with none of them alone, such as data that only some have, is about all.
-        graphs, batch = usable, _assemble(usable, names, schema)
+        graphs, batch = usable, _assemble(usable, names, schema, known)
     _warn_mixed([names[graph.index] for graph in graphs], batch, schema)
     return batch, [list(graph.names) for graph in graphs]
 
@@ -272,12 +218,28 @@ def _read_last(graph: nx.Graph, names: list[str]) -> Graph:
 
 
 def _assemble(
-    graphs: list[Graph], names: list[str], schema: GraphSchema, may_lack: bool = False
+    graphs: list[Graph],
+    names: list[str],
+    schema: GraphSchema,
+    known: FittedSchema | None = None,
+    may_lack: bool = False,
 ) -> GraphBatch:
+    """A batch of all graphs; with the columns of a detector, if its schema is known."""
     if not graphs:
         raise ValueError("none of the files can be read as graphs")
     with _named(names):
-        return assemble(graphs, schema, may_lack=may_lack)
+        batch = assemble(graphs, schema, known, may_lack=may_lack)
+    if known is None:
+        return batch
+    try:
+        with _named([graph.name for graph in graphs]):
+            return align_to_schema(batch, known)
+    except GraphError:
+        raise
+    except ValueError as error:
+        if len(graphs) > 1:
+            raise
+        raise ValueError(f"{graphs[0].name}: {error}") from error
 
 
 def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> None:
