@@ -164,7 +164,10 @@ def test_a_damaged_zip_of_tables_is_named(alike):
         start = archive.getinfo("edges.csv").header_offset
     content[start + 60 : start + 90] = bytes(30)
     Path("plain.zip").write_bytes(content)
-    assert "plain.zip/edges.csv is damaged" in run(f"fit plain.zip -o x.skg {READ}", exit_code=1).stderr
+    assert (
+        "plain.zip/edges.csv is damaged"
+        in run(f"fit plain.zip -o x.skg {READ}", exit_code=1).stderr
+    )
 
 
 def test_tables_that_commands_wrote_are_no_graphs(tmp_path, monkeypatch):

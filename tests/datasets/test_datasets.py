@@ -101,27 +101,12 @@ def test_mutag_is_what_its_description_says():
     values, counts = np.unique(mutag.target, return_counts=True)
     assert (values.tolist(), counts.tolist()) == ([-1, 1], [63, 125])
     assert mutag.target_names.tolist() == ["not mutagenic", "mutagenic"]
-    for words in ("GraKeL 0.1.11", "BSD", "Debnath", "125 are"):
-        assert words in mutag.DESCR
-
-
-def test_bonds_have_types_if_asked_for():
-    plain, (typed, y) = load_mutag().graphs, load_mutag(edge_data=True, return_X_y=True)
+    assert "Debnath" in mutag.DESCR
+    typed, y = load_mutag(edge_data=True, return_X_y=True)
     assert len(y) == 188
-    assert plain.edge_labels is None
-    assert typed.edge_label_names == ("aromatic", "single", "double", "triple")
-    assert not typed.directed
-    for part in ("data", "indices", "indptr"):
-        ours, theirs = (getattr(graphs.adjacency, part) for graphs in (plain, typed))
-        np.testing.assert_array_equal(ours, theirs)
-    np.testing.assert_array_equal(plain.labels, typed.labels)
-    assert np.bincount(typed.edge_labels).tolist() == [2 * n for n in (2354, 1004, 362, 1)]
-    # Nearly every molecule has a nitro group: N with a single bond to its carbon, and two O.
-    first = typed[0].to_networkx()[0]
-    nitrogen = next(k for k in first if first.nodes[k]["label"] == "N")
-    bonds = [(first.nodes[k]["label"], data["label"]) for k, data in first[nitrogen].items()]
-    assert sorted(atom for atom, _ in bonds) == ["C", "O", "O"]
-    assert dict(bonds)["C"] == "single"
+    np.testing.assert_array_equal(mutag.graphs.adjacency.indices, typed.adjacency.indices)
+    counts = dict(zip(typed.edge_label_names, np.bincount(typed.edge_labels), strict=True))
+    assert counts == {"aromatic": 4708, "single": 2008, "double": 724, "triple": 2}
 
 
 # -- whole zips ------------------------------------------------------------------------------------
@@ -226,33 +211,6 @@ def sorted_arcs(batch):
     return sorted((*end, *values) for end, values in zip(ends, data, strict=True))
 
 
-def test_directions_with_other_data_make_directed_graphs(tmp_path):
-    files = TRIANGLE | {"edge_attributes": "1\n-1\n2\n-2\n3\n-3\n"}
-    bunch = fetch(tmp_path, files, edge_data=True)
-    assert bunch.graphs.directed
-    assert bunch.graphs.schema.directed
-    assert bunch.graphs.edge_attributes[:, 0].tolist() == [1, -3, -1, 2, 3, -2]
-    bare = fetch(tmp_path, files).graphs
-    assert (bare.directed, bare.edge_labels, bare.edge_attributes) == (False, None, None)
-    assert bare.n_edges_per_graph.tolist() == [3]
-
-
-def test_parallel_edges_stay_apart_only_with_edge_data(tmp_path):
-    files = {
-        "A": "1, 2\n2, 1\n1, 2\n2, 1\n1, 2\n2, 1\n2, 2\n",
-        "graph_indicator": "1\n1\n",
-        "graph_labels": "0\n",
-        "edge_labels": "5\n5\n6\n6\n5\n5\n9\n",
-    }
-    bunch = fetch(tmp_path, files, edge_data=True)
-    assert bunch.n_self_loops == 1
-    assert not bunch.graphs.directed
-    assert bunch.graphs.edge_label_names == (5, 6)
-    [graph] = bunch.graphs.to_networkx()
-    assert sorted(graph.edges(data="label")) == [(0, 1, 5), (0, 1, 6)]
-    assert fetch(tmp_path, files).graphs.adjacency.toarray().tolist() == [[0, 1], [1, 0]]
-
-
 def test_several_labels_are_one_tuple(tmp_path):
     files = TRIANGLE | {"edge_labels": "0, 1\n0, 1\n0, 2\n0, 2\n0, 1\n0, 1\n"}
     graphs = fetch(tmp_path, files, edge_data=True).graphs
@@ -287,6 +245,7 @@ BROKEN = {
     "no edge at all": ({"A": ""}, "TINY_A.txt is empty"),
     "node 0": ({"A": "0, 1\n1, 0\n"}, "line 1: edge (0, 1), but nodes are 1 to"),
     "a node too many": ({"A": "1, 999\n999, 1\n"}, "line 1: edge (1, 999), but nodes are 1 to"),
+    "two graphs": ({"A": "1, 23\n23, 1\n"}, "line 1: edge (1, 23) joins graph 1 and graph 5"),
     "fewer edge labels than edges": (
         {"edge_labels": "1\n1\n"},
         "TINY_edge_labels.txt has 2 lines, but TINY_A.txt has",
@@ -317,13 +276,6 @@ def test_edges_in_one_direction_only(tmp_path, files, edges):
     message = rf"A\.txt: edge \({u}, {v}\) .*\({v}, {u}\) is not: read .*edge_data=True"
     with pytest.raises(ValueError, match=message):
         fetch(tmp_path, files | {"A": edges})
-
-
-def test_an_edge_across_two_graphs(tmp_path):
-    files = tu_files(read_graphs([nx.path_graph(2), nx.path_graph(2)]))
-    files["A"] += "2, 3\n3, 2\n"
-    with pytest.raises(ValueError, match=r"line 5: edge \(2, 3\) joins graph 1 and graph 2"):
-        fetch(tmp_path, files)
 
 
 @pytest.mark.parametrize("damage", [lambda x: x[:-100], lambda x: x[:60] + b"\xff\xff" + x[62:]])

@@ -20,7 +20,7 @@ from skgraphkde.graphs.files import (
     read_batch_and_ids,
 )
 from tests.conftest import random_graphs
-from tests.datasets.test_datasets import sorted_arcs, tu_files, write_zip
+from tests.datasets.test_datasets import tu_files, write_zip
 
 
 def named(graphs):
@@ -86,24 +86,18 @@ def test_paths_that_lead_to_no_graph(tmp_path, name, message):
 
 
 @pytest.mark.parametrize("key", ["edges", "links"])
-@pytest.mark.parametrize("n_attributes", [0, 2])
-def test_json_there_and_back(tmp_path, key, n_attributes):
-    graphs = random_graphs(6, seed=3, n_attributes=n_attributes)
-    for graph in graphs if n_attributes else ():
-        for data in graph.nodes.values():
-            data["x"] = data["x"].tolist()
-    graphs[0].name = "first"
+def test_json_there_and_back(tmp_path, key):
+    graphs = random_graphs(4, seed=3)
     documents = [nx.node_link_data(graph, edges=key) for graph in graphs]
-    write_json(tmp_path / "all.json", documents[:4])
-    write_json(tmp_path / "one.json", documents[4])
-    write_json(tmp_path / "two.json", documents[5:])
-    files = find_files([tmp_path])
-    assert_same(read_batch(files), read_graphs(graphs))
-    names = [os.path.basename(name) for name, _ in iter_graphs(files)]
-    assert names == [*(f"all.json#{i}" for i in range(4)), "one.json", "two.json#0"]
+    write_json(tmp_path / "all.json", documents[:2])
+    write_json(tmp_path / "one.json", documents[2])
+    write_json(tmp_path / "two.json", documents[3:])
+    batch = read_batch(find_files([tmp_path]))
+    assert_same(batch, read_graphs(graphs))
+    names = [os.path.basename(name) for name in batch.names]
+    assert names == ["all.json#0", "all.json#1", "one.json", "two.json#0"]
     for text in (json.dumps(documents), json.dumps(documents).encode()):
         assert_same(read_graphs(node_link_graphs(text)), read_graphs(graphs))
-    assert node_link_graphs(json.dumps(documents[0]))[0].name == "first"
 
 
 @pytest.mark.parametrize(
@@ -298,20 +292,6 @@ def test_a_zip_of_the_tu_collection(tmp_path, monkeypatch):
     labels = read_batch([path]).labels
     np.testing.assert_array_equal(labels, expected.labels)  # the files hold codes, not names
     assert [name for name, _ in iter_graphs([path])] == [f"{path}#{i}" for i in range(5)]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_zip_with_edge_data(tmp_path, kind):
-    schema = GraphSchema(edge_numbers="flow")
-    expected = read_graphs(measured_graphs(kind), schema=schema)
-    write_zip(tmp_path, tu_files(expected))
-    [(_, graph), *_] = iter_graphs(find_files([tmp_path]))
-    assert set(next(iter(graph.edges(data=True)))[2]) == {"label", "x"}
-    batch = read_batch(find_files([tmp_path]))
-    assert (batch.schema.edge_categories, batch.schema.edge_numbers) == (("label",), (("x", 1),))
-    assert batch.directed == expected.directed
-    codes = batch.replace(edge_label_names=expected.edge_label_names)
-    assert sorted_arcs(codes) == sorted_arcs(expected)
 
 
 def test_in_gml_label_is_a_label_if_the_user_says_so(tmp_path):
@@ -545,61 +525,7 @@ def test_marks_and_alphabets(tmp_path):
         read_batch([tmp_path / "a.csv"])
 
 
-# -- what is read of nodes and edges ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (
-            {"node_categories": "kin"},
-            r"points.json has no node attribute 'kin', which the schema names: nodes have 'kind', ",
-        ),
-        ({"node_numbers": ("px", "z")}, "points.json has no node attribute 'z'"),
-        ({"edge_categories": "ordr"}, "points.json has no edge attribute 'ordr', .* have 'order'"),
-        (
-            {"node_numbers": "kind"},
-            "points.json, node 0: the node attribute 'kind' is not a number",
-        ),
-        ({"edge_weight": "w"}, r"points.json has no edge attribute 'w', which the schema names"),
-    ],
-)
-@pytest.mark.parametrize("missing", ["error", "indicate"])
-def test_what_the_user_named_must_be_there(tmp_path, names, message, missing):
-    graph = nx.path_graph(3)
-    nx.set_node_attributes(graph, {v: {"px": v / 2, "kind": "ab"[v % 2]} for v in graph})
-    nx.set_edge_attributes(graph, 2.5, "order")
-    write_json(tmp_path / "points.json", nx.node_link_data(graph, edges="edges"))
-    with pytest.raises(ValueError, match=message):
-        read_batch([tmp_path / "points.json"], GraphSchema(**names, missing=missing))
-
-
 # -- any number of files ---------------------------------------------------------------------------
-
-
-def test_what_some_files_lack_is_missing(tmp_path):
-    """On nodes, in a whole graph, and in one without edges."""
-    graphs = measured_graphs(nx.DiGraph, seed=5, n_graphs=5)
-    for data in graphs[0].nodes.values():
-        del data["temp"], data["atom"]
-    for *_, data in graphs[0].edges(data=True):
-        del data["flow"], data["label"]
-    graphs[1].remove_edges_from(list(graphs[1].edges))
-    del graphs[2].nodes["n1"]["temp"]
-    for i, graph in enumerate(graphs):
-        write_json(tmp_path / f"{i}.json", nx.node_link_data(graph, edges="edges"))
-    files = find_files([tmp_path])
-    named = GraphSchema(
-        node_categories=("node_type", "atom"), node_numbers="temp", edge_numbers=("w", "flow")
-    )
-    for schema in (named, GraphSchema(), GraphSchema.everything()):
-        schema = schema.set_params(missing="indicate")
-        assert_same(read_batch(files, schema), read_graphs(graphs, schema=schema))
-    message = "none of the 5 graphs .* the node attribute 'tmp', .*: nodes have 'temp'"
-    with pytest.raises(ValueError, match=message):
-        read_batch(files, named.set_params(node_numbers="tmp", missing="indicate"))
-    with pytest.raises(ValueError, match=r"0\.json has no node attribute 'atom', which the schema"):
-        read_batch(files[:1], named.set_params(node_numbers="temp", missing="error"))
 
 
 def test_names_in_messages_are_those_of_files(tmp_path):

@@ -1,8 +1,8 @@
 """Read the graphs of files: paths -> graphs with the names of their files, or one batch of all.
 
 The functions of this module take paths, as :func:`find_files` returns them. They keep no more
-networkx graphs in memory than one file holds, or a chunk, and raise one error that names the file
-and the cure. Nothing in a file is executed, fetched or unpacked to disk.
+networkx graphs in memory than one file holds, and raise one error that names the file and the
+remedy. Nothing in a file is executed, fetched or unpacked to disk.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from skgraphkde.graphs.schema import CONVENTIONS, PARTS, FittedSchema, GraphSche
 from skgraphkde.graphs.selection import align_to_schema
 
 __all__ = [
-    "attempt",
     "iter_graphs",
     "node_link_graphs",
     "read_batch",
