@@ -28,6 +28,7 @@ _CLASSES = {
         *("NumberBlock", "RawNumberBlock", "WalkBlock"),
     ],
     "graphs.batch": ["GraphBatch"],
+    "graphs.problems": ["Ignored"],
     "graphs.relations": ["EdgeGroups"],
     "graphs.schema": ["FittedSchema", "GraphSchema"],
     "learned.contrastive": ["Contrastive"],
@@ -136,7 +137,8 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
         if unknown:
             raise InvalidFileError(
                 f"{path} contains {', '.join(unknown)}, which skgraphkde does not know. If you "
-                f"trust the file, use load(path, trusted={unknown})"
+                f"trust the file, use load(path, trusted={unknown}), or --detector MODULE in the "
+                "shell"
             )
         loaded = skops.io.loads(contents, trusted=found)
     except (BadZipFile, KeyError, TypeError, AttributeError, EOFError) as error:

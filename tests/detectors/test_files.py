@@ -30,7 +30,7 @@ from skgraphkde import (
     paper_settings,
     persistence,
 )
-from skgraphkde.datasets import load_mutag, make_barabasi_albert
+from skgraphkde.datasets import load_mutag
 from skgraphkde.detectors import files
 from tests.conftest import densities, random_graphs
 from tests.detectors.conftest import ONE_VIEW
@@ -99,7 +99,6 @@ def test_every_parameter_set_makes_a_round_trip(path, parameters):
             (0.5 * (np.ones((n, n)) - np.eye(n)), np.arange(3.0 * n).reshape(n, 3))
             for n in range(3, 11)
         ],
-        make_barabasi_albert(10, random_state=0).graphs,
         load_mutag().graphs[:10],
     ],
     ids=["plain", "attributes", "labels and attributes", "weighted pairs", "sizes", "molecules"],

@@ -1,6 +1,4 @@
-"""The command `find`: each graph is judged by the others, and the page says so."""
-
-import re
+"""Training graphs, each judged by the others, as `find` does."""
 
 import networkx as nx
 import numpy as np
@@ -8,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde import GraphKDEDetector, References, load, report
+from skgraphkde import GraphKDEDetector, load, report
 from skgraphkde.calibration import lower_fence
 from skgraphkde.graphs.files import find_files, read_batch
 from skgraphkde.inspection import explain, results
-from tests.cli.conftest import run
 
 
 def world(seed):
@@ -26,19 +23,6 @@ def folder(tmp_path_factory):
         nx.write_graphml(world(seed), folder / f"world{seed:02}.graphml")
     nx.write_graphml(nx.star_graph(14), folder / "star.graphml")
     return folder
-
-
-def test_the_odd_one_is_found(folder, tmp_path):
-    page = tmp_path / "page.html"
-    result = run(f"find {folder} -o {page}")
-    first, *odd = result.stdout.splitlines()
-    assert first.endswith(f" of 41 graphs are not like the others: {page}")
-    assert "star.graphml: " in odd[0]
-    assert re.fullmatch(r"  .*star.graphml: .*; usually .*", odd[0])
-    text = page.read_text()
-    assert "Each graph is judged by the others, which are called known." in text
-    assert text.count('<tr data-details="') == 41
-    run(f"find {folder} -o {page}", 2)  # the page is not replaced
 
 
 def test_training_graphs_are_judged_by_the_others(folder):
@@ -89,15 +73,6 @@ def test_a_threshold_that_assumes_no_share(folder, tmp_path):
 def test_at_most_a_tenth_is_below_the_fence(scores):
     scores = 0.3 * np.array(scores)
     assert (scores < lower_fence(scores)).sum() <= max(1, len(scores) / 10)
-
-
-def test_a_reservoir_keeps_other_graphs_than_scores():
-    references = References("reservoir", max_references=20)
-    detector = GraphKDEDetector(references=references, random_state=0)
-    detector.fit([nx.cycle_graph(n) for n in range(10, 30)])
-    detector.partial_fit([nx.cycle_graph(n) for n in range(30, 40)])
-    with pytest.raises(ValueError, match="references=None, or give graphs"):
-        results(detector)
 
 
 def test_reasons_do_not_depend_on_company_and_are_as_strong_as_by_the_others_alone():
