@@ -34,25 +34,21 @@ class GraphError(ValueError):
     ) -> None:
         super().__init__(graph, text, other, rest)  # for pickle
         self.graph, self.text, self.other, self.rest = graph, text, other, rest
-        self.among: tuple[int, str, str] | None = None  # number of graphs, first and last name
+        self.nobody = "no graph"
 
     def set_names(self, names: Sequence[str]) -> None:
         """Replace positions by names; `names` has one for each graph of the list."""
-        if self.graph is None and len(names) > 1:
-            self.among = len(names), names[0], names[-1]
+        if len(names) > 1:
+            self.nobody = f"none of the {len(names)} graphs from {names[0]} to {names[-1]}"
         if isinstance(self.graph, int):
             self.graph = _called(names[self.graph])
         if isinstance(self.other, int):
             self.other = _called(names[self.other])
 
     def __str__(self) -> str:
-        if self.graph is not None:
-            name = _name(self.graph)
-        elif self.among is not None:
-            name = "none of the {} graphs from {} to {}".format(*self.among)
-        else:
-            name = "no graph"
-        return f"{name}{self.text}{'' if self.other is None else _name(self.other)}{self.rest}"
+        graph = self.nobody if self.graph is None else _name(self.graph)
+        other = "" if self.other is None else _name(self.other)
+        return f"{graph}{self.text}{other}{self.rest}"
 
 
 def _name(graph: int | str) -> str:
@@ -61,7 +57,7 @@ def _name(graph: int | str) -> str:
 
 def _called(name: str) -> str:
     """The path of a file, or a name after the word that says of what."""
-    is_path = any(mark in name for mark in "./#") or os.sep in name
+    is_path = any(mark in name for mark in (".", "/", "#", os.sep))
     return name if is_path else f"graph {name!r}"
 
 
@@ -100,7 +96,8 @@ class Ignored:
 
     def __str__(self) -> str:
         if self.why == "self-loop":
-            return f"{self.count} self-loop{'s' * (self.count > 1)}"
+            return "1 self-loop" if self.count == 1 else f"{self.count} self-loops"
         if self.why == "not text":
             return f"{self.part} attribute {self.name} (rename it: this is no text)"
-        return f"{self.part} attribute {self.name!r}{' (an identifier)' * (self.why != 'unread')}"
+        text = f"{self.part} attribute {self.name!r}"
+        return text if self.why == "unread" else f"{text} (an identifier)"

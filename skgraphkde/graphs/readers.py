@@ -7,7 +7,7 @@ the node and the cure. The caller's graphs are never changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 from itertools import groupby
 from typing import Any
 
@@ -17,9 +17,8 @@ import scipy.sparse as sp
 from skgraphkde.graphs.assembly import assemble
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.formats import is_one_graph, reader_of
-from skgraphkde.graphs.formats.common import Graph
-from skgraphkde.graphs.formats.pyg import listed
-from skgraphkde.graphs.schema import CONVENTIONS, FittedSchema, GraphSchema, validated
+from skgraphkde.graphs.formats.common import Graph, is_a
+from skgraphkde.graphs.schema import FittedSchema, GraphSchema, validated
 from skgraphkde.graphs.selection import select_columns
 
 __all__ = ["read_graphs"]
@@ -33,8 +32,7 @@ def read_graphs(
     Parameters
     ----------
     graphs : sequence of graphs, or GraphBatch
-        Or a ``Batch``, or a ``DataLoader`` that does not shuffle, of PyTorch Geometric. Each graph
-        is one of
+        Or a ``Batch`` of PyTorch Geometric. Each graph is one of
 
         - a networkx graph, directed or not, with any hashable node ids;
         - a ``dgl.DGLGraph`` with tensors in ``ndata`` and ``edata``, or a
@@ -60,8 +58,8 @@ def read_graphs(
         - a :class:`GraphBatch`.
 
         In place of an array there may be a tensor, or a table or series of pandas, whose rows are
-        the values: an index that may mean another order than that of the nodes is an error. Masked
-        values are missing. Complex numbers, dates and times are no numbers.
+        the values, by the ids of the nodes if these are its index. Masked values are missing.
+        Complex numbers, dates and times are no numbers.
 
         Parallel edges that agree in all data that is read count as one, and their weights are added
         if a weight is read; those that differ stay apart. Self-loops are left out, because the
@@ -95,60 +93,55 @@ def read_graphs(
     >>> read_graphs([water, ammonia])
     GraphBatch(n_graphs=2, n_nodes=7, n_edges=5, n_labels=3)
     """
-    fitted = schema if isinstance(schema, FittedSchema) else None
-    schema = validated(schema) if fitted is None else fitted.to_schema()
+    known = schema if isinstance(schema, FittedSchema) else None
+    schema = validated(schema) if known is None else known.to_schema()
     if isinstance(graphs, GraphBatch) and len(graphs):
         return select_columns(graphs, schema)
-    graphs = enumerate(_check_sequence(listed(graphs)))
+    if is_a(graphs, "torch_geometric.data", "Batch"):
+        graphs = graphs.to_data_list()
+    _check_sequence(graphs)
     batches: list[GraphBatch] = []
-    for are_batches, group in groupby(graphs, key=lambda x: isinstance(x[1], GraphBatch)):
+    for are_batches, group in groupby(
+        enumerate(graphs), key=lambda x: isinstance(x[1], GraphBatch)
+    ):
         if are_batches:
             batches += [select_columns(batch, schema) for _, batch in group]
         else:
-            batches.append(assemble(_read(group, schema), schema, fitted))
+            batches.append(assemble([_read(i, x, schema) for i, x in group], schema, known))
     return batches[0] if len(batches) == 1 else GraphBatch.concatenate(batches)
 
 
-def _read(graphs: Iterable[tuple[int, Any]], schema: GraphSchema) -> list[Graph]:
-    """Graphs of any format, each with its position in the caller's list."""
-    kinds = ("node_categories", "node_numbers")
-    named = [name for kind in kinds for name in (*schema.named(kind), *CONVENTIONS[kind])]
-    read = []
-    for i, graph in graphs:
-        reader = reader_of(graph)
-        if reader is None:
-            if graph is None:
-                raise TypeError(
-                    f"graph {i} is None, which RDKit returns for a molecule that it cannot read: "
-                    "leave it out"
-                )
-            raise TypeError(
-                f"graph {i} has the type {type(graph).__name__}; give a graph from networkx, DGL, "
-                "PyTorch Geometric or igraph, a molecule (of SMILES: "
-                "rdkit.Chem.MolFromSmiles(text)), an (A, X) pair of arrays, a dict with 'edges', a "
-                "tuple as GraKeL takes it, or a GraphBatch"
-            )
-        # Some formats count their nodes by the data that may be read.
-        read.append(reader(i, graph, tuple(named)))
-    return read
+def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
+    """A graph of any format, with its position in the caller's list."""
+    reader = reader_of(graph)
+    if reader is not None:
+        return reader(index, graph, schema)
+    if graph is None:
+        raise TypeError(
+            f"graph {index} is None, which RDKit returns for a molecule that it cannot read: "
+            "leave it out"
+        )
+    raise TypeError(
+        f"graph {index} has the type {type(graph).__name__}; give a graph from networkx, DGL, "
+        "PyTorch Geometric or igraph, a molecule (of SMILES: rdkit.Chem.MolFromSmiles(text)), an "
+        "(A, X) pair of arrays, a dict with 'edges', a tuple as GraKeL takes it, or a GraphBatch"
+    )
 
 
-def _check_sequence(graphs: Any) -> Any:
-    """Return `graphs` if it is a non-empty sequence; else say what it is and what to do."""
+def _check_sequence(graphs: Any) -> None:
+    """Raise an error that says what to do unless `graphs` is a non-empty sequence."""
+    got = f"expected a list of graphs, got a {type(graphs).__name__}"
+    is_pair = isinstance(graphs, tuple) and len(graphs) == 2
     if is_one_graph(graphs):
         raise TypeError("expected a list of graphs, got one graph: write [graph]")
-    is_pair = isinstance(graphs, tuple) and len(graphs) == 2
     if is_pair and all(getattr(part, "ndim", 0) == 2 for part in graphs):
         raise TypeError("expected a list of graphs, got one (A, X) pair: write [(A, X)]")
     if isinstance(graphs, Iterator):
-        raise TypeError(
-            f"expected a list of graphs, got a {type(graphs).__name__}, which can be read only "
-            "once: write list(graphs)"
-        )
+        raise TypeError(f"{got}, which can be read only once: write list(graphs)")
     if isinstance(graphs, Set):
         raise TypeError(
-            f"expected a list of graphs, got a {type(graphs).__name__}, which has no order for "
-            "the scores to follow: write list(graphs) and keep that list"
+            f"{got}, which has no order for the scores to follow: write list(graphs) and keep that "
+            "list"
         )
     if sp.issparse(graphs) or (hasattr(graphs, "dtype") and graphs.dtype != object):
         raise TypeError(
@@ -161,10 +154,11 @@ def _check_sequence(graphs: Any) -> Any:
             "expected a list of graphs, got a table: write read_tables(edges, nodes, graphs), "
             "which makes graphs of tables"
         )
-    if isinstance(graphs, (str, bytes, dict)) or not hasattr(graphs, "__len__"):
-        raise TypeError(f"expected a list of graphs, got a {type(graphs).__name__}")
+    if is_a(graphs, "torch.utils.data", "DataLoader"):
+        raise TypeError(f"{got}, which may shuffle: give loader.dataset")
+    if isinstance(graphs, str | bytes | dict) or not hasattr(graphs, "__len__"):
+        raise TypeError(got)
     if isinstance(graphs, np.ndarray) and graphs.ndim != 1:
         raise TypeError(f"expected a list of graphs, got an array of shape {graphs.shape}")
     if len(graphs) == 0:
         raise ValueError("the list of graphs is empty: give at least one graph")
-    return graphs

@@ -7,7 +7,6 @@ It takes the names that a user wrote, or the conventions. What was found is a
 from __future__ import annotations
 
 import difflib
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass, replace
 from typing import Any
@@ -115,24 +114,24 @@ class GraphSchema(Specification):
         self.missing = missing
 
     def _validate_values(self) -> None:
-        for part in PARTS:
-            named = [(x, kind) for kind in KINDS_OF[part] for x in self.named(kind)]
-            is_category = self.edge_weight in self.named("edge_categories")
-            if part == "edge" and is_category:  # a number may be a weight, too
+        for part, kinds in KINDS_OF.items():
+            named = [(name, kind) for kind in kinds for name in self.named(kind)]
+            # A number may be a weight, too.
+            if part == "edge" and self.edge_weight in self.named("edge_categories"):
                 named.append((str(self.edge_weight), "edge_weight"))
-            counts = Counter(name for name, _ in named if isinstance(name, str))
+            kind_of: dict[str, str] = {}
             for name, kind in named:
                 if not isinstance(name, str) or not name:
                     raise ValueError(
                         f"The {kind!r} parameter of GraphSchema must hold names of attributes. "
                         f"Got {name!r}."
                     )
-                if counts[name] > 1:
-                    kinds = " and ".join(dict.fromkeys(k for x, k in named if x == name))
+                if name in kind_of:
                     raise ValueError(
-                        f"GraphSchema: the {part} attribute {name!r} is named twice, in {kinds}: "
-                        "name it once"
+                        f"GraphSchema: the {part} attribute {name!r} is named twice, in "
+                        f"{kind_of[name]} and {kind}: name it once"
                     )
+                kind_of[name] = kind
 
     @classmethod
     def everything(cls, **changes: Any) -> GraphSchema:
@@ -186,6 +185,44 @@ def validated(schema: Any) -> GraphSchema:
         raise TypeError(f"schema must be a GraphSchema, 'all', 'molecule' or None, got {schema!r}")
     schema.validate()
     return schema
+
+
+def names_in_schema(schema: GraphSchema, part: str) -> list[str]:
+    """The names of data of nodes, of edges, or of graphs, that the user wrote.
+
+    Parameters
+    ----------
+    schema : GraphSchema
+    part : {"node", "edge", "graph"}
+    """
+    names = [name for kind in KINDS_OF[part] for name in schema.named(kind)]
+    if part == "edge" and schema.edge_weight is not None:
+        names.append(schema.edge_weight)
+    return names
+
+
+def conventional_names(schema: GraphSchema, part: str) -> list[str]:
+    """The names that the user wrote, and those that are read by convention.
+
+    Parameters
+    ----------
+    schema : GraphSchema
+    part : {"node", "edge", "graph"}
+    """
+    conventions = [name for kind in KINDS_OF[part] for name in CONVENTIONS[kind]]
+    return [*names_in_schema(schema, part), *conventions]
+
+
+def names_read(schema: GraphSchema, part: str) -> list[str] | None:
+    """The names of data of nodes, of edges, or of graphs, that may be read; None: all.
+
+    Parameters
+    ----------
+    schema : GraphSchema
+    part : {"node", "edge", "graph"}
+    """
+    is_all = any(getattr(schema, kind) == "all" for kind in KINDS_OF[part])
+    return None if is_all else conventional_names(schema, part)
 
 
 def closest_names(name: str, known: Iterable[str]) -> str:
@@ -243,9 +280,9 @@ class FittedSchema:
     def __repr__(self) -> str:
         hidden = ("named", "directed_policy", "labels")
         fields = {name: x for name, x in vars(self).items() if name not in hidden}
-        texts = {k: tuple(map(_text, x)) if type(x) is tuple else x for k, x in fields.items()}
-        parts = [f"{name}={x!r}" for name, x in texts.items() if x not in ((), None, "error")]
-        return f"FittedSchema({', '.join(parts)})"
+        fields["ignored"] = tuple(map(str, self.ignored))
+        texts = [f"{name}={x!r}" for name, x in fields.items() if x not in ((), None, "error")]
+        return f"FittedSchema({', '.join(texts)})"
 
     def names(self, kind: str) -> tuple[str, ...]:
         """Names of the attributes of a kind, such as "node_numbers"."""
@@ -289,13 +326,10 @@ class FittedSchema:
 
     def conflict(self, other: FittedSchema) -> str | None:
         """The first difference that keeps batches from being joined; None if there is none."""
-        for kind in KINDS:
-            mine, others = getattr(self, kind), getattr(other, kind)
-            if mine != others:
-                lists = (", ".join(repr(_text(x)) for x in y) or "none" for y in (mine, others))
-                return f"{kind.replace('_', ' ')} {' and '.join(lists)}"
-        if self.edge_weight != other.edge_weight:
-            return f"edge weights {self.edge_weight!r} and {other.edge_weight!r}"
+        for field in (*KINDS, "edge_weight"):
+            mine, theirs = getattr(self, field), getattr(other, field)
+            if mine != theirs:
+                return f"{field.replace('_', ' ')} {described(mine)} and {described(theirs)}"
         return None
 
     def joined(self, others: Iterable[FittedSchema]) -> FittedSchema:
@@ -424,9 +458,9 @@ def column_names(numbers: Widths) -> tuple[str, ...]:
     )
 
 
-def _text(item: Any) -> str:
-    """A category, something ignored, or a name of numbers with their width."""
-    if type(item) is not tuple:
-        return str(item)
-    name, width = item
-    return name if width == 1 else f"{name} ({width} columns)"
+def described(names: Any) -> str:
+    """A name, or names of categories, or of numbers with their widths, for a message."""
+    if not isinstance(names, tuple):
+        return repr(names)
+    texts = [repr(x) if isinstance(x, str) else f"{x[0]!r} ({x[1]})" for x in names]
+    return ", ".join(texts) or "none"

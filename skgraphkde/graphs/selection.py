@@ -30,8 +30,8 @@ from skgraphkde.graphs.schema import (
     PARTS,
     FittedSchema,
     GraphSchema,
-    Widths,
     closest_names,
+    described,
 )
 
 # An identifier has at least so many values, and less than this share of the nodes have one that
@@ -189,8 +189,8 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
         kind = f"{part}_numbers"
         if getattr(batch.schema, kind) != getattr(fitted, kind):
             raise ValueError(
-                f"fit saw the {part} numbers {_with_widths(getattr(fitted, kind))}; these graphs "
-                f"have {_with_widths(getattr(batch.schema, kind))}"
+                f"fit saw the {part} numbers {described(getattr(fitted, kind))}; these graphs "
+                f"have {described(getattr(batch.schema, kind))}"
             )
     if has.directed == fitted.directed:
         return batch
@@ -212,10 +212,6 @@ def _check_given(batch: GraphBatch) -> None:
             "told of no missing values: fit with missing='indicate' in the GraphSchema "
             "(--missing indicate in the shell), or impute or drop it",
         )
-
-
-def _with_widths(numbers: Widths) -> str:
-    return ", ".join(f"{name!r} ({width})" for name, width in numbers) or "none"
 
 
 # -- identifiers -----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ import numpy as np
 from skgraphkde.computing.warn import warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, names_read, reason
+from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, reason
 from skgraphkde.graphs.files.csv import NUMBER, read_csv
 from skgraphkde.graphs.files.gexf import read_gexf
 from skgraphkde.graphs.files.gml import read_gml
@@ -28,7 +28,7 @@ from skgraphkde.graphs.files.json import parse_json, read_json
 from skgraphkde.graphs.files.molecules import read_sdf, read_smi
 from skgraphkde.graphs.files.tables import Source, TableFiles
 from skgraphkde.graphs.files.tu import read_tu
-from skgraphkde.graphs.formats.common import Columns, Graph, is_missing
+from skgraphkde.graphs.formats.common import Graph, is_missing
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
@@ -175,7 +175,7 @@ def _read_one(
 ) -> GraphBatch:
     """A batch of one graph, which may lack what others have."""
     with _named([name]):
-        return assemble([read_networkx(0, graph)], schema, known, may_lack=True)
+        return assemble([read_networkx(0, graph, schema)], schema, known, may_lack=True)
 
 
 def chunks(graphs: Iterable[FileGraph]) -> Iterator[list[FileGraph]]:
@@ -270,18 +270,7 @@ def _assemble(
 def _read_columns(graph: nx.Graph, names: list[str], schema: GraphSchema) -> Graph:
     """The last graph, with the data that may be read, which takes less memory than networkx."""
     with _named(names):
-        read = read_networkx(len(names) - 1, graph)
-    nodes, edges = (
-        _kept(x, names_read(schema, part))
-        for x, part in zip((read.nodes, read.edges), ("node", "edge"), strict=True)
-    )
-    return replace(read, nodes=nodes, edges=edges, name=names[-1])
-
-
-def _kept(columns: Columns, names: Sequence[str] | None) -> Columns:
-    """The values of these attributes, and the names of all."""
-    kept = [name for name in columns.names if names is None or name in names]
-    return Columns(columns.names, {name: columns.get(name) for name in kept}.get)
+        return replace(read_networkx(len(names) - 1, graph, schema), name=names[-1])
 
 
 def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> None:

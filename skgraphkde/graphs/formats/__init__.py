@@ -2,7 +2,7 @@
 
 There is one module per package (networkx, igraph, DGL, PyTorch Geometric, RDKit) or kind of graph
 (edge lists, triples as in GraKeL, matrices). Each has one function that takes the index of a graph
-in the caller's list, the graph, and the names of node data. It returns a
+in the caller's list, the graph, and the schema. It returns a
 :class:`~skgraphkde.graphs.formats.common.Graph` (numbered nodes, pairs of them, and columns of
 data), or raises one error that names the node and the cure. No package is imported to read its
 graphs, and graphs are never changed.
@@ -25,10 +25,11 @@ from skgraphkde.graphs.formats.matrices import read_pair
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.formats.pyg import read_pyg
 from skgraphkde.graphs.formats.rdkit import read_mol
+from skgraphkde.graphs.schema import GraphSchema
 
 __all__ = ["is_one_graph", "reader_of"]
 
-Reader = Callable[[int, Any, tuple[str, ...]], Graph]
+Reader = Callable[[int, Any, GraphSchema], Graph]
 
 # The module, and the names of the classes whose instances are graphs, that a function reads.
 _PACKAGES: dict[Reader, tuple[str, ...]] = {
@@ -66,7 +67,7 @@ def _is_triple(graph: Any) -> bool:
     edges, *labels = graph
     if not all(part is None or isinstance(part, Mapping) for part in labels):
         return False
-    is_matrix = isinstance(edges, np.ndarray) or sp.issparse(edges)
-    only_edges = isinstance(edges, Mapping | set | frozenset)
-    says_triple = labels[0] is not None or len(labels) == 2
-    return only_edges or ((is_matrix or isinstance(edges, list | tuple)) and says_triple)
+    if isinstance(edges, Mapping | set | frozenset):
+        return True
+    are_edges = isinstance(edges, list | tuple | np.ndarray) or sp.issparse(edges)
+    return are_edges and (labels[0] is not None or len(labels) == 2)

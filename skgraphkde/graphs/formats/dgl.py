@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.graphs.formats.common import Graph, columns_of, join_types, pair_array, plain
+from skgraphkde.graphs.formats.common import Graph, join_types, pair_array, plain
 from skgraphkde.graphs.problems import GraphError
+from skgraphkde.graphs.schema import GraphSchema
 
 
-def read_dgl(index: int, graph: Any, _: tuple[str, ...]) -> Graph:
+def read_dgl(index: int, graph: Any, _: GraphSchema) -> Graph:
     """Read a graph, undirected if it holds each edge in both directions.
 
     The types of a heterogeneous graph are the categories "node_type" and "edge_type".
@@ -20,8 +21,7 @@ def read_dgl(index: int, graph: Any, _: tuple[str, ...]) -> Graph:
     index : int
         The position of the graph in the caller's list.
     graph : dgl.DGLGraph
-    _ : tuple of str
-        Names of node data, which this format does not need.
+    _ : GraphSchema
     """
     if graph.is_block:
         raise GraphError(
@@ -33,7 +33,7 @@ def read_dgl(index: int, graph: Any, _: tuple[str, ...]) -> Graph:
         )
     if graph.is_homogeneous:
         names, pairs = range(graph.num_nodes()), _pairs(graph.edges())
-        return Graph(index, names, pairs, "both", columns_of(graph.ndata), columns_of(graph.edata))
+        return Graph(index, names, pairs, "both", dict(graph.ndata), dict(graph.edata))
     nodes = [(x, graph.num_nodes(x), dict(graph.nodes[x].data)) for x in graph.ntypes]
     edges = {
         relation: (_pairs(graph.edges(etype=relation)), dict(graph.edges[relation].data))

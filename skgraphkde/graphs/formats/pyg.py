@@ -5,14 +5,11 @@ PyTorch Geometric itself is not imported.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from skgraphkde.graphs.formats.common import (
-    Columns,
     Graph,
     columns_of_graph,
     is_a,
@@ -24,45 +21,25 @@ from skgraphkde.graphs.formats.common import (
     unknown_node,
 )
 from skgraphkde.graphs.problems import GraphError
+from skgraphkde.graphs.schema import GraphSchema, conventional_names, names_in_schema
 
 # Items of a Data that are no columns.
 _RESERVED = ("edge_index", "num_nodes", "y", "ptr", "batch", "train_mask", "val_mask", "test_mask")
 
 
-def listed(graphs: Any) -> Any:
-    """The graphs of a ``Batch`` or a ``DataLoader``, in a list; anything else as it is.
-
-    Raises
-    ------
-    ValueError
-        If a DataLoader shuffles, or leaves graphs out.
-    """
-    if is_a(graphs, "torch_geometric.data", "Batch"):
-        return graphs.to_data_list()
-    if not is_a(graphs, "torch_geometric.loader", "DataLoader"):
-        return graphs
-    data = sys.modules["torch.utils.data"]
-    is_whole = type(graphs.sampler) is data.SequentialSampler and not graphs.drop_last
-    if not is_whole or type(graphs.batch_sampler) is not data.BatchSampler:
-        raise ValueError(
-            "the DataLoader shuffles or leaves graphs out, so nobody knows whose the scores would "
-            "be: give loader.dataset"
-        )
-    return [graph for batch in graphs for graph in batch.to_data_list()]
-
-
-def read_pyg(index: int, graph: Any, node_names: tuple[str, ...]) -> Graph:
+def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
     """Read a graph, undirected if it holds each edge in both directions.
 
-    The types of a HeteroData are the categories "node_type" and "edge_type".
+    A Data does not tell data of nodes from those of edges: what the schema names is read as it
+    says, and all else by its length and a name that begins with "edge_". The types of a HeteroData
+    are the categories "node_type" and "edge_type".
 
     Parameters
     ----------
     index : int
         The position of the graph in the caller's list.
     graph : Data or HeteroData
-    node_names : tuple of str
-        Names of node data that may be read; some formats count their nodes by them.
+    schema : GraphSchema
     """
     if is_a(graph, "torch_geometric.data", "Batch"):
         raise GraphError(
@@ -72,45 +49,33 @@ def read_pyg(index: int, graph: Any, node_names: tuple[str, ...]) -> Graph:
         return _read_types(index, graph)
     given = graph.to_dict()
     pairs = _pairs(index, given.get("edge_index"))
-    of_nodes = {name: x for name, x in given.items() if name not in _RESERVED}
-    n_nodes = None
-    if "num_nodes" not in given:
-        n_nodes = longest(*(plain(given.get(name)) for name in node_names))
-    # If nothing gives the number of nodes, PyG guesses it from the largest id in an edge, and
-    # warns.
-    names = range(int(graph.num_nodes) if n_nodes is None else n_nodes)
-    _check_ends(index, pairs, (len(names), len(names)))
-    nodes = _columns_of(of_nodes, len(names), is_edge=False, always=node_names)
-    edges = _columns_of(of_nodes, len(pairs), is_edge=True, always=("edge_attr", "edge_type"))
-    known = {*nodes.names, *edges.names}
-    return Graph(index, names, pairs, "both", nodes, edges, _columns_of_graph(of_nodes, known))
+    data = {name: x for name, x in given.items() if name not in _RESERVED}
+    of_nodes = conventional_names(schema, "node")
+    of_edges = {*names_in_schema(schema, "edge"), "edge_attr", "edge_type"}
+    of_graph = names_in_schema(schema, "graph")
+    n_nodes = None if "num_nodes" in given else longest(data, of_nodes)
+    if n_nodes is None:  # PyG guesses it from the largest id in an edge, and warns
+        n_nodes = int(graph.num_nodes)
+    _check_ends(index, pairs, (n_nodes, n_nodes))
+    nodes, edges, whole = {}, {}, {}
+    for name, x in data.items():
+        n_values, is_of_edges = length(plain(x)), name.startswith("edge_")
+        if name in of_nodes or (n_values == n_nodes and not is_of_edges):
+            nodes[name] = x
+        if name in of_edges or (n_values == len(pairs) and is_of_edges):
+            edges[name] = x
+        if name in of_graph or (n_values in (None, 1) and name not in {*nodes, *edges}):
+            whole[name] = _single(plain(x))
+    return Graph(
+        index, range(n_nodes), pairs, "both", nodes, edges, columns_of_graph(whole, schema)
+    )
 
 
-def _columns_of_graph(data: Mapping[str, Any], known: set[str]) -> Columns:
-    """Data of the graph: numbers, texts, and tensors of one row or none.
-
-    Whatever is asked for by name is given: in a graph of one node, data of nodes look the same.
-    """
-    values = {name: plain(given) for name, given in data.items()}
-    many = {name for name, value in values.items() if length(value) not in (None, 1)}
-    for name, value in values.items():
-        if length(value) == 1:
-            values[name] = value[0]
-        elif isinstance(value, np.ndarray) and value.ndim == 0:
-            values[name] = value.item()
-    columns = columns_of_graph(values)
-    return Columns([name for name in columns.names if name not in known | many], columns.get)
-
-
-def _columns_of(
-    data: Mapping[str, Any], n: int, *, is_edge: bool, always: tuple[str, ...]
-) -> Columns:
-    """Data of nodes or of edges. PyTorch Geometric tells them apart by their names and lengths.
-
-    Whatever is asked for by name is given, so that a wrong length is an error.
-    """
-    fitting = [x for x, values in data.items() if x in always or length(plain(values)) == n]
-    return Columns([x for x in fitting if x.startswith("edge_") == is_edge], data.get)
+def _single(value: Any) -> Any:
+    """The value of a graph, which a tensor of one row, or of none, holds."""
+    if length(value) == 1:
+        return value[0]
+    return value.item() if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def _read_types(index: int, graph: Any) -> Graph:
