@@ -1,13 +1,14 @@
 """read_graphs: a list of graphs -> GraphBatch.
 
-It takes a list of graphs in any mix of formats; :mod:`skgraphkde.graphs.formats` reads each one.
+It takes a list of graphs in any mix of formats; a module of :mod:`skgraphkde.graphs.formats` reads
+each one, and :mod:`skgraphkde.graphs.assembly` puts them together.
 It returns a :class:`~skgraphkde.graphs.batch.GraphBatch`, or raises one error that names the graph,
 the node and the cure. The caller's graphs are never changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from itertools import groupby
 from typing import Any
 
@@ -16,12 +17,28 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs.assembly import assemble
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.formats import is_one_graph, reader_of
 from skgraphkde.graphs.formats.common import Graph, is_a
+from skgraphkde.graphs.formats.edge_list import read_edge_list
+from skgraphkde.graphs.formats.igraph import read_igraph
+from skgraphkde.graphs.formats.networkx import read_networkx
+from skgraphkde.graphs.formats.rdkit import read_mol
+from skgraphkde.graphs.formats.tensors import read_dgl, read_pyg
+from skgraphkde.graphs.formats.tuples import is_triple, read_pair, read_triple
 from skgraphkde.graphs.schema import FittedSchema, GraphSchema, validated
 from skgraphkde.graphs.selection import select_columns
 
 __all__ = ["read_graphs"]
+
+Reader = Callable[[int, Any, GraphSchema], Graph]
+
+# The module, and the names of the classes whose instances are graphs, that a function reads.
+_PACKAGES: dict[Reader, tuple[str, ...]] = {
+    read_networkx: ("networkx", "Graph"),
+    read_dgl: ("dgl", "DGLGraph"),
+    read_pyg: ("torch_geometric.data", "Data", "HeteroData"),
+    read_igraph: ("igraph", "Graph"),
+    read_mol: ("rdkit.Chem", "Mol"),
+}
 
 
 def read_graphs(
@@ -113,7 +130,7 @@ def read_graphs(
 
 def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
     """A graph of any format, with its position in the caller's list."""
-    reader = reader_of(graph)
+    reader = _reader_of(graph)
     if reader is not None:
         return reader(index, graph, schema)
     if graph is None:
@@ -128,11 +145,25 @@ def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
     )
 
 
+def _reader_of(graph: Any) -> Reader | None:
+    """The function that reads a graph of this kind; None if the object is not a graph."""
+    for reader, classes in _PACKAGES.items():
+        if is_a(graph, *classes):
+            return reader
+    if isinstance(graph, Mapping):
+        return read_edge_list
+    if is_triple(graph):
+        return read_triple
+    is_pair = isinstance(graph, tuple) and len(graph) == 2
+    return read_pair if is_pair or sp.issparse(graph) else None
+
+
 def _check_sequence(graphs: Any) -> None:
     """Raise an error that says what to do unless `graphs` is a non-empty sequence."""
     got = f"expected a list of graphs, got a {type(graphs).__name__}"
     is_pair = isinstance(graphs, tuple) and len(graphs) == 2
-    if is_one_graph(graphs):
+    is_edge_list = isinstance(graphs, dict) and "edges" in graphs
+    if is_edge_list or _reader_of(graphs) in _PACKAGES:
         raise TypeError("expected a list of graphs, got one graph: write [graph]")
     if is_pair and all(getattr(part, "ndim", 0) == 2 for part in graphs):
         raise TypeError("expected a list of graphs, got one (A, X) pair: write [(A, X)]")

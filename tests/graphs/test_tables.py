@@ -120,7 +120,7 @@ def test_text_in_a_column_of_numbers_is_named(what):
     frame = given[what] = given[what].reset_index(drop=True)
     frame["cost"] = pd.Series(frame.index / 8, dtype=object)
     frame.loc[20, "cost"] = "12 km"
-    text = f"graph '{frame.loc[20, 'case']}', the table of {what}, row 20: '12 km' under 'cost' is"
+    text = f"^the table of {what}, row 20: '12 km' under 'cost' is"
     with pytest.raises(ValueError, match=f"{text} not a number: correct.*to_numeric.*category"):
         read_tables(**given, **COLUMNS)
     assert frame.loc[20, "cost"] == "12 km"  # the user's table is as it was

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import GraphSchema, names_in_schema
@@ -245,52 +244,6 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64):
         return bool(value != value)
     return value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")
-
-
-# -- heterogeneous graphs --------------------------------------------------------------------------
-
-# A type, how many nodes or edges are of it, and their data by name.
-OfType = tuple[str, int, dict[str, Any]]
-
-
-def join_types(
-    index: int, nodes: list[OfType], edges: dict[tuple[str, str, str], tuple[np.ndarray, dict]]
-) -> Graph:
-    """One graph of all nodes and edges, whose types are "node_type" and "edge_type".
-
-    Parameters
-    ----------
-    index : int
-        The position of the graph.
-    nodes : list of (str, int, dict)
-        Each type, its number of nodes, and their data.
-    edges : dict
-        From (type of the source, type of the edge, type of the target) to pairs of numbers of nodes
-        in their types, shape (m, 2), and the data of these edges.
-    """
-    counts = [n for _, n, _ in nodes]
-    first = dict(zip((kind for kind, *_ in nodes), offsets(counts)[:-1], strict=True))
-    pairs = [ends + np.array([first[u], first[v]]) for (u, _, v), (ends, _) in edges.items()]
-    of_edges = [(kind, len(ends), data) for (_, kind, _), (ends, data) in edges.items()]
-    return Graph(
-        index,
-        range(sum(counts)),
-        np.concatenate([pair_array([]), *pairs]),
-        "both",
-        _joined_columns(nodes, "node_type"),
-        _joined_columns(of_edges, "edge_type"),
-    )
-
-
-def _joined_columns(types: list[OfType], type_name: str) -> dict[str, list]:
-    """The data of all types, end to end, None where a type has no such, and the types."""
-    columns: dict[str, list] = {type_name: []}
-    for name in dict.fromkeys(name for *_, data in types for name in data):
-        columns[name] = []
-        for _, n, data in types:
-            columns[name] += list(plain(data[name])) if name in data else [None] * n
-    columns[type_name] = [kind for kind, n, _ in types for _ in range(n)]
-    return columns
 
 
 # -- for messages ----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
-"""Graphs of PyTorch Geometric: a ``Data`` or a ``HeteroData`` -> Graph.
+"""Graphs of DGL and of PyTorch Geometric, whose data are tensors -> Graph.
 
-PyTorch Geometric itself is not imported.
+Neither of the two is imported.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.formats.common import (
     Graph,
     columns_of_graph,
     is_a,
-    join_types,
     length,
     longest,
     pair_array,
@@ -25,6 +25,47 @@ from skgraphkde.graphs.schema import GraphSchema, conventional_names, names_in_s
 
 # Items of a Data that are no columns.
 _RESERVED = ("edge_index", "num_nodes", "y", "ptr", "batch", "train_mask", "val_mask", "test_mask")
+
+
+# -- DGL -------------------------------------------------------------------------------------------
+
+
+def read_dgl(index: int, graph: Any, _: GraphSchema) -> Graph:
+    """Read a graph, undirected if it holds each edge in both directions.
+
+    The types of a heterogeneous graph are the categories "node_type" and "edge_type".
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph in the caller's list.
+    graph : dgl.DGLGraph
+    _ : GraphSchema
+    """
+    if graph.is_block:
+        raise GraphError(
+            index, " is a block of a sampler, with edges between two sets of nodes: give graphs"
+        )
+    if graph.batch_size > 1:
+        raise GraphError(
+            index, f" is a batch of {graph.batch_size} graphs: give dgl.unbatch(graph)"
+        )
+    if graph.is_homogeneous:
+        names, pairs = range(graph.num_nodes()), _stacked(graph.edges())
+        return Graph(index, names, pairs, "both", dict(graph.ndata), dict(graph.edata))
+    nodes = [(x, graph.num_nodes(x), dict(graph.nodes[x].data)) for x in graph.ntypes]
+    edges = {
+        relation: (_stacked(graph.edges(etype=relation)), dict(graph.edges[relation].data))
+        for relation in graph.canonical_etypes
+    }
+    return _join_types(index, nodes, edges)
+
+
+def _stacked(edges: Any) -> np.ndarray:
+    return pair_array(np.column_stack([plain(ends) for ends in edges]))
+
+
+# -- PyTorch Geometric -----------------------------------------------------------------------------
 
 
 def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
@@ -85,7 +126,7 @@ def _read_types(index: int, graph: Any) -> Graph:
         ends = _pairs(index, graph[relation].to_dict().get("edge_index"))
         _check_ends(index, ends, (counts[relation[0]], counts[relation[2]]))
         edges[relation] = ends, _data(graph[relation], len(ends))
-    return join_types(index, [(x, n, _data(graph[x], n)) for x, n in counts.items()], edges)
+    return _join_types(index, [(x, n, _data(graph[x], n)) for x, n in counts.items()], edges)
 
 
 def _data(store: Any, n: int) -> dict[str, Any]:
@@ -121,3 +162,49 @@ def _check_ends(index: int, pairs: np.ndarray, n_nodes: tuple[int, int]) -> None
             f", edge {tuple(pairs[k].tolist())}: {node}: raise the number of nodes or leave the "
             "edge out",
         )
+
+
+# -- heterogeneous graphs --------------------------------------------------------------------------
+
+# A type, how many nodes or edges are of it, and their data by name.
+OfType = tuple[str, int, dict[str, Any]]
+
+
+def _join_types(
+    index: int, nodes: list[OfType], edges: dict[tuple[str, str, str], tuple[np.ndarray, dict]]
+) -> Graph:
+    """One graph of all nodes and edges, whose types are "node_type" and "edge_type".
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph.
+    nodes : list of (str, int, dict)
+        Each type, its number of nodes, and their data.
+    edges : dict
+        From (type of the source, type of the edge, type of the target) to pairs of numbers of nodes
+        in their types, shape (m, 2), and the data of these edges.
+    """
+    counts = [n for _, n, _ in nodes]
+    first = dict(zip((kind for kind, *_ in nodes), offsets(counts)[:-1], strict=True))
+    pairs = [ends + np.array([first[u], first[v]]) for (u, _, v), (ends, _) in edges.items()]
+    of_edges = [(kind, len(ends), data) for (_, kind, _), (ends, data) in edges.items()]
+    return Graph(
+        index,
+        range(sum(counts)),
+        np.concatenate([pair_array([]), *pairs]),
+        "both",
+        _joined_columns(nodes, "node_type"),
+        _joined_columns(of_edges, "edge_type"),
+    )
+
+
+def _joined_columns(types: list[OfType], type_name: str) -> dict[str, list]:
+    """The data of all types, end to end, None where a type has no such, and the types."""
+    columns: dict[str, list] = {type_name: []}
+    for name in dict.fromkeys(name for *_, data in types for name in data):
+        columns[name] = []
+        for _, n, data in types:
+            columns[name] += list(plain(data[name])) if name in data else [None] * n
+    columns[type_name] = [kind for kind, n, _ in types for _ in range(n)]
+    return columns
