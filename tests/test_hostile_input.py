@@ -36,7 +36,7 @@ def with_x(value):
 VIEW = nx.subgraph_view(nx.path_graph(6), filter_node=lambda node: node % 3 != 2)
 COO = sp.coo_array((np.ones(4), ([0, 1, 0, 1], [1, 0, 1, 0])), shape=(3, 3))
 ZEROS = sp.csr_array((np.zeros(2), ([0, 1], [1, 0])), shape=(3, 3))
-WEIGHTS = "graph 0 has no weights, and graph 2 has"
+WEIGHTS = "graph 0 has no weights, and others have"
 
 # Name -> an input and a pattern of the error that it leads to; None if it leads to finite scores.
 # CONTAINERS are given in place of a list of graphs. The others are single graphs: two sane graphs

@@ -219,8 +219,6 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         self.validate()
         schema = self.specification("schema")
         batch = read_graphs(graphs, schema=schema)
-        if schema is not None:
-            batch.schema.check_named(schema, has_edges=bool(batch.adjacency.nnz))
         calibration = self.specification("calibration")
         if calibration == "train":  # the paper's calibration, which counts all copies
             canonical_index = np.arange(len(batch))

@@ -93,8 +93,15 @@ def assemble(
     data: dict[str, Data] = {}
     fields: dict[str, Any] = {}
     for elements in (nodes, edges, Elements(graphs, "graph", schema, labels)):
-        data[elements.part], widths = _read(elements, names, known)
-        fields |= {f"{elements.part}_numbers": widths}
+        kind = f"{elements.part}_numbers"
+        data[elements.part], fields[kind] = _read(elements, names, known)
+        empty = {*schema.named(kind)} & {*names[kind]} - {name for name, _ in fields[kind]}
+        if empty and known is None and not may_lack:
+            raise GraphError(
+                None,
+                f" has a value of the {elements.part} attribute {min(empty)!r}, which the schema "
+                f"names as a number: leave it out, or name it in {elements.part}_categories",
+            )
     adjacency, edge_of_arc, is_directed = build_arcs(
         edges, ends[kept], int(nodes.ptr[-1]), schema.directed, weights, adds_up, data["edge"]
     )
@@ -270,15 +277,7 @@ class Elements:
         """The position in `graphs` of the graph of each element, shape (n_elements,)."""
         return np.arange(len(self.graphs)).repeat(np.diff(self.ptr))[self.kept]
 
-    def _find(self, k: int) -> tuple[Graph, str]:
-        """The graph of an element, and the element's name in a message."""
-        i = self.owner[k]
-        graph = self.graphs[i]
-        if self.part == "graph":
-            return graph, ""
-        return graph, f", {self.part} {graph.ids(self.part)[self.kept[k] - self.ptr[i]]!r}"
-
-    def error(self, k: int, text: str, other: int | None = None) -> GraphError:
+    def error(self, k: int, text: str) -> GraphError:
         """The error that an element is wrong.
 
         Parameters
@@ -287,14 +286,12 @@ class Elements:
             The element.
         text : str
             The message after its name.
-        other : int, default=None
-            Another element, which the message names at its end.
         """
-        graph, name = self._find(k)
-        if other is None:
-            return GraphError(graph.index, f"{name}{text}")
-        second, second_name = self._find(other)
-        return GraphError(graph.index, f"{name}{text}", second.index, second_name)
+        i = self.owner[k]
+        graph = self.graphs[i]
+        if self.part != "graph":
+            text = f", {self.part} {graph.ids(self.part)[self.kept[k] - self.ptr[i]]!r}{text}"
+        return GraphError(graph.index, text)
 
     def values(self, name: str, given: list | None = None) -> Any:
         """One value per element, in an array or a list; None where a value is missing.
@@ -415,12 +412,11 @@ class Elements:
                 f", {self.part}{have} no {name!r}, but other {self.part}s of the graph do "
                 f"({n_lacking} of {n} lack it): give it to every {self.part}, {cure}",
             )
-        text = f" has no {self.part} attribute {name!r}, "
-        if is_none.all():
-            return GraphError(graph.index, f"{text}which is to be read: give it one, {cure}")
-        other = self.graphs[self.owner[is_none.argmin()]].index
-        rest = f" has: give it to all graphs or to none, {cure}"
-        return GraphError(graph.index, f"{text}and ", other, rest)
+        why = "which is to be read: give it one" if is_none.all() else "and other graphs have"
+        more = "" if is_none.all() else ": give it to all graphs or to none"
+        return GraphError(
+            graph.index, f" has no {self.part} attribute {name!r}, {why}{more}, {cure}"
+        )
 
     # -- categories and numbers --------------------------------------------------------------------
 
@@ -520,9 +516,8 @@ class Elements:
             if len(found[k]) != len(found[first]):
                 raise self.error(
                     k,
-                    f": {where} has {len(found[k])} numbers: give all {self.part}s vectors of the "
-                    f"same width, which is {len(found[first])} in ",
-                    first,
+                    f": {where} has {len(found[k])} numbers, and others have {len(found[first])}: "
+                    f"give all {self.part}s vectors of the same width",
                 )
         width = len(next(iter(found.values()), [0]))
         rows = np.full((len(values), width), np.nan)
@@ -604,10 +599,8 @@ def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]
     if not adds_up.all() and (weights != 1).any():
         raise GraphError(
             edges.graphs[edges.owner[adds_up.argmin()]].index,
-            " has no weights, and ",
-            edges.graphs[edges.owner[(weights != 1).argmax()]].index,
-            " has, in its matrix: name those of the others in GraphSchema(edge_weight=...), or "
-            "give a matrix of 0 and 1",
+            " has no weights, and others have, in their matrices: name the weights in "
+            "GraphSchema(edge_weight=...), or give matrices of 0 and 1",
         )
     return weights, adds_up
 

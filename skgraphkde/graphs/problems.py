@@ -23,42 +23,27 @@ class GraphError(ValueError):
         Its position in the user's list, or its name. None: the error concerns all graphs.
     text : str
         The rest of the message, with the cure: ``" has no nodes: leave it out"``.
-    other : int or str, default=None
-        Another graph that the message names after `text`.
-    rest : str, default=""
-        The message after the name of the other graph.
     """
 
-    def __init__(
-        self, graph: int | str | None, text: str, other: int | str | None = None, rest: str = ""
-    ) -> None:
-        super().__init__(graph, text, other, rest)  # for pickle
-        self.graph, self.text, self.other, self.rest = graph, text, other, rest
+    def __init__(self, graph: int | str | None, text: str) -> None:
+        super().__init__(graph, text)  # for pickle
+        self.graph, self.text = graph, text
         self.nobody = "no graph"
 
     def set_names(self, names: Sequence[str]) -> None:
-        """Replace positions by names; `names` has one for each graph of the list."""
+        """Replace the position by a name; `names` has one for each graph of the list."""
         if len(names) > 1:
             self.nobody = f"none of the {len(names)} graphs from {names[0]} to {names[-1]}"
         if isinstance(self.graph, int):
-            self.graph = _called(names[self.graph])
-        if isinstance(self.other, int):
-            self.other = _called(names[self.other])
+            name = names[self.graph]
+            is_path = any(mark in name for mark in (".", "/", "#", os.sep))
+            self.graph = name if is_path else f"graph {name!r}"
 
     def __str__(self) -> str:
-        graph = self.nobody if self.graph is None else _name(self.graph)
-        other = "" if self.other is None else _name(self.other)
-        return f"{graph}{self.text}{other}{self.rest}"
-
-
-def _name(graph: int | str) -> str:
-    return graph if isinstance(graph, str) else f"graph {graph}"
-
-
-def _called(name: str) -> str:
-    """The path of a file, or a name after the word that says of what."""
-    is_path = any(mark in name for mark in (".", "/", "#", os.sep))
-    return name if is_path else f"graph {name!r}"
+        if self.graph is None:
+            return f"{self.nobody}{self.text}"
+        graph = f"graph {self.graph}" if isinstance(self.graph, int) else self.graph
+        return f"{graph}{self.text}"
 
 
 class IgnoredWarning(UserWarning):

@@ -8,7 +8,7 @@ the node and the cure. The caller's graphs are never changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -167,13 +167,6 @@ def _check_sequence(graphs: Any) -> None:
         raise TypeError("expected a list of graphs, got one graph: write [graph]")
     if is_pair and all(getattr(part, "ndim", 0) == 2 for part in graphs):
         raise TypeError("expected a list of graphs, got one (A, X) pair: write [(A, X)]")
-    if isinstance(graphs, Iterator):
-        raise TypeError(f"{got}, which can be read only once: write list(graphs)")
-    if isinstance(graphs, Set):
-        raise TypeError(
-            f"{got}, which has no order for the scores to follow: write list(graphs) and keep that "
-            "list"
-        )
     if sp.issparse(graphs) or (hasattr(graphs, "dtype") and graphs.dtype != object):
         raise TypeError(
             f"expected a list of graphs, got an array of numbers of shape {tuple(graphs.shape)}. "
@@ -185,10 +178,12 @@ def _check_sequence(graphs: Any) -> None:
             "expected a list of graphs, got a table: write read_tables(edges, nodes, graphs), "
             "which makes graphs of tables"
         )
-    if is_a(graphs, "torch.utils.data", "DataLoader"):
-        raise TypeError(f"{got}, which may shuffle: give loader.dataset")
-    if isinstance(graphs, str | bytes | dict) or not hasattr(graphs, "__len__"):
+    if isinstance(graphs, str | bytes | dict):
         raise TypeError(got)
+    if not (hasattr(graphs, "__len__") and hasattr(graphs, "__getitem__")):
+        raise TypeError(
+            f"{got}: write list(graphs), and keep that list, as scores follow its order"
+        )
     if isinstance(graphs, np.ndarray) and graphs.ndim != 1:
         raise TypeError(f"expected a list of graphs, got an array of shape {graphs.shape}")
     if len(graphs) == 0:

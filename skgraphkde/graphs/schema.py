@@ -114,24 +114,19 @@ class GraphSchema(Specification):
         self.missing = missing
 
     def _validate_values(self) -> None:
-        for part, kinds in KINDS_OF.items():
-            named = [(name, kind) for kind in kinds for name in self.named(kind)]
-            # A number may be a weight, too.
-            if part == "edge" and self.edge_weight in self.named("edge_categories"):
-                named.append((str(self.edge_weight), "edge_weight"))
-            kind_of: dict[str, str] = {}
-            for name, kind in named:
+        for part, (categories, numbers) in KINDS_OF.items():
+            names = [*self.named(categories), *self.named(numbers)]
+            for name in names:
                 if not isinstance(name, str) or not name:
                     raise ValueError(
-                        f"The {kind!r} parameter of GraphSchema must hold names of attributes. "
+                        f"{categories} and {numbers} of GraphSchema must hold names of attributes. "
                         f"Got {name!r}."
                     )
-                if name in kind_of:
+                if names.count(name) > 1:
                     raise ValueError(
                         f"GraphSchema: the {part} attribute {name!r} is named twice, in "
-                        f"{kind_of[name]} and {kind}: name it once"
+                        f"{categories} or {numbers}: name it once"
                     )
-                kind_of[name] = kind
 
     @classmethod
     def everything(cls, **changes: Any) -> GraphSchema:
@@ -345,26 +340,6 @@ class FittedSchema:
             named=tuple(dict.fromkeys(name for x in everyone for name in x.named)),
             ignored=merged_ignored([x.ignored for x in everyone]),
         )
-
-    def check_named(self, schema: GraphSchema, has_edges: bool) -> None:
-        """Raise a ValueError if the user named numbers of which no graph has a value.
-
-        Parameters
-        ----------
-        schema : GraphSchema
-            The schema of the user.
-        has_edges : bool
-            Whether any training graph has an edge.
-        """
-        for part in PARTS:
-            read = dict(getattr(self, f"{part}_numbers"))
-            for name in schema.named(f"{part}_numbers"):
-                if name not in read and (part != "edge" or has_edges):
-                    raise ValueError(
-                        f"no training graph has a value of the {part} attribute {name!r}, "
-                        "which the schema names as a number: leave it out of the schema, or name "
-                        f"it in {part}_categories"
-                    )
 
     def newly_ignored(self, known: FittedSchema) -> tuple[Ignored, ...]:
         """Ignored data that was not already reported for `known`."""

@@ -276,7 +276,7 @@ def test_the_nodes_of_a_pyg_graph():
 def test_the_order_of_nodes_is_that_of_their_list():
     x = {"b": 2.0, "a": 1.0}
     assert read_graphs([{"edges": [("a", "b")], "x": x}]).attributes.tolist() == [[2], [1]]
-    listed = {"edges": {("a", "b")}, "nodes": ["a", "b"], "x": x}
+    listed = {"edges": [("a", "b")], "nodes": ["a", "b"], "x": x}
     assert read_graphs([listed]).attributes.tolist() == [[1], [2]]
 
 

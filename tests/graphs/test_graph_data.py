@@ -130,7 +130,11 @@ def test_odd_data_are_found_and_named(detector, name, tmp_path):
     ("graph", "schema", "message"),
     [
         (case(1, amount=np.nan), SCHEMA, "graph 1: the graph attribute 'amount' is nan: impute"),
-        (case(1, days=None), SCHEMA, "graph 1 has no graph attribute 'days', and graph 0 has"),
+        (
+            case(1, days=None),
+            SCHEMA,
+            "graph 1 has no graph attribute 'days', and other graphs have",
+        ),
         (KNOWN[1], GraphSchema(graph_numbers="total"), "no graph has the graph attribute 'total'"),
         ({"edges": [(0, 1)], "graph": 3}, None, "'graph' must be a dict of name -> value"),
     ],

@@ -19,13 +19,13 @@ def test_errors_have_the_position_of_the_graph_until_it_has_a_name():
     assert str(error).startswith("b.json, node 'graph 0': the node attribute 'x' is not a number")
 
 
-def test_errors_may_name_two_graphs_or_all():
+def test_errors_may_be_about_all_graphs():
     graphs = [{"edges": [(0, 1)], "label": ["C", "N"]}, {"edges": [(0, 1)]}]
     with pytest.raises(GraphError) as caught:
         read_graphs(graphs)
     caught.value.set_names(["a", "b"])
     assert str(caught.value).startswith(
-        "graph 'b' has no node attribute 'label', and graph 'a' has: "
+        "graph 'b' has no node attribute 'label', and other graphs have: "
     )
     with pytest.raises(GraphError, match=r"^no graph has the node attribute 'kind'") as caught:
         read_graphs(graphs, schema=GraphSchema(node_categories="kind"))

@@ -126,7 +126,7 @@ def test_labels_are_any_hashable_and_sorted_whatever_their_order():
 
 
 def test_edge_data_by_pairs():
-    by_edge = {"edges": set(EDGES), "edge_data": {"x": {(2, 1): 2.0, (0, 1): 1.0}}}
+    by_edge = {"edges": EDGES, "edge_data": {"x": {(2, 1): 2.0, (0, 1): 1.0}}}
     assert read_graphs([by_edge]).edge_attributes.ravel().tolist() == [1, 1, 2, 2]
     arcs = {"edges": [(0, 1), (1, 0), (1, 2)], "directed": True}
     arcs["edge_data"] = {"x": {(0, 1): 1.0, (1, 2): 5.0}}

@@ -66,18 +66,18 @@ BAD = {
     ),
     "ragged x": (
         [with_nodes([[1.0], [1.0, 2.0]], "x")],
-        "node 1.*2 numbers: .* is 1 in graph 0, node 0",
+        "graph 0, node 1.*2 numbers, and others have 1: give all nodes",
     ),
     "words in x": ([with_nodes(["C"], "x")], "node 0.*is not a number"),
     "matrix in x": ([with_nodes([SQUARE], "x")], r"has shape \(2, 2\)"),
     "widths differ": (
         [with_nodes([1.0], "x"), with_nodes([[1.0, 2.0]], "x")],
-        "graph 1, node 0: .* 'x' has 2 numbers: give all .* is 1 in graph 0",
+        "graph 1, node 0: .* 'x' has 2 numbers, and others have 1: give all",
     ),
     "x in some graphs": ([with_nodes([1.0], "x"), nx.path_graph(2)], "graph 1 has no"),
     "label in some graphs": (
         [nx.path_graph(2), with_nodes(["C"], "label")],
-        "graph 0 has no node attribute 'label', and graph 1 has: give",
+        "graph 0 has no node attribute 'label', and other graphs have: give",
     ),
     "unhashable label": ([with_nodes([["C"]], "label")], "must be hashable"),
     "tensor label": ([with_nodes([torch.tensor(1)], "label")], "must be hashable"),
@@ -101,11 +101,11 @@ BAD = {
     "NaN label": ([with_nodes([NAN], "label")], "not missing"),
     "an empty vector": (
         [with_nodes([[]], "x"), with_nodes([[1.0, 2.0]], "x")],
-        "graph 1, node 0: .*'x' has 2 numbers: .* is 0 in graph 0",
+        "graph 1, node 0: .*'x' has 2 numbers, and others have 0",
     ),
     "edge data in some graphs": (
         [nx.path_graph(2), nx.Graph([(0, 1, {"label": "a"})])],
-        "graph 0 has no edge attribute 'label', and graph 1 has: give it to all",
+        "graph 0 has no edge attribute 'label', and other graphs have: give it to all",
     ),
     "one edge list": (EDGE, TypeError, r"one graph: write \[graph\]"),
     "no edges": ([{"nodes": [1]}], "graph 0 is a dict without 'edges'"),
@@ -219,10 +219,7 @@ REFUSED = [
     ({"edges": {(0, 1): 5.0}}, "'edges' is a dict, give a list"),
     (edge_list(nodes={0: {"x": 1}, 1: {}, 2: {}}), "'nodes' is a dict, give"),
     ({"edges": LETTERS, "nodes": {"a", "b", "c"}}, "'nodes' is a set, give a list"),
-    (
-        {"edges": set(EDGES), "edge_data": {"x": [1, 2]}},
-        "a set, which has no order for 'x' to foll",
-    ),
+    ({"edges": set(EDGES)}, "'edges' is a set, give a list"),
     ({"edges": [], "num_nodes": True}, "'num_nodes' is True, give an integer"),
     (edge_list(label=[(1, NAN)] * 3), "graph 0, node 0 has the label"),
     # Tensors and sparse matrices of complex numbers, dates.
@@ -307,8 +304,6 @@ def test_bad_weights(weights, message):
 def test_what_depends_on_the_schema():
     message = "graph 0 has 3 nodes and 2 values as 'x'"
     check_refused(edge_list(num_nodes=3, x=[1, 2]), message, GraphSchema(missing="indicate"))
-    graph = {"edges": set(EDGES), "edge_data": {"w": [1.0, 2.0]}}
-    check_refused(graph, "no order for 'w' to follow", WEIGHTED)
 
 
 # -- other packages --------------------------------------------------------------------------------

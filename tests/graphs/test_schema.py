@@ -185,7 +185,6 @@ def test_graphs_in_which_everything_is_missing_are_scored(tmp_path):
         (GraphSchema(node_numbers="kind"), "'kind' is not a number or a vector of numbers"),
         (GraphSchema(node_numbers="temp", node_categories="temp"), "'temp' is named twice"),
         (GraphSchema(node_numbers=("temp", "temp")), "'temp' is named twice"),
-        (GraphSchema(edge_weight="flow", edge_categories="flow"), "'flow' is named twice"),
         (GraphSchema(node_numbers=[3]), "must hold names of attributes. Got 3"),
         (GraphSchema(node_numbers={"a"}), "'node_numbers' parameter of GraphSchema must be"),
         (GraphSchema(directed="yes"), "'directed' parameter of GraphSchema must be"),

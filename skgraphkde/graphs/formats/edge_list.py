@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from itertools import chain
 from numbers import Integral
 from typing import Any
@@ -19,7 +19,7 @@ from skgraphkde.graphs.formats.common import (
 )
 from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
-from skgraphkde.graphs.schema import GraphSchema, conventional_names, names_read
+from skgraphkde.graphs.schema import GraphSchema, conventional_names
 
 _RESERVED = ("edges", "nodes", "num_nodes", "directed", "edge_data", "graph")
 _TYPES: dict[str, tuple[type, str]] = {
@@ -47,22 +47,11 @@ def read_edge_list(index: int, graph: Mapping, schema: GraphSchema) -> Graph:
     for key, (kind, cure) in _TYPES.items():
         if key in graph and not isinstance(graph[key], kind):
             raise GraphError(index, f": {key!r} must be {cure}, got {shown(repr(graph[key]))}")
-    listed = graph["edges"]
-    listed = listed if isinstance(listed, Set) else as_list(index, listed, "edges")
-    ends = [ends_of(index, edge) for edge in listed]
+    ends = [ends_of(index, edge) for edge in as_list(index, graph["edges"], "edges")]
     data = {name: values for name, values in graph.items() if name not in _RESERVED}
     edges = dict(graph.get("edge_data", {}))
     if schema.edge_weight in data:
         edges.setdefault(schema.edge_weight, data[schema.edge_weight])
-    read = names_read(schema, "edge")
-    for name, values in edges.items():
-        is_read = read is None or name in read
-        if isinstance(listed, Set) and is_read and not isinstance(values, Mapping):
-            raise GraphError(
-                index,
-                f": 'edges' is a {type(listed).__name__}, which has no order for "
-                f"{name!r} to follow: give a list of edges",
-            )
     of_nodes = conventional_names(schema, "node")
     nodes = {name: x for name, x in data.items() if name in of_nodes or _is_column(x)}
     names = _node_ids(index, graph, ends, {name: plain(data.get(name)) for name in of_nodes})

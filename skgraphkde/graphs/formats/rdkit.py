@@ -11,7 +11,6 @@ import networkx as nx
 
 from skgraphkde.graphs.formats.common import Graph
 from skgraphkde.graphs.formats.networkx import read_networkx
-from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import GraphSchema
 
 if TYPE_CHECKING:
@@ -28,8 +27,6 @@ def read_mol(index: int, mol: Mol, schema: GraphSchema) -> Graph:
     mol : rdkit.Chem.Mol
     schema : GraphSchema
     """
-    if not mol.GetNumAtoms():
-        raise GraphError(index, " is a molecule without atoms: leave it out")
     return read_networkx(index, molecule_graph(mol), schema)
 
 
