@@ -30,6 +30,7 @@ BAD = {
     "numeric array": (np.array([nx.path_graph(2)] * 2), TypeError, "loses every edge"),
     "sparse matrix": (sp.eye_array(3), TypeError, r"adjacency matrix as \[\(A, None\)\]"),
     "string": ("graphs.gml", TypeError, "got a str"),
+    "table": (pd.DataFrame({"a": [1]}), TypeError, r"got a table: write read_tables\("),
     "None": (None, TypeError, "got a NoneType"),
     "dict": ({"a": nx.path_graph(2)}, TypeError, "got a dict"),
     "object matrix": (np.full((2, 2), None), TypeError, r"array of shape \(2, 2\)"),
