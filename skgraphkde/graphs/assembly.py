@@ -4,7 +4,7 @@
 :class:`Elements` reads the values of a name, for all nodes, edges or graphs at once;
 :func:`build_arcs` turns edges into arcs; and :func:`assemble` does all of that. Each raises a
 :class:`~skgraphkde.graphs.problems.GraphError` that names the graph, the node or edge, and the
-cure.
+remedy.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from skgraphkde.graphs.schema import (
 
 # Types whose values are all numbers.
 NUMBERS = {int, float, np.int64, np.int32, np.float64, np.float32}
-CURE = "or say missing='indicate' in the GraphSchema (--missing indicate in the shell)"
+REMEDY = "or say missing='indicate' in the GraphSchema (--missing indicate in the shell)"
 
 
 def assemble(
@@ -117,8 +117,6 @@ def assemble(
     edge_weight = schema.edge_weight
     if edge_weight is None and (weights != 1).any():  # of matrices, which hold them
         edge_weight = "weight"
-    if len(kept) < len(ends):
-        ignored.append(Ignored("edge", "self-loop", "self-loop", len(ends) - len(kept)))
     fitted = FittedSchema(
         **names | fields,
         edge_weight=edge_weight,
@@ -126,6 +124,7 @@ def assemble(
         missing=schema.missing,
         named=schema.named("node_numbers"),
         ignored=tuple(ignored),
+        n_self_loops=len(ends) - len(kept),
         directed_policy=schema.directed,
         labels=tuple(sorted(labels.items())),
     )
@@ -309,9 +308,9 @@ class Elements:
             If a graph does not have one value per element, or, unless ``missing="indicate"``, a
             value is None.
         """
-        is_required, cure = True, "a weight cannot be missing"
+        is_required, remedy = True, "a weight cannot be missing"
         if given is None:
-            is_required, cure = self.schema.missing == "error", CURE
+            is_required, remedy = self.schema.missing == "error", REMEDY
             given = [graph.columns(self.part).get(name) for graph in self.graphs]
         parts: list[Any] = []
         for graph, x in zip(self.graphs, given, strict=True):
@@ -325,7 +324,7 @@ class Elements:
         if len(self) < len(values):
             values = [values[k] for k in self.kept]
         if is_required and type(None) in set(map(type, values)):
-            raise self._lacks(values, name, cure)
+            raise self._lacks(values, name, remedy)
         return values
 
     def _one_each(self, graph: Graph, n: int, name: str, given: Any) -> Any:
@@ -397,7 +396,7 @@ class Elements:
                 "table[columns] does",
             )
 
-    def _lacks(self, values: list, name: str, cure: str) -> GraphError:
+    def _lacks(self, values: list, name: str, remedy: str) -> GraphError:
         """The error that values are missing, in a whole graph or in a part of it."""
         is_none = np.array([value is None for value in values])
         i = self.owner[is_none.argmax()]
@@ -410,12 +409,12 @@ class Elements:
             return GraphError(
                 graph.index,
                 f", {self.part}{have} no {name!r}, but other {self.part}s of the graph do "
-                f"({n_lacking} of {n} lack it): give it to every {self.part}, {cure}",
+                f"({n_lacking} of {n} lack it): give it to every {self.part}, {remedy}",
             )
         why = "which is to be read: give it one" if is_none.all() else "and other graphs have"
         more = "" if is_none.all() else ": give it to all graphs or to none"
         return GraphError(
-            graph.index, f" has no {self.part} attribute {name!r}, {why}{more}, {cure}"
+            graph.index, f" has no {self.part} attribute {name!r}, {why}{more}, {remedy}"
         )
 
     # -- categories and numbers --------------------------------------------------------------------
@@ -440,7 +439,7 @@ class Elements:
                 raise self.error(
                     k,
                     f" has the {what} {value!r} as {name!r}: a {what} must be hashable and not "
-                    f"missing (numbers belong in {self.part}_numbers, such as 'x'); {CURE}",
+                    f"missing (numbers belong in {self.part}_numbers, such as 'x'); {REMEDY}",
                 )
         return values
 
@@ -469,11 +468,11 @@ class Elements:
         if not usable.all():
             k, position = np.argwhere(~usable)[0]
             which = f"number {position} of the" if rows.shape[1] > 1 else "the"
-            cure = f"impute, clip or drop it first, {CURE}"
+            remedy = f"impute, clip or drop it first, {REMEDY}"
             raise self.error(
                 k,
                 f": {which} {self.part} attribute {name!r} is {rows[k, position]}: "
-                f"{cure if is_nan[k, position] else 'clip or drop it first'}",
+                f"{remedy if is_nan[k, position] else 'clip or drop it first'}",
             )
         return np.full((len(self), width), np.nan) if is_nan.all() else rows
 

@@ -22,18 +22,18 @@ class GraphError(ValueError):
     graph : int, str or None
         Its position in the user's list, or its name. None: the error concerns all graphs.
     text : str
-        The rest of the message, with the cure: ``" has no nodes: leave it out"``.
+        The rest of the message, with the remedy: ``" has no nodes: leave it out"``.
     """
 
     def __init__(self, graph: int | str | None, text: str) -> None:
         super().__init__(graph, text)  # for pickle
         self.graph, self.text = graph, text
-        self.nobody = "no graph"
+        self.no_graph = "no graph"
 
     def set_names(self, names: Sequence[str]) -> None:
         """Replace the position by a name; `names` has one for each graph of the list."""
         if len(names) > 1:
-            self.nobody = f"none of the {len(names)} graphs from {names[0]} to {names[-1]}"
+            self.no_graph = f"none of the {len(names)} graphs from {names[0]} to {names[-1]}"
         if isinstance(self.graph, int):
             name = names[self.graph]
             is_path = any(mark in name for mark in (".", "/", "#", os.sep))
@@ -41,7 +41,7 @@ class GraphError(ValueError):
 
     def __str__(self) -> str:
         if self.graph is None:
-            return f"{self.nobody}{self.text}"
+            return f"{self.no_graph}{self.text}"
         graph = f"graph {self.graph}" if isinstance(self.graph, int) else self.graph
         return f"{graph}{self.text}"
 
@@ -58,21 +58,13 @@ class Ignored:
     ----------
     part : {"node", "edge", "graph"}
     name : str
-        The attribute; ``repr(name)`` if `why` is "not text"; "self-loop".
-    why : {"unread", "identifier", "not text", "self-loop"}
-    count : int
-        The number of self-loops.
+        The attribute; ``repr(name)`` if `why` is "not text".
+    why : {"unread", "identifier", "not text"}
     """
 
     part: str
     name: str
     why: str = "unread"
-    count: int = 0
-
-    @property
-    def is_attribute(self) -> bool:
-        """True for data that a schema could name, False for self-loops."""
-        return self.why != "self-loop"
 
     @property
     def is_readable(self) -> bool:
@@ -80,8 +72,6 @@ class Ignored:
         return self.why == "unread"
 
     def __str__(self) -> str:
-        if self.why == "self-loop":
-            return "1 self-loop" if self.count == 1 else f"{self.count} self-loops"
         if self.why == "not text":
             return f"{self.part} attribute {self.name} (rename it: this is no text)"
         text = f"{self.part} attribute {self.name!r}"

@@ -3,7 +3,7 @@
 It takes a list of graphs in any mix of formats; a module of :mod:`skgraphkde.graphs.formats` reads
 each one, and :mod:`skgraphkde.graphs.assembly` puts them together.
 It returns a :class:`~skgraphkde.graphs.batch.GraphBatch`, or raises one error that names the graph,
-the node and the cure. The caller's graphs are never changed.
+the node and the remedy. The caller's graphs are never changed.
 """
 
 from __future__ import annotations

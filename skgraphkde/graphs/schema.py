@@ -7,7 +7,7 @@ It takes the names that a user wrote, or the conventions. What was found is a
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -248,7 +248,9 @@ class FittedSchema:
     named : tuple of str
         The names of node numbers that the user wrote.
     ignored : tuple of Ignored
-        Attributes of the graphs that were not read, and self-loops.
+        Attributes of the graphs that were not read.
+    n_self_loops : int
+        How many edges were left out, as they join a node with itself.
     directed_policy : {"auto"} or bool
         The direction that the user's schema asks for.
     labels : tuple of (str, tuple of str)
@@ -266,11 +268,12 @@ class FittedSchema:
     missing: str = "error"
     named: tuple[str, ...] = ()
     ignored: tuple[Ignored, ...] = ()
+    n_self_loops: int = 0
     directed_policy: Any = "auto"
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __repr__(self) -> str:
-        hidden = ("named", "directed_policy", "labels")
+        hidden = ("named", "n_self_loops", "directed_policy", "labels")
         fields = {name: x for name, x in vars(self).items() if name not in hidden}
         fields["ignored"] = tuple(map(str, self.ignored))
         texts = [f"{name}={x!r}" for name, x in fields.items() if x not in ((), None, "error")]
@@ -330,12 +333,14 @@ class FittedSchema:
         Undirected graphs become directed ones beside such.
         """
         everyone = [self, *others]
+        ignored = dict.fromkeys(item for x in everyone for item in x.ignored)
         return replace(
             self,
             directed=any(x.directed for x in everyone),
             missing="indicate" if any(x.missing == "indicate" for x in everyone) else "error",
             named=tuple(dict.fromkeys(name for x in everyone for name in x.named)),
-            ignored=merged_ignored([x.ignored for x in everyone]),
+            ignored=tuple(sorted(ignored, key=lambda x: list(PARTS).index(x.part))),
+            n_self_loops=sum(x.n_self_loops for x in everyone),
         )
 
     def newly_ignored(self, known: FittedSchema) -> tuple[Ignored, ...]:
@@ -344,18 +349,8 @@ class FittedSchema:
         return tuple(x for x in self.ignored if (x.part, x.name) not in reported)
 
 
-def merged_ignored(parts: Iterable[Iterable[Ignored]]) -> tuple[Ignored, ...]:
-    """Each attribute that is ignored in any part once, and the self-loops of all parts, counted."""
-    everything = [ignored for part in parts for ignored in part]
-    attributes = dict.fromkeys(x for x in everything if x.is_attribute)
-    loops = [x for x in everything if not x.is_attribute]
-    if loops:
-        loops = [replace(loops[0], count=sum(x.count for x in loops))]
-    return (*sorted(attributes, key=lambda x: list(PARTS).index(x.part)), *loops)
-
-
-def unmentioned(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[Ignored]:
-    """Ignored data that the user's schema does not mention.
+def unread_attributes(schema: GraphSchema | None, ignored: Sequence[Ignored]) -> list[Ignored]:
+    """Ignored attributes that the user's schema does not mention.
 
     A schema that says which categories and which numbers nodes have mentions all data of nodes, and
     so for edges and graphs. One that says which categories, or None, mentions the conventional
@@ -365,28 +360,15 @@ def unmentioned(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[
     ----------
     schema : GraphSchema or None
         The schema of the user.
-    ignored : iterable of Ignored
+    ignored : sequence of Ignored
     """
     schema, mentioned = schema or GraphSchema(), set()
-    ignored = list(ignored)
     for part, kinds in KINDS_OF.items():
         decided = [kind for kind in kinds if getattr(schema, kind) not in ("auto", "all")]
         mentioned |= {(part, name) for kind in decided for name in CONVENTIONS[kind]}
         if len(decided) == len(kinds):
-            mentioned |= {(part, x.name) for x in ignored if x.part == part and x.is_attribute}
+            mentioned |= {(x.part, x.name) for x in ignored if x.part == part}
     return [x for x in ignored if (x.part, x.name) not in mentioned]
-
-
-def unread_attributes(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[Ignored]:
-    """Attributes among the data that is :func:`unmentioned`.
-
-    Parameters
-    ----------
-    schema : GraphSchema or None
-        The schema of the user.
-    ignored : iterable of Ignored
-    """
-    return [x for x in unmentioned(schema, ignored) if x.is_attribute]
 
 
 def column_names(numbers: Widths) -> tuple[str, ...]:

@@ -129,8 +129,8 @@ def graphs_of_tables(
         cells = cells.where(cells.notna(), None).rename(columns=str)
         for (case, *own), record in zip(keys, cells.to_dict("records"), strict=True):
             if case not in found:
-                cure = "add it there, or leave its rows out"
-                refuse(case, f" is in the table of {what}, and not among the graphs: {cure}")
+                remedy = "add it there, or leave its rows out"
+                refuse(case, f" is in the table of {what}, and not among the graphs: {remedy}")
                 continue
             data = {name: value for name, value in record.items() if value is not None}
             for value in data.values():
@@ -169,7 +169,7 @@ def seem_numbers(values: Sequence[Any]) -> bool:
     return is_rare and not are_codes
 
 
-def not_a_number(what: str, row: Any, column: Any, cell: str, cure: str) -> ValueError:
+def not_a_number(what: str, row: Any, column: Any, cell: str, remedy: str) -> ValueError:
     """The error that a cell of a column of numbers is text.
 
     Parameters
@@ -178,11 +178,11 @@ def not_a_number(what: str, row: Any, column: Any, cell: str, cure: str) -> Valu
         The table.
     row, column : object
     cell : str
-    cure : str
+    remedy : str
     """
     return ValueError(
         f"the table of {what}, row {row!r}: {shown(cell)!r} under {column!r} is not a number: "
-        f"{cure}"
+        f"{remedy}"
     )
 
 
@@ -206,12 +206,12 @@ def _check_numbers(table: Any, what: str, ids: Collection[str]) -> None:
         cells = column.tolist() if column.dtype == object and name not in ids else []
         texts = [k for k, x in enumerate(cells) if isinstance(x, str)]
         if texts and seem_numbers(cells):
-            cure = (
+            remedy = (
                 "correct it, or make it missing, as pandas.to_numeric(..., errors='coerce') does, "
                 f"and say missing='indicate' in the GraphSchema; if {name!r} is a category, make "
                 "it one by astype('category')"
             )
-            raise not_a_number(what, table.index.tolist()[texts[0]], name, cells[texts[0]], cure)
+            raise not_a_number(what, table.index.tolist()[texts[0]], name, cells[texts[0]], remedy)
 
 
 def _table(

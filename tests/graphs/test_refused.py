@@ -262,7 +262,6 @@ PLACES = {
     "vector": (lambda x: path_with(x[:2]), "node 0.*'x' is not a number"),
     "list": (lambda x: path_with(list(x[:2])), "node 0.*'x' is not a number"),
     "X": (lambda x: (PATH, x), "node 0.*'x' is not a number .* make it one first"),
-    "objects": (lambda x: (PATH, np.array([[i, 1] for i in x], dtype=object)), "node 0.*not a num"),
     "A": (lambda x: (np.array([x] * 3), None), "complex numbers, dates or times: make them"),
 }
 CASES = [*((kind, "column") for kind in NO_NUMBERS), *(("dates", place) for place in PLACES)]

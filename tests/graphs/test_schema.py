@@ -7,7 +7,7 @@ import pytest
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.graphs.arrays import sorted_labels
 from skgraphkde.graphs.problems import Ignored
-from skgraphkde.graphs.schema import unmentioned
+from skgraphkde.graphs.schema import unread_attributes
 from tests.graphs.common import assert_same
 
 
@@ -91,7 +91,16 @@ def test_conventions_and_what_is_left_out():
     assert list(map(str, schema.ignored)) == ["node attribute 'weight'", "edge attribute 'length'"]
     decided = GraphSchema(node_categories=None, node_numbers=None, edge_categories=None)
     ignored = read_graphs([graph], schema=decided).schema.ignored
-    assert unmentioned(decided, ignored) == [Ignored("edge", "length")]
+    assert unread_attributes(decided, ignored) == [Ignored("edge", "length")]
+
+
+def test_what_is_ignored_of_several_batches_is_listed_once():
+    graphs = [nx.Graph([(0, 0), (0, 1, {"flow": 1.0})]) for _ in range(2)]
+    nx.set_node_attributes(graphs[1], 60.0, "temp")
+    schema = GraphBatch.concatenate([read_graphs([graph]) for graph in graphs]).schema
+    assert schema.ignored == read_graphs(graphs).schema.ignored
+    assert list(map(str, schema.ignored)) == ["node attribute 'temp'", "edge attribute 'flow'"]
+    assert schema.n_self_loops == 2
 
 
 def test_a_named_attribute_is_not_read_twice_and_a_name_must_be_text():

@@ -19,7 +19,7 @@ from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import GraphSchema, names_in_schema
 
-# What graphs are called, what somebody wants to predict of them, and what networkx writes there.
+# What graphs are called, what may be predicted of them, and what networkx writes there.
 # These are read only if a schema names them.
 NO_DATA = {"name", "id", "y", "label", "target", "class", "anomaly", "node_default", "edge_default"}
 
@@ -192,10 +192,7 @@ def as_floats(values: Any) -> np.ndarray:
         drops the imaginary part of complex numbers, and has an integer for dates and for NaT.
     """
     array = np.asarray(plain(values))
-    if array.dtype.kind in "biuf":
-        return array.astype(float)
-    some = array.flat if array.dtype == object else [array]
-    if any(getattr(value, "dtype", array.dtype).kind in "cmM" for value in some):
+    if array.dtype.kind in "cmM":
         raise TypeError(
             "complex numbers, dates or times: make them numbers first, such as the real part and "
             "the imaginary part, or days since an event"

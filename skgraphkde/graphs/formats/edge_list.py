@@ -44,9 +44,9 @@ def read_edge_list(index: int, graph: Mapping, schema: GraphSchema) -> Graph:
         raise GraphError(
             index, " is a dict without 'edges': give it a list of pairs (u, v) of node ids"
         )
-    for key, (kind, cure) in _TYPES.items():
+    for key, (kind, remedy) in _TYPES.items():
         if key in graph and not isinstance(graph[key], kind):
-            raise GraphError(index, f": {key!r} must be {cure}, got {shown(repr(graph[key]))}")
+            raise GraphError(index, f": {key!r} must be {remedy}, got {shown(repr(graph[key]))}")
     ends = [ends_of(index, edge) for edge in as_list(index, graph["edges"], "edges")]
     data = {name: values for name, values in graph.items() if name not in _RESERVED}
     edges = dict(graph.get("edge_data", {}))
