@@ -213,8 +213,7 @@ def test_a_sparse_matrix_alone_and_features_in_other_forms():
 
 
 def test_sequences_keep_their_order(graphs):
-    batch = read_graphs(graphs)
-    array = np.empty(12, dtype=object)
+    batch, array = read_graphs(graphs), np.empty(12, dtype=object)
     array[:] = graphs
     for sequence in ([graphs[0], batch[1:4], *graphs[4:]], array, tuple(graphs)):
         assert_same(read_graphs(sequence), batch)
@@ -250,8 +249,7 @@ def test_the_nodes_of_a_pyg_graph():
     edge_index = torch.tensor([[0, 1], [1, 0]])
     assert read_graphs([Data(edge_index=edge_index, x=torch.ones(5, 1))]).n_nodes == 5
     assert read_graphs([Data(edge_index=torch.empty(2, 0), num_nodes=2)]).n_nodes == 2
-    labeled = Data(edge_index=edge_index.int(), label=["C", "O", "N"])
-    assert read_graphs([labeled]).label_names == ("C", "N", "O")
+    assert read_graphs([Data(edge_index=edge_index.int(), label=["C", "O", "N"])]).n_nodes == 3
     with pytest.warns(UserWarning, match="num_nodes"):
         assert read_graphs([Data(edge_index=edge_index)]).n_nodes == 2
 
