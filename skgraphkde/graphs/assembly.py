@@ -94,14 +94,7 @@ def assemble(
     fields: dict[str, Any] = {}
     for elements in (nodes, edges, Elements(graphs, "graph", schema, labels)):
         kind = f"{elements.part}_numbers"
-        data[elements.part], fields[kind] = _read(elements, names, known)
-        empty = {*schema.named(kind)} & {*names[kind]} - {name for name, _ in fields[kind]}
-        if empty and known is None and not may_lack:
-            raise GraphError(
-                None,
-                f" has a value of the {elements.part} attribute {min(empty)!r}, which the schema "
-                f"names as a number: leave it out, or name it in {elements.part}_categories",
-            )
+        data[elements.part], fields[kind] = _read(elements, names, known, may_lack)
     adjacency, edge_of_arc, is_directed = build_arcs(
         edges, ends[kept], int(nodes.ptr[-1]), schema.directed, weights, adds_up, data["edge"]
     )
@@ -556,7 +549,10 @@ def _rows_at_once(values: Any) -> np.ndarray | None:
 
 
 def _read(
-    elements: Elements, names: dict[str, tuple[str, ...]], known: FittedSchema | None
+    elements: Elements,
+    names: dict[str, tuple[str, ...]],
+    known: FittedSchema | None,
+    may_lack: bool,
 ) -> tuple[Data, tuple[tuple[str, int], ...]]:
     """The data of nodes, edges, or graphs, and the names of their numbers with their widths."""
     of_categories, of_numbers = KINDS_OF[elements.part]
@@ -566,10 +562,21 @@ def _read(
         values: list[Any] = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
         vocabulary = sorted_labels(set(values))
         codes = codes_in(values, vocabulary)
-    widths = {} if known is None else dict(getattr(known, of_numbers))
-    numbers = {name: elements.numbers(name, widths.get(name, 0)) for name in names[of_numbers]}
-    found = tuple((name, x.shape[1]) for name, x in numbers.items() if x.shape[1])
-    return Data(codes, vocabulary, np.hstack([*numbers.values()]) if found else None), found
+    known_widths = {} if known is None else dict(getattr(known, of_numbers))
+    numbers, widths = [], []
+    for name in names[of_numbers]:
+        rows = elements.numbers(name, known_widths.get(name, 0))
+        is_named = name in elements.schema.named(of_numbers)
+        if rows.shape[1]:
+            numbers.append(rows)
+            widths.append((name, rows.shape[1]))
+        elif is_named and known is None and not may_lack:
+            raise GraphError(
+                None,
+                f" has a value of the {elements.part} attribute {name!r}, which the schema names "
+                f"as a number: leave it out, or name it in {of_categories}",
+            )
+    return Data(codes, vocabulary, np.hstack(numbers) if numbers else None), tuple(widths)
 
 
 def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]:
