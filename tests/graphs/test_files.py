@@ -532,7 +532,7 @@ def test_names_in_messages_are_those_of_files(tmp_path):
     good, other = ({"nodes": [{"id": "graph 0", "x": x}], "links": []} for x in (1.0, None))
     write_json(tmp_path / "a.json", [good, good, other])
     with pytest.raises(
-        ValueError, match=r"a\.json#2 has no node attribute 'x', and .*a\.json#0 has"
+        ValueError, match=r"a\.json#2 has no node attribute 'x', and other graphs have"
     ):
         read_batch([tmp_path / "a.json"])
     other["nodes"][0]["x"] = float("inf")

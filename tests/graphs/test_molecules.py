@@ -105,7 +105,7 @@ def test_what_is_no_molecule():
         read_graphs([*mols()[:1], None])
     with pytest.raises(TypeError, match=r"graph 0 has the type str.*MolFromSmiles"):
         read_graphs(["CCO"])
-    with pytest.raises(ValueError, match="graph 0 is a molecule without atoms"):
+    with pytest.raises(ValueError, match="graph 0 has no nodes"):
         read_graphs([Chem.MolFromSmiles("")])
     with pytest.raises(TypeError, match="one graph: write"):
         read_graphs(mols()[0])

@@ -191,7 +191,7 @@ def read_batch_and_ids(
     graphs: list[Graph] = []
     for name, graph in iter_graphs(files, schema, on_error):
         names.append(name)
-        read = attempt(on_error, _read_last, graph, names)
+        read = attempt(on_error, _read_last, graph, names, schema)
         if read is not None:
             graphs.append(read)
     try:
@@ -210,10 +210,10 @@ def read_batch_and_ids(
     return batch, [list(graph.names) for graph in graphs]
 
 
-def _read_last(graph: nx.Graph, names: list[str]) -> Graph:
-    """A graph with the last of the names, in less memory than that of networkx."""
+def _read_last(graph: nx.Graph, names: list[str], schema: GraphSchema) -> Graph:
+    """The last graph, with the data that may be read, in less memory than that of networkx."""
     with _named(names):
-        return replace(read_networkx(len(names) - 1, graph), name=names[-1])
+        return replace(read_networkx(len(names) - 1, graph, schema), name=names[-1])
 
 
 def _assemble(
