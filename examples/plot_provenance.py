@@ -18,9 +18,9 @@ import numpy as np
 from provenance_graphs import ATTACKS, draw_provenance_graphs
 
 from skgraphkde import GraphKDEDetector, GraphSchema
-from skgraphkde.display import NovelNodesDisplay
 from skgraphkde.evaluation import auroc
-from skgraphkde.inspection import explain
+from skgraphkde.inspection import explain, novel_nodes
+from skgraphkde.plots import plot_graph
 
 kinds = np.repeat(["normal", *ATTACKS], [250, *[50] * len(ATTACKS)])
 graphs, _ = draw_provenance_graphs(kinds, seed=0)
@@ -75,9 +75,8 @@ for ax, attack in zip(axes, ["normal", "exfiltration", "new_action"], strict=Tru
     order = index[np.argsort(scores["bytes"][index])]
     i = order[len(order) // 2] if attack == "normal" else order[0]
     marked = explain(detector, batch[i]).loc[0, "edges"] if attack == "new_action" else ()
-    display = NovelNodesDisplay.from_estimator(
-        detector, batch[i], ax=ax, marked=marked, colorbar=ax is axes[-1]
-    )
+    new_from = novel_nodes(detector, batch[i])[0]
+    plot_graph(batch[i], new_from, radius=5, ax=ax, marked=marked, colorbar=ax is axes[-1])
     ax.set_title(f"{attack}, p = {detector.p_values(batch[i])[0]:.2f}", fontsize=10)
 if len(sys.argv) > 1:  # python examples/plot_provenance.py FILE saves the picture
     figure.savefig(sys.argv[1], dpi=130)

@@ -104,7 +104,7 @@ _ROOMS = (
     "detectors",
     "reporting",
 )
-_SUBMODULES = (*_ROOMS, "inspection", "monitoring", "evaluation", "display", "testing", "datasets")
+_SUBMODULES = (*_ROOMS, "inspection", "monitoring", "evaluation", "plots", "testing", "datasets")
 
 
 def __getattr__(name: str) -> Any:

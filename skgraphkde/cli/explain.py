@@ -6,7 +6,7 @@ import contextlib
 import heapq
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 import pandas as pd
@@ -172,8 +172,7 @@ def _lines(graph: FileGraph, found: _Explanation, model: GraphModel) -> list[str
 def _draw(lowest: list[tuple[FileGraph, _Explanation]], path: str, references: GraphBatch) -> None:
     from matplotlib.figure import Figure
 
-    from skgraphkde.display import NodeContributionsDisplay
-    from skgraphkde.display.graph_drawing import common_categories
+    from skgraphkde.plots import plot_graph
 
     limit = max(found.nodes["contribution"].abs().max() for _, found in lowest)
     n_columns = min(3, len(lowest))
@@ -182,21 +181,20 @@ def _draw(lowest: list[tuple[FileGraph, _Explanation]], path: str, references: G
     axes = figure.subplots(n_rows, n_columns, squeeze=False)
     for ax in axes.flat[len(lowest) :]:
         ax.axis("off")
-    categories = common_categories(references, [graph.batch for graph, _ in lowest])
+    colors: Any = None
     for ax, (graph, found) in zip(axes.flat, lowest, strict=False):
-        display = NodeContributionsDisplay.from_predictions(
+        colors = plot_graph(
             graph.batch,
             found.nodes["contribution"].to_numpy(),
             ax=ax,
             vmax=limit,
             colorbar=False,
-            names=graph.nodes,
             outlined=found.judgement.nodes,
             marked=found.judgement.edges,
-            edge_categories=categories,
+            edge_categories=references.edge_label_names,
         )
         title = f"{shown(Path(graph.name).name)}, decision {found.judgement.decision:.3g}"
         ax.set_title(title, fontsize=9, parse_math=False)
-    figure.colorbar(display.nodes_, ax=axes, shrink=0.6, label="share of the squared distance")
+    figure.colorbar(colors, ax=axes, shrink=0.6, label="share of the squared distance")
     with atomic_file(path) as file:
         figure.savefig(file, format=Path(path).suffix[1:], dpi=130)

@@ -80,10 +80,6 @@ class DriftMonitor:
     threshold_ : float
         Statistic at which the martingale sounds an alarm.
 
-    See Also
-    --------
-    skgraphkde.display.DriftDisplay : Plot of the statistic, its threshold and the alarms.
-
     Notes
     -----
     If the calibration graphs and the new ones are exchangeable (drawn from the same source, in any

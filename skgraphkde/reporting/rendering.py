@@ -23,14 +23,13 @@ from skgraphkde._version import __version__
 from skgraphkde.calibration import discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.display.common import lowest_shown
-from skgraphkde.display.graph_drawing import common_categories, node_kinds
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import known_name, shown
 from skgraphkde.graphs.naming import listed as named
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.inspection.results import Judgement
 from skgraphkde.inspection.wording import learned_words
+from skgraphkde.plots import lowest_shown, node_kinds
 from skgraphkde.reporting import pictures
 from skgraphkde.reporting.nodes import Nodes, listed, nodes_of, usual_share
 
@@ -200,8 +199,11 @@ def _details(
 ) -> dict[int, Detail]:
     """What is said of nodes; adds pictures of graphs, and of the nearest known ones."""
     references = detector.model_.references if isinstance(detector, GraphKDEDetector) else None
-    # Colors and styles mean the same in all pictures.
-    categories = common_categories(references, [x.graph for x in drawn])
+    # Colors and looks mean the same in all pictures.
+    categories: list = []
+    if references is not None and references.edge_labels is not None:
+        frequent = np.argsort(-np.bincount(references.edge_labels), kind="stable")
+        categories = [references.edge_label_names[code] for code in frequent]
     usual = functools.cache(lambda view: usual_share(detector, view))
     details = {}
     for number, graph, ids in drawn:
@@ -212,7 +214,7 @@ def _details(
         vmax = FULL * usual(judged.view) or None if found.colors == "shares" else None
         drawings[f"graph {number}"] = pictures.graph_picture(
             graph, found, vmax=vmax, marked=judged.edges, outlined=judged.nodes,
-            numbered=numbered, names=names, edge_categories=categories,
+            numbered=numbered, edge_categories=categories,
         )  # fmt: skip
         kinds = [f" ({shown(kind)})" for kind in node_kinds(graph)] or [""] * len(names)
         lines = [
