@@ -7,18 +7,14 @@ from skgraphkde._version import __version__
 
 if TYPE_CHECKING:
     from skgraphkde.calibration import LeaveOneOut, Split
-    from skgraphkde.density import KDE, References
+    from skgraphkde.density import KDE
     from skgraphkde.detectors import (
         BaseGraphDetector,
         GraphKDEDetector,
         GraphModel,
-        InvalidFileError,
-        VerdictDetector,
-        density_settings,
-        load,
         paper_settings,
     )
-    from skgraphkde.distances import MMD, Distance, FittedDistance, Readout
+    from skgraphkde.distances import MMD, Distance, FittedDistance
     from skgraphkde.encoders import Encoder, FittedEncoder, Propagation
     from skgraphkde.features import NodeFeatures
     from skgraphkde.graphs import FittedSchema, GraphBatch, GraphSchema, read_graphs, read_tables
@@ -26,19 +22,17 @@ if TYPE_CHECKING:
         GCN,
         Contrastive,
         EncoderModule,
-        RandomEdges,
         SpectralEdges,
         TorchEncoder,
         Twins,
     )
-    from skgraphkde.persistence import register
     from skgraphkde.reporting import report
+    from skgraphkde.saving import InvalidFileError, load
     from skgraphkde.views import (
         Density,
         Neighbors,
         Novelty,
         Numbers,
-        Rarity,
         Statistics,
         Tanimoto,
         View,
@@ -68,32 +62,25 @@ __all__ = [
     "Novelty",
     "Numbers",
     "Propagation",
-    "RandomEdges",
-    "Rarity",
-    "Readout",
-    "References",
     "SpectralEdges",
     "Split",
     "Statistics",
     "Tanimoto",
     "TorchEncoder",
     "Twins",
-    "VerdictDetector",
     "View",
     "__version__",
-    "density_settings",
     "load",
     "paper_settings",
     "read_graphs",
     "read_tables",
-    "register",
     "report",
 ]
 
 # scikit-learn and numba take seconds to import. These are searched in this order.
 _ROOMS = (
     "graphs",
-    "persistence",
+    "saving",
     "features",
     "encoders",
     "distances",

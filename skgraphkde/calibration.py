@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.stats import false_discovery_control
@@ -15,7 +16,6 @@ from skgraphkde.computing.warn import warn
 from skgraphkde.features.blocks import is_spatial
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import has_excess_duplicates, isomorphism_classes
-from skgraphkde.persistence import State, register
 from skgraphkde.specification import Specification
 
 
@@ -59,7 +59,6 @@ class Calibration(Specification):
         return canonical_index
 
 
-@register
 class LeaveOneOut(Calibration):
     """Calibrate with the leave-one-out scores of the training graphs.
 
@@ -89,7 +88,6 @@ class LeaveOneOut(Calibration):
         self.copies = copies
 
 
-@register
 class Split(Calibration):
     """Calibrate with held-out graphs, which the density does not use.
 
@@ -154,12 +152,9 @@ class Split(Calibration):
         return np.sort(order[:n]), np.sort(order[n:])
 
 
-@register
 @dataclass(frozen=True, eq=False)
 class FittedCalibration:
     """Calibration scores, and the threshold and p-values that follow from them.
-
-    The object is immutable: an update of a detector creates a new one.
 
     Parameters
     ----------
@@ -170,45 +165,23 @@ class FittedCalibration:
     contamination : float or None
         Share of normal graphs below the threshold, in (0, 0.5]. None: the threshold is
         :func:`lower_fence`.
-    n_seen, n_counted : int
-        Number of graphs given to `fit` and updates, and the number that counts: groups of copies
-        may count once.
     is_comparable : bool, default=True
         Whether scores of new graphs can be compared with these scores. False for
         ``calibration="train"``, in which each graph is its own reference.
-    views : ndarray of shape (n_views, n_scores), default=None
-        Scores of held-out graphs in each view. None without held-out graphs.
-
-    Attributes
-    ----------
-    offset : float
-        The threshold: scores below it are anomalies.
     """
 
     scores: np.ndarray
     graphs: np.ndarray
     contamination: float | None
-    n_seen: int
-    n_counted: int
     is_comparable: bool = True
-    views: np.ndarray | None = None
-    offset: float = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def offset(self) -> float:
+        """Threshold: scores below it are anomalies."""
         if self.contamination is None:
-            threshold = lower_fence(self.scores)
-        else:  # the paper interpolates between scores
-            threshold = offset(self.scores, self.contamination, interpolate=not self.is_comparable)
-        object.__setattr__(self, "offset", threshold)
-
-    @property
-    def share_below(self) -> float:
-        """Expected share of normal graphs below the threshold, or of these scores."""
-        if self.contamination is None:
-            return float((self.scores < self.offset).mean())
-        if not self.is_comparable:
-            return self.contamination
-        return max(self.contamination, 1 / (len(self.scores) + 1))
+            return lower_fence(self.scores)
+        # The paper interpolates between scores.
+        return offset(self.scores, self.contamination, interpolate=not self.is_comparable)
 
     def p_values(self, scores: np.ndarray) -> np.ndarray:
         """Conformal p-values of new graphs, see :func:`conformal_p_values`."""
@@ -225,25 +198,6 @@ class FittedCalibration:
                 f"{self.contamination:.3g} of normal graphs: it will flag about 1 in {n + 1}. "
                 f"Give at least {needed} graphs, or raise contamination"
             )
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save."""
-        return {x.name: getattr(self, x.name) for x in fields(self) if x.init}
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the calibration from its saved state."""
-        scores = state.take_array("scores", float, (None,))
-        state.check(len(scores), "there are no scores")
-        graphs = state.take_array("graphs", int, scores.shape, low=0)
-        contamination = state.take_optional("contamination", float)
-        is_share = contamination is None or 0 < contamination <= 0.5
-        state.check(is_share, "contamination is out of range")
-        n_seen = state.take_count("n_seen", 2**62)
-        n_counted = state.take_count("n_counted", n_seen)
-        is_comparable = state.take("is_comparable", bool)
-        views = state.take_optional_array("views", float, (None, len(scores)))
-        return cls(scores, graphs, contamination, n_seen, n_counted, is_comparable, views)
 
 
 def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:

@@ -141,7 +141,6 @@ def trained():
         encoder=GCN(hidden_dim=16),
         training=Contrastive(max_iter=3),
         views="density",
-        device="cpu",
         random_state=0,
     )
     new = GraphBatch.concatenate([normal[60:70], odd[:10]])

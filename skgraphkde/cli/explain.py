@@ -32,7 +32,7 @@ from skgraphkde.graphs.naming import known_name, shown
 from skgraphkde.inspection import novel_nodes
 from skgraphkde.inspection.results import Judgement, judge
 from skgraphkde.inspection.views import shares_of
-from skgraphkde.persistence import atomic_file
+from skgraphkde.saving import atomic_file
 from skgraphkde.views import Novelty
 
 PICTURED = 6  # graphs in a picture, at most

@@ -95,7 +95,7 @@ def learn(
         if update and (verdict == 1).any():
             fitted.partial_fit(batch[verdict == 1])
         fitted.learn(batch, verdict)
-        fitted.save(output, contents.notes)
+        fitted.save(output)
     echo(f"read            {len(graphs)} graphs with a verdict")
     for line in learned_words(fitted.model_):
         echo(line)

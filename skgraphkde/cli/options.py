@@ -9,17 +9,17 @@ import pkgutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
 
+from skgraphkde._version import __version__
 from skgraphkde.cli.runtime import GraphFiles, echo, only_writer
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.files import Contents, InvalidFileError, read
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
-from skgraphkde.persistence import check_regular
-from skgraphkde.persistence.registry import is_registered
+from skgraphkde.saving import InvalidFileError, load
 
 
 def examples(*lines: str) -> str:
@@ -68,10 +68,8 @@ class OutputFile(click.ParamType):
             self.fail(f"{value} does not have the suffix {' or '.join(self.suffixes)}")
         if not path.parent.is_dir():
             self.fail(f"the folder {path.parent} does not exist")
-        try:
-            check_regular(path)
-        except OSError as error:
-            self.fail(str(error))
+        if path.exists() and not path.is_file():
+            self.fail(f"{value} is a folder or a device: give the path of a file")
         return value
 
 
@@ -231,10 +229,6 @@ def _detector_class(
         return GraphKDEDetector
     if not (inspect.isclass(found) and issubclass(found, BaseGraphDetector)):
         raise click.BadParameter(f"{name!r} is not module:Class of a BaseGraphDetector")
-    if not is_registered(found):
-        raise click.BadParameter(
-            f"{found.__name__} cannot be saved or loaded: decorate it with skgraphkde.register"
-        )
     return found
 
 
@@ -248,10 +242,10 @@ detector_option = click.option(
 )
 
 
-def load_model(path: str, detector: type[BaseGraphDetector]) -> Contents:
+def load_model(path: str, detector: type[BaseGraphDetector]) -> Any:
     """A model file, whose detector must be of the class that the user named, or of the default."""
     try:
-        contents = read(path)
+        contents = SimpleNamespace(detector=load(path), library_version=__version__)
     except InvalidFileError as error:
         error.add_note(
             "; if it contains a class of your own, name its module with --detector MODULE[:CLASS]"

@@ -34,7 +34,7 @@ from skgraphkde.graphs.files.tables import SUFFIXES
 from skgraphkde.graphs.naming import printable
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import FittedSchema
-from skgraphkde.persistence import atomic_file
+from skgraphkde.saving import atomic_file
 
 LONGEST_MESSAGE = 1_000  # characters
 

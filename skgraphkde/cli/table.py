@@ -23,7 +23,7 @@ import pandas as pd
 
 from skgraphkde.cli.runtime import opened
 from skgraphkde.graphs.naming import escaped, unescaped
-from skgraphkde.persistence import atomic_file
+from skgraphkde.saving import atomic_file
 
 #: Suffix of a file -> format.
 SUFFIXES = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}

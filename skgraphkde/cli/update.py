@@ -58,20 +58,17 @@ def update(
             f"{model} contains a {type(fitted).__name__}, which cannot be updated: fit it again, "
             "on old and new graphs together"
         )
-    fitted.check_updatable()  # before files are read
-    n_seen, n_references = fitted.n_graphs_seen_, len(fitted.model_.references)
+    n_seen, n_references = len(fitted.training_graphs_), len(fitted.model_.references)
     threshold = fitted.offset_
     n_read = _join(fitted, files)
-    references = fitted.specification("references")
-    bound = "all are kept" if references is None else f"at most {references.most}"
     n_new = int((fitted.calibration_graphs_ >= n_seen).sum())
     n = len(fitted.model_.references)
     echo(f"read            {n_read} graphs")
-    echo(f"references      {n} graphs (before: {n_references}; {bound})")
+    echo(f"references      {n} graphs (before: {n_references})")
     echo(f"calibration     {len(fitted.calibration_scores_)} scores, {n_new} of them new")
     echo(f"threshold       {fitted.offset_:.6g} (before: {threshold:.6g})")
     if n_read:
-        fitted.save(output, contents.notes)
+        fitted.save(output)
         echo(f"saved           {output}, after {time.perf_counter() - start:.1f} seconds")
     files.exit_if_skipped()
 

@@ -25,7 +25,7 @@ from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.monitoring import DriftMonitor
-from skgraphkde.persistence import atomic_file
+from skgraphkde.saving import atomic_file
 
 COLUMNS = ["graph", "score", "p_value", "statistic", "mmd_p_value", "alarm"]
 LISTED = 3  # alarms on stdout, at most

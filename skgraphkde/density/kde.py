@@ -17,18 +17,14 @@ from sklearn.utils._param_validation import StrOptions
 from skgraphkde.computing.arrays import to_numpy
 from skgraphkde.computing.pool import in_threads, ranges_of
 from skgraphkde.density import kde_loops
-from skgraphkde.persistence import State, register
-from skgraphkde.specification import LARGEST, SMALLEST, Specification, positive_numbers
+from skgraphkde.specification import Specification, positive_numbers
 
 # Bandwidths of bandwidths="nearest", as multiples of the median nearest-neighbor distance.
 NEAREST_MULTIPLES = (0.075, 0.15, 0.3)
 # Number of jobs that share the rows of a distance matrix among threads.
 ROW_JOBS = 16
-# Candidates of bandwidths="likelihood", as multiples of the median distance.
-LIKELIHOOD_MULTIPLES = np.geomspace(0.01, 10, 31)
 
 
-@register
 class KDE(Specification):
     """Kernel density estimate with a mixture of bandwidths.
 
@@ -37,13 +33,10 @@ class KDE(Specification):
 
     Parameters
     ----------
-    bandwidths : {"nearest", "likelihood"} or array-like of float, default="nearest"
+    bandwidths : "nearest" or array-like of float, default="nearest"
         Bandwidths h_k. "nearest" is 0.075, 0.15 and 0.3 times the median distance from a training
-        graph to its nearest neighbor; these short bandwidths find outliers. "likelihood" is the one
-        bandwidth, between a hundredth of the median distance and ten times that distance, that
-        maximizes the leave-one-out likelihood of the training graphs. It finds modes, with the
-        other parameters of :func:`density_settings`, such as ``size_kernel=False``. With more than
-        500 training graphs, 500 of them are used, selected by their content.
+        graph to its nearest neighbor; these short bandwidths find outliers. Of more than 500
+        training graphs, 500 are used, selected by their content.
     size_kernel : bool, default=True
         Whether the kernel is a product of a kernel on the distance and a kernel on size (the
         logarithms of the numbers of nodes and edges). A distance between means over nodes does not
@@ -57,7 +50,7 @@ class KDE(Specification):
     """
 
     _parameter_constraints: dict = {
-        "bandwidths": [StrOptions({"nearest", "likelihood"}), "array-like"],
+        "bandwidths": [StrOptions({"nearest"}), "array-like"],
         "size_kernel": ["boolean"],
     }
 
@@ -72,12 +65,10 @@ class KDE(Specification):
     def build(self) -> MultiBandwidthKDE:
         """Build the mixture of kernels."""
         if isinstance(self.bandwidths, str):
-            multiples = NEAREST_MULTIPLES if self.bandwidths == "nearest" else (1.0,)
-            return MultiBandwidthKDE(multiples, self.bandwidths)
+            return MultiBandwidthKDE(NEAREST_MULTIPLES, self.bandwidths)
         return MultiBandwidthKDE(positive_numbers(self, "bandwidths"), "fixed")
 
 
-@register
 class MultiBandwidthKDE:
     """Kernel density estimate with a softmax-weighted mixture of bandwidths.
 
@@ -88,9 +79,8 @@ class MultiBandwidthKDE:
     ----------
     multiples : sequence of float
         Bandwidths h_k, in units of the scale of the distance.
-    scale_by : {"fixed", "nearest", "likelihood"}
-        Method that sets the scale: none, it is 1; :meth:`scale_to_nearest`; or
-        :meth:`scale_by_likelihood`.
+    scale_by : {"fixed", "nearest"}
+        Method that sets the scale: none, it is 1, or :meth:`scale_to_nearest`.
 
     Attributes
     ----------
@@ -104,23 +94,6 @@ class MultiBandwidthKDE:
         self.multiples = np.array(multiples, dtype=float)
         self.scale = 1.0
         self.logits: Any = np.zeros(len(self.multiples))
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save."""
-        logits = to_numpy(self.logits).astype(np.float32)
-        names = ("multiples", "scale_by", "scale")
-        return {name: getattr(self, name) for name in names} | {"logits": logits}
-
-    @classmethod
-    def from_state(cls, state: State) -> MultiBandwidthKDE:
-        """Rebuild the mixture from its saved state."""
-        multiples = state.take_array("multiples", float, (None,), low=SMALLEST, high=LARGEST)
-        state.check(len(multiples), "there are no bandwidths")
-        scale_by = state.take_choice("scale_by", ("fixed", "nearest", "likelihood"))
-        kde = cls(multiples.tolist(), scale_by)
-        kde.scale = state.take_number("scale", low=np.finfo(float).tiny)
-        kde.logits = state.take_array("logits", np.float32, (len(multiples),)).astype(float)
-        return kde
 
     @property
     def bandwidths(self) -> np.ndarray:
@@ -143,29 +116,6 @@ class MultiBandwidthKDE:
             references are excluded; if all distances are 0, the scale is 1.
         """
         self.scale = _median_distance(nearest)
-
-    def scale_by_likelihood(
-        self, squared: Any, log_weights: np.ndarray | None, left_out: np.ndarray
-    ) -> None:
-        """Set the scale that maximizes the leave-one-out likelihood of n references.
-
-        The candidates are a grid of multiples of the median distance.
-
-        Parameters
-        ----------
-        squared : ndarray or Tensor of shape (n, N)
-            Squared distances to all N references.
-        log_weights : ndarray of shape (n, N) or None
-            Logarithm of a second kernel.
-        left_out : ndarray of shape (n, N), bool
-            True where a reference is compared with itself.
-        """
-        median = _median_distance(to_numpy(squared).ravel())
-        likelihoods = []
-        for multiple in LIKELIHOOD_MULTIPLES:
-            self.scale = float(multiple * median)
-            likelihoods.append(float(self(squared, log_weights, left_out).mean()))
-        self.scale = float(LIKELIHOOD_MULTIPLES[np.argmax(likelihoods)] * median)
 
     def __call__(
         self,
@@ -238,19 +188,3 @@ def _median_distance(squared: np.ndarray) -> float:
     tolerance = 1e-10 if size.dtype == np.float64 else 1e-5
     apart = np.sort(size[size > tolerance * max(1.0, size.max())])
     return float(np.sqrt(apart[(len(apart) - 1) // 2])) if len(apart) else 1.0
-
-
-def own_references(index: np.ndarray, n_references: int) -> np.ndarray:
-    """Mark the reference that equals each graph.
-
-    Parameters
-    ----------
-    index : ndarray of shape (n,), int
-        Index of the reference that equals graph r, or -1.
-    n_references : int
-
-    Returns
-    -------
-    ndarray of shape (n, n_references), bool
-    """
-    return index[:, np.newaxis] == np.arange(n_references)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.persistence import State, register
 
 
-@register
 @dataclass(frozen=True, eq=False)
 class SizeKernel:
     """Gaussian kernel on (log number of nodes, log (1 + number of edges)), a factor of the density.
@@ -36,16 +33,6 @@ class SizeKernel:
         spread = sizes.std(axis=0)
         scale = np.where(spread > 1e-12, spread, 1.0) * len(sizes) ** (-1 / 6)
         return cls(sizes.mean(axis=0), scale)
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save."""
-        return {"center": self.center, "scale": self.scale}
-
-    @classmethod
-    def from_state(cls, state: State) -> SizeKernel:
-        """Rebuild the kernel from its saved state."""
-        center = state.take_array("center", float, (2,))
-        return cls(center, state.take_array("scale", float, (2,), low=np.finfo(float).tiny))
 
     def __call__(self, graphs: GraphBatch, references: GraphBatch) -> np.ndarray:
         """Log kernel between graphs and references, shape (n_graphs, n_references)."""

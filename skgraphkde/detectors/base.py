@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -24,20 +23,20 @@ from skgraphkde.calibration import (
     finite,
 )
 from skgraphkde.computing.warn import warn
-from skgraphkde.detectors.files import save
 from skgraphkde.detectors.processes import in_parallel
+from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.graphs.readers import read_graphs
-from skgraphkde.graphs.schema import SCHEMAS, FittedSchema, GraphSchema, unmentioned
+from skgraphkde.graphs.schema import SCHEMAS, GraphSchema, unmentioned, validated
 from skgraphkde.graphs.selection import align_to_schema, drop_id_columns
-from skgraphkde.persistence import State
-from skgraphkde.specification import ComposedEstimator
+from skgraphkde.saving import save
+from skgraphkde.specification import Specification
 
 
-class BaseGraphDetector(OutlierMixin, ComposedEstimator):
+class BaseGraphDetector(OutlierMixin, Specification):
     """Base class of detectors of anomalous graphs.
 
     A subclass defines :meth:`_fit_batch` and :meth:`_score_batch`. The base class reads graphs of
@@ -81,8 +80,8 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         Scores that determine `offset_` and the p-values.
     calibration_graphs_ : ndarray of shape (n_scores,)
         Indices of the training graphs that have these scores, ascending.
-    n_graphs_seen_ : int
-        Number of graphs in `fit` and in all updates.
+    training_graphs_ : GraphBatch
+        The graphs of `fit`, as they were read.
     is_calibrated_ : bool
         Whether p-values can be computed from `calibration_scores_`. False for
         ``calibration="train"``.
@@ -103,10 +102,6 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
     [1, -1]
     """
 
-    _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
-        "schema": dict(SCHEMAS),
-        "calibration": {"loo": LeaveOneOut, "split": Split},
-    }
     _parameter_constraints: dict = {
         "schema": [GraphSchema, StrOptions(set(SCHEMAS)), None],
         "calibration": [StrOptions({"loo", "split", "train"}), Calibration],
@@ -120,7 +115,6 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         "verbose": ["verbose"],
     }
 
-    _of_machine = ("n_jobs", "verbose", "device")
     _node_ids: list[list] | None = None  # of the graphs of `fit`, if these are networkx graphs
 
     def __init__(
@@ -160,7 +154,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         Returns
         -------
         ndarray of shape (n_graphs,) or None
-            Leave-one-out scores. They may be None if `leaves_one_out` is False. A subclass that
+            Leave-one-out scores; None is enough for other calibrations than "loo". A subclass that
             cannot leave graphs out returns their plain scores, and has too many false alarms.
         """
         raise NotImplementedError(f"{type(self).__name__} has no method _fit_batch(graphs, rng)")
@@ -188,6 +182,20 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
                 )
         super().validate()
 
+    @property
+    def given_schema(self) -> GraphSchema | None:
+        """Schema that the user gave; None for the conventional names."""
+        return None if self.schema is None else validated(self.schema)
+
+    @property
+    def _calibration(self) -> LeaveOneOut | Split | None:
+        """Calibration that the parameter stands for; None for "train"."""
+        if self.calibration == "loo":
+            return LeaveOneOut()
+        if self.calibration == "split":
+            return Split()
+        return None if self.calibration == "train" else self.calibration
+
     # -- fit ---------------------------------------------------------------------------------------
 
     def fit(self, graphs: Any, y: Any = None) -> Self:
@@ -214,31 +222,74 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         self._fit(graphs)
         return self
 
-    def _fit(self, graphs: Any) -> np.ndarray:
-        """Fit, and return the index of each graph's representative among the distinct graphs."""
+    def partial_fit(self, graphs: Any, y: Any = None) -> Self:
+        """Fit again, to the training graphs and to more normal graphs.
+
+        If the detector is not fitted, it is fitted to the graphs.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+            Normal graphs, at least one.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for :meth:`fit`. The detector is then unchanged.
+
+        Examples
+        --------
+        >>> from skgraphkde import GraphKDEDetector
+        >>> from skgraphkde.datasets import load_mutag
+        >>> molecules = load_mutag().graphs
+        >>> detector = GraphKDEDetector().fit(molecules[:60])
+        >>> len(detector.partial_fit(molecules[60:80]).training_graphs_)
+        80
+        """
+        if not hasattr(self, "training_graphs_"):
+            return self.fit(graphs)
+        batch = self.read(graphs)
+        verdicts = np.append(self.verdicts_, np.full(len(batch), UNKNOWN))
+        self._fit(GraphBatch.concatenate([self.training_graphs_, batch]), verdicts)
+        return self
+
+    def _fit(self, graphs: Any, verdicts: Any = None) -> np.ndarray:
+        """Fit to all graphs but confirmed anomalies.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,), int
+            Position of each graph among the calibration graphs of a leave-one-out calibration; -1
+            for a confirmed anomaly.
+        """
         self.validate()
-        schema = self.specification("schema")
+        schema = self.given_schema
         batch = read_graphs(graphs, schema=schema)
         if schema is not None:
             batch.schema.check_named(schema, has_edges=bool(batch.adjacency.nnz))
-        calibration = self.specification("calibration")
-        if calibration == "train":  # the paper's calibration, which counts all copies
-            canonical_index = np.arange(len(batch))
-        else:
-            canonical_index = calibration.distinct(batch)
+        verdicts = checked_verdicts(verdicts, batch)
+        normal = np.flatnonzero(verdicts != ANOMALY)
+        calibration = self._calibration
+        canonical_index = normal
+        if calibration is not None:  # the paper's counts all copies
+            canonical_index = normal[calibration.distinct(batch[normal])]
         distinct_index, inverse = np.unique(canonical_index, return_inverse=True)
         if len(distinct_index) < 2:
+            copies = " (all others are copies)" if len(normal) > 1 else ""
             raise ValueError(
-                "fit needs at least 2 distinct graphs, got "
-                f"1{' (all others are copies)' * (len(batch) > 1)}"
+                f"fit needs at least 2 distinct graphs, got {len(distinct_index)}{copies}"
             )
         batch = drop_id_columns(batch, schema, distinct_index)
-        fitted = copy.copy(self)  # an error below leaves self unchanged
-        for name in [name for name in vars(fitted) if name.endswith("_")]:
-            delattr(fitted, name)
-        fitted.schema_ = batch.schema
+        fitted = copy.copy(self)
+        fitted.schema_, fitted.training_graphs_, fitted.verdicts_ = batch.schema, batch, verdicts
         fitted._node_ids = node_ids(graphs)
-        fitted._calibrate(batch, distinct_index, inverse, calibration)
+        fitted._calibrate(batch, distinct_index, normal, inverse)
         fitted.calibration_.warn_if_few()
         ignored = unmentioned(schema, batch.schema.ignored)
         _warn_ignored(
@@ -246,16 +297,23 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
             "name them in schema=GraphSchema(...) to use them; to silence this warning, list the "
             "attributes to use there",
         )
-        self.__dict__ = fitted.__dict__  # in one step, for other threads
-        return inverse
+        for name, value in vars(fitted).items():  # an error above leaves self unchanged
+            setattr(self, name, value)
+        position = np.full(len(batch), -1)
+        position[normal] = inverse
+        return position
 
     def _calibrate(
-        self, batch: GraphBatch, distinct_index: np.ndarray, inverse: np.ndarray, calibration: Any
+        self,
+        batch: GraphBatch,
+        distinct_index: np.ndarray,
+        normal: np.ndarray,
+        inverse: np.ndarray,
     ) -> None:
-        """Fit to ``batch[distinct_index]``; ``distinct_index[inverse]`` represents all graphs."""
-        n_counted, calibration_index = len(distinct_index), distinct_index
-        graphs = batch[distinct_index] if n_counted < len(batch) else batch
-        rng, views = check_random_state(self.random_state), None
+        """Fit to ``batch[distinct_index]``, which represent ``batch[normal]`` by `inverse`."""
+        calibration, calibration_index = self._calibration, distinct_index
+        graphs = batch[distinct_index] if len(distinct_index) < len(batch) else batch
+        rng = check_random_state(self.random_state)
         share = None if self.contamination == "auto" else float(self.contamination)
         if isinstance(calibration, LeaveOneOut):
             scores: Any = self._fit_batch(graphs, rng)
@@ -265,34 +323,21 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
                     f"{len(graphs)} training graphs, leave-one-out, and returned {scores!r}"
                 )
         elif isinstance(calibration, Split):
-            held_out, training = calibration.split(n_counted, share or 0.5, rng)
+            held_out, training = calibration.split(len(graphs), share or 0.5, rng)
             self._fit_batch(graphs[training], rng)
             # All copies: a held-out graph with many copies is as frequent among new graphs.
-            calibration_index = np.flatnonzero(np.isin(inverse, held_out))
+            calibration_index = normal[np.isin(inverse, held_out)]
             self._check_batch(batch[calibration_index])
-            scores, views = self._held_out_scores(batch[calibration_index])
+            scores = self._checked_scores(batch[calibration_index])
         else:
             self._fit_batch(graphs, rng)
             scores = self._checked_scores(graphs)
-        scores = finite(scores)
         self.calibration_ = FittedCalibration(
-            scores=scores,
+            scores=finite(scores),
             graphs=calibration_index,
             contamination=share,
-            n_seen=len(batch),
-            n_counted=n_counted,
-            is_comparable=calibration != "train",
-            views=views,
+            is_comparable=calibration is not None,
         )
-
-    def _held_out_scores(self, graphs: GraphBatch) -> tuple[np.ndarray, np.ndarray | None]:
-        """Scores of held-out graphs, and their scores in each view if the detector has views."""
-        return self._checked_scores(graphs), None
-
-    @property
-    def leaves_one_out(self) -> bool:
-        """True if `calibration` needs leave-one-out scores of the training graphs."""
-        return isinstance(self.specification("calibration"), LeaveOneOut)
 
     # -- calibration -------------------------------------------------------------------------------
 
@@ -310,11 +355,6 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
     def calibration_graphs_(self) -> np.ndarray:
         """Indices of the training graphs that have these scores, shape (n_scores,)."""
         return self.calibration_.graphs
-
-    @property
-    def n_graphs_seen_(self) -> int:
-        """Number of graphs in `fit` and in all updates."""
-        return self.calibration_.n_seen
 
     @property
     def is_calibrated_(self) -> bool:
@@ -337,8 +377,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
             graph is scored like a new one, with itself among the graphs that were fitted;
             `calibration_scores_` has leave-one-out scores.
         """
-        fitted = copy.copy(self)  # which other threads cannot fit or update
-        scores = in_parallel(fitted._checked_scores, fitted.read(graphs), fitted.n_jobs)
+        scores = in_parallel(self._checked_scores, self.read(graphs), self.n_jobs)
         # Checked here, where an index counts all graphs and not those of one process.
         return finite(scores)
 
@@ -363,8 +402,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         ndarray of shape (n_graphs,)
             Negative for anomalies.
         """
-        fitted = copy.copy(self)
-        return fitted.score_samples(graphs) - fitted.offset_
+        return self.score_samples(graphs) - self.offset_
 
     def predict(self, graphs: Any) -> np.ndarray:
         """Classify each graph as normal or anomalous.
@@ -397,10 +435,11 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
             compared with the others; ``fit(graphs).predict(graphs)`` would include each graph in
             its own reference set.
         """
-        inverse = self._fit(graphs)
-        if self.leaves_one_out or not self.is_calibrated_:
-            return np.where(self.calibration_scores_ < self.offset_, -1, 1)[inverse]
-        return self.predict(graphs)
+        position = self._fit(graphs)
+        if isinstance(self._calibration, Split):
+            return self.predict(graphs)
+        verdicts = np.where(self.calibration_scores_ < self.offset_, -1, 1)
+        return np.where(position < 0, -1, verdicts[position])
 
     def p_values(self, graphs: Any) -> np.ndarray:
         """Conformal p-value of each graph, small for anomalies.
@@ -444,15 +483,14 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         >>> int(detector.select(odd, alpha=0.2).sum())
         45
         """
-        fitted = copy.copy(self)
-        check_is_fitted(fitted)
-        if not fitted.is_calibrated_:
+        check_is_fitted(self)
+        if not self.is_calibrated_:
             raise ValueError(
                 "calibration='train' includes each training graph in its own reference set, so its "
                 "scores are not comparable with those of new graphs: use calibration='split', or "
                 "'loo'"
             )
-        return fitted.calibration_.p_values(fitted.score_samples(graphs))
+        return self.calibration_.p_values(self.score_samples(graphs))
 
     def select(self, graphs: Any, alpha: float = 0.1) -> np.ndarray:
         """Select anomalies with a bounded false discovery rate.
@@ -506,65 +544,32 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         check_is_fitted(self)
         batch = align_to_schema(read_graphs(graphs, schema=self.schema_), self.schema_)
         self._check_batch(batch)
-        ignored = unmentioned(
-            self.specification("schema"), batch.schema.newly_ignored(self.schema_)
-        )
+        ignored = unmentioned(self.given_schema, batch.schema.newly_ignored(self.schema_))
         _warn_ignored(ignored, "the training graphs did not have these attributes")
         return batch
 
     # -- files -------------------------------------------------------------------------------------
 
-    def save(self, path: str | os.PathLike, notes: dict[str, Any] | None = None) -> None:
+    def save(self, path: str | os.PathLike) -> None:
         """Save the fitted detector to a file that :func:`skgraphkde.load` reads.
 
-        The file contains arrays and JSON, including the training graphs that are references. The
-        loaded detector returns the same scores on any machine, up to rounding, with or without a
-        GPU. The file omits the runtime parameters (`n_jobs`, `device`, `verbose`, the path of a
-        checkpoint), and a RandomState given as `random_state`.
+        The file contains the training graphs. The loaded detector returns the same scores on any
+        machine, up to rounding, with or without a GPU.
 
         Parameters
         ----------
         path : str or path-like
             An existing file is replaced in one step, and kept if writing fails.
-        notes : dict, default=None
-            Your own values of JSON's types; :func:`skgraphkde.detectors.files.read` returns them.
 
         Raises
         ------
         NotFittedError
             If the detector is not fitted.
-        TypeError
-            If the class of the detector is not registered (:func:`skgraphkde.register`).
-        ValueError
-            If a parameter or a fitted attribute has a type that a file cannot contain.
         OSError
             If the file cannot be written.
         """
         check_is_fitted(self)
-        save(self, path, notes)
-
-    def check_restored(self, other: Self) -> None:
-        """Raise a ValueError if `other`, restored from the state of `self`, scores differently."""
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save: the parameters and the fitted attributes."""
-        fitted = {name: value for name, value in sorted(vars(self).items()) if name.endswith("_")}
-        return {"parameters": self.saved_params(), "fitted": fitted}
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the detector from its saved state."""
-        detector = cls.from_saved(state.take("parameters", dict))
-        fitted = State(cls.__name__, state.take("fitted", dict))
-        detector.schema_ = fitted.take_instance("schema_", FittedSchema)
-        detector.calibration_ = fitted.take_instance("calibration_", FittedCalibration)
-        detector._take_fitted(fitted)
-        fitted.check_empty()
-        return detector
-
-    def _take_fitted(self, state: State) -> None:
-        """Set the remaining fitted attributes; a subclass checks those that it needs."""
-        state.set_fitted(self)
+        save(self, path)
 
 
 def _warn_ignored(ignored: list[Ignored], why: str) -> None:

@@ -1,34 +1,31 @@
-"""GraphModel: the fitted model of graphs, with its references and views."""
+"""Model: training graphs -> the fitted model, which nothing changes afterwards."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
-from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
+from tqdm.auto import tqdm
 
 from skgraphkde.calibration import finite
-from skgraphkde.computing.arrays import to_numpy
-from skgraphkde.computing.blocks import blocks, progress
-from skgraphkde.density.kernel_density import KernelDensity
-from skgraphkde.density.model import DensityModel, EmbeddedGraphs, carried_features
-from skgraphkde.density.references import joined_references
+from skgraphkde.computing.blocks import progress
 from skgraphkde.distances.base import FittedDistance
-from skgraphkde.distances.measures import DiscreteMeasures, pooled
+from skgraphkde.distances.measures import pooled
 from skgraphkde.encoders.base import Encoder, FittedEncoder
 from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.features import NodeFeatures
 from skgraphkde.features.categories import warn_of_unseen_data
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.learned.torch_encoder import check_torch
-from skgraphkde.persistence import State, register
+from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.views.base import View
 from skgraphkde.views.confirmed import ITSELF, Confirmed
+from skgraphkde.views.context import Clouds, Context
 from skgraphkde.views.density import Density
+from skgraphkde.views.embedding import Embedding
 from skgraphkde.views.p_values import LogPValues, view_weights
-from skgraphkde.views.verdicts import LearnedWeights
+from skgraphkde.views.statistics import Statistics
+from skgraphkde.views.verdicts import LearnedWeights, learn_weights
 
 AnyView = TypeVar("AnyView", bound=View)
 
@@ -36,49 +33,37 @@ AnyView = TypeVar("AnyView", bound=View)
 LOG_P_OF_CONFIRMED = -100.0
 
 
-@register
 class GraphModel:
-    """Fitted model of a detector: features, encoder, references and views. It is never changed.
+    """Fitted model of a detector: features, encoder, references and views.
 
     A *view* gives each graph a score. With one view, its score is the score of the graph. With
     several views, the leave-one-out scores of the training graphs turn the score of each view into
-    a conformal p-value, and the log p-values are summed.
+    a conformal p-value, and the weighted log p-values are summed.
 
-    Densities are computed in double precision, on the device of the references. Short bandwidths
-    amplify rounding: in single precision, a score can change by 1e-4 with the other graphs of its
-    block.
+    Nothing changes a model: new graphs and verdicts make another one, by :func:`fit_model`.
 
     Parameters
     ----------
     features : NodeFeatures
         Fitted features.
-    density : DensityModel
-        Encoder, distances and kernels in double precision and evaluation mode.
-    references : EmbeddedGraphs or GraphBatch
-        Embedded references, or graphs that are embedded at first use.
+    encoder : FittedEncoder
+        Encoder in double precision and evaluation mode.
     views : sequence of View
-        Fitted views. A :class:`Density` gets its fitted attributes here, from `density`.
-    training_scores : ndarray of shape (n_views, n_training_graphs), default=None
-        Leave-one-out scores of the training graphs.
-    device : torch.device, default=None
-        Device of `density`. None is the CPU.
+        Fitted views.
+    references : GraphBatch
+        The references: the training graphs in their order, or a selection of them.
+    reference_index : ndarray of shape (n_references,), int
+        Positions of the references among the training graphs.
+    training_scores : ndarray of shape (n_views, n_training_graphs)
+        Leave-one-out scores of the training graphs in each view.
+    clouds : dict of Density -> DiscreteMeasures
+        Clouds of the references, by density. Files and pickles omit them.
     learned_weights : LearnedWeights, default=None
         Weights of the views that were learned from verdicts. None: they follow from
         `training_scores`.
 
     Attributes
     ----------
-    features : NodeFeatures
-        Fitted features, which compute the node features.
-    references : GraphBatch
-        The reference graphs: the training graphs in their order, or a selection of them.
-    views : tuple of View
-        Fitted views.
-    training_scores : ndarray of shape (n_views, n_training_graphs) or None
-        Leave-one-out scores of the training graphs in each view. None if one view does without.
-    reference_scores : ndarray of shape (n_views, n_references) or None
-        Leave-one-out scores of the references in each view. None if they are not known, as after
-        an update, or from a file.
     view_weights : ndarray of shape (n_views,)
         Weights of the views' log p-values in the score, see
         :func:`~skgraphkde.views.p_values.view_weights`, or those that were learned.
@@ -87,36 +72,37 @@ class GraphModel:
     def __init__(
         self,
         features: NodeFeatures,
-        density: DensityModel,
-        references: EmbeddedGraphs | GraphBatch,
+        encoder: FittedEncoder,
         views: Sequence[View],
-        training_scores: np.ndarray | None = None,
-        device: Any = None,
+        references: GraphBatch,
+        reference_index: np.ndarray,
+        training_scores: np.ndarray,
+        clouds: Clouds,
         learned_weights: LearnedWeights | None = None,
     ) -> None:
-        self.features, self._density, self.device = features, density, device
-        if isinstance(references, EmbeddedGraphs):
-            self._references, references = references, references.graphs
-        self.references: GraphBatch = references
-        self.views = _with_fitted_densities(views, density)
+        self.features, self.encoder, self.views = features, encoder, tuple(views)
+        self.references, self.reference_index = references, reference_index
         self.training_scores, self.learned_weights = training_scores, learned_weights
-        self._log_p_values: list[LogPValues] = []
-        self.view_weights = np.ones(1)
-        if training_scores is not None:
-            training_scores.setflags(write=False)
-            self._log_p_values = [LogPValues(view_scores) for view_scores in training_scores]
+        self.clouds = clouds
+        densities = [view for view in self.views if isinstance(view, Density)]
+        self.embedding = Embedding(features, encoder, densities)
+        self.log_p_values = [LogPValues(view_scores) for view_scores in training_scores]
         if learned_weights is not None:
             self.view_weights = learned_weights.views
-        elif len(self._log_p_values) > 1:
-            leave_one_out = np.array([x.leave_one_out() for x in self._log_p_values])
+        elif len(self.views) > 1:
+            leave_one_out = np.array([x.leave_one_out() for x in self.log_p_values])
             self.view_weights = view_weights(leave_one_out)
-        self.reference_scores: np.ndarray | None = None
-        self._copies: dict[str, GraphModel] = {}
+        else:
+            self.view_weights = np.ones(1)
 
-    @cached_property
-    def _references(self) -> EmbeddedGraphs:
-        """Embedded references, computed lazily: they are larger than the saved file."""
-        return self._density.embed(self.references, self.features.transform_batch)
+    def __getstate__(self) -> dict[str, Any]:
+        # Clouds are larger than all else, and follow from it.
+        return {name: value for name, value in vars(self).items() if name != "clouds"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        flows = self.embedding.flows(self.references)
+        self.clouds = self.embedding.of_references(self.references, flows)
 
     @property
     def view_names(self) -> tuple[str, ...]:
@@ -126,17 +112,7 @@ class GraphModel:
     @property
     def densities(self) -> list[int]:
         """Indices of the views that are densities, and have distances."""
-        return [i for i, view in enumerate(self.views) if isinstance(view, Density)]
-
-    @property
-    def encoder(self) -> FittedEncoder:
-        """Fitted encoder."""
-        return self._density.encoder
-
-    @property
-    def bandwidths(self) -> list[np.ndarray]:
-        """Bandwidths of each density."""
-        return [density.kde.bandwidths for density in self._density.densities]
+        return [i for i, view in enumerate(self.views) if view.uses_points]
 
     def first(self, kind: type[AnyView]) -> AnyView | None:
         """First view of a class, or None."""
@@ -144,50 +120,15 @@ class GraphModel:
 
     @property
     def confirmed(self) -> Confirmed | None:
-        """View of the confirmed anomalies, the last one; None unless verdicts were learned."""
+        """View of the confirmed anomalies, the last one; None unless verdicts were given."""
         return self.first(Confirmed)
 
-    def on(self, device: Any) -> GraphModel:
-        """Copy of the model on a torch device, which is cached but neither pickled nor saved.
+    @property
+    def reference_scores(self) -> np.ndarray:
+        """Leave-one-out scores of the references in each view, (n_views, n_references)."""
+        return self.training_scores[:, self.reference_index]
 
-        Parameters
-        ----------
-        device : torch.device or None
-            None means the CPU, and NumPy arrays in place of tensors.
-        """
-        if device == self.device:
-            return self
-        name = str(device)
-        if name not in self._copies:
-            density = moved(self._density, device)
-            P = self._references.measures[0]
-            if P.points is None:
-                references = density.embed(self.references, self.features.transform_batch)
-            else:
-                points = to_numpy(P.points) if density.place is None else density.place(P.points)
-                plain = DiscreteMeasures(points, P.weights, P.sizes)
-                references = density.embedded(self.references, plain)
-            self._copies[name] = self._with(density=density, references=references, device=device)
-        return self._copies[name]
-
-    def _with(self, **changes: Any) -> GraphModel:
-        """Copy of the model with other parts."""
-        parts = {
-            "features": self.features,
-            "density": self._density,
-            "references": self._references,
-            "views": self.views,
-            "training_scores": self.training_scores,
-            "device": self.device,
-            "learned_weights": self.learned_weights,
-        }
-        return GraphModel(**(parts | changes))
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Embedded before pickling, so that not every worker has to do it.
-        return vars(self) | {"_copies": {}, "_references": self._references}
-
-    # -- scores and distances ----------------------------------------------------------------------
+    # -- scores ------------------------------------------------------------------------------------
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Check that graphs have the attributes of the training graphs, in a valid range.
@@ -202,7 +143,8 @@ class GraphModel:
         warn_of_unseen_data(graphs, self.references)
         for view in self.views:
             view.check_batch(graphs)
-        limit = min(density.distance.largest_coordinate for density in self._density.densities)
+        distances = [density.distance_ for density in self.embedding.densities]
+        limit = min(distance.largest_coordinate for distance in distances)
         _check_range(graphs, self.features, limit)
 
     def scores(self, graphs: GraphBatch, *, verbose: int = 0) -> np.ndarray:
@@ -221,22 +163,64 @@ class GraphModel:
         """
         return self.as_log_p_values(self.view_scores(graphs, verbose=verbose)).sum(axis=0)
 
-    def embed(self, graphs: GraphBatch, featurized: GraphBatch | None = None) -> EmbeddedGraphs:
-        """Embed graphs once, for several of the methods below.
+    def view_scores(
+        self,
+        graphs: GraphBatch,
+        *,
+        own: np.ndarray | None = None,
+        context: Context | None = None,
+        verbose: int = 0,
+    ) -> np.ndarray:
+        """Scores of graphs in each view, in its own units.
 
         Parameters
         ----------
         graphs : GraphBatch
-        featurized : GraphBatch, default=None
-            The same graphs with their node features as attributes, if these are known.
+        own : ndarray of shape (n_graphs,), default=None
+            Index of the reference that equals each graph and is excluded, or -1. None excludes no
+            references.
+        context : Context, default=None
+            Context of the graphs, if there is one.
+        verbose : int, default=0
+            1 shows a progress bar.
 
         Returns
         -------
-        EmbeddedGraphs
+        ndarray of shape (n_views, n_graphs)
         """
-        if featurized is None:
-            return self._density.embed(graphs, self.features.transform_batch)
-        return EmbeddedGraphs(graphs, self._density.embed(featurized).measures)
+        own = np.full(len(graphs), -1) if own is None else own
+        if context is not None:
+            return _scores_in_context(self.views, self.embedding, context, own, verbose)
+        return _view_scores(self.views, self.embedding, self.clouds, graphs, own, verbose)
+
+    def log_densities(
+        self,
+        graphs: GraphBatch,
+        *,
+        own: np.ndarray | None = None,
+        embedding: Embedding | None = None,
+    ) -> np.ndarray:
+        """Log densities of graphs under each density, as :meth:`view_scores`.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,), default=None
+            As for :meth:`view_scores`.
+        embedding : Embedding, default=None
+            Embedding of the graphs, in place of that of the model.
+
+        Returns
+        -------
+        ndarray of shape (n_densities, n_graphs)
+        """
+        own = np.full(len(graphs), -1) if own is None else own
+        embedding = self.embedding if embedding is None else embedding
+        return _view_scores(embedding.densities, embedding, self.clouds, graphs, own)
+
+    def context(self, graphs: GraphBatch) -> Context:
+        """Context of one call on some graphs."""
+        return Context(graphs, self.embedding, self.clouds)
 
     def as_log_p_values(self, scores: np.ndarray) -> np.ndarray:
         """Convert the scores of several views to log p-values, times the weights of the views.
@@ -253,94 +237,12 @@ class GraphModel:
         """
         if len(scores) == 1:
             return scores
-        pairs = zip(self._log_p_values, scores, strict=True)
+        pairs = zip(self.log_p_values, scores, strict=True)
         log_p_values = np.array([of_view(view_scores) for of_view, view_scores in pairs])
         log_p_values *= self.view_weights[:, np.newaxis]
         if self.confirmed is not None:
             log_p_values[-1, scores[-1] == ITSELF] = LOG_P_OF_CONFIRMED
         return log_p_values
-
-    def updated(self, kept: np.ndarray, graphs: GraphBatch) -> GraphModel:
-        """Copy of the model with other references; only new references are embedded.
-
-        Parameters
-        ----------
-        kept : ndarray of int
-            Indices of the references to keep, ascending.
-        graphs : GraphBatch
-            New references, which follow the kept ones.
-
-        Returns
-        -------
-        GraphModel
-            Without training scores, see :meth:`calibrated`.
-        """
-        references, views = self._references, self.views
-        if len(graphs):
-            if len(kept) < len(references):
-                references = references[kept]
-            new = self._density.embed(graphs, self.features.transform_batch)
-            parts = zip(self._density.densities, references.measures, new.measures, strict=True)
-            measures = tuple(x.distance.concatenate([old, added]) for x, old, added in parts)
-            joined = joined_references(references.graphs, graphs)
-            views = tuple(x if isinstance(x, Density) else x.updated(joined) for x in views)
-            references = EmbeddedGraphs(joined, measures)
-        return self._with(
-            references=references, views=views, training_scores=None, learned_weights=None
-        )
-
-    def calibrated(
-        self,
-        training_scores: np.ndarray,
-        learned_weights: LearnedWeights | None = None,
-        views: Sequence[View] | None = None,
-    ) -> GraphModel:
-        """Copy of the model with other scores, which determine the p-values of several views.
-
-        Parameters
-        ----------
-        training_scores : ndarray of shape (n_views, n_scores)
-        learned_weights : LearnedWeights, default=None
-        views : sequence of View, default=None
-            Fitted views, with the densities of this model. None keeps the views.
-
-        Returns
-        -------
-        GraphModel
-        """
-        return self._with(
-            training_scores=training_scores,
-            learned_weights=learned_weights,
-            views=self.views if views is None else views,
-        )
-
-    def unlearned(self) -> GraphModel:
-        """Copy of the model without what was learned from verdicts."""
-        if self.training_scores is None or self.confirmed is None:
-            return self
-        model = self.calibrated(self.training_scores[:-1], views=self.views[:-1])
-        if self.reference_scores is not None:
-            model.reference_scores = self.reference_scores[:-1]
-        return model
-
-    def left_out_scores(self, some: np.ndarray) -> np.ndarray:
-        """Scores of some references in each view, each compared with the others.
-
-        Parameters
-        ----------
-        some : ndarray of int
-            Indices of references.
-
-        Returns
-        -------
-        ndarray of shape (n_views, len(some))
-        """
-        features, has_own = self.features.without_own_values(self.references)
-        if not has_own.any():
-            return self.view_scores(self._references[some], own=some)
-        graphs, featurize = self.references[some], features.transform_batch
-        log_densities = self._density.log_densities(graphs, self._references, featurize, some)
-        return self.view_scores(graphs, own=some, log_densities=log_densities)
 
     def leave_one_out_log_p_values(self) -> np.ndarray:
         """Log p-values of the training graphs in each view, times the weight of the view.
@@ -353,10 +255,9 @@ class GraphModel:
             Their sum over views is the result of :meth:`leave_one_out`. With a single view these
             are the scores of that view.
         """
-        assert self.training_scores is not None
         if len(self.views) == 1:
             return self.training_scores
-        log_p_values = np.array([x.leave_one_out() for x in self._log_p_values])
+        log_p_values = np.array([x.leave_one_out() for x in self.log_p_values])
         if self.learned_weights is not None:
             return self.learned_weights.training * log_p_values
         return self.view_weights[:, np.newaxis] * log_p_values
@@ -365,88 +266,16 @@ class GraphModel:
         """Leave-one-out scores of the training graphs, shape (n_training_graphs,)."""
         return self.leave_one_out_log_p_values().sum(axis=0)
 
-    def view_scores(
-        self,
-        graphs: GraphBatch | EmbeddedGraphs,
-        *,
-        own: np.ndarray | None = None,
-        log_densities: np.ndarray | None = None,
-        verbose: int = 0,
-    ) -> np.ndarray:
-        """Scores of graphs in each view, in its own units.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), default=None
-            Index of the reference that equals each graph and is excluded, or -1. None excludes no
-            references.
-        log_densities : ndarray of shape (n_densities, n_graphs), default=None
-            The result of :meth:`log_densities`, if it is known.
-        verbose : int, default=0
-            1 shows a progress bar.
-
-        Returns
-        -------
-        ndarray of shape (n_views, n_graphs)
-        """
-        if log_densities is None:
-            log_densities = self.log_densities(graphs, own=own, verbose=verbose)
-        batch = graphs.graphs if isinstance(graphs, EmbeddedGraphs) else graphs
-        if own is None:
-            own = np.full(len(batch), -1)
-        others = [view for view in self.views if not isinstance(view, Density)]
-        scores = np.empty((len(others), len(batch)))
-        costs = 8.0 * (20 * batch.n_nodes_per_graph + 4 * batch.n_arcs_per_graph)
-        parts = blocks(costs) if others else []
-        for block in progress(parts, "views", verbose):
-            graphs = batch[block]  # one object, of which views share what they compute
-            scores[:, block] = [_scores(view, graphs, own[block].copy()) for view in others]
-        of_densities, of_others = iter(log_densities), iter(scores)
-        return np.array(
-            [next(of_densities if isinstance(x, Density) else of_others) for x in self.views]
-        )
-
-    def log_densities(
-        self,
-        graphs: GraphBatch | EmbeddedGraphs,
-        *,
-        own: np.ndarray | None = None,
-        featurized: bool = False,
-        verbose: int = 0,
-    ) -> np.ndarray:
-        """Log densities of graphs, in the order of the views that are densities.
-
-        Parameters
-        ----------
-        graphs : GraphBatch or EmbeddedGraphs
-        own : ndarray of shape (n_graphs,), default=None
-            Index of the reference that equals each graph and is excluded, or -1. None excludes no
-            references.
-        featurized : bool, default=False
-            Whether the graphs already carry their node features.
-        verbose : int, default=0
-            1 shows a progress bar.
-
-        Returns
-        -------
-        ndarray of shape (n_densities, n_graphs), float64
-        """
-        featurize = carried_features if featurized else self.features.transform_batch
-        return self._density.log_densities(graphs, self._references, featurize, own, verbose)
+    # -- distances ---------------------------------------------------------------------------------
 
     def distances(
-        self,
-        graphs: GraphBatch | EmbeddedGraphs,
-        other: GraphBatch | None = None,
-        *,
-        view: int | None = None,
+        self, graphs: GraphBatch, other: GraphBatch | None = None, *, view: int | None = None
     ) -> np.ndarray:
         """Distances between graphs, without the size kernel.
 
         Parameters
         ----------
-        graphs : GraphBatch or EmbeddedGraphs
+        graphs : GraphBatch
         other : GraphBatch, default=None
             None means the references.
         view : int, default=None
@@ -457,32 +286,42 @@ class GraphModel:
         ndarray of shape (len(graphs), len(other))
             Negative unbiased estimates of squared distances count as 0.
         """
-        P = Q = self._measures(graphs)
-        if other is not graphs:
-            Q = self._references.measures if other is None else self._measures(other)
-        i = self._distance(view)
-        D = finite(self._density.densities[i].pairwise(P[i], Q[i]), "distance")
-        return D.clip(min=0)
+        density = self.density(view)
+        P = Q = self.embedding(graphs)[density]
+        if other is None:
+            Q = self.clouds[density]
+        elif other is not graphs:
+            Q = self.embedding(other)[density]
+        return finite(density.pairwise(P, Q), "distance").clip(min=0)
+
+    def reference_distances(self, view: int | None = None) -> np.ndarray:
+        """Distances between all references, shape (n_references, n_references)."""
+        density = self.density(view)
+        P = self.clouds[density]
+        return finite(density.pairwise(P, P), "distance").clip(min=0)
 
     def nearest(
         self,
-        graphs: GraphBatch | EmbeddedGraphs,
+        graphs: GraphBatch,
         k: int,
         *,
         view: int | None = None,
         own: np.ndarray | None = None,
+        context: Context | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Nearest references of graphs.
 
         Parameters
         ----------
-        graphs : GraphBatch or EmbeddedGraphs
+        graphs : GraphBatch
         k : int
             Number of references; all if there are fewer.
         view : int, default=None
             Index of a view that is a density. None means the first.
         own : ndarray of shape (n_graphs,), default=None
             Index of the reference that equals each graph and comes last. None: no graph is one.
+        context : Context, default=None
+            Context of the graphs, if there is one.
 
         Returns
         -------
@@ -490,25 +329,25 @@ class GraphModel:
             In ascending order, that of the estimates of squared distances, of which negative ones
             count as 0.
         """
-        i = self._distance(view)
-        P, Q = self._measures(graphs)[i], self._references.measures[i]
-        D = finite(self._density.densities[i].pairwise(P, Q), "distance")
+        density, context = self.density(view), context or self.context(graphs)
+        D = density.pairwise(context.clouds[density], self.clouds[density])
+        D = finite(D, "distance")
         if own is not None:
             D[np.arange(len(D)), own] = np.inf
         indices = np.argsort(D, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(D, indices, axis=1).clip(min=0), indices
 
-    def reference_distances(self, view: int | None = None) -> np.ndarray:
-        """Distances between all references, shape (n_references, n_references)."""
-        return self.distances(self._references, view=view)
-
-    def _distance(self, view: int | None) -> int:
-        """Index of a view among the densities."""
-        return 0 if view is None else self.densities.index(view)
+    def density(self, view: int | None) -> Density:
+        """A view that is a density, by its index; None means the first."""
+        return self.embedding.densities[0 if view is None else self.densities.index(view)]
 
     def embeddings(self, graphs: GraphBatch) -> np.ndarray:
         """Means of the node embeddings of each graph, shape (n_graphs, embedding_dim)."""
-        return finite(to_numpy(pooled(self._measures(graphs)[0], "mean")), "embedding")
+        means = [
+            pooled(self.embedding(graphs[block])[self.embedding.densities[0]])
+            for block in self.embedding.blocks(graphs)
+        ]
+        return finite(np.concatenate(means), "embedding")
 
     def contributions(
         self, graph: GraphBatch, references: np.ndarray, *, view: int | None = None
@@ -529,61 +368,198 @@ class GraphModel:
         ndarray of shape (n_nodes, len(references))
             Columns sum to the squared distances.
         """
-        features = self.features.transform_batch(graph)
-        flow = MessageFlow.unmerged(features, self._density.encoder.n_layers)
-        Z = self._density.encode(flow)
-        i = self._distance(view)
-        distance = self._density.densities[i].distance
-        return to_numpy(distance.contributions(Z, self._references.measures[i][references]))
+        flow = MessageFlow.unmerged(self.embedding.featurized(graph), self.encoder.n_layers)
+        density = self.density(view)
+        points = self.encoder.encode(flow)
+        return density.distance_.contributions(points, self.clouds[density][references])
 
-    def _measures(self, graphs: GraphBatch | EmbeddedGraphs) -> tuple[DiscreteMeasures, ...]:
-        return (graphs if isinstance(graphs, EmbeddedGraphs) else self.embed(graphs)).measures
 
-    # -- state -------------------------------------------------------------------------------------
+def fit_model(
+    graphs: GraphBatch,
+    features: NodeFeatures,
+    encoder: Encoder,
+    views: Sequence[View],
+    *,
+    training: Contrastive | None = None,
+    max_references: int | None = None,
+    anomalies: GraphBatch | None = None,
+    rng: np.random.RandomState,
+    verbose: int = 0,
+) -> tuple[GraphModel, dict[str, list]]:
+    """Fit a model to graphs, and to what people know of them.
 
-    def to_state(self) -> dict[str, Any]:
-        """State to save; it omits embeddings, which are computed from the graphs at first use."""
-        density = self._density
-        return {
-            "features": self.features,
-            "encoder": density.encoder.specification,
-            "weights": density.encoder.saved_weights(),
-            "densities": tuple(density.densities),
-            "references": self.references,
-            "views": self.views,
-            "training_scores": self.training_scores,
-            "learned_weights": self.learned_weights,
-        }
+    Parameters
+    ----------
+    graphs : GraphBatch
+        The training graphs, none of which is a confirmed anomaly.
+    features : NodeFeatures
+    encoder : Encoder
+    views : sequence of View
+        Objects that the fit may change.
+    training : Contrastive, default=None
+        Training of the encoder and the mixture weights.
+    max_references : int, default=None
+        Largest number of references. None: all training graphs are references.
+    anomalies : GraphBatch, default=None
+        Confirmed anomalies.
+    rng : RandomState
+    verbose : int, default=0
+        1 shows a progress bar.
 
-    @classmethod
-    def from_state(cls, state: State) -> GraphModel:
-        """Rebuild the model from its saved state."""
-        features = state.take_instance("features", NodeFeatures)
-        references = state.take_instance("references", GraphBatch)
-        state.check(len(references) > 1, "there are fewer than two references")
-        specification = state.take_instance("encoder", Encoder)
-        in_dim = features.n_features_out_
+    Returns
+    -------
+    model : GraphModel
+    history : dict of lists
+        Losses, mixture weights and times of the training, by epoch.
+    """
+    with tqdm(total=3 + len(views), disable=not verbose) as bar:
+        bar.set_description("node features")
+        features = features.fit(graphs)
+        seed = int(rng.randint(2**31)) if encoder.is_random else None
         n_relations = features.edge_groups_.n_relations
-        weights = state.take("weights", dict)
-        encoder = specification.restore(in_dim, n_relations, weights)
-        features.check_columns(references)  # without warnings, which `partial_fit` already gave
-        densities = _take_instances(state, "densities", KernelDensity)
+        fitted_encoder = encoder.build(features.n_features_out_, n_relations, seed)
+        densities = [view for view in views if isinstance(view, Density)]
+        embedding = Embedding(features, fitted_encoder, densities)
+        flows = embedding.flows(graphs, verbose)
+        n_points = len(np.unique(np.concatenate([flow.colors for flow in flows])))
         for density in densities:
-            density.distance.check_dim(encoder.out_dim)
-        views = _take_instances(state, "views", View)
-        n_densities = sum(isinstance(view, Density) for view in views)
-        state.check(n_densities == len(densities), "densities are not those of the views")
+            density.build(fitted_encoder.out_dim, n_points, graphs, rng)
+        bar.update()
+        bar.set_description("encoder")
+        history: dict[str, list] = {}
+        if training is not None:
+            history = training.train(embedding, graphs, rng, verbose)
+        fitted_encoder.prepare(flows)
+        bar.update()
+        chosen = np.arange(len(graphs))
+        if max_references is not None and max_references < len(graphs):
+            chosen = np.sort(rng.permutation(len(graphs))[:max_references])
+            flows = embedding.flows(graphs[chosen])
+        references = graphs[chosen]
+        clouds = embedding.of_references(references, flows, verbose)
+        context = Context(references, lambda _: clouds, {})
         for view in views:
-            view.complete(references)
-        scores = state.take_optional_array("training_scores", float, (len(views), None))
-        is_given = len(views) == 1 if scores is None else scores.shape[1] > 1
-        state.check(is_given, "training_scores has too few columns")
-        learned = state.take_optional("learned_weights", LearnedWeights)
-        if learned is not None:
-            is_right = scores is not None and learned.training.shape == scores.shape
-            state.check(is_right, "learned_weights are not those of the views and the graphs")
-        density = DensityModel(encoder, densities)
-        return cls(features, density, references, views, scores, learned_weights=learned)
+            bar.set_description(view.name)
+            view.fit(references, context)
+            bar.update()
+        bar.set_description("leave-one-out scores")
+        own = np.full(len(graphs), -1)
+        own[chosen] = np.arange(len(chosen))
+        scores = np.empty((len(views), len(graphs)))
+        known = np.arange(len(chosen))
+        scores[:, chosen] = _scores_in_context(views, embedding, context, known, verbose)
+        others = np.flatnonzero(own < 0)
+        if len(others):
+            new = graphs[others], own[others]
+            scores[:, others] = _view_scores(views, embedding, clouds, *new, verbose)
+        # A category that only one graph has is unseen when that graph is left out.
+        forgetful, has_own_category = features.without_own_values(graphs)
+        some = np.flatnonzero(has_own_category)
+        if len(some):
+            without = Embedding(forgetful, fitted_encoder, densities)
+            left_out = _view_scores(densities, without, clouds, graphs[some], own[some])
+            for density, of_density in zip(densities, left_out, strict=True):
+                scores[views.index(density), some] = of_density
+        finite(scores.T)
+    model = GraphModel(features, fitted_encoder, views, references, chosen, scores, clouds)
+    if anomalies is not None:
+        model = _with_anomalies(model, graphs, own, anomalies)
+    return model, history
+
+
+def _with_anomalies(
+    model: GraphModel, graphs: GraphBatch, own: np.ndarray, anomalies: GraphBatch
+) -> GraphModel:
+    """Add a view of confirmed anomalies, and learn the weights of the views.
+
+    The new view has the prior weight of a mean view.
+
+    Parameters
+    ----------
+    model : GraphModel
+    graphs : GraphBatch
+        The training graphs.
+    own : ndarray of shape (n_graphs,), int
+        Index of the reference that equals each training graph, or -1.
+    anomalies : GraphBatch
+
+    Returns
+    -------
+    GraphModel
+    """
+    statistics = next((view for view in model.views if isinstance(view, Statistics)), None)
+    if statistics is None:
+        statistics = Statistics().fit(model.references, model.context(model.references))
+    confirmed = Confirmed.of(statistics, anomalies, model.context(anomalies))
+    of_training = confirmed.scores(graphs, own, model.context(graphs))
+    of_anomalies = confirmed.scores_of_anomalies()
+    of_anomalies = np.where(np.isnan(of_anomalies), np.median(of_training), of_anomalies)
+    scores = np.vstack([model.training_scores, of_training])
+    p_values = [LogPValues(x) for x in scores]
+    training = np.array([x.leave_one_out() for x in p_values])
+    rows = np.vstack([model.view_scores(anomalies), of_anomalies])
+    surprises = -np.array([f(x) for f, x in zip(p_values, rows, strict=True)]).T
+    prior = np.append(view_weights(training[:-1]), 1.0)
+    weights = learn_weights(prior, -training.T, finite(surprises))
+    return GraphModel(
+        model.features,
+        model.encoder,
+        [*model.views, confirmed],
+        model.references,
+        model.reference_index,
+        scores,
+        model.clouds,
+        weights,
+    )
+
+
+def _scores_in_context(
+    views: Sequence[View],
+    embedding: Embedding,
+    context: Context,
+    own: np.ndarray,
+    verbose: int,
+) -> np.ndarray:
+    """Scores of the graphs of a context in each view, block by block."""
+    scores = np.empty((len(views), len(own)))
+    for block in progress(embedding.blocks(context.graphs), "scoring", verbose):
+        scores[:, block] = _scores_of_block(views, context.part(block), own[block])
+    return scores
+
+
+def _view_scores(
+    views: Sequence[View],
+    embedding: Embedding,
+    clouds: Clouds,
+    graphs: GraphBatch,
+    own: np.ndarray,
+    verbose: int = 0,
+) -> np.ndarray:
+    """Scores of graphs in each view, block by block, shape (n_views, n_graphs)."""
+    scores = np.empty((len(views), len(graphs)))
+    for block in progress(embedding.blocks(graphs), "scoring", verbose):
+        context = Context(graphs[block], embedding, clouds)
+        scores[:, block] = _scores_of_block(views, context, own[block])
+    return scores
+
+
+def _scores_of_block(views: Sequence[View], context: Context, own: np.ndarray) -> np.ndarray:
+    """Scores of the graphs of a context in each view, checked."""
+    graphs, scores = context.graphs, np.empty((len(views), len(context.graphs)))
+    for i, view in enumerate(views):
+        found = view.scores(graphs, own, context)
+        if np.shape(found) != (len(graphs),):
+            raise ValueError(
+                f"{type(view).__name__}.scores must return one score for each of {len(graphs)} "
+                f"graphs, and returned an array of shape {np.shape(found)}"
+            )
+        if not view.uses_points and not np.isfinite(found).all():
+            wrong = found[~np.isfinite(found)][0]
+            raise ValueError(
+                f"{type(view).__name__}.scores returned {wrong}: scores must be finite"
+            )
+        scores[i] = found
+    return scores
 
 
 def _check_range(graphs: GraphBatch, features: NodeFeatures, limit: float) -> None:
@@ -613,87 +589,3 @@ def _check_range(graphs: GraphBatch, features: NodeFeatures, limit: float) -> No
             f"{np.asarray(values)[row, column]:g}, more than {limit:.0e} standard deviations from "
             f"the mean of the training graphs, {advice}"
         )
-
-
-def _scores(view: View, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
-    """Scores of one view, checked."""
-    scores = view.scores(graphs, own)
-    if np.shape(scores) != (len(graphs),):
-        raise ValueError(
-            f"{type(view).__name__}.scores must return one score for each of {len(graphs)} graphs, "
-            f"and returned an array of shape {np.shape(scores)}"
-        )
-    if not np.isfinite(scores).all():
-        wrong = scores[~np.isfinite(scores)][0]
-        raise ValueError(f"{type(view).__name__}.scores returned {wrong}: scores must be finite")
-    return scores
-
-
-def _with_fitted_densities(views: Sequence[View], density: DensityModel) -> tuple[View, ...]:
-    """Views, of which densities are copies with their distance and kernels."""
-    fitted, densities = list(views), iter(density.densities)
-    for i, view in enumerate(views):
-        if isinstance(view, Density):
-            own, of_view = copy.copy(view), next(densities)
-            own.distance_ = of_view.distance
-            own.bandwidths_ = of_view.kde.bandwidths
-            own.mixture_weights_ = of_view.kde.mixture_weights
-            fitted[i] = own
-    return tuple(fitted)
-
-
-def _take_instances(state: State, name: str, kind: type) -> tuple:
-    items = state.take(name, tuple)
-    is_right = items and all(isinstance(item, kind) for item in items)
-    state.check(is_right, f"{name} is not a tuple of {kind.__name__} objects")
-    return items
-
-
-def device_of(device: Any, encoder: FittedEncoder, *, fitted: bool = False) -> Any:
-    """Resolve the parameter `device` of a detector.
-
-    Parameters
-    ----------
-    device : str or torch.device
-        "auto" is the GPU for an encoder with weights, if torch sees one, else the CPU.
-    encoder : FittedEncoder
-    fitted : bool, default=False
-        Whether the CPU may replace a GPU that is not available.
-
-    Returns
-    -------
-    torch.device or None
-        None is the CPU, for which torch is not imported.
-
-    Raises
-    ------
-    ImportError, ValueError
-        If the device needs torch, which is not installed, or is not available.
-    """
-    if isinstance(device, str) and (device == "cpu" or (device == "auto" and not encoder.is_torch)):
-        return None
-    check_torch(f"device={device!r}")
-    from skgraphkde.learned.tensors import resolve_device
-
-    resolved = resolve_device(device, fitted)
-    return None if resolved.type == "cpu" and resolved.index is None else resolved
-
-
-def moved(density: DensityModel, device: Any) -> DensityModel:
-    """Copy of a density on a torch device; None is the CPU.
-
-    Parameters
-    ----------
-    density : DensityModel
-    device : torch.device or None
-
-    Returns
-    -------
-    DensityModel
-    """
-    if device is None:
-        return DensityModel(density.encoder.on("cpu"), density.densities)
-    from skgraphkde.learned.tensors import on_device
-
-    encoder = density.encoder.on(device)
-    return DensityModel(encoder, density.densities, partial(on_device, device=device))

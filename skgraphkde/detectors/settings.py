@@ -1,4 +1,4 @@
-"""Named settings: those of the paper, and those that make scores densities."""
+"""Named settings: those of the paper."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from typing import Any
 
 from skgraphkde.density.kde import KDE
 from skgraphkde.distances.mmd import FIVE_DECADES, MMD
+from skgraphkde.features import NodeFeatures
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.gcn import GCN
 from skgraphkde.learned.twins import SpectralEdges, Twins
 from skgraphkde.views.density import Density
 
-__all__ = ["density_settings", "paper_settings"]
+__all__ = ["paper_settings"]
 
 
 def paper_settings(code: str = "text", **changes: Any) -> dict[str, Any]:
@@ -61,60 +62,14 @@ def paper_settings(code: str = "text", **changes: Any) -> dict[str, Any]:
             twins=Twins(edges=SpectralEdges(self_loops=True)),
         )
     settings = {
-        "features": "given",
+        "features": NodeFeatures("given"),
         "encoder": encoder,
         "views": Density(
             MMD(FIVE_DECADES, estimator="biased", method="exact"),
             KDE(bandwidths=FIVE_DECADES, size_kernel=False),
         ),
         "training": training,
-        "references": None,
         "calibration": "train",
         "contamination": 0.1,
-    }
-    return settings | changes
-
-
-def density_settings(**changes: Any) -> dict[str, Any]:
-    """Parameters that make the score a density, highest for the most common graphs.
-
-    The defaults find outliers: their kernels are so narrow that a score mostly reflects the
-    distance to the nearest training graphs. These settings find modes. One wide kernel compares
-    little more than the means of the clouds of nodes; the bandwidth maximizes the leave-one-out
-    likelihood; size and novelty are not used. On Erdos-Renyi graphs whose nodes carry their
-    normalized degree, the scores follow the density of the edge probability. Graphs without node
-    data are compared by bins of their degrees, which merge modes that are close: use
-    ``degree / (n - 1)`` as node attribute. For graphs with labels, the score is a density of the
-    shares of labels and ignores the structure: choose features, such as
-    ``features=NodeFeatures(("label", "degree"))``.
-
-    Parameters
-    ----------
-    **changes : dict
-        Parameters of :class:`GraphKDEDetector` that replace these settings.
-
-    Returns
-    -------
-    dict
-        Parameters for ``GraphKDEDetector(**density_settings())``.
-
-    Examples
-    --------
-    >>> from scipy.stats import spearmanr
-    >>> from skgraphkde import GraphKDEDetector, density_settings
-    >>> from skgraphkde.datasets import make_erdos_renyi
-    >>> drawn = make_erdos_renyi(200, random_state=0)
-    >>> detector = GraphKDEDetector(**density_settings()).fit(drawn.graphs[:150])
-    >>> scores = detector.score_samples(drawn.graphs[150:])
-    >>> bool(spearmanr(scores, drawn.density[150:]).statistic > 0.7)
-    True
-    """
-    settings = {
-        "features": "given",
-        "encoder": "propagation",
-        "views": Density(
-            MMD(gammas=(0.01,), estimator="biased"),
-            KDE(bandwidths="likelihood", size_kernel=False),
-        ),
     }
     return settings | changes

@@ -5,14 +5,13 @@ To add a distance, subclass both: `docs/extending.md` adds the energy distance i
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from skgraphkde.computing.arrays import to_numpy
 from skgraphkde.computing.blocks import blocks, memory_limit
 from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.persistence import State
 from skgraphkde.specification import Specification
 
 
@@ -141,28 +140,6 @@ class FittedDistance:
         nodes = self.embed(DiscreteMeasures.from_clouds(Z, np.arange(n + 1)))
         graph = self.embed(DiscreteMeasures.from_clouds(Z, np.array([0, n])))
         return (self.squared(nodes, Q) - self.squared(nodes, graph)) / n
-
-    def check_dim(self, dim: int) -> None:
-        """Raise a ValueError if constants from a file do not fit points of `dim` coordinates."""
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save. The default is empty, for a distance without constants."""
-        if vars(self):
-            raise ValueError(
-                f"{type(self).__name__} has the constants {', '.join(vars(self))}, which a file "
-                "would not contain: define to_state and from_state"
-            )
-        return {}
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the distance from its saved state."""
-        try:
-            return cls()
-        except TypeError as error:
-            raise ValueError(
-                f"{cls.__name__} has constants: define to_state and from_state ({error})"
-            ) from error
 
 
 def nearest_other(squared: Any, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

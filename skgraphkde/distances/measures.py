@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.computing.arrays import concatenated, like, to_numpy, weighted_sums
+from skgraphkde.computing.arrays import concatenated, to_numpy, weighted_sums
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.refinement import factorize, hash64, hash_points, hash_rows, quantize
 
@@ -191,18 +191,6 @@ class DiscreteMeasures:
         return DiscreteMeasures(self.points[used], weights, self.sizes[index])
 
 
-def pooled(P: DiscreteMeasures, readout: str) -> Any:
-    """Mean or sum of the points of each measure.
-
-    Parameters
-    ----------
-    P : DiscreteMeasures
-    readout : {"mean", "sum"}
-        "sum" is the mean times the number of samples.
-
-    Returns
-    -------
-    ndarray or Tensor of shape (len(P), d)
-    """
-    mean = weighted_sums(P.points, P.weights)
-    return mean if readout == "mean" else mean * like(mean, P.sizes)[:, None]
+def pooled(P: DiscreteMeasures) -> Any:
+    """Mean of the points of each measure, shape (len(P), d)."""
+    return weighted_sums(P.points, P.weights)

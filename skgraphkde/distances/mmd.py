@@ -16,8 +16,7 @@ from skgraphkde.distances import engines
 from skgraphkde.distances.base import Distance, FittedDistance, nearest_other
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.random_features import check_angles, draw_frequencies
-from skgraphkde.persistence import State, check, register
-from skgraphkde.specification import LARGEST, SMALLEST, at_least, positive_numbers
+from skgraphkde.specification import at_least, positive_numbers
 
 # Largest number of distinct training nodes for which method="auto" is exact: its time grows with
 # the square of their number, and is about that of random features here.
@@ -35,7 +34,6 @@ FEATURES = "random features"
 SQUARED_TOL = 1e-12
 
 
-@register
 class MMD(Distance):
     """Maximum mean discrepancy with Gaussian kernels, the largest difference of smooth functions.
 
@@ -178,7 +176,6 @@ class EmbeddedMeasures(DiscreteMeasures):
         return cls(None, None, sizes, norms, concatenated(*(part.features for part in parts)))
 
 
-@register
 @dataclass(frozen=True, eq=False)
 class FittedMMD(FittedDistance):
     """Fitted distance of :class:`MMD`.
@@ -390,33 +387,6 @@ class FittedMMD(FittedDistance):
         shares = (to_self - to_references + reference_part[:, np.newaxis, :]) / n
         largest = shares.sum(axis=1).argmax(axis=0)  # the MMD is the maximum over gammas
         return shares[largest, :, np.arange(len(Q))].T
-
-    def check_dim(self, dim: int) -> None:
-        """Raise a ValueError if the frequencies are not for points of `dim` coordinates."""
-        fits = self.frequencies is None or len(self.frequencies) == dim
-        check(fits, "the random frequencies do not fit the points")
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save."""
-        return vars(self) | {"is_exact": self.frequencies is None}
-
-    @classmethod
-    def from_state(cls, state: State) -> FittedMMD:
-        """Rebuild the distance from its saved state."""
-        gammas = state.take("gammas", tuple)
-        are_numbers = gammas and all(type(x) is float and SMALLEST <= x <= LARGEST for x in gammas)
-        state.check(are_numbers, "gammas is out of range")
-        correction = state.take_number("correction", 0, 1)
-        adaptive = state.take("adaptive", bool)
-        frequencies = None
-        if state.take("is_exact", bool):
-            state.check(state.take("frequencies", type(None)) is None, "frequencies is not None")
-        else:
-            frequencies = state.take_array("frequencies", float, (None, None))
-            state.check(frequencies.size, "frequencies is empty")
-        most_points = state.take_optional("most_points", int)
-        state.check(most_points is None or most_points > 0, "most_points is not positive")
-        return cls(gammas, correction, adaptive, frequencies, most_points)
 
 
 def share_features(distances: Sequence[FittedDistance], P: DiscreteMeasures) -> None:

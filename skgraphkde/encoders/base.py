@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from skgraphkde.encoders.message_flow import MessageFlow
-from skgraphkde.persistence import check
 from skgraphkde.specification import Specification
 
 
@@ -43,31 +40,6 @@ class Encoder(Specification):
         FittedEncoder
         """
         raise NotImplementedError(f"{type(self).__name__} has no method build(in_dim, ...)")
-
-    def restore(
-        self, in_dim: int, n_relations: int, weights: dict[str, np.ndarray]
-    ) -> FittedEncoder:
-        """Rebuild the encoder with weights from a file.
-
-        Parameters
-        ----------
-        in_dim, n_relations : int
-            As for :meth:`build`.
-        weights : dict of str -> ndarray
-
-        Returns
-        -------
-        FittedEncoder
-
-        Raises
-        ------
-        ValueError
-            If the weights do not fit the encoder.
-        """
-        encoder = self.build(in_dim, n_relations)
-        check_weights(weights, encoder.saved_weights())
-        encoder.load_weights(weights)
-        return encoder
 
 
 class FittedEncoder:
@@ -122,29 +94,6 @@ class FittedEncoder:
         """Set the statistics of the training graphs, and be ready to score."""
         self.standardize(flows)
 
-    def saved_weights(self) -> dict[str, np.ndarray]:
-        """Weights by name, in single precision, to save."""
-        return {}
-
-    def load_weights(self, weights: dict[str, np.ndarray]) -> None:
-        """Load weights from :meth:`saved_weights`."""
-
     def on(self, device: Any) -> FittedEncoder:
         """Copy of the encoder on a torch device; by default, the encoder itself."""
         return self
-
-
-def check_weights(weights: dict[str, Any], expected: dict[str, np.ndarray]) -> None:
-    """Raise a ValueError unless weights have the names, shapes and types of others, and are finite.
-
-    Parameters
-    ----------
-    weights, expected : dict of str -> ndarray
-    """
-    are_arrays = all(isinstance(x, np.ndarray) for x in weights.values())
-    check(are_arrays, "the encoder's weights are not arrays")
-    check(weights.keys() == expected.keys(), "the names of the encoder's weights are wrong")
-    for name, x in weights.items():
-        fits = x.shape == expected[name].shape and x.dtype == expected[name].dtype
-        check(fits, f"the encoder's weight {name} is {x.dtype} {x.shape}")
-        check(np.isfinite(x).all(), f"the encoder's weight {name} is not finite")

@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from skgraphkde.encoders.base import Encoder, FittedEncoder
 from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.graphs.refinement import factorize
-from skgraphkde.persistence import check, register
 from skgraphkde.specification import at_least
 
 # A variance below this, or below this share of the squared mean, is a rounding error.
@@ -22,7 +21,6 @@ _CONSTANT = 1e-12
 _MOST_COLUMNS = 64
 
 
-@register
 class Propagation(Encoder):
     """Node encoder: node features and their averages over neighborhoods, all standardized.
 
@@ -179,21 +177,11 @@ class FittedPropagation(FittedEncoder):
         self.total_scale = float(np.sqrt(max(n_varying, 1)))
 
     def prepare(self, flows: Sequence[MessageFlow]) -> None:
-        """Set means and scales, in the single precision of files."""
+        """Set means and scales, in single precision: their rounding is part of the method."""
         self.standardize(flows)
-        self.load_weights(self.saved_weights())
-
-    def saved_weights(self) -> dict[str, np.ndarray]:
-        """Means and scales by name, in single precision."""
-        names = ("means", "scales", "total_scale")
-        return {name: np.asarray(getattr(self, name), dtype=np.float32) for name in names}
-
-    def load_weights(self, weights: dict[str, np.ndarray]) -> None:
-        """Set means and scales from those of :meth:`saved_weights`."""
-        self.means, self.scales = (weights[name].astype(float) for name in ("means", "scales"))
-        self.total_scale = float(weights["total_scale"])
-        are_positive = (self.scales > 0).all() and self.total_scale > 0
-        check(are_positive, "a scale of the encoder is not positive")
+        self.means = self.means.astype(np.float32).astype(float)
+        self.scales = self.scales.astype(np.float32).astype(float)
+        self.total_scale = float(np.float32(self.total_scale))
 
 
 @cache

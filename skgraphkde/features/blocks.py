@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.preprocessing import StandardScaler
@@ -19,8 +19,6 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
 from skgraphkde.graphs.refinement import INCREMENT, hash64
 from skgraphkde.graphs.relations import EdgeGroups
-from skgraphkde.persistence import State, register
-from skgraphkde.specification import LARGEST, SMALLEST
 
 # Largest number of one-hot columns, and number of columns to which more values are projected.
 MOST_VALUES, PROJECTED = 512, 256
@@ -56,12 +54,7 @@ class Block:
         """Mean and scale of the columns that are standardized, by name."""
         return {}
 
-    def to_state(self) -> dict[str, Any]:
-        """State to save."""
-        return {name: value for name, value in vars(self).items() if value is not None}
 
-
-@register
 @dataclass(frozen=True)
 class LabelBlock(Block):
     """One-hot categories; a value that `fit` did not see becomes the zero vector.
@@ -159,21 +152,7 @@ class LabelBlock(Block):
             yield np.where(codes >= 0, codes + first, -1)[batch.labels]
             first += len(vocabulary)
 
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the block from its saved state."""
-        categories, vocabularies = (state.take(x, tuple) for x in ("categories", "vocabularies"))
-        are_tuples = all(type(x) is tuple for x in vocabularies)
-        fits = categories and len(categories) == len(vocabularies) and are_tuples
-        state.check(fits, "vocabularies do not fit categories")
-        weights = None
-        if "weights" in state:
-            shape = (sum(map(len, vocabularies)),)
-            weights = state.take_array("weights", float, shape, low=SMALLEST, high=LARGEST)
-        return cls(categories, vocabularies, weights)
 
-
-@register
 @dataclass(frozen=True)
 class NumberBlock(Block):
     """Node attributes, standardized on the training nodes.
@@ -238,17 +217,7 @@ class NumberBlock(Block):
         """Standardized attributes in use, shape (n_nodes, len(used))."""
         return (np.asarray(batch.attributes)[:, self.used] - self.mean) / self.scale
 
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the block from its saved state."""
-        columns = state.take("columns", tuple)
-        used = state.take_array("used", np.int64, (None,), low=0, high=len(columns) - 1)
-        mean = state.take_array("mean", float, (len(used),))
-        scale = state.take_array("scale", float, (len(used),), low=np.finfo(float).tiny)
-        return cls(columns, used, mean, scale, state.take("indicates", bool))
 
-
-@register
 @dataclass(frozen=True)
 class RawNumberBlock(NumberBlock):
     """Node attributes as they are; parameters as for NumberBlock, with mean 0 and scale 1."""
@@ -261,7 +230,6 @@ class RawNumberBlock(NumberBlock):
         return replace(super().fit(batch, used), mean=np.zeros(len(used)), scale=np.ones(len(used)))
 
 
-@register
 @dataclass(frozen=True)
 class DegreeBlock(Block):
     """One-hot degree in the bins 0, 1, 2-3, 4-7, ... and log(1 + degree).
@@ -295,15 +263,7 @@ class DegreeBlock(Block):
         np.log1p(batch.degrees, out=features[:, -1])
         return features
 
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the block from its saved state."""
-        n_bins = state.take_count("n_bins", MOST_DEGREE_BINS)
-        state.check(n_bins, "n_bins is 0")
-        return cls(n_bins)
 
-
-@register
 @dataclass(frozen=True)
 class WalkBlock(Block):
     """Return probabilities of random walks after 2, ..., `n_steps` steps.
@@ -333,15 +293,7 @@ class WalkBlock(Block):
             return columns
         return np.hstack([columns, return_probabilities(batch, self.n_steps, directed=True)])
 
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the block from its saved state."""
-        n_steps = state.take_count("n_steps")
-        state.check(n_steps > 1, "n_steps is less than 2")
-        return cls(n_steps, state.take("directed", bool))
 
-
-@register
 @dataclass(frozen=True)
 class ConstantBlock(Block):
     """The same number for each node: what an encoder makes of it is structure alone."""
@@ -357,13 +309,7 @@ class ConstantBlock(Block):
         """Compute the columns, shape (n_nodes, 1)."""
         return np.ones((batch.n_nodes, 1))
 
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the block from its saved state, which is empty."""
-        return cls()
 
-
-@register
 @dataclass(frozen=True)
 class EdgeBlock(Block):
     """Counts of the edges at each node and means of their numbers, by direction and category.
@@ -482,15 +428,6 @@ class EdgeBlock(Block):
             names = self._names_of(column)
             means |= dict(zip(names, [*by_group] * len(self._directions), strict=True))
         return means
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the block from its saved state."""
-        groups = state.take_instance("groups", EdgeGroups)
-        columns = state.take("columns", tuple)
-        mean = state.take_array("mean", float, (len(columns),))
-        scale = state.take_array("scale", float, (len(columns),), low=np.finfo(float).tiny)
-        return cls(groups, columns, mean, scale, state.take("indicates", bool))
 
 
 def _grouped_arcs(batch: GraphBatch, groups: EdgeGroups) -> tuple[np.ndarray, np.ndarray, int]:

@@ -34,7 +34,6 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.relations import EdgeGroups
-from skgraphkde.persistence import State, register
 from skgraphkde.specification import Specification, at_least
 
 __all__ = ["NodeFeatures"]
@@ -58,7 +57,6 @@ ON_REQUEST = (RawNumberBlock.kind, ConstantBlock.kind)
 N_STEPS = 4
 
 
-@register
 class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):  # type: ignore
     """Node features from attributes and structure: one vector per node.
 
@@ -334,33 +332,6 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
     def kind_of_column(self) -> list[str]:
         """Kind of each feature, such as "degree"."""
         return [block.kind for block in self.blocks_ for _ in block.names]
-
-    # -- state -------------------------------------------------------------------------------------
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save: the parameters and the fitted attributes."""
-        fitted = None
-        if hasattr(self, "kinds_"):
-            fitted = {"blocks_": self.blocks_, "edge_groups_": self.edge_groups_}
-        return {"parameters": self.saved_params(), "fitted": fitted}
-
-    @classmethod
-    def from_state(cls, state: State) -> NodeFeatures:
-        """Rebuild the features from their saved state."""
-        features = cls.from_saved(state.take("parameters", dict))
-        fitted: Any = state.take_optional("fitted", dict)
-        if fitted is None:
-            return features
-        state = State(cls.__name__, fitted)
-        blocks = features.blocks_ = state.take("blocks_", tuple)
-        features.edge_groups_ = state.take_instance("edge_groups_", EdgeGroups)
-        are_blocks = blocks and all(isinstance(block, Block) for block in blocks)
-        state.check(are_blocks, "blocks_ is not a selection of features")
-        features.kinds_ = tuple(block.kind for block in blocks)
-        walks, expected = features.block("random_walk"), features.n_steps or N_STEPS
-        state.check(walks is None or walks.n_steps == expected, "n_steps contradicts the walks")
-        state.check_empty()
-        return features
 
 
 def _resolve_kinds(kinds: Any, batch: GraphBatch, left_out: np.ndarray) -> tuple[str, ...]:

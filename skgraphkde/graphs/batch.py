@@ -19,7 +19,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from skgraphkde.graphs.arrays import (
-    LARGEST,
     codes_in,
     columns_by_name,
     frozen,
@@ -29,7 +28,6 @@ from skgraphkde.graphs.arrays import (
     take_blocks,
 )
 from skgraphkde.graphs.schema import PARTS, FittedSchema
-from skgraphkde.persistence import State, register
 
 __all__ = ["GraphBatch"]
 
@@ -70,7 +68,6 @@ class Data(NamedTuple):
         )
 
 
-@register
 class GraphBatch:
     """An immutable sequence of graphs, stored as flat arrays.
 
@@ -283,31 +280,6 @@ class GraphBatch:
                 sizes[f"n_{prefix}attributes"] = numbers.shape[1]
         return f"GraphBatch({', '.join(f'{name}={size}' for name, size in sizes.items())})"
 
-    # -- state ---------------------------------------------------------------------------------
-
-    def to_state(self) -> dict[str, Any]:
-        """The arrays and names, for a file."""
-        state = {name: getattr(self, name) for name in ARGUMENTS}
-        return {name: value for name, value in state.items() if value is not None}
-
-    @classmethod
-    def from_state(cls, state: State) -> GraphBatch:
-        """The graphs in a file, whose arrays fit together: compiled loops do not check indices."""
-        schema = state.take_instance("schema", FittedSchema)
-        names = state.take("names", tuple) if "names" in state else None
-        node_ptr = state.take_array("node_ptr", np.int64, (None,))
-        adjacency = state.take("adjacency", sp.csr_array)
-        _check_structure(state, node_ptr, adjacency)
-        are_names = names is None or all(isinstance(name, str) for name in names)
-        state.check(
-            are_names and len(names or node_ptr[1:]) == len(node_ptr) - 1, "names are wrong"
-        )
-        n_rows = (adjacency.shape[0], adjacency.nnz, len(node_ptr) - 1)
-        nodes, edges, graphs = (
-            _take_data(state, part, n, schema) for part, n in zip(PARTS, n_rows, strict=True)
-        )
-        return cls(node_ptr, adjacency, *nodes, *edges, *graphs, schema, names)
-
     # -- slicing and joining -------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> GraphBatch:
@@ -448,42 +420,6 @@ def with_edge_columns(batch: GraphBatch, schema: FittedSchema) -> GraphBatch:
             edge_numbers=schema.edge_numbers,
         ),
     )
-
-
-# -- files -----------------------------------------------------------------------------------------
-
-
-def _check_structure(state: State, node_ptr: np.ndarray, adjacency: sp.csr_array) -> None:
-    """Raise a ValueError unless nodes belong to graphs, and arcs with weights join them."""
-    n_nodes = adjacency.shape[0]
-    state.check(adjacency.shape == (n_nodes, n_nodes), "adjacency is not square")
-    is_ptr = len(node_ptr) > 1 and node_ptr[0] == 0 and node_ptr[-1] == n_nodes
-    state.check(is_ptr and (np.diff(node_ptr) > 0).all(), "node_ptr does not ascend")
-    graph_of_node = np.repeat(np.arange(len(node_ptr) - 1), np.diff(node_ptr))
-    row = np.repeat(np.arange(n_nodes), np.diff(adjacency.indptr))
-    are_within = (graph_of_node[row] == graph_of_node[adjacency.indices]).all()
-    state.check(are_within, "adjacency has an edge between graphs")
-    weights = adjacency.data
-    are_weights = weights.dtype == np.float64 and ((weights > 0) & (weights <= LARGEST)).all()
-    state.check(are_weights, "adjacency has weights that are not positive numbers")
-
-
-def _take_data(state: State, part: str, n_rows: int, schema: FittedSchema) -> Data:
-    """The data of nodes, arcs or graphs, as the schema has them."""
-    prefix, labels, numbers = PARTS[part], None, None
-    n_categories = len(schema.names(f"{part}_categories"))
-    names = state.take(f"{prefix}label_names", tuple)
-    are_names = n_categories < 2 or all(type(x) is tuple and len(x) == n_categories for x in names)
-    state.check(are_names, f"{prefix}label_names are not tuples")
-    if n_categories:
-        most = len(names) - 1
-        labels = state.take_array(f"{prefix}labels", np.int64, (n_rows,), low=0, high=most)
-    width = sum(width for _, width in getattr(schema, f"{part}_numbers"))
-    if width:
-        name, is_full = f"{prefix}attributes", schema.missing == "error"
-        numbers = state.take_array(name, np.float64, (n_rows, width), finite=is_full)
-        state.check(not (np.abs(numbers) > LARGEST).any(), f"{name} has a number out of range")
-    return Data(labels, names, numbers)
 
 
 # -- networkx --------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,13 +17,11 @@ import scipy.sparse as sp
 from skgraphkde.graphs.arrays import codes_in, with_data
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import Messages, hash64, quantize
-from skgraphkde.persistence import State, register
 
 # Categories that are told apart; the others are one.
 MOST_CATEGORIES = 16
 
 
-@register
 @dataclass(frozen=True)
 class EdgeGroups:
     """The categories of edges that are told apart: the 16 most frequent, and the others as one.
@@ -70,18 +68,6 @@ class EdgeGroups:
         if batch.edge_labels is None:
             return np.full(batch.adjacency.nnz, n_categories)
         return codes_in(batch.edge_label_names, self.categories, n_categories)[batch.edge_labels]
-
-    def to_state(self) -> dict[str, Any]:
-        """The fields, for a file."""
-        return vars(self)
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """The groups in a file."""
-        directed, has_others = state.take("directed", bool), state.take("has_others", bool)
-        categories = state.take("categories", tuple)
-        state.check(len(categories) <= MOST_CATEGORIES, "categories has too many values")
-        return cls(directed, categories, has_others)
 
 
 def relations(batch: GraphBatch) -> sp.csr_array | None:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.graphs.problems import Ignored
-from skgraphkde.persistence import State, register
 from skgraphkde.specification import Specification
 
 __all__ = ["FittedSchema", "GraphSchema"]
@@ -38,7 +37,6 @@ KINDS_OF = {part: (f"{part}_categories", f"{part}_numbers") for part in PARTS}
 PLACES = {"x", "y", "z", "xyz", "pos", "position", "positions", "coords", "coordinates"}
 
 
-@register
 class GraphSchema(Specification):
     """The attributes of nodes, edges and graphs that are read, and their kinds.
 
@@ -202,7 +200,6 @@ def closest_names(name: str, known: Iterable[str]) -> str:
 Widths = tuple[tuple[str, int], ...]
 
 
-@register
 @dataclass(frozen=True)
 class FittedSchema:
     """The attributes that were read of graphs.
@@ -336,38 +333,6 @@ class FittedSchema:
         """Ignored data that was not already reported for `known`."""
         reported = {(x.part, x.name) for x in known.ignored}
         return tuple(x for x in self.ignored if (x.part, x.name) not in reported)
-
-    # -- state -------------------------------------------------------------------------------------
-
-    def to_state(self) -> dict[str, Any]:
-        """The fields, for a file."""
-        return vars(self) | {"ignored": tuple(map(astuple, self.ignored))}
-
-    @classmethod
-    def from_state(cls, state: State) -> FittedSchema:
-        """The schema in a file."""
-        forms: dict[str, Any] = {
-            "node_categories": str,
-            "edge_categories": str,
-            "named": str,
-            "node_numbers": (str, int),
-            "edge_numbers": (str, int),
-            "graph_categories": str,
-            "graph_numbers": (str, int),
-            "ignored": (str, str, str, int),
-            "labels": (str, tuple),
-        }
-        values: dict[str, Any] = {}
-        for name, form in forms.items():
-            values[name] = state.take(name, tuple)
-            items = (tuple(map(type, x)) if type(x) is tuple else type(x) for x in values[name])
-            state.check(all(item == form for item in items), f"{name} has an item of another kind")
-        values["ignored"] = tuple(Ignored(*item) for item in values["ignored"])
-        values["edge_weight"] = state.take_optional("edge_weight", str)
-        values["directed"] = state.take("directed", bool)
-        values["directed_policy"] = state.take("directed_policy", (bool, str))
-        values["missing"] = state.take_choice("missing", ("error", "indicate"))
-        return cls(**values)
 
 
 def merged_ignored(parts: Iterable[Iterable[Ignored]]) -> tuple[Ignored, ...]:

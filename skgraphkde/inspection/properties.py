@@ -15,6 +15,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL
 from skgraphkde.inspection.tails import Tails
 from skgraphkde.views.base import Property, View
+from skgraphkde.views.context import Context
 from skgraphkde.views.parts import CategoryCounts, means
 
 # Kinds of properties whose reasons state a range of nine in ten references.
@@ -46,9 +47,7 @@ class Properties:
         self.references, self.views = model.references, model.views
         references, everybody = model.references, np.arange(len(model.references))
         scores = model.reference_scores
-        if scores is None:
-            unused = np.zeros((len(model.densities), len(references)))
-            scores = model.view_scores(references, own=everybody, log_densities=unused)
+        context = model.context(references)
         by_label = references.labels is not None
         with_edges = by_label or references.edge_labels is not None
         self.parts = CategoryCounts.of(references, by_label=by_label, with_edges=with_edges)
@@ -64,7 +63,7 @@ class Properties:
         features = np.asarray(model.features.transform_batch(references).attributes)
         means = self.feature_means(references, features)
         self.is_share = np.asarray(((means >= 0) & (means <= 1)).all(axis=0))
-        found = list(self._of(references, everybody, means, scores))
+        found = list(self._of(references, everybody, means, scores, context))
         self.view_of, self.columns = [view for view, _ in found], [x for _, x in found]
         self.known, least = _stacked(self.columns, len(references))
         low = np.where(np.isnan(self.known), np.inf, self.known).min(axis=0)
@@ -135,7 +134,12 @@ class Properties:
         return {first + self.edges.names.index(name): values for name, values in means.items()}
 
     def of(
-        self, graphs: GraphBatch, own: np.ndarray, feature_means: np.ndarray, scores: np.ndarray
+        self,
+        graphs: GraphBatch,
+        own: np.ndarray,
+        feature_means: np.ndarray,
+        scores: np.ndarray,
+        context: Context,
     ) -> tuple[np.ndarray, np.ndarray]:
         """The properties of graphs.
 
@@ -148,17 +152,24 @@ class Properties:
             The result of :meth:`feature_means`.
         scores : ndarray of shape (n_views, n_graphs)
             Those of the views.
+        context : Context
+            Context of the graphs.
 
         Returns
         -------
         values, least : ndarray of shape (n_graphs, n_columns)
             NaN where a graph has none; the smallest difference that counts.
         """
-        found = [x for _, x in self._of(graphs, own, feature_means, scores)]
+        found = [x for _, x in self._of(graphs, own, feature_means, scores, context)]
         return _stacked(found, len(graphs))
 
     def _of(
-        self, graphs: GraphBatch, own: np.ndarray, feature_means: np.ndarray, scores: np.ndarray
+        self,
+        graphs: GraphBatch,
+        own: np.ndarray,
+        feature_means: np.ndarray,
+        scores: np.ndarray,
+        context: Context,
     ) -> Iterator[tuple[View | None, Property]]:
         """Generate properties, each with its view, always in the same order."""
         n_nodes, n_edges = _sizes(graphs).T
@@ -189,7 +200,7 @@ class Properties:
         for x in rare:
             yield None, x
         for view, of_view in zip(self.views, scores, strict=True):
-            for x in view.properties(graphs, own, of_view):
+            for x in view.properties(graphs, own, of_view, context):
                 yield view, x
 
     def mean_weights(self, graphs: GraphBatch) -> np.ndarray:

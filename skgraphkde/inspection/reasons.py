@@ -17,6 +17,7 @@ from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.inspection.properties import properties_of
 from skgraphkde.inspection.wording import feature_words, part_names, usually
 from skgraphkde.views.base import Reason as Words
+from skgraphkde.views.context import Context
 from skgraphkde.views.parts import LISTED, places
 
 # Characters of a reason.
@@ -80,6 +81,8 @@ class Profiles:
         The reference that each graph is, which is left out. None: no graph is one.
     scores : ndarray of shape (n_views, n_graphs), default=None
         Those of the views, if no graph is a reference.
+    context : Context, default=None
+        Context of the graphs, if there is one.
     """
 
     def __init__(
@@ -90,15 +93,18 @@ class Profiles:
         names: Sequence[Sequence[Any]] | None = None,
         own: np.ndarray | None = None,
         scores: np.ndarray | None = None,
+        context: Context | None = None,
     ) -> None:
-        self.graphs, self.node_names = graphs, names
+        self.model, self.graphs, self.node_names = model, graphs, names
         self.own = np.full(len(graphs), -1) if own is None else own
         self.properties = properties_of(model)
         self.columns, tails = self.properties.columns, self.properties.tails
         self.features = features
         if scores is not None:
             means = self.properties.feature_means(graphs, features)
-            self.values, least = self.properties.of(graphs, self.own, means, scores)
+            self.values, least = self.properties.of(
+                graphs, self.own, means, scores, context or model.context(graphs)
+            )
             self.raw = tails.raw(self.values, least)
             strengths = tails.strengths(self.raw)
         else:
@@ -153,7 +159,9 @@ class Profiles:
         unusual = column._replace(
             values=self.values[i : i + 1, j], least=np.zeros(1), own=int(self.own[i])
         )
-        return view.reason(self.graphs[i], unusual, self._known(i, j), names)
+        graph = self.graphs[i]
+        context = self.model.context(graph)
+        return view.reason(graph, unusual, self._known(i, j), context, names)
 
     def _size(self, i: int, j: int) -> Words:
         what, graphs, known = self.columns[j].what, self.graphs, self.properties.sizes
@@ -212,7 +220,12 @@ class Profiles:
         few = listed(names, LISTED)
         # Of one category with two values, the share of the other follows.
         about = (*names, *{name.partition("=")[0] for name in names})
-        return Words(few, f"never seen: {few}", *places(graph, kind, index), about)
+        return Words(
+            few,
+            f"never seen: {few}",
+            *places(graph, self.properties.parts.part_of(kind), index),
+            about,
+        )
 
     def _rare(self, i: int, j: int) -> Words:
         (graph, keys, once), kind = self._parts(i, j), self.columns[j].what
@@ -225,4 +238,9 @@ class Profiles:
             for x in index
         }
         text = f"rare: {listed([f'{name} ({seen[name]})' for name in seen], LISTED)}"
-        return Words(listed(list(seen), LISTED), text, *places(graph, kind, index), tuple(seen))
+        return Words(
+            listed(list(seen), LISTED),
+            text,
+            *places(graph, self.properties.parts.part_of(kind), index),
+            tuple(seen),
+        )

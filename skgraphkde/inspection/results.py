@@ -147,13 +147,13 @@ def _explained(
     """The fields of a Judgement that say why, each for all graphs."""
     model, scores = detector.model_, None
     featurized = model.features.transform_batch(batch)
-    embedded = model.embed(batch, featurized)
+    context = model.context(batch)
     if own is None:
-        scores = model.view_scores(embedded)
+        scores = model.view_scores(batch, context=context)
         surprises = surprises_of(model, scores)
     else:
         surprises = 0.0 - model.leave_one_out_log_p_values()[:, own].T
-    densities = np.array(model.densities)
+    densities = np.array(model.densities, dtype=int)
     views = densities[surprises[:, densities].argmax(axis=1)]
     n_others = len(model.references) - (own is not None)
     references = np.empty((len(batch), min(k, n_others)), dtype=int)
@@ -161,13 +161,14 @@ def _explained(
     for view in np.unique(views):
         index = np.flatnonzero(views == view)
         distances[index], references[index] = model.nearest(
-            embedded[index],
+            batch[index],
             references.shape[1],
             view=int(view),
             own=None if own is None else own[index],
+            context=context.part(index),
         )
     features = np.asarray(featurized.attributes)
-    profiles = Profiles(model, batch, features, node_names, own, scores)
+    profiles = Profiles(model, batch, features, node_names, own, scores, context)
     return {
         "reasons": [profiles.reasons(i, n_reasons) for i in range(len(batch))],
         "surprises": surprises,

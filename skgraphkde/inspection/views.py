@@ -107,7 +107,9 @@ def novel_nodes(detector: GraphKDEDetector, graphs: Any) -> list[np.ndarray]:
     batch, novelty = detector.read(graphs), detector.model_.first(Novelty)
     if novelty is None:
         raise ValueError("the detector has no view of novelty: add 'novelty' to its views")
-    return np.split(novelty.new_from(batch), batch.node_ptr[1:-1])
+    own = np.full(len(batch), -1)
+    new_from = novelty.new_from(own, detector.model_.context(batch))
+    return np.split(new_from, batch.node_ptr[1:-1])
 
 
 def nearest_references(

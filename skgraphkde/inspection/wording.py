@@ -37,14 +37,13 @@ def learned_words(model: GraphModel) -> list[str]:
     confirmed = model.first(Confirmed)
     if confirmed is None:
         return []
-    n, n_anomalies = len(confirmed.verdicts_), int((confirmed.verdicts_ == -1).sum())
+    n = len(confirmed.anomalies_)
     weights = sorted(
         zip(model.view_weights.tolist(), model.view_names, strict=True), key=lambda x: -x[0]
     )
     counts = "; ".join(f"{weight:.1f} {name}" for weight, name in weights)
-    of = f"{n_anomalies} of them anomalies" if n > 1 else "an anomaly"
     return [
-        f"Learned from {n} verdict{'s' * (n > 1)}, {of}.",
+        f"Learned from {n} confirmed anomal{'y' if n == 1 else 'ies'}.",
         f"Weights of the views, 1 on average: {counts}.",
     ]
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
 
+import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.learned.torch_encoder import check_torch
 from skgraphkde.learned.twins import Twins
-from skgraphkde.persistence import register
-from skgraphkde.specification import Specification, at_least, shorthand_options
+from skgraphkde.specification import Specification, at_least
+from skgraphkde.views.embedding import Embedding
 
 
-@register
 class Contrastive(Specification):
     """Training of the encoder and mixture weights by contrasting graphs with perturbed twins.
 
@@ -38,20 +37,15 @@ class Contrastive(Specification):
     n_twins : int, default=1
         Twins of each graph in a training step. The first one has edges removed or added, at random,
         and the two kinds take turns: of two twins, one has edges removed, and one added.
-    twins : {"both", "features", "spectrum", "random_edges"} or Twins, default="both"
-        Perturbation of graphs, also for :meth:`GraphKDEDetector.score`. "both" is ``Twins()``; the
-        ablations of the paper are "features", ``Twins(edges=None)``, "spectrum",
-        ``Twins(swap_ratio=0)``, and "random_edges", ``Twins(swap_ratio=0, edges="random")``.
+    twins : Twins, default=None
+        Perturbation of graphs, also for :meth:`GraphKDEDetector.score`; None is ``Twins()``. The
+        paper's ablations are ``Twins(edges=None)`` and ``Twins(swap_ratio=0)``.
     validation_fraction : float, default=0.1
         Share of the graphs that are held out for early stopping, in (0, 1). They become references
         like all other graphs.
     n_iter_no_change : int, default=10
         Number of epochs without a better held-out contrast after which training stops. The best
         state is kept, which may be the untrained one.
-    checkpoint : str or path-like, default=None
-        File for the state of the training after each epoch. An interrupted fit continues from it
-        to the same result, given the same parameters, graphs and integer `random_state`. A
-        completed fit removes the file.
     loss : {"ratio", "log_ratio"}, default="ratio"
         With the density f of a graph and that of its twin f~, the mean of (f~ - f) / (f + 1e-6),
         as in the text of the paper, or of log((f~ + 1e-6) / (f + 1e-6)), as in its code.
@@ -72,14 +66,6 @@ class Contrastive(Specification):
     3
     """
 
-    _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
-        "twins": {
-            "both": Twins,
-            "features": lambda: Twins(edges=None),
-            "spectrum": lambda: Twins(swap_ratio=0),
-            "random_edges": lambda: Twins(swap_ratio=0, edges="random"),
-        }
-    }
     _parameter_constraints: dict = {
         "max_iter": [at_least(1, Integral)],
         "batch_size": [at_least(2, Integral), None],
@@ -87,16 +73,13 @@ class Contrastive(Specification):
         "learn_weights": ["boolean"],
         "leave_one_out": ["boolean"],
         "n_twins": [at_least(1, Integral)],
-        "twins": shorthand_options(_shorthands["twins"], Twins),
+        "twins": [Twins, None],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [at_least(1, Integral)],
-        "checkpoint": [str, os.PathLike, None],
         "loss": [StrOptions({"ratio", "log_ratio"})],
         "schedule": [StrOptions({"cosine", "constant"})],
         "weight_decay": [at_least(0, Real)],
     }
-
-    _of_machine = ("checkpoint",)
 
     def __init__(
         self,
@@ -106,10 +89,9 @@ class Contrastive(Specification):
         learn_weights: bool = True,
         leave_one_out: bool = True,
         n_twins: int = 1,
-        twins: Any = "both",
+        twins: Twins | None = None,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
-        checkpoint: Any = None,
         loss: str = "ratio",
         schedule: str = "cosine",
         weight_decay: float = 0.0,
@@ -123,7 +105,52 @@ class Contrastive(Specification):
         self.twins = twins
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
-        self.checkpoint = checkpoint
         self.loss = loss
         self.schedule = schedule
         self.weight_decay = weight_decay
+
+    def train(
+        self, embedding: Embedding, graphs: GraphBatch, rng: np.random.RandomState, verbose: int
+    ) -> dict[str, list]:
+        """Train an encoder and the mixture weights of densities, in place.
+
+        Parameters
+        ----------
+        embedding : Embedding
+            Fitted features, the encoder, and densities that are built.
+        graphs : GraphBatch
+            The training graphs.
+        rng : RandomState
+        verbose : int
+
+        Returns
+        -------
+        dict of lists
+            See `history_` of :class:`GraphKDEDetector`.
+
+        Raises
+        ------
+        ValueError
+            If there is nothing to train, or there are fewer than 3 graphs.
+        """
+        check_torch(f"training={self!r}")
+        has_mixtures = any(len(x.kde_.multiples) > 1 for x in embedding.densities)
+        if not embedding.encoder.is_trainable and not (self.learn_weights and has_mixtures):
+            raise ValueError(
+                f"there is nothing to train: {embedding.encoder.specification!r} has no weights, "
+                "and there are no mixture weights to learn; use training=None or encoder=GCN()"
+            )
+        if len(graphs) < 3:
+            raise ValueError(
+                "training needs at least 3 graphs, because it holds one out, and got "
+                f"{len(graphs)}: give more, or use training=None"
+            )
+        from skgraphkde.learned.trainer import Trainer
+
+        twins = (self.twins or Twins()).structural(graphs, rng)
+        featurized = [embedding.featurized(twin) for twin in twins]
+        device = "cpu"
+        trainer = Trainer(
+            embedding, device, embedding.featurized(graphs), featurized, self, rng, verbose
+        )
+        return trainer.train()

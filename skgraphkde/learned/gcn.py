@@ -8,11 +8,9 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde.learned.torch_encoder import TorchEncoder
-from skgraphkde.persistence import register
 from skgraphkde.specification import at_least
 
 
-@register
 class GCN(TorchEncoder):
     """Node encoder: a graph convolutional network (Kipf and Welling, ICLR 2017).
 

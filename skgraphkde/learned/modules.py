@@ -84,23 +84,18 @@ class EncoderModule(nn.Module, FittedEncoder):
         """True if the module has weights to train."""
         return any(True for _ in self.parameters())
 
-    def saved_weights(self) -> dict[str, np.ndarray]:
-        """Weights by name, in single precision, in which they were trained."""
-        return {
-            name: to_numpy(x.float() if x.is_floating_point() else x)
-            for name, x in self.state_dict().items()
-        }
+    def __getstate__(self) -> dict[str, Any]:
+        """Parameters of the module and its weights as arrays, of which it is built again."""
+        weights = {name: to_numpy(x) for name, x in self.state_dict().items()}
+        names = ("specification", "in_dim", "n_relations")
+        return {name: getattr(self, name) for name in names} | {"weights": weights}
 
-    def empty_weights(self) -> dict[str, np.ndarray]:
-        """Arrays with the shapes and types of :meth:`saved_weights`, which take no memory."""
-        return {
-            name: np.broadcast_to(np.zeros((), str(x.dtype).removeprefix("torch.")), x.shape)
-            for name, x in self.state_dict().items()
-        }
-
-    def load_weights(self, weights: dict[str, np.ndarray]) -> None:
-        """Load weights that :meth:`saved_weights` returned."""
-        self.load_state_dict({name: torch.tensor(x) for name, x in weights.items()})
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        weights = state.pop("weights")
+        built = state["specification"].build(state["in_dim"], state["n_relations"], 0)
+        vars(self).update(vars(built))
+        self.load_state_dict({name: torch.as_tensor(x) for name, x in weights.items()})
+        self.double().eval()
 
     def on(self, device: Any) -> EncoderModule:
         """Copy of the module on a device."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
-
-from skgraphkde.encoders.base import Encoder, check_weights
+from skgraphkde.encoders.base import Encoder
 
 
 class TorchEncoder(Encoder):
@@ -70,29 +68,6 @@ class TorchEncoder(Encoder):
         with torch.device("cpu"):
             return self._built(in_dim, n_relations, generator)
 
-    def restore(self, in_dim: int, n_relations: int, weights: dict[str, np.ndarray]) -> Any:
-        """Rebuild the module with weights from a file, see :meth:`Encoder.restore`.
-
-        The shapes of the weights are checked before memory is allocated.
-
-        Parameters
-        ----------
-        in_dim, n_relations, weights
-            As for :meth:`Encoder.restore`.
-
-        Returns
-        -------
-        EncoderModule
-        """
-        import torch
-
-        with torch.device("meta"):
-            module = self._built(in_dim, n_relations, None)
-        check_weights(weights, module.empty_weights())
-        module.to_empty(device="cpu")
-        module.load_weights(weights)
-        return module.double().eval()
-
     def _built(self, in_dim: int, n_relations: int, generator: Any) -> Any:
         from skgraphkde.learned.modules import EncoderModule
 
@@ -103,6 +78,7 @@ class TorchEncoder(Encoder):
                 f"{type(self).__name__}.build_module must return an EncoderModule, and returned a "
                 f"{type(module).__name__}"
             )
+        module.n_relations = n_relations  # type: ignore[assignment]
         return module
 
 

@@ -1,17 +1,15 @@
 """Trainer: fits the encoder and the mixture weights to graphs and their twins (Algorithm 3).
 
 The trainer takes graphs with their features, and their structural twins. It changes the encoder and
-the density in place, to the state with the best held-out contrast.
+the densities in place, to the state with the best held-out contrast.
 """
 
 from __future__ import annotations
 
 import copy
-import io
 import math
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -19,17 +17,15 @@ from torch import nn
 from tqdm.auto import tqdm
 
 from skgraphkde.computing.arrays import to_numpy
-from skgraphkde.density.kde import own_references
-from skgraphkde.density.model import DensityModel, EmbeddedGraphs
-from skgraphkde.density.references import References, inverse_index
 from skgraphkde.encoders.base import FittedEncoder
 from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.learned.checkpoint import Checkpoint
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.modules import EncoderModule
 from skgraphkde.learned.threads import one_torch_thread
-from skgraphkde.learned.twins import swap_features
+from skgraphkde.learned.twins import Twins, swap_features
+from skgraphkde.views.context import Clouds, Context
+from skgraphkde.views.embedding import Embedding
 
 GRADIENT_NORM = 1.0  # largest norm of the gradients, which are clipped
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
@@ -46,7 +42,7 @@ class Trainer:
 
     Parameters
     ----------
-    model : DensityModel
+    embedding : Embedding
         Encoder and densities, which are trained in place.
     device : torch.device or str
     graphs : GraphBatch
@@ -54,30 +50,24 @@ class Trainer:
     twins : sequence of GraphBatch
         Structural twins with their own features; each batch is parallel to `graphs`.
     options : Contrastive
-    references : References or None
-        Selection of the references of a mini-batch. None selects all its graphs.
     rng : RandomState
-    checkpoint : Checkpoint, default=None
-        File for the state after each epoch, from which an interrupted fit continues.
     verbose : int, default=0
         1 shows a progress bar.
     """
 
     def __init__(
         self,
-        model: DensityModel,
+        embedding: Embedding,
         device: torch.device | str,
         graphs: GraphBatch,
         twins: Sequence[GraphBatch],
         options: Contrastive,
-        references: References | None,
         rng: np.random.RandomState,
-        checkpoint: Checkpoint | None = None,
         verbose: int = 0,
     ) -> None:
         self.graphs, self.options, self.rng = graphs, options, rng
-        self.references, self.checkpoint, self.verbose = references, checkpoint, verbose
-        self.swap_ratio = options.specification("twins").swap_ratio
+        self.verbose = verbose
+        self.swap_ratio = (options.twins or Twins()).swap_ratio
         columns = ("loss", "validation_loss", "mixture_weights", "seconds")
         self.history: dict[str, list] = {name: [] for name in columns}
         self.best_state: dict[str, torch.Tensor] = {}
@@ -88,30 +78,30 @@ class Trainer:
         n_held_out = max(1, round(options.validation_fraction * len(graphs)))
         self.held_out, self.trained_on = np.split(order, [min(n_held_out, len(graphs) - 2)])
         training_graphs = graphs[self.trained_on]
-        self.training_flows = model.flows(training_graphs)
+        self.densities = embedding.densities
+        self.training_flows = Embedding(None, embedding.encoder, ()).flows(training_graphs)
         # The held-out twins, one per flag, and the references of the held-out loss are fixed.
         self.held_out_graphs = graphs[self.held_out]
         flags = np.repeat(np.arange(self.n_flags), len(self.held_out))
         self.held_out_twins = self._draw_twins(np.tile(self.held_out, self.n_flags), flags)
         n_references = None if options.batch_size is None else 2 * options.batch_size
         self.held_out_references = training_graphs[:n_references]
-        # Each graph's density when it was last in a batch, for the selection of references.
-        self.last_log_density = np.zeros(len(graphs))
         self.generator = torch.Generator(device=device).manual_seed(int(rng.randint(2**31)))
-        self.encoder = model.encoder
+        self.encoder = embedding.encoder
         logits = nn.ParameterList(
-            nn.Parameter(torch.tensor(x.kde.logits).float(), requires_grad=options.learn_weights)
-            for x in model.densities
+            nn.Parameter(torch.tensor(x.kde_.logits).float(), requires_grad=options.learn_weights)
+            for x in embedding.densities
         )
-        parts = {"encoder": model.encoder} if isinstance(model.encoder, EncoderModule) else {}
-        self.weights = nn.ModuleDict({**parts, "logits": logits}).to(device)
+        parts: dict[str, nn.Module] = {"logits": logits}
+        if isinstance(embedding.encoder, EncoderModule):
+            parts["encoder"] = embedding.encoder
+        self.weights = nn.ModuleDict(parts).to(device)
         # While they are trained, the logits of the mixtures and the points are tensors.
-        for density, parameter in zip(model.densities, logits, strict=True):
-            density.kde.logits = parameter
-        on_device = _TensorEncoder(model.encoder, device, self.generator)
-        self.density = DensityModel(on_device, model.densities)
+        for density, parameter in zip(embedding.densities, logits, strict=True):
+            density.kde_.logits = parameter
+        on_device = _TensorEncoder(embedding.encoder, device, self.generator)
+        self.embedding = Embedding(None, on_device, embedding.densities)
         learned = [parameter for parameter in self.weights.parameters() if parameter.requires_grad]
-        # Numbers of Python, because torch loads no NumPy scalars from a checkpoint.
         self.optimizer = torch.optim.Adam(
             learned, float(options.learning_rate), weight_decay=float(options.weight_decay)
         )
@@ -138,58 +128,18 @@ class Trainer:
         ValueError
             If a loss is not finite.
         """
-        if self.checkpoint is not None and (state := self.checkpoint.load()) is not None:
-            self.load_state_dict(state)
-        n_done, most = len(self.history["loss"]), self.options.max_iter + 1
-        with tqdm(
-            range(n_done, most), desc="training", unit="epoch", total=most, initial=n_done,
-            disable=not self.verbose,
-        ) as bar:  # fmt: skip
+        epochs = range(self.options.max_iter + 1)
+        with tqdm(epochs, desc="training", unit="epoch", disable=not self.verbose) as bar:
             for epoch in bar:
                 if epoch - 1 - self.best_epoch >= self.options.n_iter_no_change:
                     break
                 self._train_epoch(epoch)
                 bar.set_postfix(held_out=f"{self.history['validation_loss'][-1]:.4f}")
-                if self.checkpoint is not None:
-                    self.checkpoint.save(self.state_dict())
         self.weights.load_state_dict(self.best_state)
         self.weights.eval()
-        for density in self.density.densities:
-            density.kde.logits = to_numpy(density.kde.logits).astype(float)
+        for density in self.densities:
+            density.kde_.logits = to_numpy(density.kde_.logits).astype(float)
         return self.history
-
-    def state_dict(self) -> dict[str, Any]:
-        """State that the next epochs depend on and the constructor does not create."""
-        of_torch = {
-            "weights": self.weights.state_dict(),
-            "best": self.best_state,
-            "optimizer": self.optimizer.state_dict(),
-            "schedule": self.schedule.state_dict(),
-            "generator": self.generator.get_state(),
-        }
-        file = io.BytesIO()
-        torch.save(of_torch, file)
-        return {
-            "history": {name: np.array(column) for name, column in self.history.items()},
-            "torch": np.frombuffer(file.getvalue(), np.uint8),
-            "rng": self.rng.get_state(legacy=False),
-            "last_log_density": self.last_log_density,
-        }
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the state that :meth:`state_dict` returned."""
-        self.history = {name: column.tolist() for name, column in state["history"].items()}
-        self.best_epoch = int(np.argmin(self.history["validation_loss"]))
-        self.rng.set_state(state["rng"])
-        self.last_log_density = state["last_log_density"]
-        file = io.BytesIO(state["torch"].tobytes())
-        of_torch = torch.load(file, map_location="cpu", weights_only=True)
-        self.best_state = of_torch["best"]
-        self.weights.load_state_dict(of_torch["weights"])
-        self.optimizer.load_state_dict(of_torch["optimizer"])
-        self.schedule.load_state_dict(of_torch["schedule"])
-        self.generator.set_state(of_torch["generator"])
-        self._adapted_references()
 
     def _train_epoch(self, epoch: int) -> None:
         """Run an epoch and add it to the history; epoch 0 only computes the held-out loss."""
@@ -201,8 +151,7 @@ class Trainer:
                 f"the loss is not finite in epoch {epoch} (training {loss}, held out "
                 f"{held_out}): lower learning_rate, or look for extreme node attributes"
             )
-        densities = self.density.densities
-        weights = np.concatenate([x.kde.mixture_weights for x in densities]).tolist()
+        weights = np.concatenate([x.mixture_weights_ for x in self.densities]).tolist()
         seconds = time.perf_counter() - start
         for name, value in zip(self.history, (loss, held_out, weights, seconds), strict=True):
             self.history[name].append(value)
@@ -234,53 +183,45 @@ class Trainer:
         return swap_features(twins, self.swap_ratio, self.rng)
 
     def _loss(self, index: np.ndarray, twins: GraphBatch) -> torch.Tensor:
-        """Contrast of a mini-batch under references from its graphs."""
-        graphs, n = GraphBatch.concatenate([self.graphs[index], twins]), len(index)
-        embedded = self.density.embed(graphs)
-        originals, embedded_twins = embedded[:n], embedded[n:]
-        chosen = self._choose_references(index)
-        references = originals if len(chosen) == n else originals[chosen]
+        """Contrast of a mini-batch, whose graphs are the references."""
+        originals, n = self.graphs[index], len(index)
+        clouds = self.embedding(GraphBatch.concatenate([originals, twins]))
         own = own_of_twins = None
         if self.options.leave_one_out:  # exclude the graph from its twins' references, too
-            own = own_references(inverse_index(chosen, n), len(chosen))
+            own = np.eye(n, dtype=bool)
             own_of_twins = np.tile(own, (len(twins) // n, 1))
-        log_density = self._log_density(originals, references, own)
-        self.last_log_density[index] = log_density.detach().mean(0).cpu()
-        twin_density = self._log_density(embedded_twins, references, own_of_twins)
-        return self.contrast(log_density, twin_density)
-
-    def _log_density(
-        self, queries: EmbeddedGraphs, references: EmbeddedGraphs, left_out: np.ndarray | None
-    ) -> torch.Tensor:
-        """Log densities with gradients, shape (n_densities, n_queries)."""
-        densities = enumerate(self.density.densities)
-        return torch.stack(
-            [density(queries.clouds(i), references.clouds(i), left_out) for i, density in densities]
-        )
-
-    def _choose_references(self, index: np.ndarray) -> np.ndarray:
-        """Indices of the references among the graphs of a mini-batch."""
-        if self.references is None:
-            return np.arange(len(index))
-        return self.references.choose(self.last_log_density[index], self.rng)
+        log_densities, twin_densities = [], []
+        for density in self.densities:
+            measures = clouds[density]
+            P, Q = measures[:n], measures[n:]
+            squared = density.squared(P, P)
+            log_densities.append(density.log_densities(squared, originals, originals, own))
+            squared = density.squared(Q, P)
+            twin_densities.append(density.log_densities(squared, twins, originals, own_of_twins))
+        return self.contrast(torch.stack(log_densities), torch.stack(twin_densities))
 
     @torch.no_grad()
     def _held_out_loss(self) -> float:
         """Contrast of the held-out graphs against training graphs, in evaluation mode."""
-        references = self._adapted_references()
-        log_densities = self.density.log_densities(self.held_out_graphs, references)
-        twin_densities = self.density.log_densities(self.held_out_twins, references)
-        both = torch.from_numpy(log_densities), torch.from_numpy(twin_densities)
-        return self.contrast(*both).item()
-
-    @torch.no_grad()
-    def _adapted_references(self) -> EmbeddedGraphs:
-        """References of the held-out loss, to which batch norms and densities are adapted."""
         self.weights.eval()
         self.encoder.standardize(self.training_flows)
-        references = self.density.embed(self.held_out_references)
-        self.density.adapt(references)
-        return references
+        clouds = self.embedding(self.held_out_references)
+        context = Context(self.held_out_references, lambda _: clouds, {})
+        for density in self.densities:
+            density.fit(self.held_out_references, context)
+        log_densities = self._log_densities(self.held_out_graphs, clouds)
+        twin_densities = self._log_densities(self.held_out_twins, clouds)
+        return self.contrast(log_densities, twin_densities).item()
+
+    def _log_densities(self, graphs: GraphBatch, known: Clouds) -> torch.Tensor:
+        """Log densities, block by block, shape (n_densities, n_graphs)."""
+        scores = np.empty((len(self.densities), len(graphs)))
+        for block in self.embedding.blocks(graphs):
+            context = Context(graphs[block], self.embedding, known)
+            own = np.full(len(context.graphs), -1)
+            for i, density in enumerate(self.densities):
+                scores[i, block] = density.scores(context.graphs, own, context)
+        return torch.from_numpy(scores)
 
 
 class _TensorEncoder(FittedEncoder):

@@ -317,5 +317,5 @@ def _check_parameters(detector: Any, false_alarm_rate: Any, window: Any) -> None
 
 def _fingerprint(detector: BaseGraphDetector) -> str:
     """Checksum of the fitted state, which changes with each fit or update."""
-    seen = f"{detector.n_graphs_seen_} ".encode()
+    seen = f"{len(detector.training_graphs_)} ".encode()
     return hashlib.sha256(seen + detector.calibration_scores_.tobytes()).hexdigest()

@@ -71,8 +71,9 @@ def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) 
         shares = shares_of(detector, graph, judged.references, judged.distances, judged.view)
     novelty = model.first(Novelty)
     if novelty is not None:
-        new_from, radius = novelty.new_from(graph, np.array([judged.own])), novelty.radius
-        usual = novelty.usual_radius
+        new_from = novelty.new_from(np.array([judged.own]), model.context(graph))
+        radius = novelty.radius
+        usual = novelty.usual_radius_
     return Nodes(shares, new_from, radius, usual, is_near)
 
 

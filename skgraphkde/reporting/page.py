@@ -20,8 +20,8 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
 from skgraphkde.inspection.results import Judgement, judge, node_names_of, to_judge
 from skgraphkde.inspection.wording import checked_names
-from skgraphkde.persistence import atomic_file
 from skgraphkde.reporting.rendering import LONGEST, ROWS, Drawn, Row, render
+from skgraphkde.saving import atomic_file
 
 # The graphs that are drawn, at most: the oddest.
 PICTURED = 100

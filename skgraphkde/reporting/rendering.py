@@ -143,7 +143,7 @@ def render(
         graph_map = pictures.graph_map(detector, together, of_drawn, own)
         if graph_map is not None:
             drawings["map"] = graph_map
-    unread = unread_attributes(detector.specification("schema"), detector.schema_.ignored)
+    unread = unread_attributes(detector.given_schema, detector.schema_.ignored)
     library = _library()
     least = 1 / (len(detector.calibration_scores_) + 1)
     return environment.get_template("page.html").render(
@@ -169,7 +169,7 @@ def render(
         has_tail=bool(scores.min() < lowest_shown(scores, offset, verdicts)),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,
-        keeps_all=model is not None and len(model.references) == detector.n_graphs_seen_,
+        keeps_all=model is not None and len(model.references) == len(detector.training_graphs_),
         calibration=detector.calibration_,
         left_out=named(unread, MOST_NAMES),
         has_readable=any(x.is_readable for x in unread),

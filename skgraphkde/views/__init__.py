@@ -6,7 +6,6 @@ from skgraphkde.views.density import Density
 from skgraphkde.views.neighbors import Neighbors
 from skgraphkde.views.novelty import Novelty
 from skgraphkde.views.numbers import Numbers
-from skgraphkde.views.rarity import Rarity
 from skgraphkde.views.statistics import Statistics
 from skgraphkde.views.tanimoto import Tanimoto
 
@@ -17,7 +16,6 @@ __all__ = [
     "Novelty",
     "Numbers",
     "Property",
-    "Rarity",
     "Reason",
     "Statistics",
     "Tanimoto",

@@ -11,12 +11,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import usual
-from skgraphkde.persistence import State, check
 from skgraphkde.specification import Specification
+from skgraphkde.views.context import Context
 
 
 class Property(NamedTuple):
@@ -45,20 +44,20 @@ class View(Specification):
     """Base class of views.
 
     A subclass defines ``__init__`` with its parameters, :meth:`fit` and :meth:`scores`. `fit` sets
-    attributes whose names end with an underscore; files contain the parameters and these
-    attributes, except for `references_`, which are the references of the model. A detector fits a
-    copy and never changes the object that it was given.
+    attributes whose names end with an underscore. A detector fits a copy and never changes the
+    object that it was given. Work that several views share goes through the :class:`Context` of a
+    call, which other views ignore.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skgraphkde import Density, GraphKDEDetector, View
     >>> class Size(View):
-    ...     def fit(self, references):
+    ...     def fit(self, references, context):
     ...         self.sizes_ = np.log(references.n_nodes_per_graph)
     ...         return self
     ...
-    ...     def scores(self, graphs, own):
+    ...     def scores(self, graphs, own, context):
     ...         away = abs(np.log(graphs.n_nodes_per_graph)[:, None] - self.sizes_)
     ...         away[own >= 0, own[own >= 0]] = np.inf
     ...         return -away.min(axis=1)
@@ -68,6 +67,8 @@ class View(Specification):
 
     #: One sentence for readers of reports about what the view looks at.
     summary: ClassVar[str] = ""
+    #: Whether the view compares clouds of points: it has a `distance_`, and `clouds` of a context.
+    uses_points: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -78,20 +79,22 @@ class View(Specification):
         """True if ``views="auto"`` includes the view for these training graphs."""
         return True
 
-    def fit(self, references: GraphBatch) -> Self:
+    def fit(self, references: GraphBatch, context: Context) -> Self:
         """Learn from references, and set attributes whose names end with an underscore.
 
         Parameters
         ----------
         references : GraphBatch
+        context : Context
+            Work on the references that views share.
 
         Returns
         -------
         self
         """
-        raise NotImplementedError(f"{type(self).__name__} has no method fit(references)")
+        raise NotImplementedError(f"{type(self).__name__} has no method fit(references, context)")
 
-    def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
+    def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Score graphs by the references.
 
         Parameters
@@ -99,22 +102,24 @@ class View(Specification):
         graphs : GraphBatch
         own : ndarray of shape (n_graphs,), int
             Index of the reference that equals each graph and is excluded; -1 excludes none.
+        context : Context
+            Work on the graphs that views share.
 
         Returns
         -------
         ndarray of shape (n_graphs,)
             Higher for normal graphs, independent of the other graphs.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no method scores(graphs, own)")
-
-    def updated(self, references: GraphBatch) -> View:
-        """Copy of the view with other references; by default, it is fitted anew."""
-        return clone(self).fit(references)
+        raise NotImplementedError(
+            f"{type(self).__name__} has no method scores(graphs, own, context)"
+        )
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack what the view needs."""
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
+    def properties(
+        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
+    ) -> list[Property]:
         """Numbers of graphs from which reasons are made, always in the same order.
 
         Parameters
@@ -124,6 +129,8 @@ class View(Specification):
             As for :meth:`scores`.
         scores : ndarray of shape (n_graphs,)
             Their scores.
+        context : Context
+            As for :meth:`scores`.
 
         Returns
         -------
@@ -137,6 +144,7 @@ class View(Specification):
         graph: GraphBatch,
         unusual: Property,
         known: np.ndarray,
+        context: Context,
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """Words for an unusual property of one graph.
@@ -149,6 +157,8 @@ class View(Specification):
             One of :meth:`properties`, of this graph.
         known : ndarray of shape (n_references,)
             The same property of the references, each compared with the others.
+        context : Context
+            Context of the graph.
         node_names : sequence, default=None
             Names of the nodes; None means their positions.
 
@@ -166,51 +176,3 @@ class View(Specification):
             for name, x in super().__getstate__().items()
             if not name.startswith("_") or name == "_sklearn_version"
         }
-
-    # -- state -------------------------------------------------------------------------------------
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save: the parameters and the fitted attributes."""
-        names = sorted(name for name in vars(self) if name.endswith("_"))
-        fitted = {name: getattr(self, name) for name in names}
-        if "references_" in fitted:
-            fitted["references_"] = None  # the model has the same graphs, and sets them again
-        return {"parameters": self.saved_params(), "fitted": fitted}
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the view from its saved state."""
-        view = cls.from_saved(state.take("parameters", dict))
-        fitted = state.take("fitted", dict)
-        if fitted:  # a parameter of a detector is not fitted
-            items = State(cls.__name__, fitted)
-            view._take_fitted(items)
-            items.check_empty()
-        return view
-
-    def complete(self, references: GraphBatch) -> None:
-        """Complete a view from a file, whose `references_` are not in its state.
-
-        Parameters
-        ----------
-        references : GraphBatch
-            The references that the view was fitted to.
-
-        Raises
-        ------
-        ValueError
-            If the view cannot score a reference, or its state contradicts the references.
-        """
-        if hasattr(self, "references_"):
-            self.references_ = references
-        graph, own = references[:1], np.zeros(1, dtype=int)
-        self.check_batch(graph)
-        score = self.scores(graph, own)
-        self.properties(graph, own, score)
-        check(
-            np.isfinite(score).all(), f"{type(self).__name__}: the score of a reference is {score}"
-        )
-
-    def _take_fitted(self, state: State) -> None:
-        """Set the fitted attributes; a subclass checks those that it needs."""
-        state.set_fitted(self)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +11,8 @@ from scipy.spatial.distance import cdist
 from skgraphkde.calibration import kinds_of
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, shown
-from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason, View
+from skgraphkde.views.context import Context
 from skgraphkde.views.statistics import Statistics, in_words
 
 # Statistics that a reason names.
@@ -25,7 +24,6 @@ ITSELF = -1e9
 NEAR = 1e-2
 
 
-@register
 class Confirmed(View):
     """Distance to the nearest confirmed anomaly, minus that to the nearest reference.
 
@@ -37,45 +35,38 @@ class Confirmed(View):
     ----------
     statistics_ : Statistics
         Statistics of the references, with the metric between them.
-    graphs_ : GraphBatch
-        Graphs with a verdict.
-    verdicts_ : ndarray of shape (n_verdicts,), int
-        -1 for an anomaly, of which there is at least one; 1 for a normal graph.
-    removed_ : ndarray of shape (n_verdicts,), bool
-        True for an anomaly that was a training graph, which another verdict brings back.
+    anomalies_ : GraphBatch
+        The confirmed anomalies.
+    table_ : ndarray of shape (n_anomalies, n_statistics)
+        Statistics of the anomalies.
     """
 
     summary = "How near the graph is to confirmed anomalies, compared with known graphs."
 
-    graphs_: GraphBatch
-    verdicts_: np.ndarray
-    removed_: np.ndarray
     statistics_: Statistics
+    anomalies_: GraphBatch
+    table_: np.ndarray
 
     @classmethod
-    def of(
-        cls, statistics: Statistics, graphs: GraphBatch, verdicts: np.ndarray, removed: np.ndarray
-    ) -> Self:
+    def of(cls, statistics: Statistics, anomalies: GraphBatch, context: Context) -> Self:
         """Create the view.
 
         Parameters
         ----------
         statistics : Statistics
             Fitted to the references.
-        graphs : GraphBatch
-            Graphs with a verdict.
-        verdicts : ndarray of shape (n_graphs,), int
-            -1 for an anomaly, of which there is at least one; 1 for a normal graph.
-        removed : ndarray of shape (n_graphs,), bool
-            True for an anomaly that was a training graph.
+        anomalies : GraphBatch
+            At least one.
+        context : Context
+            Context of the anomalies.
 
         Returns
         -------
         Confirmed
         """
         view = cls()
-        view.statistics_, view.graphs_ = statistics, graphs
-        view.verdicts_, view.removed_ = verdicts, removed
+        view.statistics_, view.anomalies_ = statistics, anomalies
+        view.table_ = statistics.table(context)
         return view
 
     @property
@@ -83,37 +74,13 @@ class Confirmed(View):
         """Name of the view."""
         return "nearness to confirmed anomalies"
 
-    @property
-    def anomalies(self) -> GraphBatch:
-        """The confirmed anomalies."""
-        return self.graphs_[self.verdicts_ == -1]
+    def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
+        """Difference of the two distances, see :meth:`View.scores`.
 
-    def updated(self, references: GraphBatch) -> Confirmed:
-        """Copy of the view with other references and the same verdicts."""
-        statistics = self.statistics_.updated(references)
-        return Confirmed.of(statistics, self.graphs_, self.verdicts_, self.removed_)
-
-    @cached_property
-    def _table(self) -> np.ndarray:
-        """Statistics of the anomalies."""
-        return self.statistics_.table(self.anomalies)
-
-    def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
-        """Score graphs by the difference of the two distances.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), int
-            Index of the reference that equals each graph and is excluded; -1 excludes none.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs,)
-            Negative for graphs that are nearer to an anomaly than to a reference, and ITSELF for a
-            copy of an anomaly. No reference is one.
+        It is negative for graphs that are nearer to an anomaly than to a reference, and ITSELF for
+        a copy of an anomaly. No reference is one.
         """
-        scores, _, nearest = self._differences(graphs, own, np.full(len(graphs), -1))
+        scores, _, nearest = self._differences(self.statistics_.table(context), own)
         near = np.flatnonzero((own < 0) & (nearest <= NEAR))
         if len(near):
             scores[near[self.copied(graphs[near]) >= 0]] = ITSELF
@@ -121,41 +88,35 @@ class Confirmed(View):
 
     def copied(self, graphs: GraphBatch) -> np.ndarray:
         """Index of the anomaly of which each graph is a copy, or -1, shape (n_graphs,)."""
-        first = kinds_of(self.anomalies, graphs)[1]
-        return np.where(first < len(self.anomalies), first, -1)
+        first = kinds_of(self.anomalies_, graphs)[1]
+        return np.where(first < len(self.anomalies_), first, -1)
 
-    def scores_of_verdicts(self) -> np.ndarray:
-        """Score the graphs with a verdict, each anomaly by the others.
-
-        Returns
-        -------
-        ndarray of shape (n_verdicts,)
-            NaN for the only anomaly.
-        """
-        is_anomaly = self.verdicts_ == -1
-        itself = np.where(is_anomaly, np.cumsum(is_anomaly) - 1, -1)
-        scores, *_ = self._differences(self.graphs_, np.full(len(itself), -1), itself)
+    def scores_of_anomalies(self) -> np.ndarray:
+        """Score each anomaly by the others, shape (n_anomalies,); NaN for the only one."""
+        n = len(self.anomalies_)
+        scores, *_ = self._differences(self.table_, np.full(n, -1), np.arange(n))
         return np.where(np.isfinite(scores), scores, np.nan)
 
     def _differences(
-        self, graphs: GraphBatch, own: np.ndarray, itself: np.ndarray
+        self, table: np.ndarray, own: np.ndarray, itself: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Scores without the anomaly that each graph is; index and distance of the nearest one."""
-        table = self.statistics_.table(graphs)
         scores, nearest = np.empty(len(table)), np.empty(len(table))
         first = np.empty(len(table), dtype=int)
         for metric, rows in self.statistics_.metrics(own):
-            points, anomalies = metric.whitened(table[rows]), metric.whitened(self._table)
+            points, anomalies = metric.whitened(table[rows]), metric.whitened(self.table_)
             distances = cdist(points, anomalies)
-            is_one = np.flatnonzero(itself[rows] >= 0)
-            distances[is_one, itself[rows][is_one]] = np.inf
+            if itself is not None:
+                distances[np.arange(len(points)), itself[rows]] = np.inf
             first[rows], nearest[rows] = distances.argmin(axis=1), distances.min(axis=1)
             scores[rows] = nearest[rows] - metric.distances(table[rows], 1)
         return scores, first, nearest
 
     # -- reasons -----------------------------------------------------------------------------------
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
+    def properties(
+        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
+    ) -> list[Property]:
         """Minus the score, see :meth:`View.properties`."""
         return [Property("confirmed", self.name, -scores, np.zeros(len(graphs)))]
 
@@ -164,13 +125,14 @@ class Confirmed(View):
         graph: GraphBatch,
         unusual: Property,
         known: np.ndarray,
+        context: Context,
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The nearest confirmed anomaly, see :meth:`View.reason`."""
-        own = np.array([unusual.own])
-        _, first, nearest = self._differences(graph, own, np.array([-1]))
+        table = self.statistics_.table(context)
+        _, first, nearest = self._differences(table, np.array([unusual.own]))
         is_copy = unusual.values[0] == -ITSELF
-        anomalies, i = self.anomalies, int((self.copied(graph) if is_copy else first)[0])
+        anomalies, i = self.anomalies_, int((self.copied(graph) if is_copy else first)[0])
         name = anomalies.names[i] if anomalies.names else ""
         one = f"{shown(name)!r}, a confirmed anomaly" if name else "a confirmed anomaly"
         if is_copy and name and graph.names == (name,):
@@ -179,14 +141,15 @@ class Confirmed(View):
             return Reason(self.name, f"the same as {one}")
         if nearest[0] == 0:
             return Reason(self.name, f"the same as {one}, in its statistics")
-        shared = self._shared(graph, i, unusual.own)
-        return Reason(self.name, f"like {one}{f', in {shared}' * bool(shared)}")
+        shared = self._shared(table, i, unusual.own)
+        text = f"like {one}, in {shared}" if shared else f"like {one}"
+        return Reason(self.name, text)
 
-    def _shared(self, graph: GraphBatch, i: int, own: int) -> str:
+    def _shared(self, table: np.ndarray, i: int, own: int) -> str:
         """The statistics in which a graph and an anomaly are most unlike known graphs, in words."""
         statistics = self.statistics_
         [(metric, _)] = statistics.metrics(np.array([own]))
-        rows = np.vstack([statistics.table(graph), self._table[i]])
+        rows = np.vstack([table, self.table_[i]])
         known = statistics.table_ if own < 0 else np.delete(statistics.table_, own, axis=0)
         low, high = np.nanquantile(known, USUAL, axis=0)
         is_odd = (rows > high).all(axis=0) | (rows < low).all(axis=0)
@@ -202,11 +165,3 @@ class Confirmed(View):
             )
             said[mean] = f"{statistics.names_[k]} ({x} and {y}; usually {known_range})"
         return " and ".join(said.values())
-
-    def _take_fitted(self, state: State) -> None:
-        self.statistics_ = state.take_instance("statistics_", Statistics)
-        self.graphs_ = state.take_instance("graphs_", GraphBatch)
-        self.verdicts_ = state.take_array("verdicts_", np.int64, (len(self.graphs_),))
-        state.check(np.isin(self.verdicts_, (-1, 1)).all(), "verdicts_ are not -1 and 1")
-        state.check((self.verdicts_ == -1).any(), "there is no anomaly")
-        self.removed_ = state.take_array("removed_", bool, self.verdicts_.shape)

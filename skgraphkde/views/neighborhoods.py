@@ -7,10 +7,8 @@ Leman, 1968). Those of all radii have one numbering, that of the references.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from numbers import Integral
 from typing import Self
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +20,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import factorize, refined
 from skgraphkde.graphs.relations import messages
 from skgraphkde.views.base import View
+from skgraphkde.views.context import Context
 from skgraphkde.views.parts import Vocabulary
 
 
@@ -87,48 +86,46 @@ class Neighborhoods:
         ndarray of shape (radius + 1, n_nodes), int
             Index in `colors`; neighborhoods that no reference has follow.
         """
-        of_graphs = _NUMBERS.setdefault(graphs, WeakKeyDictionary())
-        if self not in of_graphs:
-            colors = self._colors(graphs)
-            first, code = factorize(colors.ravel())
-            distinct, n = colors.ravel()[first], len(self.colors)
-            number = np.minimum(np.searchsorted(self.colors, distinct), n - 1)
-            is_new = self.colors[number] != distinct
-            number[is_new] = n + np.arange(is_new.sum())
-            of_graphs[self] = number[code].reshape(colors.shape)
-        return of_graphs[self]
+        colors = self._colors(graphs)
+        first, code = factorize(colors.ravel())
+        distinct, n = colors.ravel()[first], len(self.colors)
+        number = np.minimum(np.searchsorted(self.colors, distinct), n - 1)
+        is_new = self.colors[number] != distinct
+        number[is_new] = n + np.arange(is_new.sum())
+        return number[code].reshape(colors.shape)
 
-    def count(self, graphs: GraphBatch) -> sp.csr_array:
+    def count(self, context: Context) -> sp.csr_array:
         """Numbers of nodes of graphs with each neighborhood.
 
         Parameters
         ----------
-        graphs : GraphBatch
+        context : Context
 
         Returns
         -------
         csr_array of int
         """
-        numbers = self.numbers(graphs)
+        graphs, numbers = context.graphs, context.shared(self.numbers)
         graph = np.tile(graphs.graph_of_node, self.radius + 1)
         return _counts(graph, numbers.ravel(), (len(graphs), int(numbers.max()) + 1))
 
-    def is_new(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
+    def is_new(self, own: np.ndarray, context: Context) -> np.ndarray:
         """Mark neighborhoods that no reference has.
 
         Parameters
         ----------
-        graphs : GraphBatch
         own : ndarray of shape (n_graphs,), int
             Index of the reference that equals each graph and is excluded; -1 excludes none.
+        context : Context
+            Work on the graphs that views share.
 
         Returns
         -------
         ndarray of shape (radius + 1, n_nodes), bool
         """
         owners = np.append(self.owners, -1)
-        numbers = np.minimum(self.numbers(graphs), len(self.colors))
-        of_node = own[graphs.graph_of_node]
+        numbers = np.minimum(context.shared(self.numbers), len(self.colors))
+        of_node = own[context.graphs.graph_of_node]
         return (numbers == len(self.colors)) | ((of_node >= 0) & (owners[numbers] == of_node))
 
     def shared(self, counts: sp.csr_array, columns: sp.csr_array) -> np.ndarray:
@@ -151,33 +148,6 @@ class Neighborhoods:
         return out
 
 
-# Views with the same references share their neighborhoods, and those of the graphs that they score.
-_OF: WeakKeyDictionary[GraphBatch, dict[tuple, Neighborhoods]] = WeakKeyDictionary()
-_NUMBERS: WeakKeyDictionary[GraphBatch, WeakKeyDictionary[Neighborhoods, np.ndarray]]
-_NUMBERS = WeakKeyDictionary()
-
-
-def neighborhoods_of(references: GraphBatch, radius: int, by_label: bool) -> Neighborhoods:
-    """The neighborhoods of reference graphs, counted once.
-
-    Parameters
-    ----------
-    references : GraphBatch
-    radius : int
-    by_label : bool
-        As for :class:`Neighborhoods`.
-
-    Returns
-    -------
-    Neighborhoods
-    """
-    of_references = _OF.setdefault(references, {})
-    key = radius, by_label
-    if key not in of_references:
-        of_references[key] = Neighborhoods(references, radius, by_label)
-    return of_references[key]
-
-
 class NeighborhoodView(View):
     """Base class of views of the neighborhoods of a graph.
 
@@ -185,47 +155,34 @@ class NeighborhoodView(View):
     ----------
     radius : int, default=5
         Radius of the largest neighborhood, in [0, 100].
+
+    Attributes
+    ----------
+    references_ : GraphBatch
+    neighborhoods_ : Neighborhoods
+        The neighborhoods of the references, which views of the same radius share.
     """
 
     _parameter_constraints: dict = {"radius": [Interval(Integral, 0, 100, closed="both")]}
 
     references_: GraphBatch
+    neighborhoods_: Neighborhoods
 
     def __init__(self, radius: int = 5) -> None:
         self.radius = radius
 
-    def fit(self, references: GraphBatch) -> Self:
-        """Learn the neighborhoods of the references.
-
-        Parameters
-        ----------
-        references : GraphBatch
-
-        Returns
-        -------
-        self
-        """
-        self.references_ = references
-        self.neighborhoods = neighborhoods_of(references, self.radius, self._by_label)
+    def fit(self, references: GraphBatch, context: Context) -> Self:
+        """Learn the neighborhoods of the references, see :meth:`View.fit`."""
+        self._fit(references, context, by_label=references.labels is not None)
         return self
 
-    @property
-    def _by_label(self) -> bool:
-        return self.references_.labels is not None
-
-    @cached_property
-    def neighborhoods(self) -> Neighborhoods:
-        """The neighborhoods of the references; those of a file are counted at first use."""
-        return neighborhoods_of(self.references_, self.radius, self._by_label)
+    def _fit(self, references: GraphBatch, context: Context, *, by_label: bool) -> None:
+        self.references_ = references
+        self.neighborhoods_ = context.shared(Neighborhoods, self.radius, by_label)
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the training graphs."""
-        if self._by_label:
-            graphs.check_labels()
-
-    def complete(self, references: GraphBatch) -> None:
-        """Set the references, of which all else follows."""
-        self.references_ = references
+        self.neighborhoods_.vocabulary.check_batch(graphs)
 
 
 def nearest(

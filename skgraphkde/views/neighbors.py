@@ -10,13 +10,12 @@ import numpy as np
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import known_name
-from skgraphkde.persistence import register
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Property, Reason
+from skgraphkde.views.context import Context
 from skgraphkde.views.neighborhoods import NeighborhoodView, as_sets, nearest
 
 
-@register
 class Neighbors(NeighborhoodView):
     """Distance to the nearest references: how many distinct neighborhoods differ.
 
@@ -56,25 +55,14 @@ class Neighbors(NeighborhoodView):
         """Name of the view."""
         return "neighborhoods that differ from the nearest graphs"
 
-    def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
-        """Score graphs by minus the mean distance to the nearest references.
+    def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
+        """Minus the mean distance to the nearest references, see :meth:`View.scores`."""
+        return -self._nearest(own, context)[0]
 
-        Parameters
-        ----------
-        graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), int
-            Index of the reference that equals each graph and is excluded; -1 excludes none.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs,)
-        """
-        return -self._nearest(graphs, own)[0]
-
-    def _nearest(self, graphs: GraphBatch, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _nearest(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
         """Mean distance to the nearest references, and the index of the nearest one."""
-        known = self.neighborhoods
-        counts, columns = as_sets(known.count(graphs)), as_sets(known.columns)
+        known = self.neighborhoods_
+        counts, columns = as_sets(known.count(context)), as_sets(known.columns)
         n_kinds, n_known = np.diff(counts.indptr), np.diff(known.counts.indptr)
 
         def distances(block: slice) -> np.ndarray:
@@ -84,21 +72,10 @@ class Neighbors(NeighborhoodView):
         k = min(self.n_neighbors, known.n_references - 1)
         return nearest(distances, own, known.n_references, k)
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
-        """Mean distance to the nearest references.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), int
-            As for :meth:`scores`.
-        scores : ndarray of shape (n_graphs,)
-            Their scores.
-
-        Returns
-        -------
-        list of Property
-        """
+    def properties(
+        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
+    ) -> list[Property]:
+        """Mean distance to the nearest references, see :meth:`View.properties`."""
         return [Property("neighborhoods", self.name, -scores, np.full(len(graphs), 0.5))]
 
     def reason(
@@ -106,12 +83,13 @@ class Neighbors(NeighborhoodView):
         graph: GraphBatch,
         unusual: Property,
         known: np.ndarray,
+        context: Context,
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The nearest reference and what differs, see :meth:`View.reason`."""
-        i = int(self._nearest(graph, np.array([unusual.own]))[1][0])
-        counts = self.neighborhoods.counts
-        own = set(self.neighborhoods.count(graph).indices.tolist())
+        i = int(self._nearest(np.array([unusual.own]), context)[1][0])
+        counts = self.neighborhoods_.counts
+        own = set(self.neighborhoods_.count(context).indices.tolist())
         other = set(counts.indices[slice(*counts.indptr[i : i + 2])].tolist())
         name = known_name(self.references_, i)
         text = (

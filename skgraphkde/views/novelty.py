@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.persistence import State, register
 from skgraphkde.views.base import Property, Reason
+from skgraphkde.views.context import Context
 from skgraphkde.views.neighborhoods import NeighborhoodView
 from skgraphkde.views.parts import LISTED, CategoryCounts, counts_edges, means
 
@@ -27,7 +25,6 @@ MAX_CHANCE = 0.01
 OFTEN_NEW = 0.1
 
 
-@register
 class Novelty(NeighborhoodView):
     """Share of a graph's nodes in new neighborhoods, and of its nodes and edges of new categories.
 
@@ -63,6 +60,9 @@ class Novelty(NeighborhoodView):
     ----------
     parts_ : CategoryCounts
         Nodes and edges of the references by their categories.
+    usual_radius_ : int
+        The smallest radius at which a tenth of the references' nodes, or more, are in neighborhoods
+        that no other reference has; ``radius + 1`` if there is none.
 
     See Also
     --------
@@ -83,6 +83,7 @@ class Novelty(NeighborhoodView):
     }
 
     parts_: CategoryCounts
+    usual_radius_: int
 
     def __init__(
         self, radius: int = 5, categories: str = "auto", edges: str | bool = "auto"
@@ -96,12 +97,14 @@ class Novelty(NeighborhoodView):
         """Name of the view, with the radius."""
         return f"novelty of neighborhoods of radius {self.radius}"
 
-    def fit(self, references: GraphBatch) -> Self:
+    def fit(self, references: GraphBatch, context: Context) -> Self:
         """Learn the neighborhoods and categories of the references.
 
         Parameters
         ----------
         references : GraphBatch
+        context : Context
+            Work on the references that views share.
 
         Returns
         -------
@@ -125,108 +128,62 @@ class Novelty(NeighborhoodView):
                 "carry none: name them in GraphSchema(node_categories=...)"
             )
         with_edges = counts_edges(self.edges, references, by_label=by_label)
-        return self._fit(references, by_label, with_edges)
-
-    def _fit(self, references: GraphBatch, by_label: bool, with_edges: bool) -> Self:
         self.parts_ = CategoryCounts.of(references, by_label=by_label, with_edges=with_edges)
-        for name in ("known_shares", "usual_radius"):
-            self.__dict__.pop(name, None)
-        return super().fit(references)
+        self._fit(references, context, by_label=by_label)
+        new_from = self.new_from(np.arange(len(references)), context)
+        shares = np.cumsum(np.bincount(new_from, minlength=self.radius + 2)) / len(new_from)
+        self.usual_radius_ = int(np.argmax(np.append(shares[:-1], 1.0) >= OFTEN_NEW))
+        return self
 
-    @property
-    def _by_label(self) -> bool:
-        return self.parts_.vocabulary.by_label
-
-    def updated(self, references: GraphBatch) -> Novelty:
-        """Copy of the view with other references and the same kinds of parts."""
-        return clone(self)._fit(references, self._by_label, self.parts_.with_edges)
-
-    def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
-        """Score graphs by minus their share of new nodes and parts.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), int
-            Index of the reference that equals each graph and is excluded; -1 excludes none.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs,)
-        """
-        scores = -self._new_shares(graphs, own)
+    def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
+        """Minus the share of new nodes and parts, see :meth:`View.scores`."""
+        scores = -self._new_shares(own, context)
         for kind, keys, graph in self.parts_.parts(graphs):
             known = self.parts_.known[kind]
             weight = NEW_PART_WEIGHT * MAX_CHANCE / max(known.chance, MAX_CHANCE)
             scores -= weight * means(known.is_new(keys, own[graph]), graph, len(graphs))
         return scores
 
-    def _new_shares(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
+    def _new_shares(self, own: np.ndarray, context: Context) -> np.ndarray:
         """Share of nodes in new neighborhoods, shape (n_graphs,)."""
-        is_new = self.neighborhoods.is_new(graphs, own)[-1]
-        return means(is_new, graphs.graph_of_node, len(graphs))
+        is_new = self.neighborhoods_.is_new(own, context)[-1]
+        return means(is_new, context.graphs.graph_of_node, len(context.graphs))
 
-    @cached_property
-    def known_shares(self) -> np.ndarray:
-        """Share of each reference's nodes in neighborhoods that no other reference has."""
-        return self._new_shares(self.references_, np.arange(len(self.references_)))
-
-    @cached_property
-    def usual_radius(self) -> int:
-        """The smallest radius at which a tenth of the references' own nodes are new, or more.
-
-        Each reference is compared with the others. ``radius + 1`` if there is no such radius.
-        """
-        new_from = self.new_from(self.references_, np.arange(len(self.references_)))
-        shares = np.cumsum(np.bincount(new_from, minlength=self.radius + 2)) / len(new_from)
-        return int(np.argmax(np.append(shares[:-1], 1.0) >= OFTEN_NEW))
-
-    def new_from(self, graphs: GraphBatch, own: np.ndarray | None = None) -> np.ndarray:
+    def new_from(self, own: np.ndarray, context: Context) -> np.ndarray:
         """Smallest radius at which each node's neighborhood is new.
 
         Parameters
         ----------
-        graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), int, default=None
-            As for :meth:`scores`. None: no graph is a reference.
+        own : ndarray of shape (n_graphs,), int
+        context : Context
+            As for :meth:`scores`.
 
         Returns
         -------
         ndarray of shape (n_nodes,), int
             0 if the node's initial color is new; ``radius + 1`` if all its neighborhoods are known.
         """
-        own = np.full(len(graphs), -1) if own is None else own
-        return (~self.neighborhoods.is_new(graphs, own)).sum(axis=0)
+        return (~self.neighborhoods_.is_new(own, context)).sum(axis=0)
 
     # -- reasons -----------------------------------------------------------------------------------
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
-        """Share of nodes in new neighborhoods; new parts are reasons for any detector.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), int
-            As for :meth:`scores`.
-        scores : ndarray of shape (n_graphs,)
-            Not used.
-
-        Returns
-        -------
-        list of Property
-        """
+    def properties(
+        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
+    ) -> list[Property]:
+        """Share of nodes in new neighborhoods; new parts are reasons for any detector."""
         least = 0.5 / graphs.n_nodes_per_graph
-        return [Property("neighborhoods", "neighborhoods", self._new_shares(graphs, own), least)]
+        return [Property("neighborhoods", "neighborhoods", self._new_shares(own, context), least)]
 
     def reason(
         self,
         graph: GraphBatch,
         unusual: Property,
         known: np.ndarray,
+        context: Context,
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """Number of nodes in new neighborhoods, see :meth:`View.reason`."""
-        new_from = self.new_from(graph, np.array([unusual.own]))
+        new_from = self.new_from(np.array([unusual.own]), context)
         new = np.flatnonzero(new_from <= self.radius)
         text = (
             f"{len(new)} of {len(new_from)} nodes are in neighborhoods that no known graph has "
@@ -234,13 +191,3 @@ class Novelty(NeighborhoodView):
         )
         first = new[np.argsort(new_from[new], kind="stable")][:LISTED]
         return Reason(unusual.what, text, tuple(first.tolist()), about=("neighborhoods",))
-
-    def complete(self, references: GraphBatch) -> None:
-        """Check the tables, and set the references."""
-        self.parts_.check_fits(references)
-        super().complete(references)
-
-    def _take_fitted(self, state: State) -> None:
-        self.parts_ = state.take_instance("parts_", CategoryCounts)
-        state.check("references_" in state, "references_ is missing")
-        super()._take_fitted(state)

@@ -7,7 +7,7 @@ if they are new, and how frequent they are.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -15,13 +15,11 @@ from skgraphkde.features.categories import values_in_use
 from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import hash64
-from skgraphkde.persistence import State, check, register
 
 # Nodes or edges that a reason names.
 LISTED = 5
 
 
-@register
 class ReferenceTable(NamedTuple):
     """Distinct colors of the references, ascending, with their frequencies."""
 
@@ -123,35 +121,7 @@ class ReferenceTable(NamedTuple):
             counts = counts - np.where(is_own, n_alike[pair], 0)
         return np.log((counts + 1) / (total + len(self.colors) + 1))
 
-    def check_fits(self, graph: np.ndarray) -> None:
-        """Raise a ValueError if the table cannot be that of references.
 
-        Parameters
-        ----------
-        graph : ndarray of shape (n_parts,), int
-            Index of the reference of each node or arc.
-        """
-        check(self.counts.sum() == len(graph), "ReferenceTable: counts are not of the references")
-        n_references = graph.max(initial=-1) + 1
-        check((self.owners < n_references).all(), "ReferenceTable: owners is out of range")
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save."""
-        return self._asdict()
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the table from its saved state."""
-        colors = state.take_array("colors", np.uint64, (None,))
-        owners = state.take_array("owners", np.int64, (len(colors),), low=-2)
-        state.check((owners != -1).all(), "owners is out of range")
-        counts = state.take_array("counts", np.int64, (len(colors),), low=1)
-        state.check((colors[1:] > colors[:-1]).all(), "colors is not ascending")
-        n_graphs = state.take_array("n_graphs", np.int64, (len(colors),), low=1)
-        return cls(colors, owners, counts, n_graphs)
-
-
-@register
 class Vocabulary:
     """Categories of reference graphs, by which nodes and edges have colors.
 
@@ -185,27 +155,6 @@ class Vocabulary:
         has_edge_labels = references.edge_labels is not None
         edge_labels = references.edge_label_names if has_edge_labels else ()
         of_graphs = values_in_use(references, "graph")
-        return cls(by_label, names, labels, edge_labels, of_graphs)
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save."""
-        names = ("by_label", "names", "labels", "edge_labels", "of_graphs")
-        return {name: getattr(self, name) for name in names}
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the vocabulary from its saved state."""
-        by_label, names = state.take("by_label", bool), state.take("names", tuple)
-        labels, edge_labels = state.take("labels", tuple), state.take("edge_labels", tuple)
-        state.check(by_label or not (names or labels), "there are labels that are not used")
-        for of_one in (names, labels, edge_labels):
-            state.check(len(set(of_one)) == len(of_one), "a category occurs twice")
-        if len(names) > 1:
-            are_tuples = all(type(x) is tuple and len(x) == len(names) for x in labels)
-            state.check(are_tuples, "labels do not have a value of each category")
-        of_graphs = state.take("of_graphs", dict)
-        are_tuples = all(type(values) is tuple for values in of_graphs.values())
-        state.check(are_tuples, "of_graphs is not tuples by name")
         return cls(by_label, names, labels, edge_labels, of_graphs)
 
     def check_batch(self, graphs: GraphBatch) -> None:
@@ -282,7 +231,6 @@ class Vocabulary:
         return codes_in(graphs.edge_label_names, self.edge_labels, unknown)[graphs.edge_labels]
 
 
-@register
 class CategoryCounts:
     """Counts of the nodes and edges of references by their categories.
 
@@ -337,6 +285,13 @@ class CategoryCounts:
         }
         return counts
 
+    def part_of(self, kind: str) -> str:
+        """What a table counts: "node", "edge" or "graph"."""
+        if kind == "edges":
+            return "edge"
+        of_graphs = {f"graph {name}" for name in self.vocabulary.of_graphs}
+        return "graph" if kind in of_graphs else "node"
+
     def parts(self, graphs: GraphBatch) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         """Generate the name of each table, the colors of all parts, and the graphs of the parts."""
         if self.vocabulary.by_label:
@@ -350,29 +305,6 @@ class CategoryCounts:
             yield kind, keys, np.arange(len(graphs))
         if self.with_edges:
             yield "edges", self.vocabulary.edge_keys(graphs), graphs.graph_of_arc
-
-    def check_fits(self, references: GraphBatch) -> None:
-        """Raise a ValueError if the counts cannot be those of some references."""
-        for kind, _, graph in self.parts(references):
-            self.known[kind].check_fits(graph)
-
-    def to_state(self) -> dict[str, Any]:
-        """State to save."""
-        names = ("vocabulary", "with_gaps", "with_edges", "known")
-        return {name: getattr(self, name) for name in names}
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the counts from their saved state."""
-        vocabulary = state.take_instance("vocabulary", Vocabulary)
-        with_gaps, with_edges = state.take("with_gaps", bool), state.take("with_edges", bool)
-        counts = cls(vocabulary, with_gaps=with_gaps, with_edges=with_edges)
-        counts.known = state.take("known", dict)
-        names = {*counts.by_category, *counts.kinds, *("gaps",) * with_gaps}
-        names |= {f"graph {name}" for name in vocabulary.of_graphs}
-        are_tables = all(isinstance(x, ReferenceTable) for x in counts.known.values())
-        state.check(are_tables and set(counts.known) == names, "known has other tables")
-        return counts
 
 
 def counts_edges(edges: str | bool, references: GraphBatch, *, by_label: bool) -> bool:
@@ -413,15 +345,14 @@ def means(values: np.ndarray, graph: np.ndarray, n_graphs: int) -> np.ndarray:
     return np.bincount(graph, values, n_graphs) / np.maximum(counts, 1)
 
 
-def places(graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tuple]:
+def places(graph: GraphBatch, part: str, index: np.ndarray) -> tuple[tuple, tuple]:
     """Positions of some parts of a graph, the first five of them; none of the graph itself.
 
     Parameters
     ----------
     graph : GraphBatch
         Batch of one graph.
-    kind : str
-        "edges", or a kind of nodes.
+    part : {"node", "edge", "graph"}
     index : ndarray of int
         Indices of nodes, or of arcs.
 
@@ -432,9 +363,9 @@ def places(graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tupl
     edges : tuple of (int, int)
         The edges; () for nodes.
     """
-    if kind.startswith("graph "):
+    if part == "graph":
         return (), ()
-    if kind != "edges":
+    if part == "node":
         return tuple(index[:LISTED].tolist()), ()
     pairs = zip(graph.source_of_arc[index], graph.adjacency.indices[index], strict=True)
     listed = [(int(u), int(v)) for u, v in pairs if graph.directed or u < v]

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from numbers import Integral
 from typing import Any, NamedTuple, Self
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,12 +18,12 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, usual
 from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.graphs.schema import PARTS
-from skgraphkde.persistence import State, register
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Property, Reason, View
+from skgraphkde.views.context import Context
 from skgraphkde.views.folds import by_fold, folds
 from skgraphkde.views.neighborhoods import nearest
-from skgraphkde.views.winsorizing import winsorized
+from skgraphkde.views.winsorizing import whitening, winsorized
 
 # Categories that have a share of their own; the others are one.
 MOST_CATEGORIES = 200
@@ -118,8 +117,7 @@ class Metric:
         standardized = (filled - self.means) / self.scales
         # Of few rows, each has a large share in the directions of many columns.
         ridge = RIDGE + n_columns / n
-        covariance = standardized.T @ standardized / n + ridge * np.eye(n_columns)
-        self.whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
+        self.whitening = whitening(standardized.T @ standardized / n, ridge)
         self.points = self.whitened(rows)
 
     def standardized(self, table: np.ndarray) -> np.ndarray:
@@ -140,7 +138,6 @@ class Metric:
         return nearest(lambda rows: cdist(points[rows], self.points), nobody, n, min(k, n))[0]
 
 
-@register
 class Statistics(View):
     """Distance to the nearest references in statistics of the whole graph.
 
@@ -189,55 +186,29 @@ class Statistics(View):
         """Name of the view."""
         return "statistics of the graph"
 
-    def fit(self, references: GraphBatch) -> Self:
-        """Learn the statistics of the references.
-
-        Parameters
-        ----------
-        references : GraphBatch
-
-        Returns
-        -------
-        self
-        """
+    def fit(self, references: GraphBatch, context: Context) -> Self:
+        """Learn the statistics of the references, see :meth:`View.fit`."""
         self.categories_ = {
             name: _most_frequent(codes, values, graph)
             for name, codes, values, graph, _ in _categories(references)
         }
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
-        found = self._statistics(references)
+        found = self._statistics(context)
         self.names_ = tuple(statistic.name for statistic in found)
         self.table_ = np.column_stack([statistic.values for statistic in found])
         self.steps_ = np.array([statistic.step for statistic in found])
-        for name in ("_metric", "_folds"):
-            self.__dict__.pop(name, None)
         return self
 
-    def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
-        """Score graphs by minus the mean distance to the nearest references.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), int
-            Index of the reference that equals each graph and is excluded; -1 excludes none.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs,)
-        """
-        return -self._distances(self.table(graphs), own)
-
-    def table(self, graphs: GraphBatch) -> np.ndarray:
-        """Statistics of graphs, shape (n_graphs, n_statistics); NaN where nothing has a number."""
-        return np.column_stack([statistic.values for statistic in self._statistics(graphs)])
-
-    def _distances(self, table: np.ndarray, own: np.ndarray) -> np.ndarray:
-        """Mean distance to the nearest references."""
-        distances = np.empty(len(table))
+    def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
+        """Minus the mean distance to the nearest references, see :meth:`View.scores`."""
+        table, scores = self.table(context), np.empty(len(graphs))
         for metric, rows in self.metrics(own):
-            distances[rows] = metric.distances(table[rows], self.n_neighbors)
-        return distances
+            scores[rows] = -metric.distances(table[rows], self.n_neighbors)
+        return scores
+
+    def table(self, context: Context) -> np.ndarray:
+        """Statistics of graphs, shape (n_graphs, n_statistics); NaN where nothing has a number."""
+        return np.column_stack([statistic.values for statistic in self._statistics(context)])
 
     def metrics(self, own: np.ndarray) -> Iterator[tuple[Metric, np.ndarray]]:
         """Generate metrics, each with a mask of the graphs that it measures.
@@ -282,8 +253,9 @@ class Statistics(View):
         parts = (self.table_[fold != i] for i in range(int(fold.max()) + 1))
         return left_out, [self._metric_of(table) for table in parts]
 
-    def _statistics(self, graphs: GraphBatch) -> list[Statistic]:
-        return [*structure(graphs), *self._shares(graphs), *self._numbers(graphs)]
+    def _statistics(self, context: Context) -> list[Statistic]:
+        graphs = context.graphs
+        return [*context.shared(structure), *self._shares(graphs), *self._numbers(graphs)]
 
     def _shares(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Shares of the categories of nodes and edges."""
@@ -325,26 +297,15 @@ class Statistics(View):
 
     # -- reasons -----------------------------------------------------------------------------------
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
-        """Statistics of the structure; sizes, categories and numbers are reasons for any detector.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), int
-            Not used.
-        scores : ndarray of shape (n_graphs,)
-            Not used.
-
-        Returns
-        -------
-        list of Property
-        """
+    def properties(
+        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
+    ) -> list[Property]:
+        """Statistics of the structure; other statistics are reasons for any detector."""
         return [
             Property(
                 REASONS[x.name][0], x.name, x.values, np.full(len(graphs), step / 2), both=True
             )
-            for x, step in zip(structure(graphs), self.steps_, strict=False)
+            for x, step in zip(context.shared(structure), self.steps_, strict=False)
             if x.name in REASONS
         ]
 
@@ -353,6 +314,7 @@ class Statistics(View):
         graph: GraphBatch,
         unusual: Property,
         known: np.ndarray,
+        context: Context,
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The statistic and those of the references, see :meth:`View.reason`."""
@@ -360,26 +322,10 @@ class Statistics(View):
         own, known_range = in_words(name, float(unusual.values[0]), known)
         return Reason(name, f"{name} {own}; usually {known_range}", about=(REASONS[name][1],))
 
-    def _take_fitted(self, state: State) -> None:
-        self.columns_ = state.take_array("columns_", np.int64, (None,), low=0)
-        self.names_ = state.take("names_", tuple)
-        n = len(self.names_)
-        self.table_ = state.take_array("table_", float, (None, n), finite=False)
-        self.steps_ = state.take_array("steps_", float, (n,), low=0)
-        self.categories_ = state.take("categories_", dict)
-        are_tuples = all(type(values) is tuple for values in self.categories_.values())
-        state.check(are_tuples, "categories_ is not tuples by name")
-
-
-# Those of graphs, which views and reasons share.
-_STRUCTURE: WeakKeyDictionary[GraphBatch, list[Statistic]] = WeakKeyDictionary()
-
 
 def structure(graphs: GraphBatch) -> list[Statistic]:
-    """Statistics of the structure, computed once."""
-    if graphs not in _STRUCTURE:
-        _STRUCTURE[graphs] = list(_structure(graphs))
-    return _STRUCTURE[graphs]
+    """Statistics of the structure."""
+    return list(_structure(graphs))
 
 
 def _structure(graphs: GraphBatch) -> Iterator[Statistic]:

@@ -9,12 +9,11 @@ import numpy as np
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import known_name
-from skgraphkde.persistence import register
 from skgraphkde.views.base import Property, Reason
+from skgraphkde.views.context import Context
 from skgraphkde.views.neighborhoods import NeighborhoodView, nearest
 
 
-@register
 class Tanimoto(NeighborhoodView):
     """Similarity to the most similar reference, as a share of the neighborhoods of both graphs.
 
@@ -42,25 +41,13 @@ class Tanimoto(NeighborhoodView):
         """Name of the view."""
         return "Tanimoto similarity to the most similar graph"
 
-    def scores(self, graphs: GraphBatch, own: np.ndarray) -> np.ndarray:
-        """Score graphs by their similarity to the most similar reference.
+    def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
+        """Similarity to the most similar reference, in [0, 1], see :meth:`View.scores`."""
+        return self._most_similar(own, context)[0]
 
-        Parameters
-        ----------
-        graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), int
-            Index of the reference that equals each graph and is excluded; -1 excludes none.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs,)
-            In [0, 1].
-        """
-        return self._most_similar(graphs, own)[0]
-
-    def _most_similar(self, graphs: GraphBatch, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _most_similar(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
         """Similarity to the most similar reference, and its index."""
-        known, counts = self.neighborhoods, self.neighborhoods.count(graphs)
+        known, counts = self.neighborhoods_, self.neighborhoods_.count(context)
         totals, known_totals = counts.sum(axis=1), known.counts.sum(axis=1)
 
         def dissimilarity(block: slice) -> np.ndarray:
@@ -70,21 +57,10 @@ class Tanimoto(NeighborhoodView):
         distances, index = nearest(dissimilarity, own, known.n_references, 1)
         return 1 - distances, index
 
-    def properties(self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray) -> list[Property]:
-        """Dissimilarity to the most similar reference.
-
-        Parameters
-        ----------
-        graphs : GraphBatch
-        own : ndarray of shape (n_graphs,), int
-            As for :meth:`scores`.
-        scores : ndarray of shape (n_graphs,)
-            Their scores.
-
-        Returns
-        -------
-        list of Property
-        """
+    def properties(
+        self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
+    ) -> list[Property]:
+        """Dissimilarity to the most similar reference, see :meth:`View.properties`."""
         return [Property("neighborhoods", self.name, 1 - scores, 0.5 / graphs.n_nodes_per_graph)]
 
     def reason(
@@ -92,10 +68,11 @@ class Tanimoto(NeighborhoodView):
         graph: GraphBatch,
         unusual: Property,
         known: np.ndarray,
+        context: Context,
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The most similar reference and the similarity, see :meth:`View.reason`."""
-        score, index = self._most_similar(graph, np.array([unusual.own]))
+        score, index = self._most_similar(np.array([unusual.own]), context)
         text = (
             f"most like {known_name(self.references_, int(index[0]))}, with which it shares "
             f"{score[0]:.0%} of the "

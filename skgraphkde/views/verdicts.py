@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
 
 from skgraphkde.graphs.refinement import hash_points
-from skgraphkde.persistence import State, register
 from skgraphkde.views.folds import folds
 
 # The factor of the penalty for k anomalies is this number divided by k. From 0.5 to 2, mean AUROCs
@@ -20,27 +19,14 @@ LEAST_SCALE = 0.2
 PRIOR_ANOMALIES = 2
 
 
-@register
 class LearnedWeights(NamedTuple):
     """Weights of views that were learned from verdicts."""
 
     views: np.ndarray  # (n_views,), with mean 1
     training: np.ndarray  # (n_views, n_training_graphs), each learned without the graph
 
-    def to_state(self) -> dict[str, Any]:
-        """State to save."""
-        return self._asdict()
 
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild the weights from their saved state."""
-        views = state.take_array("views", float, (None,), low=0)
-        return cls(views, state.take_array("training", float, (len(views), None), low=0))
-
-
-def learn_weights(
-    prior: np.ndarray, training: np.ndarray, normal: np.ndarray, anomalies: np.ndarray
-) -> LearnedWeights:
+def learn_weights(prior: np.ndarray, training: np.ndarray, anomalies: np.ndarray) -> LearnedWeights:
     """Learn weights of views by logistic regression.
 
     With the surprise x_v = -log p_v of a graph in each view, the weights w >= 0 minimize
@@ -61,8 +47,8 @@ def learn_weights(
     prior : ndarray of shape (n_views,)
     training : ndarray of shape (n_training_graphs, n_views)
         Leave-one-out surprises of the training graphs.
-    normal, anomalies : ndarray of shape (n_graphs, n_views)
-        Surprises of the graphs with a verdict.
+    anomalies : ndarray of shape (n_anomalies, n_views)
+        Surprises of the confirmed anomalies.
 
     Returns
     -------
@@ -70,8 +56,8 @@ def learn_weights(
     """
     fold, left_out = folds(hash_points(training))
     kept = [fold != i for i in range(int(fold.max()) + 1)]
-    of_folds = [_weights(prior, np.vstack([training[rows], normal]), anomalies) for rows in kept]
-    views = _weights(prior, np.vstack([training, normal]), anomalies)
+    of_folds = [_weights(prior, training[rows], anomalies) for rows in kept]
+    views = _weights(prior, training, anomalies)
     return LearnedWeights(views, np.array(of_folds)[left_out].T)
 
 

@@ -1,0 +1,67 @@
+"""Verdicts of people on graphs, as `fit` and `learn` take them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skgraphkde.calibration import kinds_of
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import shown
+
+ANOMALY, UNKNOWN, NORMAL = -1, 0, 1
+# Verdicts in tables and on pages.
+WORDS = {"anomaly": ANOMALY, "normal": NORMAL, "": UNKNOWN, None: UNKNOWN}
+
+
+def checked_verdicts(verdicts: Any, graphs: GraphBatch) -> np.ndarray:
+    """Check verdicts, and extend those on anomalies to their copies.
+
+    Parameters
+    ----------
+    verdicts : array-like of shape (n_graphs,), or None
+        -1 or "anomaly", 1 or "normal", 0 or None for no verdict. None: there are none.
+    graphs : GraphBatch
+
+    Returns
+    -------
+    ndarray of shape (n_graphs,), int
+
+    Raises
+    ------
+    ValueError
+        If their number is wrong, a verdict is none of these, or equal graphs have two verdicts.
+    """
+    if verdicts is None:
+        return np.zeros(len(graphs), dtype=np.int64)
+    values = list(verdicts)
+    if len(values) != len(graphs):
+        raise ValueError(
+            f"verdicts must have one value for each of {len(graphs)} graphs, and have {len(values)}"
+        )
+    found = np.zeros(len(graphs), dtype=np.int64)
+    for graph, value in enumerate(values):
+        known = WORDS.get(value, value) if value is None or isinstance(value, str) else value
+        if isinstance(known, bool) or known not in (ANOMALY, UNKNOWN, NORMAL):
+            raise ValueError(
+                "a verdict is 'anomaly' or -1, 'normal' or 1, or 0 for none, and that of graph "
+                f"{graph} is {value!r}"
+            )
+        found[graph] = known
+    (kinds,) = kinds_of(graphs)
+    of_kind: dict[int, int] = {}
+    for graph in np.flatnonzero(found).tolist():
+        first = of_kind.setdefault(int(kinds[graph]), graph)
+        if found[first] != found[graph]:
+            raise ValueError(
+                f"graphs {_called(graphs, first)} and {_called(graphs, graph)} are equal, and one "
+                "verdict is 'anomaly', the other 'normal': keep one of them"
+            )
+    anomalies = np.unique(kinds[found == ANOMALY])
+    return np.where(np.isin(kinds, anomalies), ANOMALY, found)
+
+
+def _called(graphs: GraphBatch, graph: int) -> str:
+    name = graphs.names[graph] if graphs.names else ""
+    return repr(shown(name)) if name else str(graph)

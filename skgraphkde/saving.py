@@ -1,0 +1,177 @@
+"""Saving: a fitted detector -> a file that cannot run code, and back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+from zipfile import BadZipFile, is_zipfile
+
+from skgraphkde._version import __version__
+
+__all__ = ["InvalidFileError", "load"]
+
+# Classes that a file may contain, by module. A file can create them, and nothing else.
+_CLASSES = {
+    "calibration": ["FittedCalibration", "LeaveOneOut", "Split"],
+    "density.kde": ["KDE", "MultiBandwidthKDE"],
+    "density.size_kernel": ["SizeKernel"],
+    "detectors.graph_kde": ["GraphKDEDetector"],
+    "detectors.model": ["GraphModel"],
+    "distances.mmd": ["FittedMMD", "MMD"],
+    "encoders.propagation": ["FittedPropagation", "Propagation"],
+    "features.blocks": ["DegreeBlock", "EdgeBlock", "LabelBlock", "NumberBlock", "WalkBlock"],
+    "features.node_features": ["NodeFeatures"],
+    "graphs.batch": ["GraphBatch"],
+    "graphs.relations": ["EdgeGroups"],
+    "graphs.schema": ["FittedSchema", "GraphSchema"],
+    "learned.contrastive": ["Contrastive"],
+    "learned.gcn": ["GCN"],
+    "learned.gcn_module": ["GCNModule"],
+    "learned.twins": ["SpectralEdges", "Twins"],
+    "views.confirmed": ["Confirmed"],
+    "views.density": ["Density"],
+    "views.embedding": ["Embedding"],
+    "views.neighborhoods": ["Neighborhoods"],
+    "views.neighbors": ["Neighbors"],
+    "views.novelty": ["Novelty"],
+    "views.numbers": ["NumberPoints", "Numbers"],
+    "views.p_values": ["LogPValues"],
+    "views.parts": ["CategoryCounts", "ReferenceTable", "Vocabulary"],
+    "views.statistics": ["Statistics"],
+    "views.tanimoto": ["Tanimoto"],
+    "views.verdicts": ["LearnedWeights"],
+}
+TRUSTED = frozenset(
+    f"skgraphkde.{module}.{name}" for module, names in _CLASSES.items() for name in names
+) | {"scipy.sparse._csr.csr_array"}
+
+
+class InvalidFileError(ValueError):
+    """Error for a file that is damaged, or is not a detector that this version can read."""
+
+
+def save(detector: Any, path: str | os.PathLike) -> None:
+    """Save a fitted detector to a file; the implementation of :meth:`BaseGraphDetector.save`.
+
+    Parameters
+    ----------
+    detector : BaseGraphDetector
+    path : str or path-like
+        An existing file is replaced in one step.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    import skops.io
+
+    contents = skops.io.dumps({"skgraphkde": __version__, "detector": detector})
+    with atomic_file(path) as file:
+        file.write(contents)
+
+
+def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
+    """Load a detector that :meth:`BaseGraphDetector.save` wrote.
+
+    A file of `skops <https://skops.readthedocs.io>`_ cannot run code: it creates only classes of
+    this package, of NumPy, SciPy and scikit-learn, and those that you trust.
+
+    Parameters
+    ----------
+    path : str or path-like
+    trusted : sequence of str, default=()
+        Your own classes that the file may contain, such as ``"mine.EdgeCount"``.
+
+    Returns
+    -------
+    BaseGraphDetector
+        Its scores equal those of the saved detector, to the last bit on the same machine with the
+        same packages.
+
+    Raises
+    ------
+    OSError
+        If the file does not exist or cannot be opened.
+    ImportError
+        If the encoder needs torch, which is not installed.
+    skgraphkde.InvalidFileError
+        If the file is damaged, is not a detector, or contains a class that is not trusted. It is a
+        ValueError.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import skgraphkde
+    >>> from skgraphkde.datasets import load_mutag
+    >>> molecules = load_mutag()["graphs"]
+    >>> detector = skgraphkde.GraphKDEDetector().fit(molecules[:50])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "molecules.skg")
+    ...     detector.save(path)
+    ...     loaded = skgraphkde.load(path)
+    >>> bool((loaded.score_samples(molecules) == detector.score_samples(molecules)).all())
+    True
+    """
+    import skops.io  # which imports all of scikit-learn, and torch where it is installed
+
+    path = Path(path)
+    if not path.is_file() and path.exists():  # opening a pipe would wait forever
+        raise OSError(f"{path} is a folder or a device: give the path of a file")
+    contents = path.read_bytes()
+    if not is_zipfile(path):
+        raise InvalidFileError(
+            f"{path} is not a file that skgraphkde {__version__} wrote. Files of versions before "
+            "0.3 have another format: fit and save again"
+        )
+    try:
+        found = skops.io.get_untrusted_types(data=contents)
+        unknown = sorted(set(found) - TRUSTED - set(trusted))
+        if unknown:
+            raise InvalidFileError(
+                f"{path} contains {', '.join(unknown)}, which skgraphkde does not know. If you "
+                f"trust the file, use load(path, trusted={unknown})"
+            )
+        loaded = skops.io.loads(contents, trusted=found)
+    except (BadZipFile, KeyError, TypeError, AttributeError, EOFError) as error:
+        raise InvalidFileError(
+            f"{path} is damaged, or of another version ({error}): use another copy of the file, "
+            "or fit and save again"
+        ) from error
+    if not isinstance(loaded, dict) or "detector" not in loaded:
+        raise InvalidFileError(f"{path} contains no detector")
+    return loaded["detector"]
+
+
+@contextlib.contextmanager
+def atomic_file(path: str | os.PathLike, mode: str = "b", **options: Any) -> Iterator[IO]:
+    """Open a new file that replaces `path` when it is complete, so that no reader sees half of it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        An existing file is kept if writing fails. Of a symbolic link, the target is replaced.
+    mode : {"b", "t"}, default="b"
+        Binary or text.
+    **options : dict
+        Options of :func:`open`.
+
+    Yields
+    ------
+    file
+        The open file; it replaces `path` when the context ends without an error.
+    """
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        raise OSError(f"{path} is a folder or a device: give the path of a file")
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, f"x{mode}", **options) as file:
+            yield file
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)

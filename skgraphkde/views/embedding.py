@@ -1,0 +1,129 @@
+"""Embedding: graphs -> clouds of points, by node features, an encoder and distances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skgraphkde.computing.arrays import filled
+from skgraphkde.computing.blocks import blocks, memory_limit, progress
+from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.distances.mmd import EmbeddedMeasures, share_features
+from skgraphkde.encoders.base import FittedEncoder
+from skgraphkde.encoders.message_flow import MessageFlow, node_colors
+from skgraphkde.features import NodeFeatures
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.refinement import factorize
+from skgraphkde.views.context import Clouds
+from skgraphkde.views.density import MAX_SAMPLE, Density
+
+# Bytes that the encoder's arrays of a block take, at most: small arrays get the memory of those
+# before them, while new memory takes as much time as the computation.
+MOST_BYTES = 2**27
+
+
+class Embedding:
+    """Node features, an encoder and distances: graphs -> clouds of points.
+
+    Parameters
+    ----------
+    features : NodeFeatures or None
+        Fitted features. None: graphs carry their node features as attributes.
+    encoder : FittedEncoder
+    densities : sequence of Density
+        Views that compare the clouds, each with its distance.
+    """
+
+    def __init__(
+        self, features: NodeFeatures | None, encoder: FittedEncoder, densities: Sequence[Density]
+    ) -> None:
+        self.features, self.encoder, self.densities = features, encoder, tuple(densities)
+
+    def __call__(self, graphs: GraphBatch) -> Clouds:
+        """Embed graphs, block by block.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+
+        Returns
+        -------
+        dict of Density -> DiscreteMeasures
+            The clouds of the graphs, with what the distance of each density needs of them.
+        """
+        return self.of_flows(graphs, self.flows(graphs))
+
+    def flows(self, graphs: GraphBatch, verbose: int = 0) -> list[MessageFlow]:
+        """Inputs of the encoder, one for each block.
+
+        Nodes that the encoder cannot distinguish share a point. The cost of a distance grows with
+        the square of the number of points, and molecules have far fewer points than nodes.
+        """
+        flows = []
+        for block in progress(self.blocks(graphs), "node features", verbose):
+            featurized = self.featurized(graphs[block])
+            colors = node_colors(featurized, self.encoder.n_layers)
+            flows.append(MessageFlow.of(featurized, colors))
+        return flows
+
+    def featurized(self, graphs: GraphBatch) -> GraphBatch:
+        """The same graphs with their node features as attributes."""
+        return graphs if self.features is None else self.features.transform_batch(graphs)
+
+    def of_flows(self, graphs: GraphBatch, flows: Sequence[MessageFlow]) -> Clouds:
+        """Embed graphs whose :meth:`flows` are known."""
+        colors = np.concatenate([flow.colors for flow in flows])
+        first, _ = factorize(colors)  # a point of several blocks is that of the first
+        is_first = np.zeros(len(colors), dtype=bool)
+        is_first[first] = True
+        of_flows = np.split(is_first, np.cumsum([len(flow.colors) for flow in flows])[:-1])
+        points = (self._points(*pair) for pair in zip(flows, of_flows, strict=True))
+        cloud = next(points) if len(flows) == 1 else filled(next(points), points, len(first))
+        of_nodes = np.concatenate([flow.colors[flow.rounds[-1][1]] for flow in flows])
+        measures = DiscreteMeasures.from_colors(cloud, colors[first], of_nodes, graphs.node_ptr)
+        distances = [density.distance_ for density in self.densities]
+        share_features(distances, measures)
+        return {density: density.distance_.embed(measures) for density in self.densities}
+
+    def of_references(
+        self, graphs: GraphBatch, flows: Sequence[MessageFlow], verbose: int = 0
+    ) -> Clouds:
+        """The same as :meth:`of_flows`, in the memory of a block if no distance needs points."""
+        if any(density.distance_.needs_points for density in self.densities):
+            return self.of_flows(graphs, flows)
+        parts: dict[Density, list[Any]] = {density: [] for density in self.densities}
+        keys = []
+        pairs = list(zip(self.blocks(graphs), flows, strict=True))
+        for block, flow in progress(pairs, "embedding", verbose):
+            clouds = self.of_flows(graphs[block], [flow])
+            for density, measures in clouds.items():
+                parts[density].append(EmbeddedMeasures.of_features([measures]))
+            if len(graphs) > MAX_SAMPLE:  # from which a density takes a sample
+                keys.append(clouds[self.densities[0]].keys)
+        embedded: Clouds = {
+            density: EmbeddedMeasures.of_features(x) for density, x in parts.items()
+        }
+        for measures in embedded.values() if keys else ():
+            vars(measures)["keys"] = np.concatenate(keys)
+        return embedded
+
+    def _points(self, flow: MessageFlow, chosen: np.ndarray) -> Any:
+        points = self.encoder.encode(flow)
+        return points if chosen.all() else points[chosen]
+
+    def blocks(self, graphs: GraphBatch) -> list[slice]:
+        """Split graphs into blocks whose arrays fit into scikit-learn's `working_memory`.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+
+        Returns
+        -------
+        list of slice
+        """
+        per_node = 8 * (2 * self.encoder.in_dim + 6 * self.encoder.out_dim)
+        share = max(1.0, memory_limit() / MOST_BYTES)
+        return blocks(share * per_node * graphs.n_nodes_per_graph)
