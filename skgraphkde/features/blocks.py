@@ -361,7 +361,7 @@ class EdgeBlock(Block):
         return ("out", "in") if self.groups.directed else ("",)
 
     @property
-    def _number_groups(self) -> EdgeGroups:
+    def number_groups(self) -> EdgeGroups:
         """The groups by which numbers are averaged: one if there would be too many columns."""
         n_numbers = len(self.columns) * (2 if self.indicates else 1)
         if len(self._directions) * len(self.groups.names) * n_numbers <= MOST_EDGE_COLUMNS:
@@ -381,7 +381,7 @@ class EdgeBlock(Block):
 
     def _names_of(self, column: str) -> list[str]:
         """Names of the means of one numeric attribute."""
-        return self._by_direction(column, self._number_groups.names)
+        return self._by_direction(column, self.number_groups.names)
 
     def _by_direction(self, noun: str, groups: tuple[str, ...]) -> list[str]:
         return [" ".join(filter(None, (d, g, noun))) for d in self._directions for g in groups]
@@ -400,7 +400,7 @@ class EdgeBlock(Block):
             shape = batch.n_nodes, n_groups
             blocks += [np.log1p(_sums(None, end[arcs], group, shape)) for end in ends]
         if self.columns:
-            arcs, group, n_groups = _grouped_arcs(batch, self._number_groups)
+            arcs, group, n_groups = _grouped_arcs(batch, self.number_groups)
             shape = batch.n_nodes, n_groups
             for values in self.standardized(batch)[arcs].T:
                 means = [_grouped_means(values, end[arcs], group, shape) for end in ends]
@@ -418,7 +418,7 @@ class EdgeBlock(Block):
 
     def graph_means(self, batch: GraphBatch) -> dict[str, np.ndarray]:
         """Means over the edges of each graph, by column; NaN for a graph without such edges."""
-        arcs, group, n_groups = _grouped_arcs(batch, self._number_groups)
+        arcs, group, n_groups = _grouped_arcs(batch, self.number_groups)
         graph, shape = batch.graph_of_arc[arcs], (len(batch), n_groups)
         means: dict[str, np.ndarray] = {}
         for i, column in enumerate(self.columns):

@@ -223,7 +223,7 @@ class Profiles:
         return Words(
             few,
             f"never seen: {few}",
-            *places(graph, self.properties.parts.part_of(kind), index),
+            *places(graph, self.properties.parts.about[kind][0], index),
             about,
         )
 
@@ -241,6 +241,6 @@ class Profiles:
         return Words(
             listed(list(seen), LISTED),
             text,
-            *places(graph, self.properties.parts.part_of(kind), index),
+            *places(graph, self.properties.parts.about[kind][0], index),
             tuple(seen),
         )
