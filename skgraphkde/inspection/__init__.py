@@ -2,7 +2,6 @@
 
 from skgraphkde.inspection.results import explain, results
 from skgraphkde.inspection.views import (
-    mean_distances,
     nearest_references,
     node_contributions,
     novel_nodes,
@@ -11,7 +10,6 @@ from skgraphkde.inspection.views import (
 
 __all__ = [
     "explain",
-    "mean_distances",
     "nearest_references",
     "node_contributions",
     "novel_nodes",

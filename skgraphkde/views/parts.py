@@ -250,8 +250,8 @@ class CategoryCounts:
         Tables of nodes by a single category, if nodes have several categories: a new value is
         hard to see among many new combinations.
     about : dict of str -> (str, str)
-        What each table counts: "node", "edge" or "graph", and one of its categories, or "" for all
-        of them together.
+        What each table counts: "node", "edge" or "graph", and one of its categories, or "" for
+        several together.
     known : dict of str -> ReferenceTable
         The tables by name.
     """
@@ -263,7 +263,8 @@ class CategoryCounts:
         self.kinds = ("categories",) * vocabulary.by_label + ("edges",) * with_edges
         several = len(vocabulary.names) > 1
         self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
-        self.about = {"categories": ("node", ""), "gaps": ("node", ""), "edges": ("edge", "")}
+        only = "" if several or not vocabulary.names else vocabulary.names[0]
+        self.about = {"categories": ("node", only), "gaps": ("node", ""), "edges": ("edge", "")}
         self.about |= {f"category {name}": ("node", name) for name in vocabulary.names}
         self.about |= {f"graph {name}": ("graph", name) for name in vocabulary.of_graphs}
 
