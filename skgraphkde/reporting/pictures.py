@@ -60,13 +60,10 @@ def graph_map(
     model = detector.model_
     some = np.unique(np.linspace(0, len(model.references) - 1, MAPPED).round().astype(int))
     some = np.setdiff1d(some, own)
-    graphs, of_known = detector.read(graphs), np.empty(0)
-    together = graphs
     if len(some):
-        references = model.references[some]
-        together = GraphBatch.concatenate([references, graphs])
-        of_known = model.as_log_p_values(model.view_scores(references, own=some)).sum(axis=0)
-    D = detector.pairwise_distances(together)
+        graphs = GraphBatch.concatenate([model.references[some], graphs])
+    of_known = model.as_log_p_values(model.reference_scores[:, some]).sum(axis=0)
+    D = detector.pairwise_distances(graphs)
     if len(D) < 3 or not D.any():
         return None
     known = (np.arange(len(D)) < len(some)) & (own.max() < 0)
@@ -98,8 +95,8 @@ def graph_picture(
         As in :func:`skgraphkde.plots.plot_graph`.
     """
     values, radius = None, None
-    if found is not None and found.new_from is not None and found.colors == "new":
-        values = np.where(found.is_new, found.new_from, found.radius + 1)
+    if found is not None and found.colors == "new":
+        values = np.where(np.asarray(found.is_new), np.asarray(found.new_from), found.radius + 1)
         radius = found.radius
     elif found is not None and found.colors == "shares":
         values = found.shares
