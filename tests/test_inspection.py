@@ -1,5 +1,4 @@
 import re
-from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -150,27 +149,20 @@ def test_usual_values_in_words():
     known = np.full(5, 0.25)
 
 
-class Rich(NamedTuple):
-    """Two names that look like those of features."""
-
-    number: str = "log(1+income)"
-    other: str = "temp missing"
-
-
 def test_features_are_described_by_what_they_are_not_by_their_names():
-    names = Rich()
+    numbers = ["log(1+income)", "temp missing"]  # which look like names of features
 
     def graph(seed):
         rng = np.random.RandomState(seed)
         graph = nx.gnm_random_graph(12, 20, seed=seed, directed=True)
         for data in graph.nodes.values():
-            data.update({names.number: rng.rand(), names.other: rng.rand()})
+            data.update(dict.fromkeys(numbers, rng.rand()))
         nx.set_edge_attributes(graph, {edge: "ab"[sum(edge) % 2] for edge in graph.edges}, "via")
         nx.set_edge_attributes(graph, {edge: rng.rand() for edge in graph.edges}, "my wait")
         return graph
 
     schema = GraphSchema(
-        node_numbers=list(names), edge_categories="via", edge_numbers="my wait", missing="indicate"
+        node_numbers=numbers, edge_categories="via", edge_numbers="my wait", missing="indicate"
     )
     fitted = NodeFeatures().fit(read_graphs([graph(seed) for seed in range(9)], schema=schema))
     found = {x.name: x for x in features_in_words(fitted)}
