@@ -22,7 +22,7 @@ from sklearn.model_selection import train_test_split
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.datasets import load_mutag
 from skgraphkde.evaluation import auroc
-from skgraphkde.inspection import explain
+from skgraphkde.explanation import explain
 from skgraphkde.plots import plot_graph
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
@@ -76,7 +76,7 @@ for name, schema in schemas.items():
 # The last column is another question, that of :doc:`plot_mutag`: which molecules are not mutagenic?
 # Their atoms and rings tell. Bonds do not help there, so it is worth a try with and without them.
 #
-# Where was the exchange? :func:`~skgraphkde.inspection.explain` names the strongest reasons, in
+# Where was the exchange? :func:`~skgraphkde.explanation.explain` names the strongest reasons, in
 # words, and the edges that they are about.
 detector = detectors["with bonds"]
 reasons = explain(detector, odd)

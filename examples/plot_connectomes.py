@@ -19,7 +19,7 @@ import numpy as np
 
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.evaluation import auroc
-from skgraphkde.inspection import explain, node_contributions
+from skgraphkde.explanation import explain, node_contributions
 from skgraphkde.plots import plot_graph
 
 AREAS = [

@@ -17,7 +17,7 @@ from sklearn.metrics import RocCurveDisplay
 
 from skgraphkde import GraphKDEDetector, Propagation
 from skgraphkde.datasets import load_mutag
-from skgraphkde.inspection import node_contributions, novel_nodes
+from skgraphkde.explanation import node_contributions, novel_nodes
 from skgraphkde.plots import plot_graph, plot_map, plot_scores
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")

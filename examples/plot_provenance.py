@@ -19,7 +19,7 @@ from provenance_graphs import ATTACKS, draw_provenance_graphs
 
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.evaluation import auroc
-from skgraphkde.inspection import explain, novel_nodes
+from skgraphkde.explanation import explain, novel_nodes
 from skgraphkde.plots import plot_graph
 
 kinds = np.repeat(["normal", *ATTACKS], [250, *[50] * len(ATTACKS)])
@@ -56,7 +56,7 @@ for attack, index in attacks.items():
 # in the arrows, and a doubled volume is only in the bytes. Reading more costs a little where it
 # says nothing, and finds what cannot be found without it.
 #
-# What is the reason? :func:`~skgraphkde.inspection.explain` says it in words. Here is the first
+# What is the reason? :func:`~skgraphkde.explanation.explain` says it in words. Here is the first
 # reason of two attacks of each kind:
 detector = detectors["bytes"]
 batch = detector.read(graphs)

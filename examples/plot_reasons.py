@@ -17,7 +17,7 @@ import numpy as np
 
 from skgraphkde import GraphKDEDetector
 from skgraphkde.datasets import load_mutag
-from skgraphkde.inspection import (
+from skgraphkde.explanation import (
     nearest_references,
     node_contributions,
     novel_nodes,

@@ -91,7 +91,7 @@ _ROOMS = (
     "detectors",
     "reporting",
 )
-_SUBMODULES = (*_ROOMS, "inspection", "monitoring", "evaluation", "plots", "testing", "datasets")
+_SUBMODULES = (*_ROOMS, "explanation", "monitoring", "evaluation", "plots", "testing", "datasets")
 
 
 def __getattr__(name: str) -> Any:

@@ -275,10 +275,10 @@ def plot_graph(
         as a detector does.
     values : array-like of shape (n_nodes,), default=None
         Without `radius`, contributions to a distance, such as those of
-        :func:`skgraphkde.inspection.node_contributions`: red nodes make the graph unusual, blue
+        :func:`skgraphkde.explanation.node_contributions`: red nodes make the graph unusual, blue
         ones make it like known graphs. None: all nodes are white.
     radius : int, default=None
-        If `values` are those of :func:`skgraphkde.inspection.novel_nodes`, the largest radius. The
+        If `values` are those of :func:`skgraphkde.explanation.novel_nodes`, the largest radius. The
         darker a node, the less of its surroundings it takes to be unlike every known graph; white
         nodes are known up to this radius.
     ax : matplotlib Axes, default=None
@@ -292,7 +292,7 @@ def plot_graph(
         shown.
     marked : sequence of (int, int), default=()
         Edges to mark, by the numbers of their nodes, such as those of
-        :func:`skgraphkde.inspection.explain`.
+        :func:`skgraphkde.explanation.explain`.
     outlined : sequence of int, default=()
         Nodes with a ring around them.
     numbered : sequence of int, default=()

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks import typed
 from skgraphkde import GraphKDEDetector, GraphSchema
-from skgraphkde.inspection import explain, nearest_references, view_surprises
+from skgraphkde.explanation import explain, nearest_references, view_surprises
 from tests.conftest import random_graphs
 
 #: What the first reason is about: its kind, and a word in its name.

@@ -16,7 +16,7 @@ from scipy.spatial.distance import cdist, pdist
 
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.datasets import load_mutag
-from skgraphkde.inspection import novel_nodes
+from skgraphkde.explanation import novel_nodes
 from skgraphkde.plots import plot_graph, plot_map, plot_scores
 from tests.conftest import random_graphs
 

@@ -9,8 +9,8 @@ from sklearn.exceptions import NotFittedError
 
 import skgraphkde
 from skgraphkde import BaseGraphDetector, GraphKDEDetector, GraphSchema, report
-from skgraphkde.inspection import explain, reasons, results
-from skgraphkde.inspection.results import judge
+from skgraphkde.explanation import explain, reasons, results
+from skgraphkde.explanation.results import judge
 from skgraphkde.reporting import page
 from skgraphkde.views.embedding import Embedding
 from tests.conftest import random_graphs

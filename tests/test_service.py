@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from skgraphkde import GraphKDEDetector
-from skgraphkde.inspection import results
+from skgraphkde.explanation import results
 from tests.conftest import random_graphs
 
 for package in ("fastapi", "httpx"):

@@ -17,9 +17,9 @@ from starlette.requests import ClientDisconnect
 import skgraphkde
 from skgraphkde import GraphKDEDetector
 from skgraphkde.calibration import conformal_p_values
+from skgraphkde.explanation import explain
 from skgraphkde.graphs.files import node_link_graphs
 from skgraphkde.graphs.naming import printable
-from skgraphkde.inspection import explain
 
 LARGEST_BODY = 2 * 2**20  # bytes: other requests to this worker wait meanwhile
 

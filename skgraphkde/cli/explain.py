@@ -26,12 +26,12 @@ from skgraphkde.cli.table import write_rows
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.model import GraphModel
+from skgraphkde.explanation import novel_nodes
+from skgraphkde.explanation.contributions import shares_of
+from skgraphkde.explanation.results import Judgement, judge
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import FileGraph
 from skgraphkde.graphs.naming import known_name, shown
-from skgraphkde.inspection import novel_nodes
-from skgraphkde.inspection.results import Judgement, judge
-from skgraphkde.inspection.views import shares_of
 from skgraphkde.saving import atomic_file
 from skgraphkde.views import Novelty
 

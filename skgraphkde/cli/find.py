@@ -20,11 +20,11 @@ from skgraphkde.cli.options import (
 )
 from skgraphkde.cli.runtime import GraphFiles, echo, note, opened
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.explanation.results import to_judge
 from skgraphkde.graphs.files import read_batch_and_ids
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import IgnoredWarning
 from skgraphkde.graphs.schema import unread_attributes
-from skgraphkde.inspection.results import to_judge
 from skgraphkde.reporting.page import SUFFIXES, Page
 
 # Anomalies that are printed, at most.

@@ -11,7 +11,7 @@ from skgraphkde.cli.options import detector_option, examples, load_model, model_
 from skgraphkde.cli.runtime import echo
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.inspection.wording import learned_words
+from skgraphkde.explanation.wording import learned_words
 
 
 @click.command(epilog=examples("skgraphkde info model.skg"))

@@ -27,9 +27,9 @@ from skgraphkde.cli.table import text_of
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.learning import WORDS
+from skgraphkde.explanation.wording import learned_words
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed, shown
-from skgraphkde.inspection.wording import learned_words
 
 VERDICTS = WORDS | {"-1": -1, "1": 1}
 

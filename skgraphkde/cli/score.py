@@ -24,9 +24,9 @@ from skgraphkde.cli.runtime import GraphFiles
 from skgraphkde.cli.table import FORMATS, Row, Table, table_format
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.explanation.results import judge
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import Source, TableFiles, read_files
-from skgraphkde.inspection.results import judge
 
 COLUMNS: dict[str, Any] = {
     "graph": "string",

@@ -9,9 +9,9 @@ import numpy as np
 
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.explanation.contributions import shares_of
+from skgraphkde.explanation.results import Judgement
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.inspection.results import Judgement
-from skgraphkde.inspection.views import shares_of
 from skgraphkde.views import Novelty
 
 # Nodes of a graph that a page lists and no reason names, at most.

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from skgraphkde.calibration import check_alpha
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.explanation.results import judge, node_names_of, to_judge
+from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
-from skgraphkde.inspection.results import judge, node_names_of, to_judge
-from skgraphkde.inspection.wording import checked_names
 from skgraphkde.reporting.rendering import LONGEST, ROWS, Drawn, Row, render
 from skgraphkde.saving import atomic_file
 
@@ -168,7 +168,7 @@ class Page:
         ids : sequence of sequences, default=None
             Ids of the nodes of each graph. None: their positions.
         own : ndarray of shape (n_graphs,), default=None
-            As for :func:`~skgraphkde.inspection.results.judge`.
+            As for :func:`~skgraphkde.explanation.results.judge`.
         """
         n_reasons = N_REASONS if len(batch) <= ROWS else 0
         judged = judge(self.detector, batch, n_reasons=n_reasons, node_names=ids, own=own)

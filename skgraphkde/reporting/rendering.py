@@ -23,11 +23,11 @@ from skgraphkde._version import __version__
 from skgraphkde.calibration import discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.explanation.results import Judgement
+from skgraphkde.explanation.wording import learned_words
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import known_name, listed, shown
 from skgraphkde.graphs.schema import unread_attributes
-from skgraphkde.inspection.results import Judgement
-from skgraphkde.inspection.wording import learned_words
 from skgraphkde.plots import lowest_shown, node_kinds
 from skgraphkde.reporting import pictures
 from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_share

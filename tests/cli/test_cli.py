@@ -28,14 +28,14 @@ from skgraphkde import (
 )
 from skgraphkde.cli import main
 from skgraphkde.cli.main import COMMANDS
-from skgraphkde.graphs.files import walk
-from skgraphkde.inspection import (
+from skgraphkde.explanation import (
     explain,
     nearest_references,
     node_contributions,
     novel_nodes,
     view_surprises,
 )
+from skgraphkde.graphs.files import walk
 from tests.cli.conftest import NEW, NORMAL, READ, SCHEMA, column, read, run, table
 
 # -- fit -------------------------------------------------------------------------------------------

@@ -18,8 +18,8 @@ import pytest
 import skgraphkde
 from skgraphkde import GraphKDEDetector
 from skgraphkde.cli.table import Table
+from skgraphkde.explanation import results
 from skgraphkde.graphs.files import walk
-from skgraphkde.inspection import results
 from tests.cli.conftest import NORMAL, READ, column, run, table
 
 score_module = importlib.import_module("skgraphkde.cli.score")

@@ -5,12 +5,12 @@ import json
 import networkx as nx
 import numpy as np
 import pytest
+from skgraphkde.density.references import joined_references
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
-from skgraphkde.density.references import joined_references
+from skgraphkde.explanation import explain
 from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.graphs.files import find_files, read_batch
-from skgraphkde.inspection import explain
 from tests.conftest import permuted
 from tests.graphs.common import assert_same, check_refused
 

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs, read_tables
+from skgraphkde.explanation import results
 from skgraphkde.graphs.files import read_batch
-from skgraphkde.inspection import results
 
 COLUMNS = {"graph": "case", "source": "from", "target": "to", "node": "step"}
 

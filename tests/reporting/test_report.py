@@ -16,18 +16,18 @@ from skgraphkde import (
     GraphKDEDetector,
     GraphSchema,
 )
-from skgraphkde.inspection import (
+from skgraphkde.explanation import (
     nearest_references,
     node_contributions,
     results,
     view_surprises,
 )
-from skgraphkde.inspection.results import judge
+from skgraphkde.explanation.results import judge
 from skgraphkde.reporting import nodes as page_nodes
 from skgraphkde.reporting import page, rendering
 from tests.conftest import random_graphs
 from tests.reporting.conftest import NAMES, Parsed, draw_little
-from tests.test_inspection import Sums
+from tests.test_contributions import Sums
 
 pytestmark = pytest.mark.filterwarnings("ignore:node labels that fit did not see")
 

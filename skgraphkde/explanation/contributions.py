@@ -42,7 +42,7 @@ def view_surprises(detector: GraphKDEDetector, graphs: Any) -> pd.DataFrame:
     --------
     >>> import networkx as nx
     >>> from skgraphkde import GraphKDEDetector
-    >>> from skgraphkde.inspection import view_surprises
+    >>> from skgraphkde.explanation import view_surprises
     >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(10, 30)])
     >>> graphs = [nx.cycle_graph(40), nx.lollipop_graph(3, 12)]
     >>> surprises = view_surprises(detector, graphs)
@@ -95,7 +95,7 @@ def novel_nodes(detector: GraphKDEDetector, graphs: Any) -> list[np.ndarray]:
     --------
     >>> import networkx as nx
     >>> from skgraphkde import GraphKDEDetector
-    >>> from skgraphkde.inspection import novel_nodes
+    >>> from skgraphkde.explanation import novel_nodes
     >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(20, 40)])
     >>> tadpole = nx.lollipop_graph(3, 12)  # a triangle with a tail, which begins at node 2
     >>> novel_nodes(detector, [tadpole])[0].tolist()
@@ -141,7 +141,7 @@ def nearest_references(
     --------
     >>> from skgraphkde import GraphKDEDetector
     >>> from skgraphkde.datasets import load_mutag
-    >>> from skgraphkde.inspection import nearest_references
+    >>> from skgraphkde.explanation import nearest_references
     >>> molecules = load_mutag().graphs
     >>> detector = GraphKDEDetector().fit(molecules[:50])
     >>> distances, indices = nearest_references(detector, molecules[48:52], k=1)
@@ -190,7 +190,7 @@ def node_contributions(
     --------
     >>> import networkx as nx
     >>> from skgraphkde import GraphKDEDetector
-    >>> from skgraphkde.inspection import node_contributions
+    >>> from skgraphkde.explanation import node_contributions
     >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(10, 30)])
     >>> cycle = nx.cycle_graph(15)
     >>> cycle.add_edges_from([(0, 15), (1, 15)])  # a triangle

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skgraphkde.detectors.model import GraphModel
+from skgraphkde.explanation.properties import Properties
+from skgraphkde.explanation.wording import feature_words, part_names, usually
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed, shown
-from skgraphkde.inspection.properties import Properties
-from skgraphkde.inspection.wording import feature_words, part_names, usually
 from skgraphkde.views.base import Reason
 from skgraphkde.views.context import Context
 from skgraphkde.views.parts import LISTED, places

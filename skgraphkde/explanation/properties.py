@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from skgraphkde.detectors.model import GraphModel
+from skgraphkde.explanation.tails import Tails
+from skgraphkde.explanation.wording import features_in_words
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL
-from skgraphkde.inspection.tails import Tails
-from skgraphkde.inspection.wording import features_in_words
 from skgraphkde.views.base import Property, View
 from skgraphkde.views.context import Context
 from skgraphkde.views.parts import CategoryCounts, means

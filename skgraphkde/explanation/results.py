@@ -13,12 +13,12 @@ from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.computing.warn import warn
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.explanation.contributions import surprises_of
+from skgraphkde.explanation.reasons import Profiles, RankedReason
+from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.graphs.formats.networkx import node_ids
-from skgraphkde.inspection.reasons import Profiles, RankedReason
-from skgraphkde.inspection.views import surprises_of
-from skgraphkde.inspection.wording import checked_names
 from skgraphkde.views.base import View
 
 __all__ = ["explain", "results"]
@@ -311,7 +311,7 @@ def explain(
     --------
     >>> import networkx as nx
     >>> from skgraphkde import GraphKDEDetector
-    >>> from skgraphkde.inspection import explain
+    >>> from skgraphkde.explanation import explain
     >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(15, 26)])
     >>> explain(detector, [nx.cycle_graph(200)])["what"][0]
     'nodes'
@@ -386,7 +386,7 @@ def results(
     --------
     >>> import networkx as nx
     >>> from skgraphkde import GraphKDEDetector
-    >>> from skgraphkde.inspection import results
+    >>> from skgraphkde.explanation import results
     >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(15, 65)])
     >>> frame = results(detector, [nx.cycle_graph(30), nx.star_graph(30)], names=["ring", "star"])
     >>> frame[["name", "verdict", "selected"]]

@@ -21,8 +21,8 @@ from skgraphkde import (
     NodeFeatures,
     read_graphs,
 )
-from skgraphkde.inspection import nearest_references, node_contributions
-from skgraphkde.inspection.wording import feature_words, features_in_words, usually
+from skgraphkde.explanation import nearest_references, node_contributions
+from skgraphkde.explanation.wording import feature_words, features_in_words, usually
 from tests.conftest import permuted, random_graphs
 
 SETTINGS = {
