@@ -91,9 +91,8 @@ class Properties:
         """The means over edges, by the place of their feature."""
         if self.edges is None:
             return {}
-        names = list(self.edges.names)
         means = self.edges.graph_means(graphs)
-        return {self.first_of_edges + names.index(name): values for name, values in means.items()}
+        return {self.first_of_edges + column: values for column, values in means.items()}
 
     def of(
         self,

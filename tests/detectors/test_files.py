@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from skgraphkde.density.model import DensityModel
 from sklearn.base import clone
 
 import skgraphkde
@@ -30,7 +31,6 @@ from skgraphkde import (
     persistence,
 )
 from skgraphkde.datasets import load_mutag, make_barabasi_albert
-from skgraphkde.density.model import DensityModel
 from skgraphkde.detectors import files
 from tests.conftest import densities, random_graphs
 from tests.detectors.conftest import ONE_VIEW
@@ -78,7 +78,7 @@ PARAMETERS = {
         "encoder": GCN(hidden_dim=np.int64(4), dropout=np.float32(0.1)),
         "features": NodeFeatures(["degree", "label"]),
     },
-    "walks": {"features": NodeFeatures(("random_walk",), n_steps=3), "encoder": Propagation(0)},
+    "walks": {"features": NodeFeatures(("random_walk",)), "encoder": Propagation(0)},
 }
 
 
