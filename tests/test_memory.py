@@ -9,9 +9,9 @@ import pytest
 import skgraphkde
 from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.distances.random_features import draw_frequencies
+from skgraphkde.explanation import explain
 from skgraphkde.features import PROJECTED
 from skgraphkde.graphs import random_walks, refinement
-from skgraphkde.inspection import explain
 from tests.conftest import random_graphs
 
 

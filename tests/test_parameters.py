@@ -39,7 +39,7 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.detectors import processes
-from skgraphkde.inspection import explain, nearest_references, view_surprises
+from skgraphkde.explanation import explain, nearest_references, view_surprises
 from skgraphkde.learned import RandomEdges, SpectralEdges, dgl_backend
 from tests.conftest import densities
 

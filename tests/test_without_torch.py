@@ -32,7 +32,7 @@ PYTHON = """
 import json, sys
 import networkx as nx
 from skgraphkde import GraphKDEDetector, load, report
-from skgraphkde.inspection import explain
+from skgraphkde.explanation import explain
 
 normal, new = [[nx.Graph(edges) for edges in some] for some in json.load(sys.stdin)]
 detector = GraphKDEDetector(random_state=0).fit(normal)

@@ -8,7 +8,7 @@ import torch
 from skgraphkde import MMD, Density, GraphKDEDetector, load, read_graphs
 from skgraphkde.density import model as density_model
 from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.inspection import node_contributions
+from skgraphkde.explanation import node_contributions
 from tests.conftest import random_graphs
 
 TRAIN, NEW = random_graphs(30, seed=1), random_graphs(5, seed=2)

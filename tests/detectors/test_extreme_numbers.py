@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from skgraphkde import MMD, Density, GraphKDEDetector, GraphSchema, Readout
-from skgraphkde.inspection import (
+from skgraphkde.explanation import (
     explain,
     novel_nodes,
 )

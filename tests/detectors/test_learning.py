@@ -20,7 +20,7 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.datasets import load_mutag
-from skgraphkde.inspection import explain, results, view_surprises
+from skgraphkde.explanation import explain, results, view_surprises
 from skgraphkde.views import Confirmed
 from tests.conftest import permuted, random_graphs
 

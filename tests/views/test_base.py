@@ -23,8 +23,8 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.calibration import finite
-from skgraphkde.inspection import explain, view_surprises
-from skgraphkde.inspection.results import judge
+from skgraphkde.explanation import explain, view_surprises
+from skgraphkde.explanation.results import judge
 from skgraphkde.reporting import nodes as page_nodes
 from skgraphkde.views.confirmed import Confirmed
 from tests.cli.conftest import run

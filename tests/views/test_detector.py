@@ -22,7 +22,7 @@ from skgraphkde import (
     load,
     read_graphs,
 )
-from skgraphkde.inspection import (
+from skgraphkde.explanation import (
     nearest_references,
     novel_nodes,
     view_surprises,

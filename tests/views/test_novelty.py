@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn import config_context
 
 from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, Novelty, read_graphs
-from skgraphkde.inspection import novel_nodes
+from skgraphkde.explanation import novel_nodes
 from tests.conftest import densities, random_graphs
 
 NOBODY = np.full(12, -1)

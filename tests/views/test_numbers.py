@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Numbers, read_graphs
-from skgraphkde.inspection import explain
+from skgraphkde.explanation import explain
 
 SCHEMA = GraphSchema(
     node_categories="kind", node_numbers=("a", "b"), edge_numbers="flow", missing="indicate"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Novelty, Rarity, read_graphs
-from skgraphkde.inspection import explain
+from skgraphkde.explanation import explain
 from tests.conftest import densities
 from tests.graphs.test_relations import typed_graphs
 

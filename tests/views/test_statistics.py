@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
-from skgraphkde.inspection import explain
+from skgraphkde.explanation import explain
 from tests.conftest import random_graphs
 from tests.graphs.test_relations import typed_graphs
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn import config_context
 
 from skgraphkde import GraphKDEDetector, Neighbors, Tanimoto, read_graphs
-from skgraphkde.inspection import explain
+from skgraphkde.explanation import explain
 from tests.conftest import random_graphs
 from tests.views.test_novelty import neighborhood
 

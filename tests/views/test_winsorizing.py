@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema
-from skgraphkde.inspection import results
+from skgraphkde.explanation import results
 from skgraphkde.views.winsorizing import winsorized
 
 
