@@ -66,15 +66,13 @@ def find(
         schema=schema_of(schema_settings), contamination=contamination, random_state=random_state
     )
     detector.validate()  # before files are read
-    batch, ids = read_batch_and_ids(
-        files.progress(), detector.specification("schema"), files.on_error
-    )
+    batch, ids = read_batch_and_ids(files.progress(), detector.given_schema, files.on_error)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IgnoredWarning)
         detector.fit(batch)
     note(f"Read: {schema_words(detector.schema_)}")
     ignored = detector.schema_.ignored
-    unread = unread_attributes(detector.specification("schema"), ignored)
+    unread = unread_attributes(detector.given_schema, ignored)
     if ignored:
         are_molecules = all(str(x).lower().endswith((".smi", ".sdf")) for x in files.sources)
         schema = "molecule" if are_molecules else "all"

@@ -122,7 +122,7 @@ def fit(
         hint = f" Did you mean {similar[0]!r}?" if similar else ""
         raise click.UsageError(f"{error}{hint}") from error
     model.validate()  # before files are read
-    batch = read_batch(files.progress(), model.specification("schema"), files.on_error)
+    batch = read_batch(files.progress(), model.given_schema, files.on_error)
     echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IgnoredWarning)  # echo_fitted prints these attributes

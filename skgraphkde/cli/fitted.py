@@ -17,7 +17,7 @@ def echo_fitted(detector: BaseGraphDetector) -> None:
     echo(f"reads           {schema_words(detector.schema_)}")
     if detector.schema_.ignored:
         echo(f"left out        {listed(detector.schema_.ignored, MOST_NAMES)}")
-    unread = unread_attributes(detector.specification("schema"), detector.schema_.ignored)
+    unread = unread_attributes(detector.given_schema, detector.schema_.ignored)
     if any(x.is_readable for x in unread):
         parts = sorted({ignored.part for ignored in unread}, reverse=True)
         options = [f"--{part}-category NAME, --{part}-number NAME" for part in parts]

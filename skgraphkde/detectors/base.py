@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -31,13 +30,13 @@ from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.graphs.readers import read_graphs
-from skgraphkde.graphs.schema import SCHEMAS, GraphSchema, unmentioned
+from skgraphkde.graphs.schema import SCHEMAS, GraphSchema, unmentioned, validated
 from skgraphkde.graphs.selection import align_to_schema, drop_id_columns
 from skgraphkde.saving import save
-from skgraphkde.specification import ComposedEstimator
+from skgraphkde.specification import Specification
 
 
-class BaseGraphDetector(OutlierMixin, ComposedEstimator):
+class BaseGraphDetector(OutlierMixin, Specification):
     """Base class of detectors of anomalous graphs.
 
     A subclass defines :meth:`_fit_batch` and :meth:`_score_batch`. The base class reads graphs of
@@ -103,10 +102,6 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
     [1, -1]
     """
 
-    _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
-        "schema": dict(SCHEMAS),
-        "calibration": {"loo": LeaveOneOut, "split": Split},
-    }
     _parameter_constraints: dict = {
         "schema": [GraphSchema, StrOptions(set(SCHEMAS)), None],
         "calibration": [StrOptions({"loo", "split", "train"}), Calibration],
@@ -187,6 +182,20 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
                 )
         super().validate()
 
+    @property
+    def given_schema(self) -> GraphSchema | None:
+        """Schema that the user gave; None for the conventional names."""
+        return None if self.schema is None else validated(self.schema)
+
+    @property
+    def _calibration(self) -> LeaveOneOut | Split | None:
+        """Calibration that the parameter stands for; None for "train"."""
+        if self.calibration == "loo":
+            return LeaveOneOut()
+        if self.calibration == "split":
+            return Split()
+        return None if self.calibration == "train" else self.calibration
+
     # -- fit ---------------------------------------------------------------------------------------
 
     def fit(self, graphs: Any, y: Any = None) -> Self:
@@ -260,15 +269,15 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
             for a confirmed anomaly.
         """
         self.validate()
-        schema = self.specification("schema")
+        schema = self.given_schema
         batch = read_graphs(graphs, schema=schema)
         if schema is not None:
             batch.schema.check_named(schema, has_edges=bool(batch.adjacency.nnz))
         verdicts = checked_verdicts(verdicts, batch)
         normal = np.flatnonzero(verdicts != ANOMALY)
-        calibration = self.specification("calibration")
+        calibration = self._calibration
         canonical_index = normal
-        if calibration != "train":  # the paper's calibration counts all copies
+        if calibration is not None:  # the paper's counts all copies
             canonical_index = normal[calibration.distinct(batch[normal])]
         distinct_index, inverse = np.unique(canonical_index, return_inverse=True)
         if len(distinct_index) < 2:
@@ -306,7 +315,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         inverse: np.ndarray,
     ) -> None:
         """Fit to ``batch[distinct_index]``, which represent ``batch[normal]`` by `inverse`."""
-        calibration, calibration_index = self.specification("calibration"), distinct_index
+        calibration, calibration_index = self._calibration, distinct_index
         graphs = batch[distinct_index] if len(distinct_index) < len(batch) else batch
         rng = check_random_state(self.random_state)
         share = None if self.contamination == "auto" else float(self.contamination)
@@ -331,7 +340,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
             scores=finite(scores),
             graphs=calibration_index,
             contamination=share,
-            is_comparable=calibration != "train",
+            is_comparable=calibration is not None,
         )
 
     # -- calibration -------------------------------------------------------------------------------
@@ -431,7 +440,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
             its own reference set.
         """
         position = self._fit(graphs)
-        if isinstance(self.specification("calibration"), Split):
+        if isinstance(self._calibration, Split):
             return self.predict(graphs)
         verdicts = np.where(self.calibration_scores_ < self.offset_, -1, 1)
         return np.where(position < 0, -1, verdicts[position])
@@ -539,9 +548,7 @@ class BaseGraphDetector(OutlierMixin, ComposedEstimator):
         check_is_fitted(self)
         batch = align_to_schema(read_graphs(graphs, schema=self.schema_), self.schema_)
         self._check_batch(batch)
-        ignored = unmentioned(
-            self.specification("schema"), batch.schema.newly_ignored(self.schema_)
-        )
+        ignored = unmentioned(self.given_schema, batch.schema.newly_ignored(self.schema_))
         _warn_ignored(ignored, "the training graphs did not have these attributes")
         return batch
 

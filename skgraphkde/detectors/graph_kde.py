@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from difflib import get_close_matches
 from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from scipy.stats import spearmanr
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde.calibration import LeaveOneOut, finite, kinds_of
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.model import GraphModel, fit_model
 from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
-from skgraphkde.distances.base import Distance
 from skgraphkde.distances.mmd import MMD
 from skgraphkde.encoders.base import Encoder
 from skgraphkde.encoders.propagation import Propagation
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.contrastive import Contrastive
-from skgraphkde.learned.gcn import GCN
 from skgraphkde.learned.twins import Twins, swap_features
-from skgraphkde.specification import shorthand_options
 from skgraphkde.views import (
     Density,
     Neighbors,
@@ -41,12 +37,24 @@ from skgraphkde.views.embedding import Embedding
 __all__ = ["GraphKDEDetector"]
 
 
-def _default_views() -> tuple[View, ...]:
-    return (
+# Views that a name stands for.
+VIEWS: dict[str, Callable[[], View]] = {
+    "density": Density,
+    "novelty": Novelty,
+    "tanimoto": Tanimoto,
+    "neighbors": Neighbors,
+    "statistics": Statistics,
+    "numbers": Numbers,
+}
+
+
+def default_views() -> list[View]:
+    """The views of ``views="auto"``, of which those count that apply to the training graphs."""
+    return [
         Density(MMD(gammas=(10.0,), estimator="biased")),
         Density(MMD(gammas=(1.0,), estimator="unbiased")),
         *(Novelty(), Tanimoto(), Neighbors(), Statistics(), Numbers()),
-    )
+    ]
 
 
 class GraphKDEDetector(
@@ -71,9 +79,6 @@ class GraphKDEDetector(
     nodes, edges or graphs have any. The score of each view becomes a p-value, and the log p-values
     are summed.
 
-    Each of the first seven parameters takes an object with its own parameters, or a string that
-    stands for an object with default parameters.
-
     Parameters
     ----------
     schema : GraphSchema, "all", "molecule" or None, default=None
@@ -81,20 +86,22 @@ class GraphKDEDetector(
         None reads the conventional names (category "label", numbers "x"), "all" reads all
         attributes, "molecule" those of molecules of RDKit, see :meth:`GraphSchema.molecule`. A
         warning lists ignored attributes.
-    features : {"auto", "given"} or NodeFeatures, default="auto"
-        Node features. "auto" uses all attributes of the training graphs, degrees and random walks;
-        "given" uses the first of label, attribute and degree that the training graphs have.
-    encoder : {"propagation", "gcn"} or Encoder, default="propagation"
-        Node encoder: :class:`Propagation`, which has no weights, :class:`GCN`, or your own.
-    views : "auto", a View, its name, or a tuple of these, default="auto"
+    features : "auto" or NodeFeatures, default="auto"
+        Node features. "auto" is :class:`NodeFeatures`: all attributes of the training graphs,
+        degrees and random walks.
+    encoder : "auto" or Encoder, default="auto"
+        Node encoder: :class:`Propagation`, which has no weights and is "auto", :class:`GCN`, or
+        your own.
+    views : "auto", a View, a name, or a list of these, default="auto"
         Views that score a graph: :class:`Density` ("density"), :class:`Novelty` ("novelty"),
         :class:`Tanimoto` ("tanimoto"), :class:`Neighbors` ("neighbors"),
-        :class:`Statistics` ("statistics"), :class:`Numbers`
-        ("numbers"), or your own :class:`View`; at least one is a density. "auto" is
-        ``(Density(MMD(gammas=(10.0,), estimator="biased")), Density(MMD(gammas=(1.0,),
-        estimator="unbiased")), "novelty", "tanimoto", "neighbors", "statistics", "numbers")``,
+        :class:`Statistics` ("statistics"), :class:`Numbers` ("numbers"), or your own
+        :class:`View`; at least one is a density. A list may have pairs of a name and a view, whose
+        parameters a grid search reaches by that name. "auto" is
+        ``[Density(MMD(gammas=(10.0,), estimator="biased")), Density(MMD(gammas=(1.0,),
+        estimator="unbiased")), "novelty", "tanimoto", "neighbors", "statistics", "numbers"]``,
         without the views that do not apply to the training graphs.
-    training : None, "contrastive" or Contrastive, default=None
+    training : Contrastive, default=None
         Training of the encoder and the mixture weights. None keeps a GCN at its random initial
         weights and the mixture weights equal.
     max_references : int, default=None
@@ -188,28 +195,13 @@ class GraphKDEDetector(
     GCN(hidden_dim=32, n_layers=3)
     """
 
-    _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
-        "features": {"auto": NodeFeatures, "given": lambda: NodeFeatures("given")},
-        "encoder": {"propagation": Propagation, "gcn": GCN},
-        "views": {
-            "auto": _default_views,
-            "density": Density,
-            "novelty": Novelty,
-            "tanimoto": Tanimoto,
-            "neighbors": Neighbors,
-            "statistics": Statistics,
-            "numbers": Numbers,
-        },
-        "training": {"contrastive": Contrastive},
-        **BaseGraphDetector._shorthands,
-    }
     _parameter_constraints: dict = {
-        "features": shorthand_options(_shorthands["features"], NodeFeatures),
-        "encoder": shorthand_options(_shorthands["encoder"], Encoder),
-        "views": "no_validation",  # see _validate_views
-        "training": [None, *shorthand_options(_shorthands["training"], Contrastive)],
-        "max_references": [Interval(Integral, 2, None, closed="left"), None],
         **BaseGraphDetector._parameter_constraints,
+        "features": [StrOptions({"auto"}), NodeFeatures],
+        "encoder": [StrOptions({"auto"}), Encoder],
+        "views": [StrOptions({"auto", *VIEWS}), View, tuple, list],
+        "training": [Contrastive, None],
+        "max_references": [Interval(Integral, 2, None, closed="left"), None],
     }
 
     def __init__(
@@ -217,7 +209,7 @@ class GraphKDEDetector(
         *,
         schema: Any = None,
         features: Any = "auto",
-        encoder: Any = "propagation",
+        encoder: Any = "auto",
         views: Any = "auto",
         training: Any = None,
         max_references: int | None = None,
@@ -241,46 +233,82 @@ class GraphKDEDetector(
         self.training = training
         self.max_references = max_references
 
-    def _validate_values(self) -> None:
-        self._validate_views()
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Get the parameters, also those of named views.
 
-    def _validate_views(self) -> None:
-        expanded = self._expanded("views")
-        views = expanded if isinstance(expanded, tuple) else (expanded,)
-        wrong = [view for view in views if not isinstance(view, View)]
-        if wrong or not views:
-            names = sorted(set(self._shorthands["views"]) - {"auto"})
-            raise ValueError(
-                "The 'views' parameter of GraphKDEDetector must be one view or a tuple of views, "
-                f"each a View object or one of {names}. {self._wrong_views(wrong, names)}"
-            )
-        if not any(isinstance(view, Density) for view in views):
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add nested parameters: ``encoder__n_layers``, ``views__distance`` of a
+            single view, and ``novelty__radius`` with ``views=[..., ("novelty", Novelty())]``.
+
+        Returns
+        -------
+        dict
+        """
+        params = super().get_params(deep=deep)
+        if deep:
+            for name, view in self._named_views().items():
+                params[name] = view
+                for key, value in view.get_params().items():
+                    params[f"{name}__{key}"] = value
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of named views, see :meth:`get_params`.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+        """
+        if "views" in params:
+            super().set_params(views=params.pop("views"))
+        named, others = self._named_views(), {}
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if name in named and rest:
+                named[name].set_params(**{rest: value})
+            else:
+                others[key] = value
+        super().set_params(**others)
+        return self
+
+    def _named_views(self) -> dict[str, View]:
+        """Views that are given as pairs of a name and a view."""
+        items = self.views if isinstance(self.views, list | tuple) else ()
+        return dict(item for item in items if isinstance(item, tuple) and len(item) == 2)
+
+    def _validate_values(self) -> None:
+        views = self._views()
+        for view in views:
+            if not isinstance(view, View):
+                raise ValueError(
+                    f"each view must be a View, such as Novelty(), a pair of a name and a View, or "
+                    f"one of {sorted(VIEWS)}. Got {view!r}"
+                )
+            view.validate()
+        if not any(view.uses_points for view in views):
             raise ValueError(
                 f"views={self.views!r} has no Density, whose distance finds the nearest graphs: "
                 "add 'density'"
             )
 
-    def _wrong_views(self, wrong: list, names: list[str]) -> str:
-        """The end of an error: what the views are, and what to do about it."""
-        if not wrong:
-            return "Got an empty tuple."
-        if isinstance(self.views, tuple) and "auto" in self.views:
-            return (
-                f"Got {self.views!r}: 'auto' stands for several views, write them out, such as "
-                "('density', 'novelty', 'statistics')."
-            )
-        first = wrong[0]
-        cure = ""
-        if isinstance(first, list):
-            cure = " A list: write a tuple."
-        elif isinstance(first, Distance):
-            cure = f" It is a distance: write Density({first!r})."
-        elif isinstance(first, type):
-            cure = f" It is a class: write {first.__name__}()."
-        elif isinstance(first, str) and (close := get_close_matches(first.lower(), names, 1)):
-            cure = f" Did you mean {close[0]!r}?"
-        where = f" in {self.views!r}" if isinstance(self.views, tuple) else ""
-        return f"Got {first!r}{where}.{cure}"
+    def _views(self) -> list[Any]:
+        """Views that the parameter stands for, as new objects."""
+        if isinstance(self.views, str) and self.views == "auto":
+            return default_views()
+        given = self.views if isinstance(self.views, list | tuple) else [self.views]
+        views = []
+        for item in given:
+            view = item[1] if isinstance(item, tuple) and len(item) == 2 else item
+            if isinstance(view, str) and view in VIEWS:
+                view = VIEWS[view]()
+            views.append(clone(view, safe=False))
+        return views
 
     # -- fit ---------------------------------------------------------------------------------------
 
@@ -318,7 +346,7 @@ class GraphKDEDetector(
     def keeps_training_graphs(self) -> bool:
         """True if the references are the graphs of the calibration scores, in the same order."""
         is_complete = len(self.model_.references) == len(self.calibration_scores_)
-        return is_complete and isinstance(self.specification("calibration"), LeaveOneOut)
+        return is_complete and isinstance(self._calibration, LeaveOneOut)
 
     @property
     def reference_node_ids(self) -> list[list] | None:
@@ -378,37 +406,37 @@ class GraphKDEDetector(
         )
 
     def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray:
-        views = self.specification("views")
-        if not isinstance(views, tuple):
-            views = (views,)
-        if self.views == "auto":
-            views = tuple(view for view in views if view.applies_to(graphs))
+        views = self._views()
+        if isinstance(self.views, str):
+            views = [view for view in views if view.applies_to(graphs)]
         anomalies = self.training_graphs_[self.verdicts_ == ANOMALY]
         before = copy.deepcopy(rng)
-        training = self.specification("training")
+        features = NodeFeatures() if self.features == "auto" else self.features
+        encoder = Propagation() if self.encoder == "auto" else self.encoder
         self.model_, self.history_ = fit_model(
             graphs,
-            self.specification("features"),
-            self.specification("encoder"),
+            clone(features),
+            encoder,
             views,
-            training=training,
+            training=self.training,
             max_references=self.max_references,
             anomalies=anomalies if len(anomalies) else None,
             rng=rng,
             verbose=self.verbose,
         )
         self.untrained_rank_correlation_ = 1.0
-        if training is not None:
+        if self.training is not None:
             untrained, _ = fit_model(
                 graphs,
-                self.specification("features"),
-                self.specification("encoder"),
+                clone(features),
+                encoder,
                 [clone(view) for view in views if view.uses_points],
                 rng=before,
             )
             self.untrained_rank_correlation_ = _rank_correlation(self.model_, untrained)
         self.twin_seed_ = int(rng.randint(2**31))
-        self.twins_ = Twins() if training is None else training.specification("twins")
+        given_twins = None if self.training is None else self.training.twins
+        self.twins_ = Twins() if given_twins is None else clone(given_twins)
         return self.model_.leave_one_out()
 
     # -- score -------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from typing import Any
 
 from skgraphkde.density.kde import KDE
 from skgraphkde.distances.mmd import FIVE_DECADES, MMD
+from skgraphkde.features import NodeFeatures
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.gcn import GCN
 from skgraphkde.learned.twins import SpectralEdges, Twins
@@ -61,7 +62,7 @@ def paper_settings(code: str = "text", **changes: Any) -> dict[str, Any]:
             twins=Twins(edges=SpectralEdges(self_loops=True)),
         )
     settings = {
-        "features": "given",
+        "features": NodeFeatures("given"),
         "encoder": encoder,
         "views": Density(
             MMD(FIVE_DECADES, estimator="biased", method="exact"),

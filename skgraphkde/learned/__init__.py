@@ -8,13 +8,12 @@ from typing import Any
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.gcn import GCN
 from skgraphkde.learned.torch_encoder import TorchEncoder
-from skgraphkde.learned.twins import RandomEdges, SpectralEdges, Twins
+from skgraphkde.learned.twins import SpectralEdges, Twins
 
 __all__ = [
     "GCN",
     "Contrastive",
     "EncoderModule",
-    "RandomEdges",
     "SpectralEdges",
     "TorchEncoder",
     "Twins",

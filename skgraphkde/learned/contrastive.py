@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -12,7 +10,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.torch_encoder import check_torch
 from skgraphkde.learned.twins import Twins
-from skgraphkde.specification import Specification, at_least, shorthand_options
+from skgraphkde.specification import Specification, at_least
 from skgraphkde.views.embedding import Embedding
 
 
@@ -39,10 +37,9 @@ class Contrastive(Specification):
     n_twins : int, default=1
         Twins of each graph in a training step. The first one has edges removed or added, at random,
         and the two kinds take turns: of two twins, one has edges removed, and one added.
-    twins : {"both", "features", "spectrum", "random_edges"} or Twins, default="both"
-        Perturbation of graphs, also for :meth:`GraphKDEDetector.score`. "both" is ``Twins()``; the
-        ablations of the paper are "features", ``Twins(edges=None)``, "spectrum",
-        ``Twins(swap_ratio=0)``, and "random_edges", ``Twins(swap_ratio=0, edges="random")``.
+    twins : Twins, default=None
+        Perturbation of graphs, also for :meth:`GraphKDEDetector.score`; None is ``Twins()``. The
+        paper's ablations are ``Twins(edges=None)`` and ``Twins(swap_ratio=0)``.
     validation_fraction : float, default=0.1
         Share of the graphs that are held out for early stopping, in (0, 1). They become references
         like all other graphs.
@@ -69,14 +66,6 @@ class Contrastive(Specification):
     3
     """
 
-    _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
-        "twins": {
-            "both": Twins,
-            "features": lambda: Twins(edges=None),
-            "spectrum": lambda: Twins(swap_ratio=0),
-            "random_edges": lambda: Twins(swap_ratio=0, edges="random"),
-        }
-    }
     _parameter_constraints: dict = {
         "max_iter": [at_least(1, Integral)],
         "batch_size": [at_least(2, Integral), None],
@@ -84,7 +73,7 @@ class Contrastive(Specification):
         "learn_weights": ["boolean"],
         "leave_one_out": ["boolean"],
         "n_twins": [at_least(1, Integral)],
-        "twins": shorthand_options(_shorthands["twins"], Twins),
+        "twins": [Twins, None],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [at_least(1, Integral)],
         "loss": [StrOptions({"ratio", "log_ratio"})],
@@ -100,7 +89,7 @@ class Contrastive(Specification):
         learn_weights: bool = True,
         leave_one_out: bool = True,
         n_twins: int = 1,
-        twins: Any = "both",
+        twins: Twins | None = None,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         loss: str = "ratio",
@@ -158,7 +147,7 @@ class Contrastive(Specification):
             )
         from skgraphkde.learned.trainer import Trainer
 
-        twins = self.specification("twins").structural(graphs, rng)
+        twins = (self.twins or Twins()).structural(graphs, rng)
         featurized = [embedding.featurized(twin) for twin in twins]
         device = "cpu"
         trainer = Trainer(

@@ -23,7 +23,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.modules import EncoderModule
 from skgraphkde.learned.threads import one_torch_thread
-from skgraphkde.learned.twins import swap_features
+from skgraphkde.learned.twins import Twins, swap_features
 from skgraphkde.views.context import Clouds, Context
 from skgraphkde.views.embedding import Embedding
 
@@ -67,7 +67,7 @@ class Trainer:
     ) -> None:
         self.graphs, self.options, self.rng = graphs, options, rng
         self.verbose = verbose
-        self.swap_ratio = options.specification("twins").swap_ratio
+        self.swap_ratio = (options.twins or Twins()).swap_ratio
         columns = ("loss", "validation_loss", "mixture_weights", "seconds")
         self.history: dict[str, list] = {name: [] for name in columns}
         self.best_state: dict[str, torch.Tensor] = {}

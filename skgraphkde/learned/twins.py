@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde.computing.blocks import working_memory
 from skgraphkde.graphs.arrays import offsets, ranges
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.specification import Specification, at_least, shorthand_options
+from skgraphkde.specification import Specification, at_least
 
 # Eigenvalues with a smaller difference, relative to the largest, are equal: LAPACK's error is
 # 1e-14 n.
@@ -146,47 +146,6 @@ class SpectralEdges(Specification):
         )
 
 
-class RandomEdges(Specification):
-    """Twins with edges removed or added at random (the paper's ablation).
-
-    Parallel edges count as one, and are removed together. A new edge has the graph's mean weight,
-    and the data of a random edge of the graph.
-
-    Parameters
-    ----------
-    ratio : float, default=0.2
-        Share of the edges to remove or add, in [0, 1].
-    """
-
-    _parameter_constraints: dict = {"ratio": [Interval(Real, 0, 1, closed="both")]}
-
-    def __init__(self, ratio: float = 0.2) -> None:
-        self.ratio = ratio
-
-    def twins(self, batch: GraphBatch, rng: np.random.RandomState) -> list[GraphBatch]:
-        """Make twins with removed edges and twins with added edges.
-
-        Parameters
-        ----------
-        batch : GraphBatch
-        rng : RandomState
-
-        Returns
-        -------
-        list of GraphBatch
-            ``[removed, added]``, both parallel to `batch`. A graph without room for all new edges
-            becomes complete.
-        """
-        return _twins(batch, lambda block: self._edges_of_twins(block, rng), rng)
-
-    def _edges_of_twins(self, block: _Block, rng: np.random.RandomState) -> list[np.ndarray]:
-        has_edge, gap = (block.A > 0) & block.is_listed, (block.A == 0) & block.is_listed
-        count = np.floor(self.ratio * has_edge.sum((1, 2)) + 1e-9).astype(int)
-        ticket = 1 + rng.random_sample(block.A.shape)
-        removed = _largest(ticket * has_edge, count)
-        return [has_edge & ~removed, has_edge | _largest(ticket * gap, count)]
-
-
 class Twins(Specification):
     """Specification of the perturbed twins of graphs.
 
@@ -196,24 +155,19 @@ class Twins(Specification):
         Share of a graph's nodes whose features are permuted among them, in [0, 1], rounded down: at
         0.2, graphs of fewer than 10 nodes swap none. If edges have categories or numbers, the data
         of the same share of a graph's edges are permuted, too.
-    edges : {"spectrum", "random"}, SpectralEdges, RandomEdges or None, default="spectrum"
-        Perturbation of edges: :class:`SpectralEdges` or :class:`RandomEdges`; the strings stand for
-        their defaults. None keeps the edges.
+    edges : "spectrum", SpectralEdges or None, default="spectrum"
+        Perturbation of edges; "spectrum" is :class:`SpectralEdges`. None keeps the edges.
 
     Examples
     --------
     >>> from skgraphkde import Contrastive, GraphKDEDetector, Twins
-    >>> detector = GraphKDEDetector(training=Contrastive(twins=Twins(edges="random")))
-    >>> detector.get_params()["training__twins__edges__ratio"]
-    0.2
+    >>> GraphKDEDetector(training=Contrastive(twins=Twins(edges=None)))
+    GraphKDEDetector(training=Contrastive(twins=Twins(edges=None)))
     """
 
-    _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
-        "edges": {"spectrum": SpectralEdges, "random": RandomEdges}
-    }
     _parameter_constraints: dict = {
         "swap_ratio": [Interval(Real, 0, 1, closed="both")],
-        "edges": [*shorthand_options(_shorthands["edges"], SpectralEdges), RandomEdges, None],
+        "edges": [StrOptions({"spectrum"}), SpectralEdges, None],
     }
 
     def __init__(self, swap_ratio: float = 0.2, edges: Any = "spectrum") -> None:
@@ -241,8 +195,11 @@ class Twins(Specification):
         list of GraphBatch
             Batches parallel to `batch`; ``[batch]`` if edges do not change.
         """
-        edges = self.specification("edges")
-        twins = [batch] if edges is None else edges.twins(batch, rng)
+        if self.edges is None:
+            twins = [batch]
+        else:
+            edges = SpectralEdges() if self.edges == "spectrum" else self.edges
+            twins = edges.twins(batch, rng)
         return [swap_edges(twin, self.swap_ratio, rng) for twin in twins]
 
 

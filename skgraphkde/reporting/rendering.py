@@ -144,7 +144,7 @@ def render(
         graph_map = pictures.graph_map(detector, together, of_drawn, own)
         if graph_map is not None:
             drawings["map"] = graph_map
-    unread = unread_attributes(detector.specification("schema"), detector.schema_.ignored)
+    unread = unread_attributes(detector.given_schema, detector.schema_.ignored)
     library = _library()
     least = 1 / (len(detector.calibration_scores_) + 1)
     return environment.get_template("page.html").render(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +13,6 @@ from skgraphkde.distances.base import Distance, FittedDistance
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import MMD
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.specification import shorthand_options
 from skgraphkde.views.base import Property, View
 from skgraphkde.views.context import Context
 
@@ -30,10 +28,10 @@ class Density(View):
 
     Parameters
     ----------
-    distance : "mmd" or Distance, default="mmd"
-        Distance between clouds: :class:`MMD`, or your own.
-    kernels : "kde" or KDE, default="kde"
-        Kernels and their bandwidths.
+    distance : Distance, default=None
+        Distance between clouds; None is :class:`MMD`.
+    kernels : KDE, default=None
+        Kernels and their bandwidths; None is :class:`KDE`.
 
     Attributes
     ----------
@@ -55,22 +53,18 @@ class Density(View):
     Density(distance=MMD(estimator='biased', gammas=(1, 10)))
     """
 
-    _shorthands: dict[str, dict[str, Callable[[], Any]]] = {
-        "distance": {"mmd": MMD},
-        "kernels": {"kde": KDE},
-    }
     summary = "The nodes with their features and surroundings, compared as clouds of points."
     uses_points: ClassVar[bool] = True
     _parameter_constraints: dict = {
-        "distance": shorthand_options(_shorthands["distance"], Distance),
-        "kernels": shorthand_options(_shorthands["kernels"], KDE),
+        "distance": [Distance, None],
+        "kernels": [KDE, None],
     }
 
     distance_: FittedDistance
     kde_: MultiBandwidthKDE
     size_kernel_: SizeKernel | None
 
-    def __init__(self, distance: Any = "mmd", kernels: Any = "kde") -> None:
+    def __init__(self, distance: Distance | None = None, kernels: KDE | None = None) -> None:
         self.distance = distance
         self.kernels = kernels
 
@@ -115,8 +109,9 @@ class Density(View):
         -------
         self
         """
-        kernels = self.specification("kernels")
-        self.distance_ = self.specification("distance").build(dim, n_points, rng)
+        distance = MMD() if self.distance is None else self.distance
+        kernels = KDE() if self.kernels is None else self.kernels
+        self.distance_ = distance.build(dim, n_points, rng)
         self.kde_ = kernels.build()
         self.size_kernel_ = SizeKernel.fit(graphs) if kernels.size_kernel else None
         return self
