@@ -249,7 +249,6 @@ class GraphKDEDetector(
         params = super().get_params(deep=deep)
         if deep:
             for name, view in self._named_views().items():
-                params[name] = view
                 for key, value in view.get_params().items():
                     params[f"{name}__{key}"] = value
         return params
@@ -398,7 +397,8 @@ class GraphKDEDetector(
         of_known, of_batch = kinds_of(self.training_graphs_, batch)
         known_verdicts = self.verdicts_.copy()
         for kind, verdict in zip(of_batch, new_verdicts, strict=True):
-            known_verdicts[of_known == kind] = verdict
+            if verdict != UNKNOWN:
+                known_verdicts[of_known == kind] = verdict
         added = np.flatnonzero(~np.isin(of_batch, of_known) & (new_verdicts != UNKNOWN))
         return self.fit(
             GraphBatch.concatenate([self.training_graphs_, batch[added]]),
