@@ -4,11 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from skgraphkde import MMD, Density, GraphKDEDetector, GraphSchema, Readout
-from skgraphkde.inspection import (
-    explain,
-    novel_nodes,
-)
+from skgraphkde import MMD, Density, GraphKDEDetector, GraphSchema
+from skgraphkde.inspection import explain, novel_nodes
 from tests.conftest import densities
 
 SCHEMA = GraphSchema(node_numbers="temp", edge_numbers="amount")
@@ -45,7 +42,7 @@ def fitted(*distances, unit=1.0):
 
 @pytest.fixture(scope="module")
 def detectors():
-    return {"random": fitted(RANDOM), "both": fitted(RANDOM, "mean"), "exact": fitted("mmd")}
+    return {"random": fitted(RANDOM), "both": fitted(RANDOM, MMD()), "exact": fitted(MMD())}
 
 
 @pytest.mark.parametrize(("question", "value"), QUESTIONS.values(), ids=QUESTIONS)
@@ -67,7 +64,7 @@ def test_the_cure_cures(detectors, question, value):
     assert np.isfinite(question(detectors["exact"], graphs)).all()
 
 
-@pytest.mark.parametrize("distances", [("mmd",), ("sum",), ("mmd", "mean")], ids=str)
+@pytest.mark.parametrize("distances", [(MMD(),), (MMD(), MMD(gammas=(1.0,)))], ids=str)
 def test_what_overflows_in_standard_deviations_is_refused(distances):
     detector = fitted(*distances, unit=1e-90)
     for odd in (graph(50, temp=1e99, unit=1e-90), graph(50, amount=1e99, unit=1e-90)):
@@ -79,19 +76,16 @@ def test_what_overflows_in_standard_deviations_is_refused(distances):
 
 def test_an_outlier_in_training_is_in_range():
     graphs = [graph(0, temp=1e99), *(graph(seed) for seed in range(1, 12))]
-    for distance in (RANDOM, "mmd", "sum"):
+    for distance in (RANDOM, MMD()):
         views = Density(distance), "novelty", "numbers"
         detector = GraphKDEDetector(schema=SCHEMA, views=views, random_state=0).fit(graphs)
         assert np.isfinite(detector.calibration_scores_).all()
         assert np.isfinite(detector.pairwise_distances(graphs)).all()
 
 
-@pytest.mark.parametrize(
-    ("distance", "value"),
-    [(MMD(), 1e8), (MMD(), 1e99), (Readout(), 1e16), (Readout("sum"), 1e99)],
-)
-def test_distances_do_not_depend_on_a_far_graph_beside_them(distance, value):
-    detector = fitted(distance)
+@pytest.mark.parametrize("value", [1e8, 1e99])
+def test_distances_do_not_depend_on_a_far_graph_beside_them(value):
+    detector = fitted(MMD())
     graphs = [graph(50), graph(51)]
     alone = detector.pairwise_distances(graphs)[0, 1]
     beside = [*graphs, graph(52, temp=value)]

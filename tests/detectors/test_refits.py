@@ -1,5 +1,7 @@
 """fit with verdicts, partial_fit and learn: fits of one list, and what verdicts change."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,9 +63,7 @@ def _fitted():
 @pytest.fixture
 def fitted(_fitted):
     """A copy that a test may fit again."""
-    copied = clone(_fitted)
-    vars(copied).update(vars(_fitted))
-    return copied
+    return copy.copy(_fitted)
 
 
 # -- one list --------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Numbers, read_graphs
 from skgraphkde.inspection import explain
+from tests.views.common import fit, scores_of
 
 SCHEMA = GraphSchema(
     node_categories="kind", node_numbers=("a", "b"), edge_numbers="flow", missing="indicate"
@@ -41,11 +42,11 @@ def read(graphs):
 @given(st.integers(0, 10**6))
 def test_scores_equal_the_definition(seed):
     references, batch = (read([plant(seed + n + i) for i in range(n)]) for n in (8, 4))
-    view = Numbers().fit(references)
+    view = fit(Numbers(), references)
     cases = [(batch, np.full(4, -1), view)]
     for i in range(8):  # each reference by what is learned of the others
         others = references[np.delete(np.arange(8), i)]
-        cases.append((references[i], np.array([i]), Numbers().fit(others)))
+        cases.append((references[i], np.array([i]), fit(Numbers(), others)))
     for graphs, own, fitted in cases:
         expected = np.zeros(len(graphs))
         for rows in fitted._rows(graphs):
@@ -56,12 +57,12 @@ def test_scores_equal_the_definition(seed):
             nearest = D.min(axis=1)
             nearest = np.where(np.isfinite(nearest), nearest - points.parts["limits"][0], 0)
             np.maximum.at(expected, rows.graph, nearest)
-        np.testing.assert_allclose(view.scores(graphs, own), -expected, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(scores_of(view, graphs, own), -expected, rtol=1e-6, atol=1e-9)
 
 
 def test_numbers_are_whitened_by_kind():
     batch = read([plant(seed) for seed in range(60)])
-    points = Numbers().fit(batch).points_["nodes"].parts
+    points = fit(Numbers(), batch).points_["nodes"].parts
     for kind in np.unique(points["codes"]):
         some = points["points"][points["codes"] == kind]
         np.testing.assert_allclose(some.mean(axis=0), 0, atol=1e-9)
@@ -88,10 +89,9 @@ def test_usual_values_that_do_not_belong_together(odd, text):
 
 def test_some_nodes_stand_for_many():
     batch = read([plant(seed) for seed in range(50)])
-    few, most = (Numbers(n).fit(batch) for n in (40, 10_000))
+    few, most = (fit(Numbers(n), batch) for n in (40, 10_000))
     assert len(few.points_["nodes"].parts["points"]) <= 40
-    own = np.full(50, -1)
-    assert (few.scores(batch, own) <= most.scores(batch, own) + 1e-12).all()
+    assert (scores_of(few, batch) <= scores_of(most, batch) + 1e-12).all()
 
 
 def test_graphs_without_numbers_are_refused():
@@ -132,7 +132,7 @@ def test_the_sample_of_nodes_has_all_kinds():
 
     schema = GraphSchema(node_categories="kind", node_numbers="a")
     batch = read_graphs([graph(seed) for seed in range(40)], schema=schema)
-    points = Numbers(n_points=200).fit(batch).points_["nodes"]
+    points = fit(Numbers(n_points=200), batch).points_["nodes"]
     counts = np.bincount(points.parts["codes"])
     assert len(points.parts["points"]) == 200
     assert counts[counts > 0].min() > 50
@@ -175,7 +175,7 @@ def test_a_constant_makes_no_difference(shift):
         [*(machine(seed) for seed in range(30)), machine(99, odd=100.0)],
         schema=GraphSchema(node_numbers="time"),
     )
-    [score] = Numbers().fit(batch[:30]).scores(batch[30:], np.array([-1]))
+    [score] = scores_of(fit(Numbers(), batch[:30]), batch[30:])
     assert -10 < score < -5
 
 
@@ -241,8 +241,8 @@ def test_a_few_graphs_of_rare_kinds_say_nothing_of_other_kinds(n_rare):
 
     known = [week(i) for i in range(40)] + [week(50 + i, "?", 2_000.0) for i in range(n_rare)]
     schema = GraphSchema(node_categories="kind", edge_numbers="amount")
-    view = Numbers().fit(read_graphs(known, schema=schema))
+    view = fit(Numbers(), read_graphs(known, schema=schema))
     new = [week(100), week(101, "landlord", 800.0), week(102, "shop", 800.0)]
-    usual, other, odd = view.scores(read_graphs(new, schema=schema), np.full(3, -1))
+    usual, other, odd = scores_of(view, read_graphs(new, schema=schema))
     assert odd < -10
     assert other == pytest.approx(usual, abs=1)

@@ -10,11 +10,12 @@ from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
 from skgraphkde.inspection import explain
 from tests.conftest import random_graphs
 from tests.graphs.test_relations import typed_graphs
+from tests.views.common import context_of, fit, scores_of
 
 
 def table(graphs, **options):
     batch = read_graphs(graphs, **options)
-    view = Statistics().fit(batch)
+    view = fit(Statistics(), batch)
     return dict(zip(view.names_, view.table_.T, strict=True))
 
 
@@ -86,7 +87,7 @@ def far_outliers_slow(column):
 @given(st.integers(0, 10**6))
 def test_scores_equal_the_definition(n_neighbors, seed):
     references, batch = (read_graphs(random_graphs(n, seed + n)) for n in (12, 5))
-    view = Statistics(n_neighbors).fit(references)
+    view = fit(Statistics(n_neighbors), references)
     for own in (*range(12), -1):  # what is learned of the others alone; of all, for new graphs
         others = np.delete(view.table_, own, axis=0) if own >= 0 else view.table_
         n, n_columns = others.shape
@@ -97,10 +98,10 @@ def test_scores_equal_the_definition(n_neighbors, seed):
         inverse = np.linalg.inv(usual.T @ usual / n + (0.1 + n_columns / n) * np.eye(n_columns))
         graphs = references[own] if own >= 0 else batch
         expected = []
-        for row in (view.table(graphs) - mean) / scales:
+        for row in (view.table(context_of(graphs)) - mean) / scales:
             D = np.sqrt([(row - x) @ inverse @ (row - x) for x in known])
             expected.append(-np.sort(D)[:n_neighbors].mean())
-        scores = view.scores(graphs, np.full(len(graphs), own))
+        scores = scores_of(view, graphs, np.full(len(graphs), own))
         np.testing.assert_allclose(scores, expected, atol=1e-6)
 
 
@@ -144,13 +145,13 @@ def test_graphs_without_edges_and_several_edge_categories():
 
 def test_a_usual_range_is_said_of_a_number_among_known_ones():
     known = [nx.gnp_random_graph(20, p, seed=i) for i, p in enumerate([0.1] * 60 + [0.2] * 60)]
-    view = Statistics().fit(read_graphs(known))
-    graph, everybody = read_graphs(known[:1]), np.arange(120)
-    of_known = view.properties(read_graphs(known), everybody, np.zeros(120))
+    batch = read_graphs(known)
+    view, context = fit(Statistics(), batch), context_of(batch)
+    of_known = view.properties(batch, np.arange(120), np.zeros(120), context)
     [clustering] = [x for x in of_known if x.what == "clustering coefficient"]
     middle = clustering._replace(values=np.array([0.1]))
     low, high = np.quantile(clustering.values, [0.05, 0.95], method="nearest")
-    text = view.reason(graph, middle, clustering.values).text
+    text = view.reason(batch[0], middle, clustering.values, context_of(batch[0])).text
     assert text == f"clustering coefficient 0.1; usually {low:.3g} to {high:.3g}"
 
 

@@ -12,9 +12,8 @@ from sklearn import config_context
 from skgraphkde import GraphKDEDetector, Neighbors, Tanimoto, read_graphs
 from skgraphkde.inspection import explain
 from tests.conftest import random_graphs
+from tests.views.common import fit, scores_of
 from tests.views.test_novelty import neighborhood
-
-NOBODY = np.full(5, -1)
 
 
 def counts_slow(graph, radius, label):
@@ -38,30 +37,27 @@ def differing_slow(a, b):
 def test_scores_equal_the_definition(working_memory, labels, seed, radius):
     graphs, new = (random_graphs(n, seed + n, labels=labels) for n in (12, 5))
     known = [counts_slow(x, radius, bool(labels)) for x in graphs]
-    references, batch = read_graphs(graphs), read_graphs(new)
-    with config_context(working_memory=working_memory):
-        tanimoto = Tanimoto(radius).fit(references)
-        neighbors = Neighbors(3, radius).fit(references)
-        for part, own in ((batch, NOBODY), (references, np.arange(12))):
-            found = [
-                counts_slow(x, radius, bool(labels)) for x in (new, graphs)[part is references]
-            ]
-            for view, slow, pooled in (
-                (tanimoto, tanimoto_slow, max),
-                (neighbors, differing_slow, lambda values: -np.mean(sorted(values)[:3])),
-            ):
-                expected = [
-                    pooled([slow(a, b) for j, b in enumerate(known) if j != i])
-                    for a, i in zip(found, own, strict=True)
-                ]
-                np.testing.assert_allclose(view.scores(part, own), expected, atol=1e-12)
+    views = (
+        (Tanimoto(radius), tanimoto_slow, max),
+        (Neighbors(3, radius), differing_slow, lambda values: -np.mean(sorted(values)[:3])),
+    )
+    for view, slow, pooled in views:
+        for some, own in ((new, [-1] * 5), (graphs, range(12))):
+            expected = []
+            for graph, left_out in zip(some, own, strict=True):
+                counts = counts_slow(graph, radius, bool(labels))
+                others = [slow(counts, x) for i, x in enumerate(known) if i != left_out]
+                expected.append(pooled(others))
+            with config_context(working_memory=working_memory):
+                found = scores_of(fit(view, read_graphs(graphs)), read_graphs(some), own)
+            np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 def test_fewer_references_than_neighbors():
     references = read_graphs(random_graphs(3))
-    few, most = (Neighbors(k).fit(references) for k in (2, 50))
+    few, most = (fit(Neighbors(k), references) for k in (2, 50))
     for own in (np.full(3, -1), np.arange(3)):
-        np.testing.assert_array_equal(most.scores(references, own), few.scores(references, own))
+        np.testing.assert_array_equal(scores_of(most, references, own), scores_of(few, references, own))
 
 
 @pytest.mark.parametrize("view", ["tanimoto", "neighbors"])
@@ -77,9 +73,9 @@ def test_reasons_name_the_nearest_known_graph(view):
 
 def test_copies_are_most_similar():
     graphs = random_graphs(20)
-    references, own = read_graphs(graphs), np.full(20, -1)
-    assert (Tanimoto().fit(references).scores(references, own) == 1).all()
-    assert (Neighbors(1).fit(references).scores(references, own) == 0).all()
+    references = read_graphs(graphs)
+    assert (scores_of(fit(Tanimoto(), references), references) == 1).all()
+    assert (scores_of(fit(Neighbors(1), references), references) == 0).all()
 
 
 @pytest.mark.parametrize("view", [Tanimoto(2), Neighbors(2, 2)])
@@ -90,8 +86,8 @@ def test_labels_of_its_own_are_those_of_a_new_graph(view):
         names = {node: f"{i}.{node}" for node in graph if node % 3}
         nx.set_node_attributes(graph, names, "label")
     batch = read_graphs(graphs)
-    known = view.fit(batch).scores(batch, np.arange(8))
+    known = scores_of(fit(view, batch), batch, range(8))
     for i in range(8):
         others = read_graphs(graphs[:i] + graphs[i + 1 :])
-        [expected] = view.fit(others).scores(read_graphs(graphs[i : i + 1]), np.array([-1]))
+        [expected] = scores_of(fit(view, others), read_graphs(graphs[i : i + 1]))
         assert known[i] == pytest.approx(expected, abs=1e-12)
