@@ -278,8 +278,11 @@ class GraphKDEDetector(
 
     def _named_views(self) -> dict[str, View]:
         """Views that are given as pairs of a name and a view."""
-        items = self.views if isinstance(self.views, list | tuple) else ()
-        return dict(item for item in items if isinstance(item, tuple) and len(item) == 2)
+        named = {}
+        for item in self.views if isinstance(self.views, list | tuple) else ():
+            if isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], View):
+                named[item[0]] = item[1]
+        return named
 
     def _validate_values(self) -> None:
         views = self._views()
