@@ -62,7 +62,9 @@ def table(seed):
     """A path whose nodes have numbers, some of which are missing."""
     rng, graph = np.random.RandomState(seed), nx.path_graph(4 + seed % 5)
     for node in graph:
-        graph.nodes[node].update(kind="ab"[node % 2], amount=rng.rand() if rng.rand() < 0.8 else None)
+        graph.nodes[node].update(
+            kind="ab"[node % 2], amount=rng.rand() if rng.rand() < 0.8 else None
+        )
     return graph
 
 

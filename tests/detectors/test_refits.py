@@ -160,7 +160,9 @@ def test_a_failed_refit_changes_nothing(fitted, monkeypatch):
     unlabeled = random_graphs(2, labels="")
     assert_unchanged("attribute 'label', which earlier", fitted.partial_fit, unlabeled)
     assert_unchanged("attribute 'label', which earlier", fitted.learn, unlabeled, [-1, 1])
-    assert_unchanged("fit needs at least 2 distinct graphs, got 0", fitted.learn, NORMAL, [-1] * 125)
+    assert_unchanged(
+        "fit needs at least 2 distinct graphs, got 0", fitted.learn, NORMAL, [-1] * 125
+    )
     monkeypatch.setattr(Confirmed, "scores_of_anomalies", lambda self: np.full(2, -np.inf))
     assert_unchanged("not a finite number", fitted.learn, ODD[:2], [-1, -1])
 
@@ -251,4 +253,6 @@ def test_max_references_bounds_references_and_all_graphs_calibrate():
 def test_as_many_references_as_graphs_are_all():
     expected = GraphKDEDetector(random_state=0).fit(NORMAL[:40])
     for most in (40, 1000):
-        assert_same(GraphKDEDetector(max_references=most, random_state=0).fit(NORMAL[:40]), expected)
+        assert_same(
+            GraphKDEDetector(max_references=most, random_state=0).fit(NORMAL[:40]), expected
+        )

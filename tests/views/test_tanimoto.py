@@ -57,7 +57,9 @@ def test_fewer_references_than_neighbors():
     references = read_graphs(random_graphs(3))
     few, most = (fit(Neighbors(k), references) for k in (2, 50))
     for own in (np.full(3, -1), np.arange(3)):
-        np.testing.assert_array_equal(scores_of(most, references, own), scores_of(few, references, own))
+        np.testing.assert_array_equal(
+            scores_of(most, references, own), scores_of(few, references, own)
+        )
 
 
 @pytest.mark.parametrize("view", ["tanimoto", "neighbors"])
