@@ -274,10 +274,3 @@ def test_after_fit_parameters_change_no_answer(name, fitted_and_answers):
 def fitted_and_answers():
     fitted = GraphKDEDetector(random_state=0).fit(TRAIN)
     return fitted, answers(fitted, TEST)
-
-
-def test_after_fit_twins_stay_those_of_fit():
-    detector = clone(GraphKDEDetector(**SPECTRAL, random_state=0)).fit(TRAIN)
-    before = detector.score(TEST)
-    assert detector.set_params(training__twins__swap_ratio=1.0).score(TEST) == before
-    assert detector.set_params(training=None).score(TEST) == before

@@ -16,7 +16,6 @@ from skgraphkde import (
     GCN,
     KDE,
     MMD,
-    BaseGraphDetector,
     Contrastive,
     Density,
     GraphKDEDetector,
@@ -33,18 +32,8 @@ from skgraphkde import (
 )
 from skgraphkde.inspection import explain
 from tests.conftest import random_graphs
+from tests.detectors.test_base import EdgeCount
 from tests.golden import trace
-
-
-class EdgeCount(BaseGraphDetector):
-    """A detector of somebody else."""
-
-    def _fit_batch(self, graphs, rng):
-        self.median_ = float(np.median(graphs.n_edges_per_graph))
-        return self._score_batch(graphs)
-
-    def _score_batch(self, graphs):
-        return -abs(graphs.n_edges_per_graph - self.median_)
 
 
 class Size(View):
@@ -157,7 +146,7 @@ def test_a_loaded_detector_is_an_estimator_like_any_other(fitted, path):
 def test_own_classes_are_loaded_by_those_who_trust_them(path):
     graphs = [nx.path_graph(n) for n in range(10, 30)]
     for detector, name in (
-        (EdgeCount(contamination=0.2), f"{__name__}.EdgeCount"),
+        (EdgeCount(contamination=0.2), "tests.detectors.test_base.EdgeCount"),
         (GraphKDEDetector(views=("density", Size())), f"{__name__}.Size"),
     ):
         detector.fit(graphs).save(path)
@@ -232,18 +221,28 @@ def test_not_a_file_is_an_os_error(tmp_path, fitted):
                 function(path)
 
 
+def write_half(path):
+    with saving.atomic_file(path) as file:
+        file.write(b"half")
+        raise RuntimeError("the disk is full")
+
+
 def test_a_file_is_replaced_in_one_step(fitted, path, monkeypatch):
+    link = path.with_name("link.skg")
+    os.symlink(path, link)
     fitted.save(path)
     before = path.read_bytes()
-    with monkeypatch.context() as patched, pytest.raises(RuntimeError):
-        patched.setattr(skops.io, "dumps", lambda contents: 1 / 0)
-        patched.setattr(os, "replace", lambda *_: pytest.fail("nothing was written"))
-        with saving.atomic_file(path) as file:
-            file.write(b"half")
-            raise RuntimeError("the disk is full")
+    with pytest.raises(RuntimeError, match="disk is full"):
+        write_half(path)
+    replaced = []
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", lambda *paths: replaced.append(paths))
+        fitted.save(link)
+    [(temporary, target)] = replaced
+    assert target == path
+    assert temporary.parent == path.parent
     assert path.read_bytes() == before
-    assert os.listdir(path.parent) == [path.name]
-    os.symlink(path, path.with_name("link.skg"))
-    clone(fitted).fit(PLAIN[0][:9]).save(path.with_name("link.skg"))
+    assert sorted(os.listdir(path.parent)) == sorted([path.name, link.name])
+    clone(fitted).fit(PLAIN[0][:9]).save(link)
     assert len(skgraphkde.load(path).training_graphs_) == 9
-    assert path.with_name("link.skg").is_symlink()
+    assert link.is_symlink()

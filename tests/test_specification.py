@@ -215,16 +215,18 @@ def test_a_specification_changed_after_fit_does_not_change_the_fit(graphs):
     assert detector.score(graphs) == contrast
 
 
-def test_paper_settings_are_fresh_objects():
-    paper_settings()["encoder"].hidden_dim = 3
+def test_paper_settings_name_every_choice_of_the_paper(graphs):
+    paper_settings()["encoder"].hidden_dim = 3  # of an object that nobody else has
     assert paper_settings()["encoder"].hidden_dim == 128
-    released = paper_settings(code="released")
-    assert released["encoder"].out_dim == 16
-    assert released["training"].twins.edges.self_loops
+    settings = paper_settings(training=Contrastive(max_iter=1, leave_one_out=False))
+    assert settings["calibration"] == "train"
+    model = GraphKDEDetector(**settings, random_state=0).fit(graphs).model_
+    assert model.features.kinds_ == ("label",)
+    [density] = model.views
+    np.testing.assert_allclose(density.bandwidths_, [1e-2, 1e-1, 1, 1e1, 1e2])
+    released = paper_settings(code="released", contamination=0.3)
+    assert (released["encoder"].out_dim, released["contamination"]) == (16, 0.3)
     with pytest.raises(ValueError, match=r"code must be 'text' or 'released'\. Got 'mine'"):
         paper_settings(code="mine")
-    changed = paper_settings(training=None, contamination=0.3)
-    assert changed["training"] is None
-    assert (changed["contamination"], changed["calibration"]) == (0.3, "train")
     with pytest.raises(TypeError, match="unexpected keyword argument 'trainin'"):
         GraphKDEDetector(**paper_settings(trainin=None))

@@ -9,10 +9,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from skgraphkde.persistence.registry import _classes
 
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.cli import main
-from skgraphkde.persistence.registry import _classes
 from tests.conftest import random_graphs
 
 

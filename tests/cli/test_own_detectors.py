@@ -5,9 +5,9 @@ import sys
 
 import numpy as np
 import pytest
+from skgraphkde.persistence.registry import _classes
 
 import skgraphkde
-from skgraphkde.persistence.registry import _classes
 from tests.cli.conftest import NEW, NORMAL, column, run, table
 
 

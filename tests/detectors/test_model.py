@@ -8,7 +8,6 @@ import torch
 from sklearn import config_context
 
 from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, load, read_graphs
-from skgraphkde.datasets import load_mutag
 from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.views import neighborhoods, statistics
 from skgraphkde.views.context import Context
@@ -151,14 +150,6 @@ def test_a_failed_training_leaves_the_number_of_threads_as_it_was():
         return torch.get_num_threads()
 
     assert in_threads(3, fail) == 3
-
-
-@pytest.mark.parametrize("views", ["density", RANDOM_FEATURES, ["density", "novelty"]], ids=str)
-def test_company_changes_scores_of_molecules_by_rounding_at_most(views):
-    molecules = load_mutag().graphs
-    detector = GraphKDEDetector(views=views, random_state=0).fit(molecules[:100])
-    alone = np.concatenate([detector.score_samples(molecules[i : i + 3]) for i in range(0, 90, 3)])
-    np.testing.assert_allclose(alone, detector.score_samples(molecules[:90]), rtol=1e-6)
 
 
 def test_predictions_from_several_threads_at_once(detector):

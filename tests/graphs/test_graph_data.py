@@ -5,9 +5,9 @@ import json
 import networkx as nx
 import numpy as np
 import pytest
+from skgraphkde.density.references import joined_references
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
-from skgraphkde.density.references import joined_references
 from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.graphs.files import find_files, read_batch
 from skgraphkde.inspection import explain

@@ -6,6 +6,8 @@ import math
 import numpy as np
 import pytest
 import torch
+from skgraphkde.density.kernel_density import KernelDensity
+from skgraphkde.density.model import DensityModel
 
 from skgraphkde import (
     GCN,
@@ -18,8 +20,6 @@ from skgraphkde import (
     Twins,
     read_graphs,
 )
-from skgraphkde.density.kernel_density import KernelDensity
-from skgraphkde.density.model import DensityModel
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.encoders.message_flow import MessageFlow

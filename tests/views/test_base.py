@@ -10,7 +10,6 @@ from sklearn.base import clone
 import skgraphkde
 from skgraphkde import (
     GraphKDEDetector,
-    GraphSchema,
     Neighbors,
     Novelty,
     Numbers,
@@ -22,7 +21,7 @@ from skgraphkde import (
 from skgraphkde.inspection import explain, view_surprises
 from skgraphkde.views.confirmed import Confirmed
 from tests.conftest import densities, permuted, random_graphs
-from tests.graphs.test_relations import typed_graphs
+from tests.golden import trace
 from tests.views.common import context_of, fit, scores_of
 
 
@@ -101,30 +100,14 @@ def test_it_gives_reasons_and_is_in_the_report(detector):
 # -- those of the library --------------------------------------------------------------------------
 
 
-def measured_graphs(n_graphs, seed):
-    """Graphs with categories and numbers of nodes, of edges, and of the graph."""
-    rng, graphs = np.random.RandomState(seed), typed_graphs(n_graphs, seed)
-    for graph in graphs:
-        nx.set_node_attributes(graph, {v: float(rng.normal()) for v in graph}, "size")
-        graph.graph.update(channel="ab"[rng.randint(2)], amount=float(rng.lognormal()))
-    return graphs
-
-
-SCHEMA = GraphSchema(
-    node_categories="label",
-    node_numbers="size",
-    edge_categories="label",
-    edge_numbers=("x", "w"),
-    graph_categories="channel",
-    graph_numbers="amount",
-)
 OF_LIBRARY = [Novelty(2), Tanimoto(2), Neighbors(2, 3), Statistics(), Numbers()]
 
 
 @pytest.mark.parametrize("view", [*OF_LIBRARY, DegreeEntropy(), Confirmed()], ids=str)
 @given(seed=st.integers(0, 10**6))
 def test_neither_company_nor_the_order_of_nodes_matters(view, seed):
-    known, batch = (read_graphs(measured_graphs(n, seed + n), schema=SCHEMA) for n in (8, 5))
+    batch = read_graphs([trace(seed + i) for i in range(13)], schema="all")
+    known, batch = batch[:8], batch[8:]
     if isinstance(view, Confirmed):
         fitted = Confirmed.of(fit(Statistics(), known[:5]), known[5:], context_of(known[5:]))
     else:
@@ -137,9 +120,9 @@ def test_neither_company_nor_the_order_of_nodes_matters(view, seed):
 
 @pytest.mark.parametrize("view", [*OF_LIBRARY, DegreeEntropy()], ids=str)
 def test_fitted_views_are_saved_and_the_given_ones_stay_as_they_were(view, tmp_path):
-    graphs, new = measured_graphs(12, 0), measured_graphs(4, 1)
+    graphs, new = [trace(seed) for seed in range(12)], [trace(seed) for seed in range(12, 16)]
     before = vars(view).copy()
-    detector = GraphKDEDetector(views=("density", view), schema=SCHEMA).fit(graphs)
+    detector = GraphKDEDetector(views=("density", view), schema="all").fit(graphs)
     assert vars(view) == before
     detector.save(tmp_path / "a.skg")
     loaded = skgraphkde.load(tmp_path / "a.skg", trusted=[f"{__name__}.DegreeEntropy"])
