@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, OutlierMixin, clone
-from sklearn.pipeline import Pipeline, make_pipeline
 
 from benchmarks import protocol
 from benchmarks.protocol import DATASETS, SMALL, evaluate, load
 from benchmarks.render import markdown, mean_std
-from skgraphkde import MMD, Contrastive, Density, GraphKDEDetector, NodeFeatures
+from skgraphkde import MMD, Contrastive, Density, GraphKDEDetector
 from skgraphkde.density.kde import NEAREST_MULTIPLES
 from skgraphkde.density.size_kernel import SizeKernel
 
@@ -92,13 +91,6 @@ def _changed(**changes: Any) -> Callable[[int], GraphKDEDetector]:
     return lambda seed: _detector(seed, **changes)
 
 
-def _with_walks(n_steps: int) -> Callable[[int], Pipeline]:
-    # Rows were measured in a pipeline; in the detector alone rounding differs, which decides ties.
-    return lambda seed: make_pipeline(
-        NodeFeatures(n_steps=n_steps), _detector(seed, features=NodeFeatures(("attribute",)))
-    )
-
-
 def _six_bandwidths(by_likelihood: bool = False, **changes: Any) -> Callable[[int], Any]:
     return lambda seed: RelativeBandwidths(_detector(seed, **changes), SIX_MULTIPLES, by_likelihood)
 
@@ -108,7 +100,6 @@ VARIANTS: dict[str, Callable[[int], Any]] = {
     "defaults": _changed(),
     "defaults, exact up to 100,000 nodes": _changed(views__distance__method="auto"),
     "features: label, else attribute, else degree": _changed(features="given"),
-    "features: walks of 16 steps": _with_walks(16),
     "no convolution": _changed(encoder__n_layers=0),
     "one convolution": _changed(encoder__n_layers=1),
     "three convolutions": _changed(encoder__n_layers=3),

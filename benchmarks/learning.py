@@ -23,7 +23,7 @@ from skgraphkde import (
     TorchEncoder,
     register,
 )
-from skgraphkde.encoders import MessageFlow
+from skgraphkde.propagation import MessageFlow
 
 TITLE = "Learning"
 ABOUT = """\

@@ -15,7 +15,7 @@ from skgraphkde import GCN, NodeFeatures, paper_settings
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.distances.random_features import draw_frequencies
-from skgraphkde.encoders.message_flow import MessageFlow
+from skgraphkde.propagation import MessageFlow
 
 TITLE = "MMD time against graph size"
 ABOUT = """\

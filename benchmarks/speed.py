@@ -18,7 +18,7 @@ from skgraphkde.distances.engines.cpu import TILE
 from skgraphkde.distances.engines.cpu_loops import gaussian
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import FittedMMD
-from skgraphkde.encoders.message_flow import MessageFlow, node_colors
+from skgraphkde.propagation import MessageFlow, node_colors
 
 TITLE = "Speed of all pairs of distances"
 ABOUT = """\

@@ -94,7 +94,6 @@ CHANGES = {
         "indicate",
     ),
     "NodeFeatures.kinds": ({"features": NodeFeatures()}, "features__kinds", ("degree",)),
-    "NodeFeatures.n_steps": ({"features": NodeFeatures()}, "features__n_steps", 6),
     "Propagation.n_layers": ({"encoder": Propagation()}, "encoder__n_layers", 1),
     "GCN.hidden_dim": (NETWORK, "encoder__hidden_dim", 8),
     "GCN.n_layers": (NETWORK, "encoder__n_layers", 1),

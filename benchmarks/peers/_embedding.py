@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from scipy.spatial.distance import cdist
+from skgraphkde.persistence import State
 
 from skgraphkde import (
     GCN,
@@ -19,8 +20,7 @@ from skgraphkde import (
 )
 from skgraphkde.density.kde import own_references
 from skgraphkde.distances.measures import DiscreteMeasures, pooled
-from skgraphkde.encoders import MessageFlow
-from skgraphkde.persistence import State
+from skgraphkde.propagation import MessageFlow
 from skgraphkde.specification import at_least
 
 ENCODER = GCN(hidden_dim=128, n_layers=2, dropout=0.2, batch_norm=True)

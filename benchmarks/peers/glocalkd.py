@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from benchmarks.peers._gin import graph_sums, linear, node_features
 from benchmarks.peers._trained import TrainedDetector
 from skgraphkde import GraphBatch, register
-from skgraphkde.encoders.message_flow import normalized_adjacency
 from skgraphkde.learned.sparse import CSRMatrix
+from skgraphkde.propagation import normalized_adjacency
 from skgraphkde.specification import at_least
 
 

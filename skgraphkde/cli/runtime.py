@@ -19,7 +19,6 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from skgraphkde.cli.exit_codes import INTERRUPTED, SKIPPED
-from skgraphkde.features.categories import UnseenWarning
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import (
     FileGraph,
@@ -55,13 +54,8 @@ def one_line_errors() -> Iterator[None]:
         if isinstance(stream, io.TextIOWrapper):  # its encoding may lack the letters of a name
             stream.reconfigure(errors="backslashreplace")
     shown: set[str] = set()  # Python forgets warnings when a package changes the filters
-    unseen: dict[str, UnseenWarning] = {}  # of all blocks of graphs, said at the end
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        if isinstance(message, UnseenWarning):
-            before = unseen.get(message.what)
-            unseen[message.what] = message if before is None else before.joined(message)
-            return
         line = f"Warning: {_one_line(str(message))}"
         if line not in shown:
             shown.add(line)
@@ -83,9 +77,6 @@ def one_line_errors() -> Iterator[None]:
             raise
         except (OSError, ImportError, ValueError) as error:
             raise click.ClickException(message_of(error)) from error
-        finally:
-            for warning in unseen.values():
-                note(f"Warning: {_one_line(str(warning))}")
 
 
 def message_of(error: Exception) -> str:

@@ -13,10 +13,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.calibration import kinds_of
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import kinds_of
 from skgraphkde.monitoring.martingale import OnlinePValues, ShiryaevRoberts
 from skgraphkde.monitoring.window import SHORTEST_WINDOW, WindowTest
 

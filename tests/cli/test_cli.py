@@ -239,7 +239,8 @@ def test_warnings_are_one_line_and_said_once(here, monkeypatch):
         nx.write_graphml(graph, f"{name}.graphml")
     (here / "d.json").write_text("{")
     monkeypatch.setattr(walk, "CHUNK_GRAPHS", 1)
-    warning = "Warning: node labels that fit did not see: Xe, Kr of 'element'\n"
+    start = "Warning: node labels that fit did not see:"
+    warning = f"{start} Xe of 'element'\n{start} Kr of 'element'\n"
     assert run("score model.skg a.graphml b.graphml c.graphml").stderr == warning
     assert warning in run("score model.skg a.graphml b.graphml d.json", exit_code=1).stderr
 

@@ -26,9 +26,9 @@ from skgraphkde import (
 )
 from skgraphkde.datasets import load_mutag
 from skgraphkde.density.kde import NEAREST_MULTIPLES
-from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.evaluation import OneClassKFold, get_detection_scorer
 from skgraphkde.learned.twins import swap_features
+from skgraphkde.propagation import MessageFlow
 from skgraphkde.views.p_values import LogPValues
 from tests.conftest import GAMMAS, densities, permuted, random_graphs
 from tests.density.test_kde import density_slow

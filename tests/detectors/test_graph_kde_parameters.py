@@ -119,7 +119,6 @@ def mmd(**parameters):
         ({"encoder": "lstm"}, "'encoder' parameter of GraphKDEDetector"),
         ({"encoder": GCN(hidden_dim=0)}, "'hidden_dim' parameter of GCN"),
         ({"features": NodeFeatures(("colour",))}, "of NodeFeatures .* non-empty selection"),
-        ({"features": NodeFeatures("given", n_steps=4)}, "does not include"),
         ({"training": Twins()}, "'training' parameter of GraphKDEDetector"),
         ({"training": Contrastive(learning_rate=1e38, max_iter=20)}, "loss is not finite"),
         ({"training": Contrastive(twins=Twins(0, edges=None))}, "twins are copies of the graphs"),

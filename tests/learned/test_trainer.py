@@ -22,8 +22,8 @@ from skgraphkde import (
 )
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.distances.mmd import FittedMMD
-from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.learned.trainer import Trainer, _learning_rate_factor, _split
+from skgraphkde.propagation import MessageFlow
 from tests.conftest import GAMMAS, random_graphs
 
 
