@@ -64,10 +64,9 @@ smoke:
 	build/smoke/bin/python -m pip install --quiet -c constraints.txt dist/*.whl
 	cd build/smoke && bin/python -I ../../tests/smoke.py
 
-# What a GPU does: the tests of its kernels, and docs/benchmarks/gpu.md, in a few minutes.
+# What a GPU does: training and scoring, beside the CPU, in docs/benchmarks/gpu.md.
 gpu: $(VENV)/installed
 	$(BIN)/python -c "import torch; torch.cuda.is_available() or exit('torch sees no GPU: nothing was measured')"
-	$(BIN)/python -m pytest -q tests/learned/test_triton.py
 	$(BIN)/python -m benchmarks.gpu
 
 # The tests with the oldest versions that are supported; needs Python 3.11.

@@ -30,6 +30,7 @@ _CLASSES = {
         *("NumberBlock", "RawNumberBlock", "WalkBlock"),
     ],
     "graphs.batch": ["GraphBatch"],
+    "graphs.problems": ["Ignored"],
     "graphs.relations": ["EdgeGroups"],
     "graphs.schema": ["FittedSchema", "GraphSchema"],
     "learned.contrastive": ["Contrastive"],
@@ -146,7 +147,7 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
     if unknown:
         raise InvalidFileError(
             f"{path} contains {', '.join(unknown)}, which skgraphkde does not know. If you "
-            f"trust the file, use load(path, trusted={unknown})"
+            f"trust the file, use load(path, trusted={unknown}), or --detector MODULE in the shell"
         )
     detector = loaded.get("detector") if isinstance(loaded, dict) else None
     if not isinstance(detector, OutlierMixin):

@@ -7,8 +7,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 from skgraphkde import BaseGraphDetector, GraphKDEDetector, NodeFeatures, Split
-from skgraphkde.testing import check_graph_estimator
 from tests.conftest import random_graphs
+from tests.estimator_checks import check_graph_detector
 
 
 class EdgeCount(BaseGraphDetector):
@@ -55,7 +55,7 @@ LONGER = [nx.path_graph(n) for n in range(30, 40)]
 
 
 def test_a_detector_in_a_few_lines_passes_all_checks():
-    check_graph_estimator(EdgeCount())
+    check_graph_detector(EdgeCount(), PATHS)
 
 
 def test_it_works_on_its_own():

@@ -49,26 +49,26 @@ def test_scores_equal_the_definition(seed):
         cases.append((references[i], np.array([i]), fit(Numbers(), others)))
     for graphs, own, fitted in cases:
         expected = np.zeros(len(graphs))
-        for rows in fitted._rows(graphs):
-            points = fitted.points_[rows.what]
-            placed = points._placed(rows.values, points._codes(rows.kinds))
-            D = np.linalg.norm(placed[:, None] - points.parts["points"], axis=2)
-            D[points._codes(rows.kinds)[:, None] != points.parts["codes"]] = np.inf
+        for rows, points in zip(fitted._rows(graphs), fitted.points_, strict=True):
+            codes = points._codes(rows.kinds)
+            placed = points._placed(rows.values, codes)
+            D = np.linalg.norm(placed[:, None] - points.points, axis=2)
+            D[codes[:, None] != points.codes] = np.inf
             nearest = D.min(axis=1)
-            nearest = np.where(np.isfinite(nearest), nearest - points.parts["limits"][0], 0)
+            nearest = np.where(np.isfinite(nearest), nearest - points.rounding, 0)
             np.maximum.at(expected, rows.graph, nearest)
         np.testing.assert_allclose(scores_of(view, graphs, own), -expected, rtol=1e-6, atol=1e-9)
 
 
 def test_numbers_are_whitened_by_kind():
     batch = read([plant(seed) for seed in range(60)])
-    points = fit(Numbers(), batch).points_["nodes"].parts
-    for kind in np.unique(points["codes"]):
-        some = points["points"][points["codes"] == kind]
+    points = fit(Numbers(), batch).points_[0]
+    for kind in np.unique(points.codes):
+        some = points.points[points.codes == kind]
         np.testing.assert_allclose(some.mean(axis=0), 0, atol=1e-9)
     # Two numbers that go together have one direction in which they hardly vary.
-    W = points["whitening"]
-    raw = points["points"] @ np.linalg.inv(W)
+    W = points.whitening
+    raw = points.points @ np.linalg.inv(W)
     covariance = raw.T @ raw / len(raw) + 1e-3 * np.eye(2)
     np.testing.assert_allclose(W.T @ covariance @ W, np.eye(2), atol=1e-6)
 
@@ -122,9 +122,9 @@ def test_the_sample_of_nodes_has_all_kinds():
         range(40), kind=lambda rng, node: "AB"[node % 2], a=lambda rng, node: rng.normal()
     )
     schema = GraphSchema(node_categories="kind", node_numbers="a")
-    points = fit(Numbers(n_points=200), read_graphs(graphs, schema=schema)).points_["nodes"]
-    counts = np.bincount(points.parts["codes"])
-    assert len(points.parts["points"]) == 200
+    points = fit(Numbers(n_points=200), read_graphs(graphs, schema=schema)).points_[0]
+    counts = np.bincount(points.codes)
+    assert len(points.points) == 200
     assert counts[counts > 0].min() > 50
 
 
