@@ -15,7 +15,7 @@ from benchmarks.render import markdown
 from skgraphkde import GCN, GraphBatch, NodeFeatures, paper_settings
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import FittedMMD
-from skgraphkde.encoders.message_flow import MessageFlow, node_colors
+from skgraphkde.propagation import MessageFlow, node_colors
 
 TITLE = "Speed of all pairs of distances"
 ABOUT = """\

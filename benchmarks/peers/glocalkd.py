@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from benchmarks.peers._gin import graph_sums, linear, node_features
 from benchmarks.peers._trained import TrainedDetector
 from skgraphkde import GraphBatch
-from skgraphkde.encoders.message_flow import normalized_adjacency
 from skgraphkde.learned.sparse import CSRMatrix
+from skgraphkde.propagation import normalized_adjacency
 
 
 class GLocalKD(TrainedDetector):
