@@ -13,9 +13,8 @@ from scipy.stats import false_discovery_control
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde.computing.warn import warn
-from skgraphkde.features.blocks import is_spatial
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.copies import has_excess_duplicates, isomorphism_classes
+from skgraphkde.graphs.copies import has_excess_duplicates, kinds_of
 from skgraphkde.specification import Specification
 
 
@@ -198,32 +197,6 @@ class FittedCalibration:
                 f"{self.contamination:.3g} of normal graphs: it will flag about 1 in {n + 1}. "
                 f"Give at least {needed} graphs, or raise contamination"
             )
-
-
-def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
-    """Number the graphs of batches so that copies, and no others, have the same number.
-
-    Coordinates, which features ignore, do not count.
-
-    Parameters
-    ----------
-    known : GraphBatch
-        Graphs that say what coordinates are, and how exact numbers are.
-    *others : GraphBatch
-
-    Returns
-    -------
-    list of ndarray of int
-        Numbers of the known graphs and of each other batch: the position of the first copy, see
-        :func:`~skgraphkde.graphs.copies.isomorphism_classes`.
-    """
-    batches = [known, *others]
-    graphs = GraphBatch.concatenate(batches)
-    if graphs.attributes is not None:
-        attributes = np.where(is_spatial(known), 0.0, np.asarray(graphs.attributes))
-        graphs = graphs.replace(attributes=attributes, schema=graphs.schema)
-    kinds = isomorphism_classes(graphs, len(known))
-    return np.split(kinds, np.cumsum([len(batch) for batch in batches])[:-1])
 
 
 def fewest_scores(contamination: float) -> int:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.calibration import kinds_of
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import kinds_of
 from skgraphkde.graphs.naming import shown
 
 ANOMALY, UNKNOWN, NORMAL = -1, 0, 1
@@ -43,7 +43,7 @@ def checked_verdicts(verdicts: Any, graphs: GraphBatch) -> np.ndarray:
     found = np.zeros(len(graphs), dtype=np.int64)
     for graph, value in enumerate(values):
         known = WORDS.get(value, value) if value is None or isinstance(value, str) else value
-        if isinstance(known, bool) or known not in (ANOMALY, UNKNOWN, NORMAL):
+        if isinstance(known, bool | np.bool_) or known not in (ANOMALY, UNKNOWN, NORMAL):
             raise ValueError(
                 "a verdict is 'anomaly' or -1, 'normal' or 1, or 0 for none, and that of graph "
                 f"{graph} is {value!r}"

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 import torch
 from torch import nn
 
-from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.learned import dgl_backend
 from skgraphkde.learned.modules import EncoderModule
 from skgraphkde.learned.sparse import CSRMatrix
+from skgraphkde.propagation import MessageFlow
 
 
 class GCNModule(EncoderModule):

@@ -11,12 +11,11 @@ import torch
 from torch import nn
 
 from skgraphkde.computing.arrays import to_numpy
-from skgraphkde.encoders.base import Encoder, FittedEncoder
-from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.learned import (  # noqa: F401  register operations on tensors, limits in forks
     tensors,
     threads,
 )
+from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
 
 
 class EncoderModule(nn.Module, FittedEncoder):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from skgraphkde.encoders.base import Encoder
+from skgraphkde.propagation import Encoder
 
 
 class TorchEncoder(Encoder):

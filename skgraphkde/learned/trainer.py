@@ -17,13 +17,12 @@ from torch import nn
 from tqdm.auto import tqdm
 
 from skgraphkde.computing.arrays import to_numpy
-from skgraphkde.encoders.base import FittedEncoder
-from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.modules import EncoderModule
 from skgraphkde.learned.threads import one_torch_thread
 from skgraphkde.learned.twins import Twins, swap_features
+from skgraphkde.propagation import FittedEncoder, MessageFlow
 from skgraphkde.views.context import Clouds, Context
 from skgraphkde.views.embedding import Embedding
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from skgraphkde.calibration import kinds_of
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import kinds_of
 from skgraphkde.graphs.naming import USUAL, shown
 from skgraphkde.views.base import Property, Reason, View
 from skgraphkde.views.context import Context

@@ -11,11 +11,10 @@ from skgraphkde.computing.arrays import filled
 from skgraphkde.computing.blocks import blocks, memory_limit, progress
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import EmbeddedMeasures, share_features
-from skgraphkde.encoders.base import FittedEncoder
-from skgraphkde.encoders.message_flow import MessageFlow, node_colors
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import factorize
+from skgraphkde.propagation import FittedEncoder, MessageFlow, node_colors
 from skgraphkde.views.context import Clouds
 from skgraphkde.views.density import MAX_SAMPLE, Density
 
