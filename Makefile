@@ -30,7 +30,7 @@ test-slow: $(VENV)/installed
 
 # The tests of what computes, as other processors, other numbers of threads and Python 3.12 do it.
 COMPUTES := tests/density tests/detectors tests/distances tests/learned tests/views \
-	tests/test_calibration.py tests/test_explain.py tests/test_features.py tests/test_inspection.py tests/test_propagation.py
+	tests/test_calibration.py tests/test_explain.py tests/test_features.py tests/test_contributions.py tests/test_propagation.py
 SETTINGS := ATEN_CPU_CAPABILITY=default ATEN_CPU_CAPABILITY=avx2 \
 	OPENBLAS_CORETYPE=Haswell OPENBLAS_CORETYPE=Prescott NUMBA_CPU_NAME=generic OMP_NUM_THREADS=2
 test-processors: $(VENV)/installed
@@ -64,10 +64,9 @@ smoke:
 	build/smoke/bin/python -m pip install --quiet -c constraints.txt dist/*.whl
 	cd build/smoke && bin/python -I ../../tests/smoke.py
 
-# What a GPU does: the tests of its kernels, and docs/benchmarks/gpu.md, in a few minutes.
+# What a GPU does: training and scoring, beside the CPU, in docs/benchmarks/gpu.md.
 gpu: $(VENV)/installed
 	$(BIN)/python -c "import torch; torch.cuda.is_available() or exit('torch sees no GPU: nothing was measured')"
-	$(BIN)/python -m pytest -q tests/learned/test_triton.py
 	$(BIN)/python -m benchmarks.gpu
 
 # The tests with the oldest versions that are supported; needs Python 3.11.

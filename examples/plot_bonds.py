@@ -17,13 +17,13 @@ from collections import Counter
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.datasets import load_mutag
-from skgraphkde.display import NodeContributionsDisplay
-from skgraphkde.evaluation import auroc
-from skgraphkde.inspection import explain
+from skgraphkde.explanation import explain
+from skgraphkde.plots import plot_graph
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 mutag = load_mutag(edge_data=True)
@@ -68,15 +68,15 @@ detectors = {}
 print(f"{'AUROC':14s}  bonds exchanged  not mutagenic")
 for name, schema in schemas.items():
     detector = detectors[name] = GraphKDEDetector(schema=schema).fit(known)
-    of_odd = auroc(target, detector.score_samples(fresh + odd))
-    of_others = auroc(truth, detector.score_samples(fresh + others))
+    of_odd = roc_auc_score(target, detector.score_samples(fresh + odd))
+    of_others = roc_auc_score(truth, detector.score_samples(fresh + others))
     print(f"{name:14s}  {100 * of_odd:15.1f}  {100 * of_others:13.1f}")
 
 # %%
 # The last column is another question, that of :doc:`plot_mutag`: which molecules are not mutagenic?
 # Their atoms and rings tell. Bonds do not help there, so it is worth a try with and without them.
 #
-# Where was the exchange? :func:`~skgraphkde.inspection.explain` names the strongest reasons, in
+# Where was the exchange? :func:`~skgraphkde.explanation.explain` names the strongest reasons, in
 # words, and the edges that they are about.
 detector = detectors["with bonds"]
 reasons = explain(detector, odd)
@@ -91,8 +91,8 @@ chosen = found.sort_values("strength", ascending=False).drop_duplicates("reason"
 figure, axes = plt.subplots(2, 3, figsize=(11, 7.4), layout="constrained")
 for above, below, row in zip(*axes, chosen.itertuples(), strict=True):
     p_values = detector.p_values([fresh[row.graph], odd[row.graph]])
-    NodeContributionsDisplay.from_predictions(fresh[row.graph], ax=above)
-    NodeContributionsDisplay.from_predictions(odd[row.graph], ax=below, marked=row.edges)
+    plot_graph(fresh[row.graph], ax=above)
+    plot_graph(odd[row.graph], ax=below, marked=row.edges)
     above.set_title(f"normal, p = {p_values[0]:.2f}", fontsize=9)
     below.set_title(f"p = {p_values[1]:.2f}\n{row.reason}", fontsize=9)
 if len(sys.argv) > 1:  # python examples/plot_bonds.py FILE saves the picture

@@ -5,7 +5,7 @@ import warnings
 import networkx as nx
 import pytest
 
-from skgraphkde import GraphKDEDetector, inspection, read_graphs
+from skgraphkde import GraphKDEDetector, explanation, read_graphs
 
 
 def typed(n):
@@ -28,7 +28,7 @@ nx.set_node_attributes(NEW, dict.fromkeys(NEW, 1.0), "more")
         lambda: GraphKDEDetector().fit_predict(GRAPHS),
         lambda: FITTED.predict([NEW]),
         lambda: FITTED.p_values([NEW]),
-        lambda: inspection.results(FITTED, [NEW]),
+        lambda: explanation.results(FITTED, [NEW]),
         lambda: read_graphs([nx.path_graph(3), nx.DiGraph([(0, 1)])]),
     ],
 )

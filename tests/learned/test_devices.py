@@ -8,7 +8,7 @@ import torch
 
 from skgraphkde import GCN, KDE, MMD, Contrastive, Density, GraphKDEDetector, References
 from skgraphkde.density import kernel_density
-from skgraphkde.inspection import node_contributions
+from skgraphkde.explanation import node_contributions
 from tests.conftest import random_graphs
 
 KINDS = {

@@ -1,0 +1,216 @@
+"""Properties: graphs -> numbers that can be odd, each with what it is about.
+
+Sizes, means of node features, shares of new parts, rarity, and the properties of each view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from skgraphkde.detectors.model import GraphModel
+from skgraphkde.explanation.tails import Tails
+from skgraphkde.explanation.wording import features_in_words
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import USUAL
+from skgraphkde.views.base import Property, View
+from skgraphkde.views.context import Context
+from skgraphkde.views.parts import CategoryCounts, means
+
+# Kinds of properties whose reasons state a range of nine in ten references.
+WITH_RANGES = ("size", "feature", "statistics")
+# Rare is what so small a share of the known graphs have, or one of them.
+FEW = 0.1
+
+
+class Properties:
+    """The properties of the references of a model, and of other graphs.
+
+    Parameters
+    ----------
+    model : GraphModel
+
+    Attributes
+    ----------
+    features : list of Feature
+        The columns of node features, in words.
+    counts : CategoryCounts
+        The categories of the references.
+    columns : list of Property
+        The properties of the references, each compared with the others.
+    view_of : list
+        The view of each property; None if it is of the data.
+    known : ndarray of shape (n_references, n_columns)
+        The values of all properties.
+    tails : Tails
+        The distributions of these.
+    """
+
+    def __init__(self, model: GraphModel) -> None:
+        self.references, self.views = model.references, model.views
+        references, everybody = model.references, np.arange(len(model.references))
+        by_label = references.labels is not None
+        with_edges = by_label or references.edge_labels is not None
+        self.counts = CategoryCounts.of(references, by_label=by_label, with_edges=with_edges)
+        self.features, self.edges = features_in_words(model.features), model.features.block("edge")
+        self.first_of_edges = 0
+        if self.edges is not None:
+            self.first_of_edges = model.features.kind_of_column.index("edge")
+        self.sizes = _sizes(references)
+        features = np.asarray(model.features.transform_batch(references).attributes)
+        means = self.feature_means(references, features)
+        self.is_share = np.asarray(((means >= 0) & (means <= 1)).all(axis=0))
+        of_references = model.reference_scores, model.context(references)
+        found = list(self._of(references, everybody, means, *of_references))
+        self.view_of, self.columns = [view for view, _ in found], [x for _, x in found]
+        self.known, least = _stacked(self.columns, len(references))
+        low = np.where(np.isnan(self.known), np.inf, self.known).min(axis=0)
+        high = np.where(np.isnan(self.known), -np.inf, self.known).max(axis=0)
+        self.is_constant = high - low <= 1e-9 * np.maximum(abs(low), abs(high))
+        self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
+
+    def is_usual(self, values: np.ndarray) -> np.ndarray:
+        """Mask of the properties whose reason is a range of the references that holds the value."""
+        low, high = np.nanquantile(self.known, USUAL, axis=0, method="nearest")
+        has_range = np.array([x.kind in WITH_RANGES for x in self.columns])
+        return has_range & (low <= values) & (values <= high)
+
+    def feature_means(self, graphs: GraphBatch, features: np.ndarray) -> np.ndarray:
+        """Means of the node features over the nodes of each graph, shape (n_graphs, n_features).
+
+        Nodes without edges say nothing about the numbers of edges: these are means over edges.
+        """
+        sums = np.add.reduceat(features, graphs.node_ptr[:-1], axis=0)
+        of_graphs = sums / graphs.n_nodes_per_graph[:, np.newaxis]
+        for place, values in self.edge_means(graphs).items():
+            of_graphs[:, place] = values
+        return of_graphs
+
+    def edge_means(self, graphs: GraphBatch) -> dict[int, np.ndarray]:
+        """The means over edges, by the place of their feature."""
+        if self.edges is None:
+            return {}
+        means = self.edges.graph_means(graphs)
+        return {self.first_of_edges + column: values for column, values in means.items()}
+
+    def of(
+        self,
+        graphs: GraphBatch,
+        own: np.ndarray,
+        feature_means: np.ndarray,
+        scores: np.ndarray,
+        context: Context,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The properties of graphs.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        own : ndarray of shape (n_graphs,)
+            The reference that each graph is, to be left out (-1: none).
+        feature_means : ndarray of shape (n_graphs, n_features)
+            The result of :meth:`feature_means`.
+        scores : ndarray of shape (n_views, n_graphs)
+            Those of the views.
+        context : Context
+            Context of the graphs.
+
+        Returns
+        -------
+        values, least : ndarray of shape (n_graphs, n_columns)
+            NaN where a graph has none; the smallest difference that counts.
+        """
+        found = [x for _, x in self._of(graphs, own, feature_means, scores, context)]
+        return _stacked(found, len(graphs))
+
+    def _of(
+        self,
+        graphs: GraphBatch,
+        own: np.ndarray,
+        feature_means: np.ndarray,
+        scores: np.ndarray,
+        context: Context,
+    ) -> Iterator[tuple[View | None, Property]]:
+        """Generate properties, each with its view, always in the same order."""
+        n_nodes, n_edges = _sizes(graphs).T
+        # Half a node more does not count, even where all graphs have the same size.
+        one_node, one_edge = 0.5 / self.sizes.mean(axis=0)
+        yield None, Property("size", "nodes", np.log(n_nodes), one_node, both=True)
+        yield None, Property("size", "edges", np.log(n_edges / n_nodes), one_edge, both=True)
+        if graphs.schema.edge_weight is not None:
+            total = means(graphs.adjacency.data, graphs.graph_of_arc, len(graphs))
+            weights = np.log(np.where(total > 0, total, np.nan))
+            yield None, Property("size", "weights", weights, np.array(1e-3), both=True)
+        for j, feature in enumerate(self.features):
+            if feature.form:
+                least = 0.5 / n_nodes * self.is_share[j]
+                yield (
+                    None,
+                    Property("feature", feature.name, feature_means[:, j], least, j, both=True),
+                )
+        rare = []
+        for kind, keys, graph in self.counts.parts(graphs):
+            n_parts = np.maximum(np.bincount(graph, minlength=len(graphs)), 1)
+            if kind == "edges" and not graphs.directed:
+                n_parts = np.maximum(n_parts / 2, 1)
+            shares = means(self.new_parts(graphs, kind, keys, own[graph]), graph, len(graphs))
+            yield None, Property("new", kind, shares, 0.25 / n_parts)
+            if kind in self.counts.kinds:
+                is_rare, n_graphs = self.rare_parts(graphs, kind, keys, own[graph])
+                rarity = np.where(is_rare, np.log((len(self.references) + 1) / (n_graphs + 1)), 0)
+                rarity = means(rarity, graph, len(graphs))
+                rare.append(Property("rare", kind, rarity, 0.25 / n_parts))
+        for x in rare:
+            yield None, x
+        for view, of_view in zip(self.views, scores, strict=True):
+            for x in view.properties(graphs, own, of_view, context):
+                yield view, x
+
+    def new_parts(
+        self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
+    ) -> np.ndarray:
+        """Mask of the parts that no reference has, and that are not so because of others.
+
+        Edges with a new end do not count, nor combinations of categories with a new category, nor
+        nodes with such a combination that lack a number.
+        """
+        vocabulary, known = self.counts.vocabulary, self.counts.known
+        is_new = known[kind].is_new(keys, own)
+        if kind == "gaps" and vocabulary.by_label:
+            is_new &= ~known["categories"].is_new(vocabulary.node_keys(graphs), own)
+        if kind == "categories":
+            for i, name in enumerate(self.counts.by_category):
+                is_new &= ~known[name].is_new(vocabulary.value_keys(graphs, i), own)
+        if kind == "edges" and vocabulary.by_label:
+            nodes = vocabulary.node_keys(graphs)
+            for ends in (graphs.source_of_arc, graphs.adjacency.indices):
+                is_new &= ~known["categories"].is_new(nodes[ends], own)
+        return is_new
+
+    def rare_parts(
+        self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mask of the parts that few references have, and the number of these.
+
+        Edges with a rare or new end do not count.
+        """
+        vocabulary, known = self.counts.vocabulary, self.counts.known
+        n_graphs = known[kind].n_graphs_of(keys, own)
+        most = max(FEW * len(self.references), 1)
+        is_rare = (n_graphs > 0) & (n_graphs <= most)
+        if kind == "edges" and vocabulary.by_label:
+            nodes = vocabulary.node_keys(graphs)
+            for ends in (graphs.source_of_arc, graphs.adjacency.indices):
+                is_rare &= known["categories"].n_graphs_of(nodes[ends], own) > most
+        return is_rare, n_graphs
+
+
+def _sizes(graphs: GraphBatch) -> np.ndarray:
+    return np.column_stack([graphs.n_nodes_per_graph, np.maximum(graphs.n_edges_per_graph, 0.5)])
+
+
+def _stacked(properties: list[Property], n_graphs: int) -> tuple[np.ndarray, np.ndarray]:
+    """Values, and the smallest differences that count, shape (n_graphs, n_columns) each."""
+    values = np.column_stack([x.values for x in properties])
+    return values, np.column_stack([np.broadcast_to(x.least, n_graphs) for x in properties])

@@ -1,0 +1,413 @@
+"""One judgement of graphs, which frames, pages and the shell show: judge, explain, results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
+from skgraphkde.computing.warn import warn
+from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.explanation.contributions import surprises_of
+from skgraphkde.explanation.reasons import Profiles, RankedReason
+from skgraphkde.explanation.wording import checked_names
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import isomorphism_classes
+from skgraphkde.graphs.formats.networkx import node_ids
+from skgraphkde.views.base import View
+
+__all__ = ["explain", "results"]
+
+
+class Judgement(NamedTuple):
+    """The verdict on one graph, and why; only a GraphKDEDetector fills the last seven fields."""
+
+    score: float
+    decision: float  # the score minus the threshold
+    p_value: float | None  # None if the detector is not calibrated
+    reasons: Sequence[RankedReason] = ()  # strong and plain ones first
+    surprises: np.ndarray = np.empty(0)  # of the views
+    view: int = 0  # the density with the largest surprise
+    references: np.ndarray = np.empty(0, dtype=int)  # positions of the nearest ones in its distance
+    distances: np.ndarray = np.empty(0)  # from these
+    surprised: str = ""  # the view with the largest surprise, in words
+    own: int = -1  # the reference that the graph is, to which it was not compared; -1: none
+
+    @property
+    def is_anomaly(self) -> bool:
+        """True if the score is below the threshold."""
+        return self.decision < 0
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in a word."""
+        return "anomaly" if self.is_anomaly else "normal"
+
+    @property
+    def unusual(self) -> list[RankedReason]:
+        """The reasons that are strong enough to be told."""
+        return [reason for reason in self.reasons if reason.is_unusual]
+
+    @property
+    def why(self) -> str | None:
+        """The main reason in words; None if a graph has none.
+
+        An anomaly of many weak reasons has the view that is most surprised.
+        """
+        if self.unusual:
+            return self.unusual[0].text
+        if self.is_anomaly and self.surprised:
+            return f"nothing that is unusual by itself; most surprising: {self.surprised}"
+        return None
+
+    @property
+    def nodes(self) -> list[int]:
+        """The nodes at which unusual reasons point, those of the first reason first."""
+        return list(dict.fromkeys(node for reason in self.unusual for node in reason.pointed))
+
+    @property
+    def edges(self) -> list[tuple[int, int]]:
+        """The edges that unusual reasons name."""
+        return list(dict.fromkeys(edge for reason in self.unusual for edge in reason.edges))
+
+
+def judge(
+    detector: BaseGraphDetector,
+    batch: GraphBatch,
+    *,
+    k: int = 5,
+    n_reasons: int = 5,
+    node_names: Sequence[Sequence[Any]] | None = None,
+    own: np.ndarray | None = None,
+) -> list[Judgement]:
+    """Judge graphs; each of them is embedded once.
+
+    Parameters
+    ----------
+    detector : BaseGraphDetector
+        Fitted.
+    batch : GraphBatch
+        The result of ``detector.read``.
+    k : int, default=5
+        Number of nearest references.
+    n_reasons : int, default=5
+        Largest number of reasons for each graph. 0: verdicts alone, which is several times as fast.
+    node_names : sequence of sequences, default=None
+        Names of the nodes of each graph, for reasons. None: their positions.
+    own : ndarray of shape (n_graphs,), default=None
+        The calibration score of each graph, which is a reference and is judged by the others. None:
+        no graph is a reference.
+
+    Returns
+    -------
+    list of Judgement
+        One per graph.
+    """
+    why: list[dict[str, Any]] = [{} for _ in range(len(batch))]
+    is_kde = isinstance(detector, GraphKDEDetector)
+    if own is None:
+        _warn_of_training_graphs(batch, detector.training_graphs_)
+    if is_kde and n_reasons:
+        why = _explained(detector, batch, k, n_reasons, node_names, own)
+        scores = np.array([-x["surprises"].sum() for x in why])
+    elif own is None:
+        scores = detector.score_samples(batch)
+    if own is not None:
+        scores = detector.calibration_scores_[own]
+    p_values: list = [None] * len(batch)
+    if detector.is_calibrated_:
+        n = len(detector.calibration_scores_)
+        found = conformal_p_values(scores, detector.calibration_scores_)
+        if own is not None:  # (1 + the others that score as low) / n: itself is counted once
+            found = np.rint(found * (n + 1) - 1) / n
+        p_values = found.tolist()
+    judged = []
+    for i, score in enumerate(scores.tolist()):
+        reference = -1 if own is None else int(own[i])
+        decision = score - float(detector.offset_)
+        judged.append(Judgement(score, decision, p_values[i], own=reference, **why[i]))
+    return judged
+
+
+def _explained(
+    detector: GraphKDEDetector,
+    batch: GraphBatch,
+    k: int,
+    n_reasons: int,
+    node_names: Sequence[Sequence[Any]] | None,
+    own: np.ndarray | None,
+) -> list[dict[str, Any]]:
+    """The fields of the Judgement of each graph that say why."""
+    model, scores = detector.model_, None
+    context = model.context(batch)
+    features = np.asarray(model.features.transform_batch(batch).attributes)
+    if own is None:
+        scores = model.view_scores(batch, context=context)
+        surprises = surprises_of(model, scores)
+    else:
+        surprises = 0.0 - model.leave_one_out_log_p_values()[:, own].T
+    densities = np.array(model.densities, dtype=int)
+    views = densities[surprises[:, densities].argmax(axis=1)]
+    reference = np.full(len(batch), -1) if own is None else own
+    profiles = Profiles(model, context, features, scores, reference, node_names)
+    found: list[dict[str, Any]] = [{} for _ in range(len(batch))]
+    for view in np.unique(views):
+        index = np.flatnonzero(views == view)
+        n = min(k, len(model.references) - (own is not None))
+        distances, references = model.nearest(
+            batch[index], n, view=int(view), own=None if own is None else own[index],
+            context=context.part(index),
+        )  # fmt: skip
+        for i, near, indices in zip(index.tolist(), distances, references, strict=True):
+            found[i] = {"view": int(view), "distances": near, "references": indices}
+    for i, x in enumerate(found):
+        surprised = _in_words(model.views[surprises[i].argmax()])
+        reasons = profiles.reasons(i, n_reasons)
+        x |= {"reasons": reasons, "surprises": surprises[i], "surprised": surprised}
+    return found
+
+
+def _in_words(view: View) -> str:
+    """What a view looks at, within a sentence."""
+    text = view.summary or view.name
+    return text[:1].lower() + text[1:].removesuffix(".")
+
+
+def _warn_of_training_graphs(batch: GraphBatch, known: GraphBatch) -> None:
+    """Warn if the graphs are those of fit, in their order."""
+    if not 1 < len(batch) == len(known):
+        return
+    classes = isomorphism_classes(GraphBatch.concatenate([known, batch]))
+    if np.array_equal(classes[: len(known)], classes[len(known) :]):
+        warn(
+            "the graphs seem to be the training graphs, which look normal if they are given again: "
+            "to judge each by the others, call results, explain or report without graphs (in the "
+            "shell, use `skgraphkde find`)"
+        )
+
+
+def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.ndarray | None]:
+    """The graphs to judge, and for training graphs the index of their calibration score.
+
+    Parameters
+    ----------
+    detector : BaseGraphDetector
+        Fitted.
+    graphs : sequence of graphs, GraphBatch or None
+        None: the training graphs.
+
+    Raises
+    ------
+    ValueError
+        If `graphs` is None, and the detector has no score for each graph that it keeps.
+    """
+    check_is_fitted(detector)
+    if graphs is not None:
+        return detector.read(graphs), None
+    if isinstance(detector, GraphKDEDetector) and detector.keeps_training_graphs:
+        known = detector.model_.references
+        return known, np.arange(len(known))
+    raise ValueError(
+        "the training graphs are judged by the others if a GraphKDEDetector keeps them all: fit it "
+        "with calibration='loo' and max_references=None, or give graphs"
+    )
+
+
+def node_names_of(
+    detector: BaseGraphDetector, graphs: Any, own: np.ndarray | None
+) -> Sequence[Sequence[Any]] | None:
+    """The ids of the nodes of graphs, or their positions where they are not known.
+
+    Parameters
+    ----------
+    detector : BaseGraphDetector
+        Fitted.
+    graphs : sequence of graphs, GraphBatch or None
+    own : ndarray or None
+        What :func:`to_judge` returns for these graphs.
+    """
+    if own is None:
+        return node_ids(graphs)
+    assert isinstance(detector, GraphKDEDetector)  # others have no training graphs to judge
+    return detector.reference_node_ids
+
+
+def _names_of(detector: BaseGraphDetector, batch: GraphBatch, own: np.ndarray | None) -> pd.Series:
+    """The names of graphs, if all have one, else their positions in the caller's list."""
+    if batch.names and all(batch.names):  # Arrow does not hold every name of a file
+        return pd.Series(list(batch.names), dtype=object)
+    return pd.Series(np.arange(len(batch)) if own is None else detector.calibration_graphs_)
+
+
+def explain(
+    detector: GraphKDEDetector,
+    graphs: Any = None,
+    k: int = 5,
+    *,
+    n_reasons: int = 5,
+    node_names: Sequence[Sequence[Any]] | None = None,
+) -> pd.DataFrame:
+    """Reasons why graphs are unlike those that the detector knows, strong and plain ones first.
+
+    Each reason is a property of the graph that few references have: a category that none has, or
+    rare combinations of categories; a mean of a node feature far from those of the references; the
+    size; neighborhoods that no reference has. Its strength is minus the logarithm of the
+    probability that a graph like the references has any property so improbable: 0 is nothing, 3 is
+    one in twenty, 10 beyond doubt. It is a description, not a part of the score.
+
+    Of reasons that are about equally strong, what was never seen comes first, then one node, edge
+    or number, then means and statistics. A fact is told once. The user guide has the rule.
+
+    Parameters
+    ----------
+    detector : GraphKDEDetector
+        Fitted.
+    graphs : sequence of graphs, or GraphBatch, default=None
+        None: the training graphs, each compared with the others, and copies of a graph once.
+    k : int, default=5
+        Number of nearest references that are named, at least 1.
+    n_reasons : int, default=5
+        Rows for each graph, at most.
+    node_names : sequence of sequences, default=None
+        Names of the nodes of each graph. None: the ids of networkx graphs, and the positions of
+        other graphs' nodes, and of training graphs that came from a file or an update.
+
+    Returns
+    -------
+    DataFrame
+        With the columns
+
+        - graph : the position in `graphs`;
+        - name : as in :func:`results`;
+        - rank : 1 for the first reason of a graph;
+        - kind : "new", "rare", "feature", "size", "extreme", "neighborhoods", "statistics",
+          "confirmed", or the name of your own view;
+        - what : the name of the category, the feature or the size;
+        - reason : in words;
+        - strength : see above;
+        - nodes : positions of the nodes that it concerns most, five at most, from 0 on;
+        - edges : pairs of positions of nodes, five at most;
+        - references : positions of the k nearest references, in the distance with the largest
+          surprise.
+
+    Notes
+    -----
+    A property is compared with those of the references, each by the others: by ranks, and beyond
+    all of them by an exponential tail, or one of a t-distribution if that is heavier. What remains
+    of its probability after so many properties were looked at follows from the most improbable
+    property of each reference (Westfall and Young, Resampling-Based Multiple Testing, 1993).
+
+    Raises
+    ------
+    ValueError
+        If `k` or `n_reasons` is less than 1.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from skgraphkde import GraphKDEDetector
+    >>> from skgraphkde.explanation import explain
+    >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(15, 26)])
+    >>> explain(detector, [nx.cycle_graph(200)])["what"][0]
+    'nodes'
+    """
+    if k < 1 or n_reasons < 1:
+        raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
+    batch, own = to_judge(detector, graphs)
+    if node_names is None:
+        node_names = node_names_of(detector, graphs, own)
+    judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=node_names, own=own)
+    names = _names_of(detector, batch, own)
+    rows = [
+        (i, names[i], rank, *reason, tuple(judgement.references))
+        for i, judgement in enumerate(judged)
+        for rank, reason in enumerate(judgement.reasons, 1)
+    ]
+    columns = ["graph", "name", "rank", "kind", "what", "reason", "strength"]
+    return pd.DataFrame(rows, columns=[*columns, "nodes", "edges", "references"])
+
+
+def results(
+    detector: BaseGraphDetector,
+    graphs: Any = None,
+    *,
+    names: Sequence[Any] | None = None,
+    alpha: float = 0.1,
+) -> pd.DataFrame:
+    """Scores, verdicts, p-values, selection and main reason of graphs, one row each.
+
+    Parameters
+    ----------
+    detector : BaseGraphDetector
+        Fitted.
+    graphs : sequence of graphs, or GraphBatch, default=None
+        None: the training graphs, each judged by the others, and copies of a graph once.
+    names : sequence, default=None
+        One name for each graph. None: the names of the graphs (of networkx graphs,
+        ``graph.graph["name"]``), if all have one; else their positions.
+    alpha : float, default=0.1
+        Bound on the expected share of normal graphs among those selected, in (0, 1].
+
+    Returns
+    -------
+    DataFrame
+        In the order of the graphs, with the columns
+
+        - name : see `names`;
+        - score : as in ``score_samples``, higher for normal graphs;
+        - decision : the score minus the threshold, negative for anomalies;
+        - verdict : 1 for a normal graph, -1 for an anomaly;
+        - p_value : as in :meth:`~skgraphkde.BaseGraphDetector.p_values`; missing with
+          ``calibration="train"``;
+        - selected : True for an anomaly among all these graphs, as in
+          :meth:`~skgraphkde.BaseGraphDetector.select`; missing with ``calibration="train"``, and
+          for the training graphs, whose p-values are ranks among themselves;
+        - reason : the first that :func:`explain` gives, in words; if its strength is below 1, the
+          view that is most surprised for an anomaly, and missing for a normal graph, as for
+          detectors other than :class:`~skgraphkde.GraphKDEDetector`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a graph cannot be used, there are not as many names as graphs, or alpha is not in
+        (0, 1].
+
+    Notes
+    -----
+    Graphs are selected by the procedure of Benjamini and Hochberg (1995). Reasons take several
+    times as long as scores.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from skgraphkde import GraphKDEDetector
+    >>> from skgraphkde.explanation import results
+    >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(15, 65)])
+    >>> frame = results(detector, [nx.cycle_graph(30), nx.star_graph(30)], names=["ring", "star"])
+    >>> frame[["name", "verdict", "selected"]]
+       name  verdict  selected
+    0  ring        1     False
+    1  star       -1      True
+    """
+    check_alpha(alpha)
+    batch, own = to_judge(detector, graphs)
+    ids = node_names_of(detector, graphs, own)
+    judged = judge(detector, batch, n_reasons=1, node_names=ids, own=own)
+    frame = pd.DataFrame({"name": _names_of(detector, batch, own)})
+    if names is not None:
+        frame["name"] = pd.Series(checked_names(names, len(batch)), dtype=object)
+    frame["score"] = [x.score for x in judged]
+    frame["decision"] = [x.decision for x in judged]
+    frame["verdict"] = [-1 if x.is_anomaly else 1 for x in judged]
+    frame["p_value"] = pd.Series([x.p_value for x in judged], dtype=float)
+    selected: Any = [pd.NA] * len(batch)
+    if detector.is_calibrated_ and own is None:
+        selected = discoveries(frame["p_value"].to_numpy(), alpha)
+    frame["selected"] = pd.array(selected, dtype="boolean")
+    frame["reason"] = pd.array([x.why for x in judged], dtype="string")
+    return frame

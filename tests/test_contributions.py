@@ -1,0 +1,189 @@
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
+
+from skgraphkde import (
+    GCN,
+    MMD,
+    Contrastive,
+    Density,
+    Distance,
+    FittedDistance,
+    GraphKDEDetector,
+    GraphSchema,
+    NodeFeatures,
+    read_graphs,
+)
+from skgraphkde.explanation import nearest_references, node_contributions
+from skgraphkde.explanation.wording import feature_words, features_in_words, usually
+from tests.conftest import permuted, random_graphs
+
+SETTINGS = {
+    "defaults": {},
+    "biased": {"views": (Density(MMD(estimator="biased")), "novelty")},
+    "random features": {"views": (Density(MMD(method="random_features")), "novelty")},
+    "trained": {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)},
+}
+
+
+@pytest.fixture(scope="module", params=SETTINGS)
+def detector(request):
+    options = {"random_state": 0, **SETTINGS[request.param]}
+    return GraphKDEDetector(**options).fit(random_graphs(20, seed=1))
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    return [*random_graphs(8, seed=2), nx.Graph([(0, 1)]), *random_graphs(2, seed=1)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def labeled(graphs):
+    nx.set_node_attributes(graphs[8], "C", "label")
+
+
+def squared_distances(detector, graphs, view):
+    """Signed, as the kernels take them."""
+    model = detector.model_
+    density, clouds = model.views[view], model.embedding(detector.read(graphs))
+    return density.distance_.squared(clouds[density], model.clouds[density])
+
+
+def rounding(detector):
+    views = detector.model_.views
+    methods = [getattr(views[i].distance_, "method", "exact") for i in detector.model_.densities]
+    return 1e-5 if "random_features" in methods else 1e-9
+
+
+@pytest.mark.parametrize("k", [1, 20])
+def test_contributions_sum_to_the_squared_distance(detector, graphs, k):
+    for view in detector.model_.densities:
+        shares = node_contributions(detector, graphs, k, view=view)
+        assert [len(x) for x in shares] == [len(graph) for graph in graphs]
+        squared = squared_distances(detector, graphs, view)
+        _, indices = nearest_references(detector, graphs, k, view=view)
+        expected = np.take_along_axis(squared, indices, axis=1).mean(axis=1)
+        np.testing.assert_allclose([x.sum() for x in shares], expected, atol=rounding(detector))
+
+
+@given(st.integers(0, 10**6))
+def test_contributions_follow_the_nodes(seed):
+    detector = GraphKDEDetector().fit(random_graphs(12, seed=1))
+    batch = read_graphs(random_graphs(4, seed))
+    shuffled = permuted(batch, seed)
+    for view in detector.model_.densities:
+        one, other = (node_contributions(detector, x, view=view) for x in (batch, shuffled))
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_allclose(np.sort(a), np.sort(b), atol=1e-9)
+
+
+def test_nearest_references_are_those_of_all_distances(detector, graphs):
+    tolerance = rounding(detector)  # of squares: the root of a 0 that is rounded may be 1e-7
+    for view in detector.model_.densities:
+        distances, indices = nearest_references(detector, graphs, 4, view=view)
+        squared = np.maximum(squared_distances(detector, graphs, view), 0)
+        np.testing.assert_allclose(distances**2, np.sort(squared, axis=1)[:, :4], atol=tolerance)
+        found = np.take_along_axis(squared, indices, axis=1)
+        np.testing.assert_allclose(found, distances**2, atol=tolerance)
+    assert nearest_references(detector, graphs, 99)[1].shape == (len(graphs), 20)
+
+
+def test_planted_nodes_come_first(capsys):
+    """A clique of four, hung into a cycle: its nodes are what is odd."""
+    rng = np.random.RandomState(0)
+    detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(12, 40)])
+    aurocs = []
+    for _ in range(30):
+        graph = nx.cycle_graph(int(rng.randint(12, 40)))
+        planted = [1000, 1001, 1002, 1003]
+        graph.add_edges_from(nx.complete_graph(planted).edges)
+        graph.add_edge(0, planted[0])
+        shares = node_contributions(detector, [graph])[0]
+        aurocs.append(roc_auc_score([node in planted for node in graph], shares))
+    with capsys.disabled():
+        print(f"\nplanted nodes against the others: AUROC {np.mean(aurocs):.3f}")
+    assert np.mean(aurocs) > 0.95
+
+
+class Sums(Distance):
+    """Distances between sums of points, which are no sums over nodes."""
+
+    def build(self, dim, n_points, rng):
+        return FittedSums()
+
+
+class FittedSums(FittedDistance):
+    def squared(self, P, Q=None):
+        P, Q = (x.weights @ x.points * x.sizes[:, None] for x in (P, P if Q is None else Q))
+        return cdist(P, Q, "sqeuclidean")
+
+
+def test_what_cannot_be_explained(graphs):
+    detector = GraphKDEDetector(views=("novelty", Density(Sums()))).fit(graphs[:8])
+    message = "the distance of Density(distance=Sums()) is not a sum over nodes: use 'mmd', or"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        node_contributions(detector, graphs)
+    assert nearest_references(detector, graphs, 2)[0].shape == (len(graphs), 2)
+    with pytest.raises(ValueError, match="k must be an integer of at least 1, got 0"):
+        nearest_references(detector, graphs, 0)
+    for function in (nearest_references, node_contributions):
+        with pytest.raises(NotFittedError):
+            function(GraphKDEDetector(), graphs)
+
+
+def test_usual_values_in_words():
+    known = np.linspace(3.9, 4.1, 201)
+    assert usually(3.7, known) == ("3.7", "3.91 to 4.09")
+    assert usually(4.0, np.full(9, 4.0)) == ("4", "4")
+    assert usually(1.5851, np.full(9, 1.5853)) == ("1.5851", "1.5853")
+    assert usually(0.5, np.full(9, 0.25), percent=True) == ("50%", "25%")
+    assert usually(1.2, np.repeat([-3.47e-18, 3.47e-18], 10)) == ("1.2", "0")  # rounding
+    assert usually(1e-9, np.full(9, 2e-9)) == ("1e-09", "2e-09")
+    known = np.full(5, 0.25)
+
+
+def test_features_are_described_by_what_they_are_not_by_their_names():
+    numbers = ["log(1+income)", "temp missing"]  # which look like names of features
+
+    def graph(seed):
+        rng = np.random.RandomState(seed)
+        graph = nx.gnm_random_graph(12, 20, seed=seed, directed=True)
+        for data in graph.nodes.values():
+            data.update(dict.fromkeys(numbers, rng.rand()))
+        nx.set_edge_attributes(graph, {edge: "ab"[sum(edge) % 2] for edge in graph.edges}, "via")
+        nx.set_edge_attributes(graph, {edge: rng.rand() for edge in graph.edges}, "my wait")
+        return graph
+
+    schema = GraphSchema(
+        node_numbers=numbers, edge_categories="via", edge_numbers="my wait", missing="indicate"
+    )
+    fitted = NodeFeatures().fit(read_graphs([graph(seed) for seed in range(9)], schema=schema))
+    found = {x.name: x for x in features_in_words(fitted)}
+    assert list(found) == fitted.get_feature_names_out().tolist()
+    expected = {
+        "log(1+income)": "mean log(1+income) 0.5; usually 0.25",
+        "temp missing": "mean temp missing 0.5; usually 0.25",
+        "temp missing missing": "temp missing is missing at 50% of the nodes; usually 25%",
+        "degree=0": "50% of the nodes have degree 0; usually 25%",
+        "degree=2-3": "50% of the nodes have degree 2 to 3; usually 25%",
+        "degree=4-7": "50% of the nodes have degree 4 or more; usually 25%",
+        "log(1+degree)": "0.649 neighbors of a node (geometric mean); usually 0.284",
+        "return_3": "walks of 3 steps come back more often: 0.5; usually 0.25",
+        "directed_return_2": "walks of 2 steps along the directions come back more often: 0.5; "
+        "usually 0.25",
+        "log(1+out a edges)": "0.649 out a edges of a node (geometric mean); usually 0.284",
+        "in b my wait": "mean in b my wait 0.5; usually 0.25",
+        "in b my wait missing": "in b my wait is missing at 50% of the edges at a node; "
+        "usually 25%",
+    }
+    known = np.full(5, 0.25)
+    assert {name: feature_words(found[name], 0.5, known) for name in expected} == expected
+    assert feature_words(found["degree=1"], 0, known) == "no node has degree 1; usually 25%"
+    assert found["in b my wait"].fact == found["out a my wait"].fact == "edge my wait"
