@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import false_discovery_control
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skgraphkde.computing.warn import warn
+from skgraphkde._utils import warn
 from skgraphkde.features.blocks import is_spatial
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import has_excess_duplicates, isomorphism_classes

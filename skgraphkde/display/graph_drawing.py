@@ -15,8 +15,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 from scipy.sparse.csgraph import dijkstra
+from threadpoolctl import threadpool_limits
 
-from skgraphkde.computing.threads import one_blas_thread
 from skgraphkde.display.common import VERMILION
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import printable
@@ -232,7 +232,8 @@ def _layout(graph: nx.Graph, are_bonds: bool) -> np.ndarray:
     """Positions of the nodes, the same in each call, shape (n_nodes, 2)."""
     if are_bonds and importlib.util.find_spec("rdkit"):
         return _molecule_layout(graph)
-    with one_blas_thread():  # which wait for each other longer than such a graph takes
+    # Several threads wait for each other longer than such a graph takes.
+    with threadpool_limits(1, user_api="blas"):
         if len(graph) <= MAX_NODES_LABELED:
             return _layout_of_pieces(graph)
         return np.array(list(nx.spring_layout(graph, seed=0).values()))

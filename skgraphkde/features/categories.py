@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping
 
 import numpy as np
 
-from skgraphkde.computing.warn import warn
+from skgraphkde._utils import warn
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.schema import PARTS

@@ -17,7 +17,7 @@ from sklearn.base import TransformerMixin, _fit_context
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde.computing.warn import warn
+from skgraphkde._utils import warn
 from skgraphkde.features.blocks import (
     Block,
     ConstantBlock,

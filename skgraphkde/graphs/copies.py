@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import poisson
 
-from skgraphkde.computing.compiled import compiled
+from skgraphkde._utils import compiled
 from skgraphkde.graphs.arrays import offsets, with_data
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.random_walks import return_probabilities
@@ -175,7 +175,7 @@ def _sorted_within(table: np.ndarray, graph: np.ndarray, colors: np.ndarray) -> 
     return np.column_stack(columns) if columns else table
 
 
-@compiled(nogil=True)
+@compiled
 def _join(kinds, numbers, first, order, tolerance, found):
     """Each graph joins the first one with the same numbers, unless that has joined another."""
     leaders, n_leaders = np.empty(len(order), dtype=np.int64), 0

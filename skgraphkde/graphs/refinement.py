@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skgraphkde.computing.compiled import compiled
+from skgraphkde._utils import compiled
 
 # The increment of SplitMix64, without which the hash of 0 would be 0.
 INCREMENT = np.uint64(0x9E3779B97F4A7C15)
@@ -134,10 +134,10 @@ def factorize(colors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 # -- compiled loops --------------------------------------------------------------------------------
 
-_hash64 = compiled(nogil=True)(hash64)
+_hash64 = compiled(hash64)
 
 
-@compiled(nogil=True)
+@compiled
 def _add_hashes(message_hash, indices, indptr, out):
     """out[v] += sum of message_hash[u], modulo 2^64, over the arcs from u that reach v."""
     for v in range(len(out)):
@@ -145,7 +145,7 @@ def _add_hashes(message_hash, indices, indptr, out):
             out[v] += message_hash[indices[arc]]
 
 
-@compiled(nogil=True)
+@compiled
 def _add_hashes_by_arc(colors, indices, indptr, keys, out):
     """out[v] += sum of :func:`hash64` (colors[u] + the key of the arc), as above."""
     for v in range(len(out)):
@@ -153,7 +153,7 @@ def _add_hashes_by_arc(colors, indices, indptr, keys, out):
             out[v] += _hash64(colors[indices[arc]] + keys[arc])
 
 
-@compiled(nogil=True)
+@compiled
 def _write_numbers(colors, slots, shift, first, number):
     """Look up each color in a hash table with linear probing (Knuth, 1998, section 6.4)."""
     n, mask = 0, len(slots) - 1
