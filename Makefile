@@ -29,8 +29,8 @@ test-slow: $(VENV)/installed
 	$(MAKE) test-install
 
 # The tests of what computes, as other processors, other numbers of threads and Python 3.12 do it.
-COMPUTES := tests/density tests/detectors tests/distances tests/encoders tests/learned tests/views \
-	tests/test_calibration.py tests/test_explain.py tests/test_features.py tests/test_inspection.py
+COMPUTES := tests/density tests/detectors tests/distances tests/learned tests/views \
+	tests/test_calibration.py tests/test_explain.py tests/test_features.py tests/test_inspection.py tests/test_propagation.py
 SETTINGS := ATEN_CPU_CAPABILITY=default ATEN_CPU_CAPABILITY=avx2 \
 	OPENBLAS_CORETYPE=Haswell OPENBLAS_CORETYPE=Prescott NUMBA_CPU_NAME=generic OMP_NUM_THREADS=2
 test-processors: $(VENV)/installed
@@ -64,7 +64,7 @@ smoke:
 	build/smoke/bin/python -m pip install --quiet -c constraints.txt dist/*.whl
 	cd build/smoke && bin/python -I ../../tests/smoke.py
 
-# What a GPU does: the tests of its kernels, and docs/benchmarks/gpu.md, in a few minutes.
+# What a GPU does: training and scoring, beside the CPU, in docs/benchmarks/gpu.md.
 gpu: $(VENV)/installed
 	$(BIN)/python -c "import torch; torch.cuda.is_available() or exit('torch sees no GPU: nothing was measured')"
 	$(BIN)/python -m pytest -q tests/learned/test_gpu.py

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import re
 import sys
 from pathlib import Path
-from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,34 +20,23 @@ TABLES = (
     "unchosen",
     "elsewhere",
     "typed",
-    "edge_data",
-    "learning",
     "verdicts",
-    "planted",
     "defaults",
     "components",
     "perturbation",
     "thresholds",
     "capacity",
-    "two_stage",
     "contamination",
-    "false_alarms",
-    "updates",
-    "drift",
-    "repetition",
     "erdos_renyi",
     "families",
     "shift",
+    "false_alarms",
+    "drift",
     "runtime",
-    "mmd_time",
-    "sampling",
     "speed",
     "end_to_end",
-    "exact",
     "calls",
     "scale",
-    "processes",
-    "service",
 )
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 
@@ -58,46 +46,39 @@ def main() -> int:
     options = _options()
     if options.table == "render":
         for name in TABLES:
-            render(_table(name), options.results)
+            render(name, options.results)
         return 0
-    table = _table(options.table)
-    cells = table.cells(options.datasets, options.folds)
-    n_failed = harness.run(table, cells, options.jobs, options.results / f"{options.table}.csv")
-    print(render(table, options.results))
+    cells = harness.find_table(options.table).cells(options.datasets, options.folds)
+    path = options.results / f"{options.table}.csv"
+    n_failed = harness.run(options.table, cells, options.jobs, path)
+    print(render(options.table, options.results))
     return 1 if n_failed else 0
 
 
-def _in_order(table: ModuleType, rows: pd.DataFrame) -> pd.DataFrame:
+def render(name: str, results: Path) -> str:
+    """Write the page of a table for the docs, and return it."""
+    table, rows = harness.find_table(name), harness.read(results / f"{name}.csv")
+    if rows.empty:
+        return ""
+    report = re.sub(r"\n{3,}", "\n\n", table.report(_in_order(table, rows)).strip())
+    text = f"# {table.TITLE}\n\n`python -m benchmarks {name}`\n\n{report}\n"
+    for repetition in ("fold", "seed"):
+        if repetition in rows:
+            n = rows.loc[rows[repetition] >= 0, repetition].nunique()
+            text += f"\nRepetitions: {n} ({repetition}).\n"
+    text += "\nMeasured with " + "; ".join(sorted(set(rows["versions"]))) + " on "
+    text += "; ".join(sorted(set(rows["machine"]))) + ".\n"
+    (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
+    return text
+
+
+def _in_order(table: Any, rows: pd.DataFrame) -> pd.DataFrame:
     """Rows in the order of the table's cells, not in which they were measured."""
     cells = table.cells(None, N_FOLDS)
     position = {tuple(cell.values()): i for i, cell in enumerate(cells)}
     keys = zip(*(rows[name] for name in cells[0]), strict=True)
     order = [position.get(key, len(position)) for key in keys]
     return rows.iloc[np.argsort(order, kind="stable")]
-
-
-def render(table: ModuleType, results: Path) -> str:
-    """Write the page of a table for the docs, and return it."""
-    name = table.__name__.rpartition(".")[2]
-    rows = harness.read(table, results / f"{name}.csv")
-    if rows.empty:
-        return ""
-    report = re.sub(r"\n{3,}", "\n\n", table.report(_in_order(table, rows)).strip())
-    text = f"# {table.TITLE}\n\n`python -m benchmarks {name}`\n\n{report}\n"
-    text += "".join(
-        f"\nRepetitions: {rows.loc[rows[name] >= 0, name].nunique()} ({name}).\n"
-        for name in ("fold", "seed")
-        if name in rows
-    )
-    text += "\nMeasured with " + "; ".join(sorted(set(rows["versions"]))) + " on "
-    text += "; ".join(sorted(set(rows["machine"]))) + ".\n"
-    DOCS.mkdir(parents=True, exist_ok=True)
-    (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
-    return text
-
-
-def _table(name: str) -> ModuleType:
-    return importlib.import_module(f"benchmarks.{name}")
 
 
 def _options() -> argparse.Namespace:

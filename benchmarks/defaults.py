@@ -7,16 +7,21 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import logsumexp, softmax
-from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from benchmarks import protocol
 from benchmarks.protocol import DATASETS, SMALL, evaluate, load
 from benchmarks.render import markdown, mean_std
-from skgraphkde import MMD, Contrastive, Density, GraphKDEDetector, NodeFeatures
-from skgraphkde.density.kde import NEAREST_MULTIPLES
-from skgraphkde.density.size_kernel import SizeKernel
+from skgraphkde import (
+    GCN,
+    KDE,
+    MMD,
+    Contrastive,
+    Density,
+    GraphKDEDetector,
+    NodeFeatures,
+    Propagation,
+)
 
 TITLE = "What each part of one view adds"
 ABOUT = """\
@@ -25,66 +30,13 @@ with what the row names changed; twelve data sets, all by random features, so th
 nothing else. The views are in [another table](elsewhere.md). Labels of these data sets were used
 to choose the defaults, so the means are optimistic. Five folds; a figure of fewer folds has their
 number, the first ones, in parentheses. *Mean* is over the data sets that all rows have,
-*difference* is from the first row over the data sets that both have. *Six bandwidths* are 0.075 to
-2.4 times the median distance to the nearest neighbor, with weights that are equal, learned by the
-contrast with perturbed twins (20 epochs), or those of the largest leave-one-out likelihood of the
-training graphs.
+*difference* is from the first row over the data sets that both have.
 """
-SIX_MULTIPLES = tuple(0.075 * 2.0**k for k in range(6))
-
-
-class RelativeBandwidths(OutlierMixin, BaseEstimator):
-    """Bandwidths relative to the nearest neighbor, with any multiples and weights.
-
-    Parameters
-    ----------
-    detector : GraphKDEDetector
-        Its `bandwidths` are replaced.
-    multiples : tuple of float
-    by_likelihood : bool
-        Whether the mixture weights are those of the largest leave-one-out likelihood, by EM.
-    """
-
-    def __init__(
-        self, detector: GraphKDEDetector, multiples: tuple, by_likelihood: bool = False
-    ) -> None:
-        self.detector = detector
-        self.multiples = multiples
-        self.by_likelihood = by_likelihood
-
-    def fit(self, graphs: Any, y: Any = None) -> RelativeBandwidths:
-        """Fit once to get the scale, then with bandwidths relative to it."""
-        scout = clone(self.detector).set_params(training=None).fit(graphs)
-        scale = scout.model_.bandwidths[0][0] / NEAREST_MULTIPLES[0]
-        bandwidths = scale * np.array(self.multiples)
-        self.detector_ = clone(self.detector).set_params(views__kernels__bandwidths=bandwidths)
-        self.detector_.fit(graphs)
-        if self.by_likelihood:
-            (density,) = self.detector_.model_.to_state()["densities"]  # the fitted one, no copy
-            density.kde.logits = np.log(self._likeliest_weights(graphs))
-        return self
-
-    def _likeliest_weights(self, graphs: Any) -> np.ndarray:
-        squared = self.detector_.pairwise_distances(graphs) ** 2
-        log_size = SizeKernel.fit(graphs)(graphs, graphs)
-        np.fill_diagonal(log_size, -np.inf)
-        h = self.detector_.model_.bandwidths[0]
-        log_f = np.array(
-            [logsumexp(log_size - squared / (2 * hk**2), axis=1) - np.log(hk) for hk in h]
-        )
-        weights = np.full(len(h), 1 / len(h))
-        for _ in range(200):
-            weights = softmax(log_f + np.log(weights)[:, None], axis=0).mean(axis=1) + 1e-12
-        return weights / weights.sum()
-
-    def score_samples(self, graphs: Any) -> np.ndarray:
-        """Log densities."""
-        return self.detector_.score_samples(graphs)
 
 
 def _detector(seed: int, **changes: Any) -> GraphKDEDetector:
-    one_view = Density(MMD(method="random_features"))
-    detector = GraphKDEDetector(views=one_view, random_state=seed)
+    one_view = Density(MMD(method="random_features"), KDE())
+    detector = GraphKDEDetector(encoder=Propagation(), views=one_view, random_state=seed)
     return detector.set_params(**changes)
 
 
@@ -99,21 +51,16 @@ def _with_walks(n_steps: int) -> Callable[[int], Pipeline]:
     )
 
 
-def _six_bandwidths(by_likelihood: bool = False, **changes: Any) -> Callable[[int], Any]:
-    return lambda seed: RelativeBandwidths(_detector(seed, **changes), SIX_MULTIPLES, by_likelihood)
-
-
-TWENTY_EPOCHS = Contrastive(max_iter=20)
 VARIANTS: dict[str, Callable[[int], Any]] = {
     "defaults": _changed(),
     "defaults, exact up to 100,000 nodes": _changed(views__distance__method="auto"),
-    "features: label, else attribute, else degree": _changed(features="given"),
+    "features: label, else attribute, else degree": _changed(features=NodeFeatures("given")),
     "features: walks of 16 steps": _with_walks(16),
     "no convolution": _changed(encoder__n_layers=0),
     "one convolution": _changed(encoder__n_layers=1),
     "three convolutions": _changed(encoder__n_layers=3),
-    "untrained GCN": _changed(encoder="gcn"),
-    "trained GCN, 20 epochs": _changed(encoder="gcn", training=TWENTY_EPOCHS),
+    "untrained GCN": _changed(encoder=GCN()),
+    "trained GCN, 20 epochs": _changed(encoder=GCN(), training=Contrastive(max_iter=20)),
     "biased MMD": _changed(views__distance__estimator="biased"),
     "unbiased MMD": _changed(views__distance__estimator="unbiased"),
     "no convolution, biased (the floor)": _changed(
@@ -123,12 +70,9 @@ VARIANTS: dict[str, Callable[[int], Any]] = {
     "one kernel, gamma = 100": _changed(views__distance__gammas=(100.0,)),
     "no size": _changed(views__kernels__size_kernel=False),
     "the paper's bandwidths": _changed(views__kernels__bandwidths=(0.01, 0.1, 1.0, 10.0, 100.0)),
-    "six bandwidths, equal weights": _six_bandwidths(),
-    "six bandwidths, by the contrast": _six_bandwidths(training=TWENTY_EPOCHS),
-    "six bandwidths, by likelihood": _six_bandwidths(by_likelihood=True),
 }
 
-TRAINED = ("trained GCN, 20 epochs", "six bandwidths, by the contrast")
+TRAINED = ("trained GCN, 20 epochs",)
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:

@@ -11,9 +11,8 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import suites
+from benchmarks.methods import peer
 from benchmarks.peers import molecules
-from benchmarks.peers.graph_kernel import GraphKernelDetector
-from benchmarks.peers.statistics import StatisticsDetector
 from benchmarks.render import markdown
 from skgraphkde import MMD, Density, GraphKDEDetector, Split
 from skgraphkde.graphs.batch import GraphBatch
@@ -25,9 +24,7 @@ AUROC in percent, mean over folds, and the share of fresh normal graphs that are
 defaults, and one half of them, in both orientations, these. **O**: eight of them with the other
 class for the anomaly. **R**: eight real tasks from outside of the collection, with the schema that
 a user would write. **P**: fit on one collection, find another, by structure alone. Large sets are
-subsampled (`benchmarks/suites.py`). *Three views* are the defaults before: densities under the
-biased MMD over five kernels and under the MMD with gamma = 1 without a share of its bias, novelty,
-and rarity and numbers where they apply. Published for pairs, with settings for each pair: GOOD-D
+subsampled (`benchmarks/suites.py`). Published for pairs, with settings for each pair: GOOD-D
 80.7, RedOUT 87.5 on ten pairs, of which these are five.
 """
 ABOUT_HALVES = """\
@@ -43,49 +40,34 @@ VIEWS: dict[str, Any] = {
     "unbiased": Density(MMD(gammas=(1.0,), estimator="unbiased")),
     **{name: name for name in ("novelty", "tanimoto", "neighbors", "statistics")},
 }
-THREE = (Density(MMD(estimator="biased")), Density(MMD(gammas=(1.0,))), "novelty")
 
 
-def _views(views: tuple, rarity: bool = False) -> Callable[[Any], GraphKDEDetector]:
-    """Detector with some views, and those that apply to a schema."""
+def _without(name: str) -> Callable[[Any], GraphKDEDetector]:
+    """Detector without one of the views; numbers have theirs if the schema names some."""
 
     def detector(schema: Any) -> GraphKDEDetector:
-        kinds = ("node_numbers", "edge_numbers")
-        has_numbers = schema is not None and any(schema.named(kind) for kind in kinds)
-        has_parts = schema is not None and (
-            len(schema.named("node_categories")) > 1 or bool(schema.named("edge_categories"))
-        )
-        others = ("rarity",) * (rarity and has_parts) + ("numbers",) * has_numbers
-        return GraphKDEDetector(views=(*views, *others), random_state=0)
+        views = [view for other, view in VIEWS.items() if other != name]
+        if schema is not None and (schema.named("node_numbers") or schema.named("edge_numbers")):
+            views.append("numbers")
+        return GraphKDEDetector(views=tuple(views), random_state=0)
 
     return detector
 
 
-def _statistics(detector: str) -> Callable[[Any], StatisticsDetector]:
-    return lambda schema: StatisticsDetector(
-        detector, calibration=Split(fraction=0.3), random_state=0
-    )
-
-
-def _kernel(detector: str) -> Callable[[Any], GraphKernelDetector]:
-    return lambda schema: GraphKernelDetector(
-        detector=detector, calibration=Split(fraction=0.3), random_state=0
-    )
+def _peer(module: str, name: str, detector: str) -> Callable[[Any], Any]:
+    make = peer(module, name, detector=detector, calibration=Split(fraction=0.3))
+    return lambda schema: make(0)
 
 
 #: Names -> functions that make the detector, from the schema of the graphs.
 METHODS: dict[str, Callable[[Any], Any]] = {
     "defaults": lambda schema: GraphKDEDetector(random_state=0),
-    **{
-        f"without {name}": _views(tuple(view for x, view in VIEWS.items() if x != name))
-        for name in VIEWS
-    },
-    "three views": _views(THREE, rarity=True),
-    "statistics, neighbors": _statistics("neighbors"),
-    "statistics, Mahalanobis": _statistics("mahalanobis"),
-    "statistics, isolation forest": _statistics("forest"),
-    "WL kernel, one-class SVM": _kernel("one_class_svm"),
-    "WL kernel, neighbors": _kernel("neighbors"),
+    **{f"without {name}": _without(name) for name in VIEWS},
+    "statistics, neighbors": _peer("vectors", "StatisticsDetector", "neighbors"),
+    "statistics, Mahalanobis": _peer("vectors", "StatisticsDetector", "mahalanobis"),
+    "statistics, isolation forest": _peer("vectors", "StatisticsDetector", "forest"),
+    "WL kernel, one-class SVM": _peer("graph_kernel", "GraphKernelDetector", "svm"),
+    "WL kernel, neighbors": _peer("graph_kernel", "GraphKernelDetector", "neighbors"),
 }
 MOLECULES = ("R/bace_domain", "R/bbbp")
 WITH_PROPERTIES = "with properties"

@@ -1,63 +1,56 @@
 """Cells -> rows of a CSV: each cell is measured once, even if the run is killed in between.
 
-A table is a module with four functions:
+A table is a module, or an object, with a TITLE and four functions:
 
 - ``cells(datasets, n_folds)`` lists the cells, each a dict of names and values;
 - ``estimator(**cell)`` makes the unfitted estimator of a cell, or None;
 - ``measure(estimator, **cell)`` fits and scores it and returns a dict of numbers;
 - ``report(rows)`` renders the rows as Markdown.
 
-A cell is finished if the CSV has a row for it with the same settings, which are the parameters of
-the estimator and of its parts: after a change of a default, the cells that it affects are measured
-again.
+A cell is finished if the CSV has a row for it. To measure again, after a change of a default,
+delete rows, or the file.
 """
 
 from __future__ import annotations
 
-import contextlib
 import csv
+import importlib
 import json
 import os
 import platform
 import sys
 import time
 import traceback
-from collections.abc import Iterator
-from functools import partial
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import joblib
-import numpy as np
 import pandas as pd
 import torch
-from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_info
 from tqdm import tqdm
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("skgraphkde", "torch", "numpy", "scikit-learn", "grakel")
-# Parameters that change no result.
-IGNORED = ("checkpoint", "n_jobs", "verbose")
-# Parameters that are newer than rows: with these values everything is as before, and the settings
-# of a row do not name them.
-ADDED: dict[str, dict[str, Any]] = {
-    "GCN": {"out_dim": None, "last_relu": True},
-    "Contrastive": {"loss": "ratio", "schedule": "cosine", "weight_decay": 0.0},
-    "SpectralEdges": {"self_loops": False},
-}
 
 Cell = dict[str, Any]
 
 
-def run(table: ModuleType, cells: list[Cell], n_jobs: int, path: Path) -> int:
+def find_table(name: str) -> Any:
+    """The table of a name: a small one of the paper, or a module."""
+    paper = importlib.import_module("benchmarks.paper_tables")
+    return paper.TABLES.get(name) or importlib.import_module(f"benchmarks.{name}")
+
+
+def run(name: str, cells: list[Cell], n_jobs: int, path: Path) -> int:
     """Measure the cells that are not finished, and write each one as soon as it is measured.
 
     Parameters
     ----------
-    table : module
+    name : str
+        Of the table.
     cells : list of dict
     n_jobs : int
         Processes; the cores are divided among them.
@@ -69,13 +62,16 @@ def run(table: ModuleType, cells: list[Cell], n_jobs: int, path: Path) -> int:
     int
         Number of cells that failed. They are not written, and the next run tries them again.
     """
-    todo = unfinished(table, cells, path)
+    finished = set()
+    if path.exists():
+        _drop_torn_row(path)
+        finished = set(pd.read_csv(path, usecols=["cell"])["cell"])
+    todo = [cell for cell in cells if json.dumps(cell) not in finished]
     n_threads = max(1, joblib.cpu_count() // n_jobs)
-    name = table.__name__.rpartition(".")[2]
     n_failed = 0
     with joblib.parallel_config("loky", inner_max_num_threads=n_threads):
         parallel = joblib.Parallel(n_jobs, return_as="generator_unordered")
-        tasks = (joblib.delayed(_measured)(table.__name__, cell, n_threads) for cell in todo)
+        tasks = (joblib.delayed(_measured)(name, cell, n_threads) for cell in todo)
         for row in tqdm(parallel(tasks), desc=name, total=len(todo), unit="cell"):
             if "error" in row:
                 n_failed += 1
@@ -85,63 +81,11 @@ def run(table: ModuleType, cells: list[Cell], n_jobs: int, path: Path) -> int:
     return n_failed
 
 
-def unfinished(table: ModuleType, cells: list[Cell], path: Path) -> list[Cell]:
-    """The cells without a row that has their settings."""
-    finished = set()
-    if path.exists():
-        _drop_torn_row(path)
-        finished = {(row["cell"], row["settings"]) for row in _rows(path)}
-    return [cell for cell in cells if (_key(cell), settings(table, cell)) not in finished]
-
-
-def settings(table: ModuleType, cell: Cell) -> str:
-    """The parameters of a cell's estimator as JSON, without those that change no result.
-
-    A parameter that is an object becomes text with all its own parameters, defaults included, and a
-    string that is short for an object becomes the same text.
-    """
-    estimator = table.estimator(**cell)
-    if estimator is None:
-        return "{}"
-    texts = {
-        name: value if value is None or isinstance(value, int | float | str) else text(value)
-        for name, value in parameters(estimator).items()
-    }
-    return json.dumps({"class": type(estimator).__name__, **texts})
-
-
-def parameters(estimator: BaseEstimator) -> Cell:
-    """The parameters that can change a result, with objects in place of strings short for them."""
-    expanded = getattr(estimator, "specification", partial(getattr, estimator))
-    added = ADDED.get(type(estimator).__name__, {})
-    values = {x: expanded(x) for x in estimator.get_params(deep=False) if x not in IGNORED}
-    return {x: value for x, value in values.items() if x not in added or value != added[x]}
-
-
-def text(value: Any) -> str:
-    """A value as Python would write it; of an estimator, all parameters that can change a result.
-
-    Tuples and arrays are written as lists, and numbers of NumPy as those of Python, so that equal
-    values have the same text.
-    """
-    if isinstance(value, BaseEstimator):
-        arguments = [f"{name}={text(x)}" for name, x in parameters(value).items()]
-        return f"{type(value).__name__}({', '.join(arguments)})"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(text, value))}]"
-    if isinstance(value, np.ndarray | np.generic):
-        return text(value.tolist())
-    return repr(value)
-
-
 def append(path: Path, row: Cell) -> None:
     """Append one row, and return once it is on the disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    fields = list(row)
     is_new = not path.exists()
-    if not is_new:
-        with path.open(newline="") as file:
-            fields = next(csv.reader(file))
+    fields = list(row) if is_new else list(pd.read_csv(path, nrows=0))
     with path.open("a", newline="") as file:
         writer = csv.DictWriter(file, fields, lineterminator="\n")
         if is_new:
@@ -151,42 +95,41 @@ def append(path: Path, row: Cell) -> None:
         os.fsync(file.fileno())
 
 
-def read(table: ModuleType, path: Path) -> pd.DataFrame:
-    """The rows of a table with today's settings; the names in the cells become columns."""
+def read(path: Path) -> pd.DataFrame:
+    """The rows of a table; the names in the cells become columns."""
     if not path.exists():
         return pd.DataFrame()
-    rows = pd.read_csv(path)
+    rows = pd.read_csv(path).drop_duplicates("cell", keep="last").reset_index(drop=True)
     names = pd.DataFrame([json.loads(cell) for cell in rows["cell"]])
-    today = [settings(table, json.loads(cell)) for cell in rows["cell"]]
-    rows = pd.concat([names, rows.drop(columns="cell")], axis=1)[rows["settings"] == today]
-    return rows.drop_duplicates(list(names.columns), keep="last")
+    return pd.concat([names, rows.drop(columns="cell")], axis=1)
 
 
-def _measured(table_name: str, cell: Cell, n_threads: int) -> Cell:
+def _measured(name: str, cell: Cell, n_threads: int) -> Cell:
     """The row of one cell, measured in a worker process."""
-    __import__(table_name)
-    table = sys.modules[table_name]
+    table = find_table(name)
     torch.set_num_threads(n_threads)
     start = time.perf_counter()
     try:
-        values = table.measure(table.estimator(**cell), **cell)
+        estimator = table.estimator(**cell)
+        settings = " ".join(repr(estimator).split())
+        values = table.measure(estimator, **cell)
     except Exception:  # a failed cell must not stop the others
-        return {"cell": _key(cell), "error": traceback.format_exc()}
+        return {"cell": json.dumps(cell), "error": traceback.format_exc()}
     provenance = {
-        "settings": settings(table, cell),
+        "settings": settings,
         "seconds": round(time.perf_counter() - start, 3),
         "threads": n_threads,
         "versions": versions(),
         "machine": machine(),
     }
-    return {"cell": _key(cell), **values, **provenance}
+    return {"cell": json.dumps(cell), **values, **provenance}
 
 
 def versions() -> str:
     """The installed packages that figures depend on, with their versions."""
     installed = []
     for package in PACKAGES:
-        with contextlib.suppress(PackageNotFoundError):
+        with suppress(PackageNotFoundError):
             installed.append(f"{package} {version(package)}")
     return ", ".join(installed)
 
@@ -206,16 +149,6 @@ def machine() -> str:
     if "OMP_WAIT_POLICY" in os.environ:
         parts.append(f"OMP_WAIT_POLICY={os.environ['OMP_WAIT_POLICY']}")
     return ", ".join(parts)
-
-
-def _key(cell: Cell) -> str:
-    return json.dumps(cell)
-
-
-def _rows(path: Path) -> Iterator[dict[str, str]]:
-    csv.field_size_limit(10**8)
-    with path.open(newline="") as file:
-        yield from csv.DictReader(file)
 
 
 def _drop_torn_row(path: Path) -> None:

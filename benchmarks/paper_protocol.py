@@ -11,11 +11,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
+import torch
+from sklearn.base import clone
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from benchmarks import protocol
-from benchmarks.peers.ocgtl import OCGTL
-from benchmarks.peers.signet import SIGNET
 from benchmarks.protocol import DATASETS, OTHER, load
 from benchmarks.render import markdown, mean_std, read_paper
 from skgraphkde import GraphKDEDetector, NodeFeatures, paper_settings
@@ -45,9 +45,6 @@ The settings of the text with one part as in the released code, in our folds, at
 lowest held-out loss, and at the last one: the difference to the text's settings on the same folds,
 whose number is in parentheses. Folds of one set spread by 5 points.
 """
-ABOUT_PEERS = """\
-The same question for two peers of the paper, in the random split, with 200 epochs.
-"""
 ABOUT_OTHER = """\
 The random split with the other class normal.
 """
@@ -76,7 +73,7 @@ FEATURES = {
 NORMAL = {"IMDB-BINARY": 0, "ENZYMES": 1}
 #: The cheapest first.
 SETS = ["MUTAG", "BZR", "COX2", "IMDB-BINARY", "DHFR", "ENZYMES", "AIDS", "PROTEINS", "NCI1"]
-#: Sets on which peers and parts of the settings, except for features, are measured.
+#: Sets on which parts of the settings, except for features, are measured.
 FEW = ["MUTAG", "BZR", "COX2", "ENZYMES", "IMDB-BINARY"]
 #: Parts of the released settings, each in place of that of the text.
 STEPS: dict[str, tuple[str, ...]] = {
@@ -88,7 +85,6 @@ STEPS: dict[str, tuple[str, ...]] = {
         f"training__{name}" for name in ("batch_size", "learning_rate", "schedule", "weight_decay")
     ),
 }
-PEERS = {"SIGNET": SIGNET, "OCGTL": OCGTL}
 EPOCHS = {
     "untrained": "untrained",
     "last": "last epoch",
@@ -98,7 +94,7 @@ EPOCHS = {
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-    """The two settings in both splits, the other class, parts of the settings, and peers."""
+    """The two settings in both splits, the other class, and parts of the settings."""
     names = datasets or SETS
     few = [name for name in names if name in FEW]
     both, folds = ("text", "released"), range(n_folds)
@@ -109,14 +105,11 @@ def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
     steps = [("features", name) for name in names if name in FEATURES]
     steps += [(x, name) for name in few for x in STEPS if x != "features"]
     cells += [(x, "folds", name, i) for i in folds for x, name in steps]
-    cells += [(peer, "random", name, i) for i in folds for name in few for peer in PEERS]
     return [dict(zip(("variant", "split", "dataset", "fold"), x, strict=True)) for x in cells]
 
 
 def estimator(variant: str, split: str, dataset: str, fold: int) -> Any:
-    """A detector that trains for 100 epochs, seeded with the fold; or a peer."""
-    if variant in PEERS:
-        return PEERS[variant](200, patience=200, keep_epochs=True, random_state=fold)
+    """A detector that trains for 100 epochs, seeded with the fold."""
     of_text, released = GraphKDEDetector(**paper_settings()), _released(dataset)
     if variant == "text":
         detector = of_text
@@ -140,13 +133,9 @@ def _released(dataset: str) -> GraphKDEDetector:
 def measure(estimator: Any, variant: str, split: str, dataset: str, fold: int) -> dict[str, float]:
     """One fit: figures of four epochs."""
     train, test, y = SPLITS[split](dataset, fold)
-    if variant in PEERS:
-        estimator.fit(train)
-        scores, held_out = estimator.scores_by_epoch(test), estimator.best_epoch_
-    else:
-        scores = scores_by_epoch(estimator, train, test)
-        patience = paper_settings()["training"].n_iter_no_change
-        held_out = stopped_at(estimator.history_["validation_loss"], patience)
+    scores = scores_by_epoch(estimator, train, test)
+    patience = paper_settings()["training"].n_iter_no_change
+    held_out = stopped_at(estimator.history_["validation_loss"], patience)
     figures = [
         (100 * roc_auc_score(y == -1, -x), 100 * average_precision_score(y == -1, -x))
         for x in scores
@@ -194,17 +183,17 @@ def scores_by_epoch(detector: GraphKDEDetector, train: Any, test: Any) -> list[n
     list of ndarray of shape (n_test,)
         Epoch 0 is untrained.
     """
-    features = detector.specification("features").fit(train)
-    featurized, recorded = features.transform(test), []
+    untrained = clone(detector).set_params(training=None).fit(train)
+    featurized, recorded = untrained.model_.features.transform(test), []
 
     class Recorder(trainer.Trainer):
         """A trainer that scores the test graphs after each epoch, and does nothing else to it."""
 
         def _train_epoch(self, epoch: int) -> None:
             super()._train_epoch(epoch)
-            self.encoder.standardize(self.density.flows(self.graphs))
-            references = self.density.embed(self.graphs)
-            recorded.append(self.density.log_densities(featurized, references)[0])
+            with torch.no_grad():
+                clouds = self.embedding(self.graphs)
+                recorded.append(self._log_densities(featurized, clouds)[0].numpy())
 
     with patch.object(trainer, "Trainer", Recorder):
         detector.fit(train)
@@ -223,30 +212,24 @@ def stopped_at(losses: list[float], patience: int) -> int:
 
 
 def report(rows: pd.DataFrame) -> str:
-    """The settings beside the paper, the parts of the settings, the peers, and AUPRC."""
+    """The settings beside the paper, the parts of the settings, and AUPRC."""
     ours = rows[rows["variant"].isin(["text", "released"])]
     is_other = ours["dataset"].str.endswith(OTHER)
     others, ours = ours[is_other], ours[~is_other]
     others = others.assign(dataset=others["dataset"].str.removesuffix(OTHER))
-    parts = [ABOUT, "### AUROC", _of_methods(ours, "LGKDE", "auroc", "")]
-    parts += ["### The other class", ABOUT_OTHER, _of_methods(others, "LGKDE", "auroc", "")]
+    parts = [ABOUT, "### AUROC", _of_settings(ours, "auroc", "")]
+    parts += ["### The other class", ABOUT_OTHER, _of_settings(others, "auroc", "")]
     parts += ["### One part as in the released code", _of_steps(rows)]
-    parts += ["### Peers", ABOUT_PEERS]
-    parts += [
-        _of_methods(rows[rows["variant"] == peer], peer, "auroc", "")
-        for peer in PEERS
-        if (rows["variant"] == peer).any()
-    ]
     random = ours[ours["split"] == "random"]
-    parts += ["### AUPRC", ABOUT_AUPRC, _of_methods(random, "LGKDE", "auprc", "_auprc")]
+    parts += ["### AUPRC", ABOUT_AUPRC, _of_settings(random, "auprc", "_auprc")]
     return "\n\n".join(parts)
 
 
-def _of_methods(rows: pd.DataFrame, method: str, paper: str, suffix: str) -> str:
+def _of_settings(rows: pd.DataFrame, paper: str, suffix: str) -> str:
     """Settings, splits and epochs by data sets; below them, the paper's figures."""
     names = [name for name in DATASETS if (rows["dataset"] == name).any()]
     published = read_paper(paper)
-    published = published[published["method"] == method].set_index("dataset")
+    published = published[published["method"] == "LGKDE"].set_index("dataset")
     most = rows.groupby("dataset")["fold"].nunique()
     lines = []
     for (variant, split), of_variant in rows.groupby(["variant", "split"], sort=False):

@@ -13,32 +13,26 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
-from benchmarks.methods import paper_detector
-from benchmarks.protocol import load
 from benchmarks.render import markdown
 from skgraphkde import (
+    GCN,
     MMD,
     Contrastive,
     Density,
     GraphBatch,
     GraphKDEDetector,
     NodeFeatures,
-    References,
+    Propagation,
 )
 
 TITLE = "Growth with the number of graphs"
 ABOUT = """\
 Sparse random graphs of 15 to 25 nodes, a tree and a quarter as many edges again, as molecules are.
 Degrees as node features, random features for the distance, 256 references drawn at random, all
-cores. *Fit* is that of the defaults, *an epoch* one pass of training a GCN over the training
-graphs; *score* scores the same graphs from a `GraphBatch`, with the defaults. One process fits and
+cores. *Fit* is that of one view, *an epoch* one pass of training a GCN over the training graphs;
+*score* scores the same graphs from a `GraphBatch`, with that view. One process fits and
 another one scores, and *memory* is the peak of each, including the graphs and what made them. The
 exponent is the slope of log seconds on log graphs from 10,000 graphs on: 1 is linear.
-"""
-ABOUT_REDDIT = """\
-Large graphs: all 2,000 threads of REDDIT-BINARY (859,254 nodes), scored by a detector with the
-settings of the paper, without training, whose references are one class of them. *Fit* includes
-loading.
 """
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 N_REFERENCES = 256
@@ -47,43 +41,28 @@ PART = 100_000
 
 
 def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
-    """Every number of graphs, an epoch up to 100,000 graphs, and large graphs."""
+    """Every number of graphs, and an epoch up to 100,000 graphs."""
     sizes = [{"n_graphs": n, "max_iter": 0} for n in SIZES]
     epochs = [{"n_graphs": n, "max_iter": 1} for n in SIZES[:-1]]
-    large = [{"dataset": "REDDIT-BINARY", "method": m} for m in ("exact", "random_features")]
-    return sizes + epochs + large
+    return sizes + epochs
 
 
-def estimator(
-    n_graphs: int = 0, max_iter: int = 0, dataset: str = "", method: str = ""
-) -> GraphKDEDetector:
+def estimator(n_graphs: int, max_iter: int) -> GraphKDEDetector:
     """Degrees as node features, random features, a bounded number of references; GCNs train."""
-    if dataset:
-        return paper_detector(training=None, views__distance__method=method)(0)
     return GraphKDEDetector(
         features=NodeFeatures(("degree",)),
-        encoder="gcn" if max_iter else "propagation",
+        encoder=GCN() if max_iter else Propagation(),
         views=Density(MMD(method="random_features")),
         training=Contrastive(max_iter=max_iter) if max_iter else None,
-        references=References("uniform", ratio=min(1.0, N_REFERENCES / n_graphs)),
+        max_references=N_REFERENCES,
         random_state=0,
     )
 
 
-def measure(
-    estimator: GraphKDEDetector, n_graphs: int = 0, dataset: str = "", **cell: Any
-) -> dict[str, float]:
-    """Seconds and peak memory: graphs are fitted and scored in a fresh process.
-
-    Those of a data set are scored by a detector that another process has fitted to the normal ones.
-    """
-    if dataset:
-        start = time.perf_counter()
-        fitted = _in_fresh_process(_fit_normal, estimator, dataset)
-        seconds = time.perf_counter() - start
-        return {"fit_seconds": round(seconds, 3), **_in_fresh_process(_score, fitted, dataset)}
+def measure(estimator: GraphKDEDetector, n_graphs: int, max_iter: int) -> dict[str, float]:
+    """Seconds and peak memory of a process that fits, and of another one that scores."""
     fitted, values = _in_fresh_process(_fit, estimator, n_graphs)
-    return values | _in_fresh_process(_score_random, fitted, n_graphs)
+    return values | _in_fresh_process(_score, fitted, n_graphs)
 
 
 def _in_fresh_process(function: Callable, *arguments: Any) -> Any:
@@ -104,28 +83,12 @@ def _fit(estimator: GraphKDEDetector, n_graphs: int) -> tuple[GraphKDEDetector, 
     }
 
 
-def _score_random(fitted: GraphKDEDetector, n_graphs: int) -> dict[str, float]:
+def _score(fitted: GraphKDEDetector, n_graphs: int) -> dict[str, float]:
     graphs = _random_graphs(n_graphs)
     fitted.score_samples(graphs[:500])
-    return _scoring(fitted, graphs)
-
-
-def _fit_normal(estimator: GraphKDEDetector, dataset: str) -> GraphKDEDetector:
-    data = load(dataset)
-    return estimator.fit(data.graphs[data.target == 1])
-
-
-def _score(fitted: GraphKDEDetector, dataset: str) -> dict[str, float]:
-    return _scoring(fitted, load(dataset).graphs)
-
-
-def _scoring(fitted: GraphKDEDetector, graphs: GraphBatch) -> dict[str, float]:
     start = time.perf_counter()
     fitted.score_samples(graphs)
-    return {
-        "score_seconds": round(time.perf_counter() - start, 3),
-        "memory_gib": _peak(),
-    }
+    return {"score_seconds": round(time.perf_counter() - start, 3), "memory_gib": _peak()}
 
 
 def _peak() -> float:
@@ -158,10 +121,8 @@ def _sparse_graphs(n_graphs: int, seed: int) -> GraphBatch:
 
 
 def report(rows: pd.DataFrame) -> str:
-    """One row per number of graphs, the exponents, then the large graphs."""
-    rows = rows.reindex(columns=rows.columns.union(["dataset", "method"]))
-    large = rows[rows["dataset"].notna()].set_index("method")
-    rows = rows[rows["dataset"].isna()].set_index("n_graphs").sort_index()
+    """One row per number of graphs, and the exponents."""
+    rows = rows.set_index("n_graphs").sort_index()
     plain, trained = rows[rows["max_iter"] == 0], rows[rows["max_iter"] == 1]
     table = pd.DataFrame(
         {
@@ -181,19 +142,7 @@ def report(rows: pd.DataFrame) -> str:
         "score": _exponent(plain["score_seconds"]),
     }
     line = "; ".join(f"{name} {value:.2f}" for name, value in exponents.items())
-    of_large = pd.DataFrame(
-        {
-            "fit, s": large["fit_seconds"].map("{:.1f}".format),
-            "score, s": large["score_seconds"].map("{:.1f}".format),
-            "memory of scoring, GiB": large["memory_gib"].map("{:.2f}".format),
-        }
-    )
-    of_large.index = [method.replace("_", " ") for method in of_large.index]
-    of_large.index.name = "distance"
-    return (
-        f"{ABOUT}\n\n{markdown(table)}\n\nExponents: {line}.\n\n"
-        f"{ABOUT_REDDIT}\n\n{markdown(of_large)}"
-    )
+    return f"{ABOUT}\n\n{markdown(table)}\n\nExponents: {line}."
 
 
 def _exponent(seconds: pd.Series) -> float:

@@ -26,8 +26,8 @@ from sklearn.utils import Bunch
 
 from benchmarks.protocol import BOTH, DATASETS, OTHER, load
 from skgraphkde import GraphSchema, read_graphs
-from skgraphkde.evaluation import OneClassKFold
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.model_selection import OneClassKFold
 
 MAIN = tuple(DATASETS)
 PAIRS = ("BZR-COX2", "PTC_MR-MUTAG", "AIDS-DHFR", "ENZYMES-PROTEINS", "IMDB-MULTI-IMDB-BINARY")

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import protocol
-from benchmarks.families import MAKERS
 from benchmarks.methods import DEEP, METHODS
+from benchmarks.paper_tables import MAKERS
 from benchmarks.protocol import METRICS, evaluate, load
 from benchmarks.render import markdown, mean_std
 

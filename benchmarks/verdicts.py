@@ -1,4 +1,4 @@
-"""Verdicts of people: what a few known anomalies are worth, and which graphs to ask about."""
+"""Verdicts of people: what a few known anomalies are worth."""
 
 from __future__ import annotations
 
@@ -28,21 +28,8 @@ ABOUT_DRAWN = """\
 wrong*: a fifth of them are normal graphs. *False alarms* is the share of the normal graphs below
 the threshold, at `contamination=0.1`.
 """
-ABOUT_ASKED = """\
-An analyst looks at ten graphs a day out of half of the test graphs, of which a tenth are anomalies,
-and `learn` gets the verdicts; AUROC on the other half. *Most anomalous* is `suggest`; *nearest to
-the threshold* is uncertainty sampling. *Found* is the share of anomalies among the graphs that were
-looked at.
-"""
 DRAWN = (3, 5, 10, 20, 40)
 WRONG = (5, 20)
-ASKED = (10, 20, 40)
-PER_DAY = 10
-STRATEGIES = {
-    "suggest": "most anomalous",
-    "threshold": "nearest to the threshold",
-    "random": "at random",
-}
 LEAST = 8  # anomalies without a verdict
 SUITES = tuple("TORP")
 
@@ -72,8 +59,6 @@ def measure(estimator: GraphKDEDetector, dataset: str, fold: int) -> dict[str, f
         values |= _drawn(estimator, before, test, y, rng, n, 0, f"drawn_{n}")
     for n in WRONG:
         values |= _drawn(estimator, before, test, y, rng, n, n // 5, f"wrong_{n}")
-    for strategy in STRATEGIES:
-        values |= _asked(estimator, before, test, y, np.random.RandomState(fold), strategy)
     return values
 
 
@@ -97,43 +82,6 @@ def _drawn(
     return _evaluated(learned, before[rest], test[rest], y[rest], name)
 
 
-def _asked(
-    estimator: GraphKDEDetector,
-    before: np.ndarray,
-    test: GraphBatch,
-    y: np.ndarray,
-    rng: np.random.RandomState,
-    strategy: str,
-) -> dict[str, float]:
-    """Verdicts on graphs that a strategy selects, ten a day."""
-    odd, normal = (rng.permutation(np.flatnonzero(y == x)) for x in (-1, 1))
-    normal = normal[: len(normal) // 2]
-    pool = np.sort(np.concatenate([normal, odd[: max(round(len(normal) / 9), 2)]]))
-    rest = np.setdiff1d(np.arange(len(y)), pool)
-    kinds = ("auroc", "gain", "alarms", "found")
-    values = {f"{strategy}_{n}_{kind}": np.nan for n in ASKED for kind in kinds}
-    learned, asked = copy.copy(estimator), np.empty(0, dtype=int)
-    for n in range(PER_DAY, max(ASKED) + 1, PER_DAY):
-        if len(pool) < n or (y[rest] == -1).sum() < LEAST:
-            break
-        free = np.setdiff1d(pool, asked)
-        if strategy == "suggest":
-            today = free[learned.suggest(test[free], PER_DAY)]
-        elif strategy == "threshold":
-            away = abs(learned.decision_function(test[free]))
-            today = free[np.argsort(away, kind="stable")[:PER_DAY]]
-        else:
-            today = rng.permutation(free)[:PER_DAY]
-        asked = np.concatenate([asked, today])
-        if (y[asked] == -1).any():
-            learned = copy.copy(estimator).learn(test[asked], y[asked])
-        if n in ASKED:
-            name = f"{strategy}_{n}"
-            values |= _evaluated(learned, before[rest], test[rest], y[rest], name)
-            values[f"{name}_found"] = float(np.mean(y[asked] == -1))
-    return values
-
-
 def _evaluated(
     detector: GraphKDEDetector, before: np.ndarray, test: GraphBatch, y: np.ndarray, name: str
 ) -> dict[str, float]:
@@ -146,37 +94,24 @@ def _evaluated(
 
 
 def report(rows: pd.DataFrame) -> str:
-    """A table of numbers of verdicts, one of strategies, and one of cases."""
+    """A table of numbers of verdicts, and one of cases."""
     of_case = rows.groupby("dataset", sort=False).mean(numeric_only=True)
     drawn = {f"{n} anomalies": f"drawn_{n}" for n in DRAWN}
     drawn |= {f"{n}, one in five wrong": f"wrong_{n}" for n in WRONG}
-    asked = {
-        f"{n}, {words}": f"{strategy}_{n}" for n in ASKED for strategy, words in STRATEGIES.items()
-    }
-    parts = [ABOUT, "### Known anomalies", ABOUT_DRAWN, _of_suites(of_case, drawn, "alarms")]
-    parts += ["### Which graphs to ask about", ABOUT_ASKED, _of_suites(of_case, asked, "found")]
-    columns = {str(n): of_case[f"drawn_{n}_gain"].map(_signed) for n in DRAWN}
-    table = pd.DataFrame(columns)
-    table.index.name = "difference with so many known anomalies"
-    return "\n\n".join([*parts, "### Cases", markdown(table)])
-
-
-def _of_suites(of_case: pd.DataFrame, names: dict[str, str], kind: str) -> str:
-    """AUROC and difference by suite, and the mean of one more column."""
     lines = []
-    for words, name in names.items():
+    for words, name in drawn.items():
+        means = of_case.groupby(of_case.index.str[0]).mean().reindex(list(SUITES))
         line = {"verdicts": words}
         for suite in SUITES:
-            some = of_case[of_case.index.str.startswith(suite)]
-            auroc, gain = some[f"{name}_auroc"].mean(), some[f"{name}_gain"].mean()
+            auroc, gain = means.loc[suite, f"{name}_auroc"], means.loc[suite, f"{name}_gain"]
             line[suite] = f"{auroc:.1f} ({_signed(gain)})"
-        extra = of_case[f"{name}_{kind}"]
-        suite = extra.groupby(extra.index.str[0]).mean().reindex(list(SUITES))
-        line[f"{'false alarms' if kind == 'alarms' else kind} ({', '.join(SUITES)})"] = ", ".join(
-            f"{x:.3f}" for x in suite
-        )
+        alarms = means[f"{name}_alarms"].map("{:.3f}".format)
+        line[f"false alarms ({', '.join(SUITES)})"] = ", ".join(alarms)
         lines.append(line)
-    return markdown(pd.DataFrame(lines), index=False)
+    table = pd.DataFrame({str(n): of_case[f"drawn_{n}_gain"].map(_signed) for n in DRAWN})
+    table.index.name = "difference with so many known anomalies"
+    parts = [ABOUT, "### Known anomalies", ABOUT_DRAWN, markdown(pd.DataFrame(lines), index=False)]
+    return "\n\n".join([*parts, "### Cases", markdown(table)])
 
 
 def _signed(x: float) -> str:

@@ -54,26 +54,19 @@ toc_object_entries_show_parents = "hide"
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
-    "ignore_pattern": r"provenance_graphs\.py",  # not an example: plot_provenance.py imports it
     "within_subsection_order": ExplicitOrder(
         [
             "plot_graphml.py",
             "plot_mutag.py",
             "plot_reasons.py",
-            "plot_displays.py",
             "plot_p_values.py",
-            "plot_contamination.py",
             "plot_custom_features.py",
             "plot_bonds.py",
-            "plot_provenance.py",
             "plot_connectomes.py",
             "plot_map.py",
             "plot_pipeline.py",
             "plot_grid_search.py",
             "plot_training.py",
-            "plot_erdos_renyi.py",
-            "plot_random_features.py",
-            "plot_dask.py",
             "*",
         ]
     ),

@@ -17,19 +17,20 @@ import numpy as np
 from scipy.stats import spearmanr
 from sklearn.model_selection import GridSearchCV, KFold
 
-from skgraphkde import MMD, Density, GraphKDEDetector
+from skgraphkde import MMD, Density, GraphKDEDetector, NodeFeatures, Propagation
 from skgraphkde.datasets import load_mutag
-from skgraphkde.evaluation import OneClassKFold, get_detection_scorer
+from skgraphkde.model_selection import OneClassKFold
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
 grid = {
     "encoder__n_layers": [0, 1, 2, 3],
-    "features": ["given", "auto"],
+    "features": [NodeFeatures("given"), NodeFeatures()],
     "views": ["auto", (Density(MMD(estimator="biased")), "novelty")],
 }
 folds = KFold(5, shuffle=True, random_state=0)
-search = GridSearchCV(GraphKDEDetector(random_state=0), grid, cv=folds)
+detector = GraphKDEDetector(encoder=Propagation(), random_state=0)
+search = GridSearchCV(detector, grid, cv=folds)
 search.fit(molecules[y == 1])
 print("chosen without labels:", search.best_params_)
 
@@ -38,10 +39,10 @@ print("chosen without labels:", search.best_params_)
 # folds: it trains on normal graphs only. ``StratifiedKFold`` would put the anomalies among the
 # training graphs.
 with_labels = GridSearchCV(
-    GraphKDEDetector(random_state=0),
+    detector,
     grid,
     cv=OneClassKFold(5, shuffle=True, random_state=0),
-    scoring=get_detection_scorer("auroc"),
+    scoring="roc_auc",
     refit=False,  # the search's last fit would take the anomalies for normal, too
 )
 with_labels.fit(molecules, y)
@@ -66,7 +67,7 @@ for i, setting in enumerate(settings):
         contrast[i],
         auroc[i],
         color=shades[setting["encoder__n_layers"]],
-        marker="o" if setting["features"] == "auto" else "^",
+        marker="o" if setting["features"].kinds == "auto" else "^",
         facecolor=None if setting["views"] == "auto" else "none",
         s=70,
     )

@@ -24,7 +24,7 @@ from sklearn.preprocessing import FunctionTransformer
 from skgraphkde import GraphBatch, GraphKDEDetector, read_graphs
 from skgraphkde.datasets import load_mutag
 from skgraphkde.display import NodeContributionsDisplay
-from skgraphkde.evaluation import OneClassKFold, get_detection_scorer
+from skgraphkde.model_selection import OneClassKFold
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
@@ -46,7 +46,7 @@ steps |= {f.__name__: FunctionTransformer(f) for f in (only_bonds, only_rings)}
 search = GridSearchCV(
     pipeline,
     {"strip": list(steps.values())},
-    scoring=get_detection_scorer("auroc"),
+    scoring="roc_auc",
     cv=OneClassKFold(5, shuffle=True, random_state=0),
     refit=False,  # the search's last fit would take the anomalies for normal, too
 )

@@ -15,10 +15,10 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, paper_settings
 from skgraphkde.datasets import load_mutag
-from skgraphkde.evaluation import auroc
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
@@ -32,7 +32,7 @@ for split in range(3):
     untrained.fit(molecules[known])
     before, after = (x.score_samples(molecules[test]) for x in (untrained, trained))
     print(
-        f"{split:5d}  {auroc(y[test], before):15.3f}  {auroc(y[test], after):7.3f}"
+        f"{split:5d}  {roc_auc_score(y[test], before):15.3f}  {roc_auc_score(y[test], after):7.3f}"
         f"  {trained.untrained_rank_correlation_:16.3f}"
     )
 
@@ -48,7 +48,7 @@ figure, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
 history = pd.DataFrame(trained.history_)
 history.plot(y=["loss", "validation_loss"], xlabel="epoch", ax=axes[0])
 weights = pd.DataFrame(history["mixture_weights"].tolist())
-weights.columns = [f"h = {h:.3g}" for h in np.concatenate(trained.model_.bandwidths)]
+weights.columns = [f"h = {h:.3g}" for h in trained.model_.views[0].bandwidths_]
 weights.plot(xlabel="epoch", ylabel="mixture weight", ylim=(0, None), ax=axes[1])
 for value, color, label in [(1, "#2f6fde", "normal"), (-1, "#e07b39", "anomalous")]:
     axes[2].scatter(

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         paper_settings,
     )
     from skgraphkde.distances import MMD, Distance, FittedDistance
-    from skgraphkde.encoders import Encoder, FittedEncoder, Propagation
     from skgraphkde.features import NodeFeatures
     from skgraphkde.graphs import FittedSchema, GraphBatch, GraphSchema, read_graphs, read_tables
     from skgraphkde.learned import (
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
         TorchEncoder,
         Twins,
     )
+    from skgraphkde.propagation import Encoder, FittedEncoder, Propagation
     from skgraphkde.reporting import report
     from skgraphkde.saving import InvalidFileError, load
     from skgraphkde.views import (
@@ -82,7 +82,7 @@ _ROOMS = (
     "graphs",
     "saving",
     "features",
-    "encoders",
+    "propagation",
     "distances",
     "density",
     "views",
@@ -91,7 +91,7 @@ _ROOMS = (
     "detectors",
     "reporting",
 )
-_SUBMODULES = (*_ROOMS, "inspection", "monitoring", "evaluation", "display", "testing", "datasets")
+_SUBMODULES = (*_ROOMS, "inspection", "monitoring", "model_selection", "display", "datasets")
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -12,9 +13,8 @@ from scipy.stats import false_discovery_control
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import warn
-from skgraphkde.features.blocks import is_spatial
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.copies import has_excess_duplicates, isomorphism_classes
+from skgraphkde.graphs.copies import has_excess_duplicates, kinds_of
 from skgraphkde.specification import Specification
 
 
@@ -167,34 +167,20 @@ class FittedCalibration:
     is_comparable : bool, default=True
         Whether scores of new graphs can be compared with these scores. False for
         ``calibration="train"``, in which each graph is its own reference.
-
-    Attributes
-    ----------
-    offset : float
-        The threshold: scores below it are anomalies.
     """
 
     scores: np.ndarray
     graphs: np.ndarray
     contamination: float | None
     is_comparable: bool = True
-    offset: float = field(init=False)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def offset(self) -> float:
+        """Threshold: scores below it are anomalies."""
         if self.contamination is None:
-            threshold = lower_fence(self.scores)
-        else:  # the paper interpolates between scores
-            threshold = offset(self.scores, self.contamination, interpolate=not self.is_comparable)
-        object.__setattr__(self, "offset", threshold)
-
-    @property
-    def share_below(self) -> float:
-        """Expected share of normal graphs below the threshold, or of these scores."""
-        if self.contamination is None:
-            return float((self.scores < self.offset).mean())
-        if not self.is_comparable:
-            return self.contamination
-        return max(self.contamination, 1 / (len(self.scores) + 1))
+            return lower_fence(self.scores)
+        # The paper interpolates between scores.
+        return offset(self.scores, self.contamination, interpolate=not self.is_comparable)
 
     def p_values(self, scores: np.ndarray) -> np.ndarray:
         """Conformal p-values of new graphs, see :func:`conformal_p_values`."""
@@ -211,32 +197,6 @@ class FittedCalibration:
                 f"{self.contamination:.3g} of normal graphs: it will flag about 1 in {n + 1}. "
                 f"Give at least {needed} graphs, or raise contamination"
             )
-
-
-def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
-    """Number the graphs of batches so that copies, and no others, have the same number.
-
-    Coordinates, which features ignore, do not count.
-
-    Parameters
-    ----------
-    known : GraphBatch
-        Graphs that say what coordinates are, and how exact numbers are.
-    *others : GraphBatch
-
-    Returns
-    -------
-    list of ndarray of int
-        Numbers of the known graphs and of each other batch: the position of the first copy, see
-        :func:`~skgraphkde.graphs.copies.isomorphism_classes`.
-    """
-    batches = [known, *others]
-    graphs = GraphBatch.concatenate(batches)
-    if graphs.attributes is not None:
-        attributes = np.where(is_spatial(known), 0.0, np.asarray(graphs.attributes))
-        graphs = graphs.replace(attributes=attributes, schema=graphs.schema)
-    kinds = isomorphism_classes(graphs, len(known))
-    return np.split(kinds, np.cumsum([len(batch) for batch in batches])[:-1])
 
 
 def fewest_scores(contamination: float) -> int:

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import IO, Any
 from zipfile import BadZipFile, is_zipfile
 
-import skops.io
-
 from skgraphkde._version import __version__
 
 __all__ = ["InvalidFileError", "load"]
@@ -24,10 +22,13 @@ _CLASSES = {
     "detectors.graph_kde": ["GraphKDEDetector"],
     "detectors.model": ["GraphModel"],
     "distances.mmd": ["FittedMMD", "MMD"],
-    "encoders.propagation": ["FittedPropagation", "Propagation"],
-    "features.blocks": ["DegreeBlock", "EdgeBlock", "LabelBlock", "NumberBlock", "WalkBlock"],
-    "features.node_features": ["NodeFeatures"],
+    "propagation": ["FittedPropagation", "Propagation"],
+    "features": [
+        *("ConstantBlock", "DegreeBlock", "EdgeBlock", "LabelBlock", "NodeFeatures"),
+        *("NumberBlock", "RawNumberBlock", "WalkBlock"),
+    ],
     "graphs.batch": ["GraphBatch"],
+    "graphs.problems": ["Ignored"],
     "graphs.relations": ["EdgeGroups"],
     "graphs.schema": ["FittedSchema", "GraphSchema"],
     "learned.contrastive": ["Contrastive"],
@@ -69,6 +70,8 @@ def save(detector: Any, path: str | os.PathLike) -> None:
     OSError
         If the file cannot be written.
     """
+    import skops.io
+
     contents = skops.io.dumps({"skgraphkde": __version__, "detector": detector})
     with atomic_file(path) as file:
         file.write(contents)
@@ -116,6 +119,8 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
     >>> bool((loaded.score_samples(molecules) == detector.score_samples(molecules)).all())
     True
     """
+    import skops.io  # which imports all of scikit-learn, and torch where it is installed
+
     path = Path(path)
     if not path.is_file() and path.exists():  # opening a pipe would wait forever
         raise OSError(f"{path} is a folder or a device: give the path of a file")
@@ -131,7 +136,8 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
         if unknown:
             raise InvalidFileError(
                 f"{path} contains {', '.join(unknown)}, which skgraphkde does not know. If you "
-                f"trust the file, use load(path, trusted={unknown})"
+                f"trust the file, use load(path, trusted={unknown}), or --detector MODULE in the "
+                "shell"
             )
         loaded = skops.io.loads(contents, trusted=found)
     except (BadZipFile, KeyError, TypeError, AttributeError, EOFError) as error:

@@ -9,7 +9,7 @@ import pytest
 import skgraphkde
 from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
 from skgraphkde.distances.random_features import draw_frequencies
-from skgraphkde.features import blocks
+from skgraphkde.features import PROJECTED
 from skgraphkde.graphs import random_walks, refinement
 from skgraphkde.inspection import explain
 from tests.conftest import random_graphs
@@ -42,15 +42,15 @@ def labeled(n_graphs, n_nodes, n_labels, first=0):
 def test_memory_of_labels_does_not_grow_with_their_number():
     batch = read_graphs(labeled(100, 60, 3000))
     features = NodeFeatures(("label",)).fit(batch)
-    assert features.n_features_out_ == blocks.PROJECTED
-    n_bytes = 8 * blocks.PROJECTED * batch.n_nodes
+    assert features.n_features_out_ == PROJECTED
+    n_bytes = 8 * PROJECTED * batch.n_nodes
     assert peak(features.transform, batch)[0] < 4 * n_bytes  # one-hot columns: 12 times as much
     detector = GraphKDEDetector().fit(batch[:20])  # 630 labels
     assert detector.model_.encoder.out_dim < 1000
 
 
 def test_up_to_512_labels_have_columns_of_their_own():
-    for n_labels, width in ((513, blocks.PROJECTED), (512, 512)):
+    for n_labels, width in ((513, PROJECTED), (512, 512)):
         batch = read_graphs(labeled(18, 60, n_labels))
         features = NodeFeatures(("label",)).fit(batch)
         names = features.get_feature_names_out()
@@ -74,14 +74,14 @@ def test_projected_labels_keep_the_distances_of_standardized_columns():
     some = rng.permutation(2000)[:200]
     inner = X[some] @ X[some].T / np.outer(weights[some], weights[some])
     error = inner - (values[some, None] == values[some])
-    assert error.std() == pytest.approx(1 / np.sqrt(blocks.PROJECTED), rel=0.2)
+    assert error.std() == pytest.approx(1 / np.sqrt(PROJECTED), rel=0.2)
     assert abs(error.mean()) < 0.01
 
 
 @pytest.fixture
 def few_columns(monkeypatch):
     """As if three labels were many."""
-    monkeypatch.setattr(blocks, "MOST_VALUES", 2)
+    monkeypatch.setattr("skgraphkde.features.MOST_VALUES", 2)
 
 
 def test_projected_labels_of_several_categories_and_unseen_ones(few_columns):
@@ -123,7 +123,7 @@ def test_memory_of_random_walks_on_a_large_graph(n_edges):
     n = 25_000
     edges = np.column_stack([np.zeros(n_edges, dtype=int), np.arange(1, n_edges + 1)])
     batch = read_graphs([{"edges": edges, "num_nodes": n}])
-    most, returned = peak(random_walks.return_probabilities, batch, 4)
+    most, returned = peak(random_walks.return_probabilities, batch)
     # Eight matrices of some columns; one of all 512 probes would have 12 times as many numbers.
     assert most < 8 * 8 * random_walks.NUMBERS < 8 * n * random_walks.N_PROBES
     assert np.abs(returned[2:, 0] - (1 / n_edges if n_edges > 1 else 0)).max() < 0.1

@@ -97,7 +97,6 @@ CHANGES = {
         "indicate",
     ),
     "NodeFeatures.kinds": ({"features": NodeFeatures()}, "features__kinds", ("degree",)),
-    "NodeFeatures.n_steps": ({}, "features__n_steps", 6),
     "Propagation.n_layers": ({}, "encoder__n_layers", 1),
     "GCN.hidden_dim": ({"encoder": "gcn"}, "encoder__hidden_dim", 8),
     "GCN.n_layers": ({"encoder": "gcn"}, "encoder__n_layers", 1),

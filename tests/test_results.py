@@ -5,11 +5,11 @@ import warnings
 import networkx as nx
 import numpy as np
 import pytest
+from skgraphkde.density.model import DensityModel
 from sklearn.exceptions import NotFittedError
 
 import skgraphkde
 from skgraphkde import BaseGraphDetector, GraphKDEDetector, GraphSchema, report
-from skgraphkde.density.model import DensityModel
 from skgraphkde.inspection import explain, reasons, results
 from skgraphkde.inspection.properties import Properties
 from skgraphkde.inspection.results import judge

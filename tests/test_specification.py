@@ -34,7 +34,7 @@ from skgraphkde.specification import ComposedEstimator, Specification
 from tests.conftest import densities, random_graphs
 
 SPECIFICATIONS = [
-    NodeFeatures(("random_walk",), n_steps=3),
+    NodeFeatures(("random_walk",)),
     Propagation(1),
     GCN(hidden_dim=4),
     MMD((1.0, 2.0)),
@@ -130,7 +130,6 @@ def test_nothing_is_checked_before_validate(specification):
         (SpectralEdges(max_ratio=0.5), "'max_ratio' parameter of SpectralEdges"),
         (SpectralEdges((0.9, 0.1)), "'energy_thresholds' parameter of SpectralEdges"),
         (NodeFeatures("all"), "'kinds' parameter of NodeFeatures"),
-        (NodeFeatures(n_steps=1), "'n_steps' parameter of NodeFeatures"),
     ],
     ids=str,
 )

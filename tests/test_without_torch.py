@@ -73,13 +73,11 @@ for command in sys.argv[1:]:
 
 COMMANDS = {
     "fit normal -o own.skg": 0,
-    "score own.skg new": 0,
-    "explain own.skg new/0.graphml": 0,
+    "score own.skg new --reasons": 0,
     "report own.skg new -o page.html": 0,
     "update own.skg new -o updated.skg": 0,
-    "watch own.skg new -o log.csv": 0,
     "info updated.skg": 0,
-    "fit normal -o other.skg --set encoder=gcn": 1,
+    "fit normal -o other.skg --paper": 1,
 }
 INSTALL = "needs torch, which is not installed: pip install 'skgraphkde[gcn]'"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +11,6 @@ from torch import nn
 
 from skgraphkde import GraphBatch
 from skgraphkde.learned.sparse import CSRMatrix
-from skgraphkde.persistence import check
 
 
 class GIN(nn.Module):
@@ -109,35 +107,3 @@ def standardize(network: nn.Module, graphs: GraphBatch) -> None:
     if norms:
         network(graphs)
     network.eval()
-
-
-def weights_of(network: nn.Module) -> dict[str, np.ndarray]:
-    """Weights of a network by name, in single precision, in which it was trained."""
-    return {
-        name: (x.float() if x.is_floating_point() else x).numpy(force=True)
-        for name, x in network.state_dict().items()
-    }
-
-
-def load_weights(
-    build: Callable[[torch.Generator], nn.Module], weights: dict[str, np.ndarray]
-) -> nn.Module:
-    """Build a network and load the weights of a file.
-
-    Raises
-    ------
-    ValueError
-        If they do not fit each other.
-    """
-    with torch.device("meta"):  # allocates nothing before the shapes are known to fit
-        network = build(torch.Generator("cpu"))
-    expected = network.state_dict()
-    check(weights.keys() == expected.keys(), "the names of the weights are wrong")
-    for name, x in weights.items():
-        fits = isinstance(x, np.ndarray) and x.shape == expected[name].shape
-        fits = fits and str(expected[name].dtype) == f"torch.{x.dtype}" and np.isfinite(x).all()
-        check(fits, f"the weight {name} does not fit the network, or is not finite")
-        check(not name.endswith("running_var") or (x >= 0).all(), "a variance is negative")
-    network.to_empty(device="cpu")
-    network.load_state_dict({name: torch.tensor(x) for name, x in weights.items()})
-    return network

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import copy
-from functools import partial
-from numbers import Integral, Real
+import math
 from typing import Any
 
 import numpy as np
 import torch
-from sklearn.utils._param_validation import Interval
 from torch import Tensor, nn
+from tqdm.auto import tqdm
 
-from benchmarks.peers._gin import load_weights, standardize, weights_of
-from benchmarks.peers._training import batches, hold_out, train
+from benchmarks.peers._gin import standardize
 from skgraphkde import BaseGraphDetector, GraphBatch, NodeFeatures
-from skgraphkde.learned.threads import one_torch_thread
-from skgraphkde.persistence import State
-from skgraphkde.specification import at_least
+
+# Fewer graphs than this are too few to hold any out.
+FEWEST_GRAPHS = 10
 
 
 class TrainedDetector(BaseGraphDetector):
@@ -29,8 +27,8 @@ class TrainedDetector(BaseGraphDetector):
     graphs none is, and all of them take its place. The weights of the epoch with the lowest loss on
     them are kept; epoch 0 is the untrained network. No label and no test graph has a part in it.
 
-    With ``calibration="loo"`` the calibration scores are the plain scores of the training graphs,
-    as a network cannot leave a graph out: false alarms are too many. "split" has no such bias.
+    Calibration scores are the plain scores of the training graphs, as a network cannot leave a
+    graph out: false alarms are too many. ``calibration="split"`` has no such bias.
 
     Parameters
     ----------
@@ -40,27 +38,16 @@ class TrainedDetector(BaseGraphDetector):
         Of Adam; most graphs of a mini-batch, which has at least 2.
     patience : int
         Epochs without a lower held-out loss after which training stops.
-    keep_epochs : bool, default=False
-        Whether the weights of all epochs stay in memory, for :meth:`scores_by_epoch`.
-    calibration, contamination, n_jobs, random_state, verbose
-        As for BaseGraphDetector.
 
     Attributes
     ----------
-    history_ : dict of lists, one entry per epoch from 0 on
-        "loss" of the training graphs, and "validation_loss" of those held out.
+    losses_ : list of (float, float), one entry per epoch from 0 on
+        Mean loss of the training graphs, and of those held out.
     best_epoch_ : int
         The epoch whose weights are kept.
     """
 
-    _parameter_constraints: dict = {
-        "max_iter": [at_least(0, Integral)],
-        "batch_size": [at_least(2, Integral)],
-        **{key: [at_least(1, Integral)] for key in ("hidden_dim", "n_layers", "patience")},
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "keep_epochs": ["boolean"],
-        **BaseGraphDetector._parameter_constraints,
-    }
+    weight_decay = 0.0
 
     def __init__(
         self,
@@ -70,12 +57,10 @@ class TrainedDetector(BaseGraphDetector):
         learning_rate: float,
         batch_size: int,
         patience: int,
-        *,
-        keep_epochs: bool = False,
-        **parameters: Any,
+        random_state: Any,
     ) -> None:
-        super().__init__(**parameters)
-        self.max_iter, self.patience, self.keep_epochs = max_iter, patience, keep_epochs
+        super().__init__(random_state=random_state)
+        self.max_iter, self.patience = max_iter, patience
         self.hidden_dim, self.n_layers = hidden_dim, n_layers
         self.learning_rate, self.batch_size = learning_rate, batch_size
 
@@ -86,7 +71,7 @@ class TrainedDetector(BaseGraphDetector):
     def _prepare(self, network: nn.Module, batches: list[GraphBatch]) -> None:
         """Show the training graphs to the untrained network, in eval mode."""
 
-    def _loss(self, network: nn.Module, graphs: GraphBatch, generator: torch.Generator) -> Tensor:
+    def _loss(self, network: nn.Module, graphs: GraphBatch) -> Tensor:
         """The mean loss of at least two graphs, with their node features as attributes."""
         raise NotImplementedError
 
@@ -94,55 +79,89 @@ class TrainedDetector(BaseGraphDetector):
         """One score per graph by the network in double precision, higher for normal graphs."""
         raise NotImplementedError
 
-    def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
-        return torch.optim.Adam(network.parameters(), self.learning_rate)
-
-    @one_torch_thread()
     def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray:
         generator = torch.Generator().manual_seed(int(rng.randint(2**31)))
         self.features_ = NodeFeatures("given").fit(graphs)
-        training, held_out = hold_out(self.features_.transform_batch(graphs), rng)
+        training, held_out = _hold_out(self.features_.transform_batch(graphs), rng)
         network = self._build(self.features_.n_features_out_, generator)
         standardize(network, training)
         with torch.no_grad():
-            self._prepare(network, batches(training, self.batch_size))
-        self.history_, self.best_epoch_, self._epochs = train(
-            network, self._loss, self._optimizer(network), training, held_out, self, rng
+            self._prepare(network, self._batches(training))
+        optimizer = torch.optim.Adam(
+            network.parameters(), self.learning_rate, weight_decay=self.weight_decay
         )
-        self._use(network)
+        self.losses_, self.weights_, self.best_epoch_ = [], [], 0
+        for epoch in tqdm(range(self.max_iter + 1), desc="training", disable=not self.verbose):
+            shuffled = self._batches(training, rng)
+            loss = self._pass(network, shuffled, optimizer if epoch else None)
+            standardize(network, training)
+            validation_loss = self._pass(network, self._batches(held_out), None)
+            if not np.isfinite([loss, validation_loss]).all():
+                raise ValueError(f"the loss is not finite in epoch {epoch}: lower learning_rate")
+            self.losses_.append((loss, validation_loss))
+            self.weights_.append(copy.deepcopy(network.state_dict()))
+            if validation_loss < self.losses_[self.best_epoch_][1]:
+                self.best_epoch_ = epoch
+            elif epoch - self.best_epoch_ >= self.patience:
+                break
+        network.load_state_dict(self.weights_[self.best_epoch_])
+        self.network_ = network.double().eval()
         return self._score_batch(graphs)
 
-    def _use(self, network: nn.Module) -> None:
-        self.weights_ = weights_of(network)
-        self._network = network.double().eval()
+    def _pass(
+        self,
+        network: nn.Module,
+        batches: list[GraphBatch],
+        optimizer: torch.optim.Optimizer | None,
+    ) -> float:
+        """One pass over mini-batches, in training mode if there is an optimizer; the mean loss."""
+        network.train(optimizer is not None)
+        total = 0.0
+        for batch in batches:
+            with torch.set_grad_enabled(optimizer is not None):
+                value = self._loss(network, batch)
+            if optimizer is not None:
+                optimizer.zero_grad()
+                value.backward()
+                optimizer.step()
+            total += len(batch) * value.item()
+        return total / sum(map(len, batches))
+
+    def _batches(
+        self, graphs: GraphBatch, rng: np.random.RandomState | None = None
+    ) -> list[GraphBatch]:
+        """Parts of nearly equal size, at most `batch_size` but at least 2 graphs, shuffled."""
+        n = len(graphs)
+        order = np.arange(n) if rng is None else rng.permutation(n)
+        n_parts = max(1, min(math.ceil(n / self.batch_size), n // 2))
+        return [graphs[index] for index in np.array_split(order, n_parts)]
 
     def _check_batch(self, graphs: GraphBatch) -> None:
         self.features_.check_batch(graphs)
 
     @torch.no_grad()
     def _score_batch(self, graphs: GraphBatch, network: nn.Module | None = None) -> np.ndarray:
-        network = self._network if network is None else network
-        parts = batches(self.features_.transform_batch(graphs), self.batch_size)
+        network = self.network_ if network is None else network
+        parts = self._batches(self.features_.transform_batch(graphs))
         return torch.cat([self._scores(network, part) for part in parts]).numpy()
 
     def scores_by_epoch(self, graphs: Any) -> np.ndarray:
-        """Scores after each epoch, shape (n_epochs + 1, n_graphs); not by a copy or from a file."""
-        batch = self.read(graphs)
-        if not getattr(self, "_epochs", None):
-            raise ValueError("the weights of the epochs were not kept: fit with keep_epochs=True")
-        network = copy.deepcopy(self._network)
-        scores = np.empty((len(self._epochs), len(batch)))
-        for epoch, weights in enumerate(self._epochs):
+        """Scores after each epoch, shape (n_epochs + 1, n_graphs)."""
+        batch, network = self.read(graphs), copy.deepcopy(self.network_)
+        scores = np.empty((len(self.weights_), len(batch)))
+        for epoch, weights in enumerate(self.weights_):
             network.load_state_dict(weights)
             scores[epoch] = self._score_batch(batch, network)
         return scores
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: x for name, x in super().__getstate__().items() if name != "_epochs"}
 
-    def _take_fitted(self, state: State) -> None:
-        self.features_ = state.take_instance("features_", NodeFeatures)
-        self.history_ = state.take("history_", dict)
-        self.best_epoch_ = state.take_count("best_epoch_")
-        build = partial(self._build, self.features_.n_features_out_)
-        self._use(load_weights(build, state.take("weights_", dict)))
+def _hold_out(graphs: GraphBatch, rng: np.random.RandomState) -> tuple[GraphBatch, GraphBatch]:
+    """The graphs to train on, and a tenth, at least 2, to judge by; of fewer than 10 all for both.
+
+    Both keep the order of the graphs.
+    """
+    if len(graphs) < FEWEST_GRAPHS:
+        return graphs, graphs
+    order = rng.permutation(len(graphs))
+    held_out, training = np.split(order, [max(2, round(0.1 * len(graphs)))])
+    return graphs[np.sort(training)], graphs[np.sort(held_out)]

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from numbers import Integral, Real
 from typing import Any
 
 import torch
-from sklearn.utils._param_validation import Interval
 from torch import Tensor, nn
 
 from benchmarks.peers._gin import graph_sums, linear, node_features
 from benchmarks.peers._trained import TrainedDetector
-from skgraphkde import GraphBatch, register
-from skgraphkde.encoders.message_flow import normalized_adjacency
+from skgraphkde import GraphBatch
 from skgraphkde.learned.sparse import CSRMatrix
-from skgraphkde.specification import at_least
+from skgraphkde.propagation import normalized_adjacency
 
 
-@register
 class GLocalKD(TrainedDetector):
     """Glocal knowledge distillation (Ma, Pang, Chen and van den Hengel, WSDM 2022).
 
@@ -45,15 +41,7 @@ class GLocalKD(TrainedDetector):
         Width d of the last layer.
     node_weight : float, default=1.0
         The factor lambda of the error of nodes.
-    keep_epochs, calibration, contamination, n_jobs, random_state, verbose
-        As for TrainedDetector.
     """
-
-    _parameter_constraints: dict = {
-        "out_dim": [at_least(1, Integral)],
-        "node_weight": [Interval(Real, 0, None, closed="left")],
-        **TrainedDetector._parameter_constraints,
-    }
 
     def __init__(
         self,
@@ -66,28 +54,10 @@ class GLocalKD(TrainedDetector):
         *,
         out_dim: int = 256,
         node_weight: float = 1.0,
-        keep_epochs: bool = False,
-        schema: Any = None,
-        calibration: Any = "loo",
-        contamination: float = 0.1,
-        n_jobs: int | None = None,
         random_state: Any = None,
-        verbose: int = 0,
     ) -> None:
         super().__init__(
-            max_iter,
-            hidden_dim,
-            n_layers,
-            learning_rate,
-            batch_size,
-            patience,
-            keep_epochs=keep_epochs,
-            schema=schema,
-            calibration=calibration,
-            contamination=contamination,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
+            max_iter, hidden_dim, n_layers, learning_rate, batch_size, patience, random_state
         )
         self.out_dim = out_dim
         self.node_weight = node_weight
@@ -96,7 +66,7 @@ class GLocalKD(TrainedDetector):
         widths = [in_dim] + [self.hidden_dim] * (self.n_layers - 1) + [self.out_dim]
         return _Distillation(widths, generator)
 
-    def _loss(self, network: nn.Module, graphs: GraphBatch, generator: torch.Generator) -> Tensor:
+    def _loss(self, network: nn.Module, graphs: GraphBatch) -> Tensor:
         return self._errors(network, graphs).mean()
 
     def _scores(self, network: nn.Module, graphs: GraphBatch) -> Tensor:

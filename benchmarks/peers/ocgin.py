@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import torch
@@ -10,11 +9,9 @@ from torch import Tensor, nn
 
 from benchmarks.peers._gin import GIN, graph_sums
 from benchmarks.peers._trained import TrainedDetector
-from skgraphkde import GraphBatch, register
-from skgraphkde.specification import at_least
+from skgraphkde import GraphBatch
 
 
-@register
 class OCGIN(TrainedDetector):
     """One-class graph isomorphism network (Zhao and Akoglu, Big Data 2021).
 
@@ -32,14 +29,7 @@ class OCGIN(TrainedDetector):
         As for TrainedDetector.
     weight_decay : float, default=1e-4
         Of Adam: this share of the weights is added to the gradient.
-    keep_epochs, calibration, contamination, n_jobs, random_state, verbose
-        As for TrainedDetector.
     """
-
-    _parameter_constraints: dict = {
-        "weight_decay": [at_least(0, Real)],
-        **TrainedDetector._parameter_constraints,
-    }
 
     def __init__(
         self,
@@ -51,28 +41,10 @@ class OCGIN(TrainedDetector):
         patience: int = 100,
         *,
         weight_decay: float = 1e-4,
-        keep_epochs: bool = False,
-        schema: Any = None,
-        calibration: Any = "loo",
-        contamination: float = 0.1,
-        n_jobs: int | None = None,
         random_state: Any = None,
-        verbose: int = 0,
     ) -> None:
         super().__init__(
-            max_iter,
-            hidden_dim,
-            n_layers,
-            learning_rate,
-            batch_size,
-            patience,
-            keep_epochs=keep_epochs,
-            schema=schema,
-            calibration=calibration,
-            contamination=contamination,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
+            max_iter, hidden_dim, n_layers, learning_rate, batch_size, patience, random_state
         )
         self.weight_decay = weight_decay
 
@@ -82,16 +54,11 @@ class OCGIN(TrainedDetector):
     def _prepare(self, network: nn.Module, batches: list[GraphBatch]) -> None:
         network.center = torch.cat([network(graphs) for graphs in batches]).mean(dim=0)
 
-    def _loss(self, network: nn.Module, graphs: GraphBatch, generator: torch.Generator) -> Tensor:
+    def _loss(self, network: nn.Module, graphs: GraphBatch) -> Tensor:
         return network.squared_distances(graphs).mean()
 
     def _scores(self, network: nn.Module, graphs: GraphBatch) -> Tensor:
         return -network.squared_distances(graphs)
-
-    def _optimizer(self, network: nn.Module) -> torch.optim.Optimizer:
-        return torch.optim.Adam(
-            network.parameters(), self.learning_rate, weight_decay=self.weight_decay
-        )
 
 
 class _Sphere(nn.Module):

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 import torch
-from sklearn.utils._param_validation import Interval
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from benchmarks.peers._gin import GIN, graph_sums
 from benchmarks.peers._trained import TrainedDetector
-from skgraphkde import GraphBatch, register
-from skgraphkde.specification import at_least
+from skgraphkde import GraphBatch
 
 
-@register
 class OCGTL(TrainedDetector):
     """One-class graph transformation learning (Qiu et al., IJCAI 2022).
 
@@ -42,15 +38,7 @@ class OCGTL(TrainedDetector):
         K, at least 2.
     temperature : float, default=1.0
         Positive; the lower, the more the nearest view counts.
-    keep_epochs, calibration, contamination, n_jobs, random_state, verbose
-        As for TrainedDetector.
     """
-
-    _parameter_constraints: dict = {
-        "n_views": [at_least(2, Integral)],
-        "temperature": [Interval(Real, 0, None, closed="neither")],
-        **TrainedDetector._parameter_constraints,
-    }
 
     def __init__(
         self,
@@ -63,28 +51,10 @@ class OCGTL(TrainedDetector):
         *,
         n_views: int = 6,
         temperature: float = 1.0,
-        keep_epochs: bool = False,
-        schema: Any = None,
-        calibration: Any = "loo",
-        contamination: float = 0.1,
-        n_jobs: int | None = None,
         random_state: Any = None,
-        verbose: int = 0,
     ) -> None:
         super().__init__(
-            max_iter,
-            hidden_dim,
-            n_layers,
-            learning_rate,
-            batch_size,
-            patience,
-            keep_epochs=keep_epochs,
-            schema=schema,
-            calibration=calibration,
-            contamination=contamination,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
+            max_iter, hidden_dim, n_layers, learning_rate, batch_size, patience, random_state
         )
         self.n_views = n_views
         self.temperature = temperature
@@ -97,7 +67,7 @@ class OCGTL(TrainedDetector):
         views = torch.cat([network(graphs)[:, 1:] for graphs in batches])
         network.center.copy_(views.mean(dim=(0, 1)))
 
-    def _loss(self, network: nn.Module, graphs: GraphBatch, generator: torch.Generator) -> Tensor:
+    def _loss(self, network: nn.Module, graphs: GraphBatch) -> Tensor:
         return self._losses(network, graphs).mean()
 
     def _scores(self, network: nn.Module, graphs: GraphBatch) -> Tensor:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
-from sklearn.utils._param_validation import Interval
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from benchmarks.peers._gin import GIN, graph_sums, linear, node_features
 from benchmarks.peers._trained import TrainedDetector
-from skgraphkde import GraphBatch, register
+from skgraphkde import GraphBatch
 from skgraphkde.learned.sparse import CSRMatrix
 
 
-@register
 class SIGNET(TrainedDetector):
     """Agreement of a graph and its dual hypergraph (Liu et al., NeurIPS 2023).
 
@@ -49,14 +46,7 @@ class SIGNET(TrainedDetector):
         As for TrainedDetector.
     temperature : float, default=0.2
         The divisor tau of the cosines in the loss.
-    keep_epochs, calibration, contamination, n_jobs, random_state, verbose
-        As for TrainedDetector.
     """
-
-    _parameter_constraints: dict = {
-        "temperature": [Interval(Real, 0, None, closed="neither")],
-        **TrainedDetector._parameter_constraints,
-    }
 
     def __init__(
         self,
@@ -68,35 +58,17 @@ class SIGNET(TrainedDetector):
         patience: int = 100,
         *,
         temperature: float = 0.2,
-        keep_epochs: bool = False,
-        schema: Any = None,
-        calibration: Any = "loo",
-        contamination: float = 0.1,
-        n_jobs: int | None = None,
         random_state: Any = None,
-        verbose: int = 0,
     ) -> None:
         super().__init__(
-            max_iter,
-            hidden_dim,
-            n_layers,
-            learning_rate,
-            batch_size,
-            patience,
-            keep_epochs=keep_epochs,
-            schema=schema,
-            calibration=calibration,
-            contamination=contamination,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
+            max_iter, hidden_dim, n_layers, learning_rate, batch_size, patience, random_state
         )
         self.temperature = temperature
 
     def _build(self, in_dim: int, generator: torch.Generator) -> nn.Module:
         return _TwoViews([in_dim] + [self.hidden_dim] * self.n_layers, generator)
 
-    def _loss(self, network: nn.Module, graphs: GraphBatch, generator: torch.Generator) -> Tensor:
+    def _loss(self, network: nn.Module, graphs: GraphBatch) -> Tensor:
         h, h_dual = network(graphs)
         logits = h @ h_dual.T / self.temperature
         own = torch.arange(len(graphs))

@@ -3,35 +3,22 @@
 Run it with ``SKGRAPHKDE_MODEL=model.skg OMP_NUM_THREADS=1 uvicorn app:app --workers 2``.
 """
 
-import hashlib
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
+from typing import Any
 
-from anyio import CapacityLimiter
-from anyio.to_thread import run_sync
-from fastapi import FastAPI, HTTPException, Request
-from starlette.requests import ClientDisconnect
+import networkx as nx
+from fastapi import FastAPI, HTTPException
 
 import skgraphkde
-from skgraphkde import GraphKDEDetector
-from skgraphkde.calibration import conformal_p_values
-from skgraphkde.graphs.files import node_link_graphs
-from skgraphkde.graphs.naming import printable
-from skgraphkde.inspection import explain
-
-LARGEST_BODY = 2 * 2**20  # bytes: other requests to this worker wait meanwhile
+from skgraphkde.inspection import results
 
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Load the model, once per worker, before it takes requests."""
-    path = Path(os.environ["SKGRAPHKDE_MODEL"])
-    detector = app.state.detector = skgraphkde.load(path)
-    app.state.model = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-    app.state.one_at_a_time = CapacityLimiter(1)  # a worker has one core
-    detector.p_values(detector.model_.references[:1])  # compiles, or says that there are none
+    app.state.detector = skgraphkde.load(os.environ["SKGRAPHKDE_MODEL"])
     yield
 
 
@@ -44,49 +31,24 @@ app = FastAPI(
 
 
 @app.get("/health")
-async def health() -> dict:
-    """Whether this worker serves, and which model."""
-    return {"status": "ok", "model": app.state.model, "process": os.getpid()}
+def health() -> dict[str, str]:
+    """Say that this worker serves."""
+    return {"status": "ok"}
 
 
 @app.post("/score")
-async def score(request: Request, reasons: bool = False) -> list[dict]:
-    """A row for each graph of the body: a graph in node-link JSON, or a list of graphs."""
-    body = bytearray()
+def score(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each graph of the body, a list of graphs in node-link JSON."""
+    graphs = []
+    for i, document in enumerate(documents):
+        try:
+            graphs.append(nx.node_link_graph(document, edges="edges"))
+        except (KeyError, TypeError, nx.NetworkXError) as error:
+            detail = f"graph {i} is not in node-link JSON ({type(error).__name__}: {error})"
+            raise HTTPException(422, detail) from error
     try:
-        async for part in request.stream():
-            body += part
-            if len(body) > LARGEST_BODY:
-                raise HTTPException(413, f"send fewer graphs: at most {LARGEST_BODY} bytes")
-        # In a thread, so that /health answers meanwhile.
-        return await run_sync(
-            rows, app.state.detector, bytes(body), reasons, limiter=app.state.one_at_a_time
-        )
-    except ClientDisconnect as error:
-        raise HTTPException(400, "the client left before its request was complete") from error
-    except ValueError as error:
+        table = results(app.state.detector, graphs)
+    except (TypeError, ValueError) as error:
         raise HTTPException(422, str(error)) from error
-
-
-def rows(detector: GraphKDEDetector, body: bytes, reasons: bool) -> list[dict]:
-    """Judge the graphs of a request; the detector is only read, so no lock is needed."""
-    graphs = node_link_graphs(body)
-    scores = detector.score_samples(graphs)
-    decisions = scores - detector.offset_
-    p_values = conformal_p_values(scores, detector.calibration_scores_)
-    found = [
-        {
-            "name": printable(str(graph.name or i)),
-            "score": scores[i],
-            "decision": decisions[i],
-            "verdict": "anomaly" if decisions[i] < 0 else "normal",
-            "p_value": p_values[i],
-        }
-        for i, graph in enumerate(graphs)
-    ]
-    odd = [i for i in range(len(graphs)) if decisions[i] < 0] if reasons else []
-    if odd:
-        table = explain(detector, [graphs[i] for i in odd], n_reasons=1)
-        for i, reason in zip(table["graph"], table["reason"], strict=True):
-            found[odd[i]]["reason"] = reason
-    return found
+    columns = ["name", "score", "verdict", "p_value", "reason"]
+    return table[columns].astype(object).where(table[columns].notna(), None).to_dict("records")

@@ -1,34 +1,85 @@
-"""``skgraphkde info``: a model file -> lines about its contents."""
+"""``skgraphkde info``: a model file -> lines about what it reads and knows."""
 
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Callable
+from typing import Any
 
 import click
 
-from skgraphkde.cli.fitted import echo_fitted
 from skgraphkde.cli.options import detector_option, examples, load_model, model_argument
-from skgraphkde.cli.runtime import echo
+from skgraphkde.cli.output import echo
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.inspection.wording import learned_words
+from skgraphkde.graphs.naming import listed
+from skgraphkde.graphs.problems import IgnoredWarning
+from skgraphkde.graphs.schema import KINDS, FittedSchema, unread_attributes
+
+MOST_NAMES = 20  # in a line
 
 
 @click.command(epilog=examples("skgraphkde info model.skg"))
 @model_argument
 @detector_option
-def info(model: str, detector: type[BaseGraphDetector]) -> None:
+def info(model: str, own: Any) -> None:
     """Say what is in a model file."""
-    contents = load_model(model, detector)
-    defaults = detector().get_params(deep=False)
-    parameters = contents.detector.get_params(deep=False).items()
-    changed = [f"{k}={v!r}" for k, v in parameters if repr(v) != repr(defaults[k])]
-    size, version = os.path.getsize(model), contents.library_version
-    echo(f"file            {model}, {size} bytes, skgraphkde {version}")
-    echo(f"detector        {detector.__name__}")
-    for line in f"parameters      {', '.join(changed) or 'all defaults'}".split("\n"):  # of a repr
-        echo(line)
-    echo_fitted(contents.detector)
-    if isinstance(contents.detector, GraphKDEDetector):
-        for line in learned_words(contents.detector.model_):
-            echo(line)
+    fitted = load_model(model, own)
+    echo(f"file            {model}, {os.path.getsize(model)} bytes")
+    echo(f"detector        {' '.join(repr(fitted).split())}")
+    print_fitted(fitted)
+
+
+def quietly(fit: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a method that fits, without warnings about attributes that the command prints."""
+    with warnings.catch_warnings(action="ignore", category=IgnoredWarning):
+        return fit(*arguments)
+
+
+def save(detector: BaseGraphDetector, path: str) -> None:
+    """Save a detector and print what it knows."""
+    detector.save(path)
+    print_fitted(detector)
+    echo(f"saved           {path}")
+
+
+def print_fitted(detector: BaseGraphDetector) -> None:
+    """Print what a detector reads and knows."""
+    ignored = detector.schema_.ignored
+    echo(f"reads           {schema_words(detector.schema_)}")
+    if ignored:
+        echo(f"left out        {listed(ignored, MOST_NAMES)}")
+    unread = unread_attributes(detector.given_schema, ignored)
+    if any(attribute.is_readable for attribute in unread):
+        echo("  to read these fit with --schema all, or name them, such as --node-category NAME")
+    if isinstance(detector, GraphKDEDetector):
+        model = detector.model_
+        echo(
+            f"references      {model.references.n_graphs} graphs, {model.references.n_nodes} nodes"
+        )
+        kinds = ", ".join(model.features.kinds_)
+        echo(f"node features   {kinds} ({model.features.n_features_out_} columns)")
+        for i, (view, weight) in enumerate(zip(model.views, model.view_weights, strict=True)):
+            echo(f"view {i}          {view.name}, weight {weight:.1f}")
+            if hasattr(view, "bandwidths_"):
+                echo(f"  bandwidths    {', '.join(f'{h:.4g}' for h in view.bandwidths_)}")
+    echo(
+        f"threshold       {detector.offset_:.6g} (calibration {detector.calibration!r}, "
+        f"contamination {detector.contamination})"
+    )
+
+
+def schema_words(schema: FittedSchema) -> str:
+    """What was read of the training graphs."""
+    parts = ["directed graphs" if schema.directed else "undirected graphs"]
+    for kind in KINDS:
+        value = getattr(schema, kind)
+        names = value if kind.endswith("categories") else [name for name, _ in value]
+        if names:
+            parts.append(f"{kind.replace('_', ' ')} {listed([repr(x) for x in names], MOST_NAMES)}")
+    if schema.edge_weight is not None:
+        parts.append(f"edge weight {schema.edge_weight!r}")
+    if schema.missing != "error":
+        parts.append("missing values as evidence")
+    return "; ".join(parts)

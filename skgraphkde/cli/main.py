@@ -1,33 +1,29 @@
 """The command ``skgraphkde``.
 
 Exit codes: 0 if all is well; 1 for bad input, after one line on stderr that says which and what to
-do; 2 for wrong usage; 3 if files were skipped, as requested; 4 if the alarm of `watch` sounds,
-whether or not files were skipped; 130 if the user interrupted.
+do; 2 for wrong usage; 3 if graphs were skipped, as requested; 130 if the user interrupted.
 """
 
 from __future__ import annotations
 
 import importlib
-from difflib import get_close_matches
 from typing import Any
 
 import click
 
 from skgraphkde._version import __version__
-from skgraphkde.cli.exit_codes import INTERRUPTED
 
-#: The commands in order, with what a list of them says, so that this imports nothing slow.
+INTERRUPTED = 130  # exit code
+
+#: The commands in order: the module, and what a list of them says, so that it imports nothing slow.
 COMMANDS = {
-    "find": "Find the GRAPHS that are not like the others, and make a page that shows why.",
-    "fit": "Learn what normal GRAPHS look like, and write it to a file.",
-    "learn": "Learn from verdicts of people on GRAPHS, and write the model to a file.",
-    "update": "Let new normal GRAPHS join a model, and write it to a file.",
-    "score": "Judge GRAPHS, one row of a table each.",
-    "explain": "Say why GRAPHS have their scores: what is odd about them, which nodes and which "
-    "references.",
-    "report": "Make a page that shows which GRAPHS are odd, and why.",
-    "watch": "Say whether GRAPHS are still like those that the model was fitted to.",
-    "info": "Say what is in a model file.",
+    "find": ("pages", "Find the GRAPHS that are not like the others, and show why on a page."),
+    "fit": ("fit", "Learn what normal GRAPHS look like, and write it to a file."),
+    "score": ("score", "Judge GRAPHS, one row of a table each."),
+    "report": ("pages", "Make a page that shows which GRAPHS are odd, and why."),
+    "learn": ("refit", "Learn from verdicts of people on GRAPHS, and write the model to a file."),
+    "update": ("refit", "Let new normal GRAPHS join a model, and write it to a file."),
+    "info": ("info", "Say what is in a model file."),
 }
 
 
@@ -42,27 +38,21 @@ class Commands(click.Group):
         """The command of a name; None if there is none."""
         if name not in COMMANDS:
             return None
-        return getattr(importlib.import_module(f"skgraphkde.cli.{name}"), name)
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        """The command of the arguments; an unknown one is an error that names a similar one."""
-        if args[0] not in COMMANDS and (similar := get_close_matches(args[0], COMMANDS, 1)):
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {similar[0]!r}?")
-        return super().resolve_command(ctx, args)
+        return getattr(importlib.import_module(f"skgraphkde.cli.{COMMANDS[name][0]}"), name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands."""
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
-            from skgraphkde.cli.runtime import one_line_errors  # imports scikit-learn
+            from skgraphkde.cli.output import one_line_errors  # imports pandas
 
             with one_line_errors():
                 return super().invoke(ctx)
-        except KeyboardInterrupt:  # while something is imported, or an error is told
+        except KeyboardInterrupt:
             click.echo("Interrupted", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import click
 
-from skgraphkde._version import __version__
-from skgraphkde.cli.runtime import GraphFiles, echo, only_writer
+from skgraphkde.cli.output import OutputFile
+from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.base import BaseGraphDetector
-from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.schema import KINDS, SCHEMAS, GraphSchema, validated
-from skgraphkde.saving import InvalidFileError, load
+from skgraphkde.saving import load
+
+SKIPPED = 3  # the exit code if graphs were skipped, as requested
 
 
 def examples(*lines: str) -> str:
@@ -27,10 +28,18 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
+def literal(text: str) -> Any:
+    """The value of a Python literal; other text stands for itself."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
 def _together(*options: Callable) -> Callable:
     """Several options as one decorator, in their order."""
 
-    def add(command: Callable) -> Callable:
+    def add(command: Any) -> Any:
         for option in reversed(options):
             command = option(command)
         return command
@@ -38,154 +47,92 @@ def _together(*options: Callable) -> Callable:
     return add
 
 
-# -- paths -----------------------------------------------------------------------------------------
+model_argument = click.argument("model", type=click.Path())
+contamination_option = click.option(
+    "--contamination",
+    metavar="SHARE",
+    callback=lambda ctx, parameter, value: None if value is None else literal(value),
+    help='Share of normal graphs below the threshold; "auto" assumes none, but takes the lower '
+    "fence of a box plot of the scores.",
+)
 
 
-class OutputFile(click.ParamType):
-    """The path of a file to write, checked before anything takes long.
-
-    Parameters
-    ----------
-    to_stdout : bool, default=False
-        Accept "-", which is stdout.
-    suffixes : sequence of str, default=()
-        Suffixes that the path can have; any, if there are none.
-    """
-
-    name = "file"
-
-    def __init__(self, *, to_stdout: bool = False, suffixes: Sequence[str] = ()) -> None:
-        self.to_stdout, self.suffixes = to_stdout, suffixes
-
-    def convert(self, value: str, param: Any, ctx: click.Context | None) -> str:
-        """The path, if a file can be written there."""
-        if value == "-" and self.to_stdout:
-            return value
-        if value == "-":
-            self.fail("this output cannot go to stdout: give the path of a file")
-        path = Path(value)
-        if self.suffixes and path.suffix.lower() not in self.suffixes:
-            self.fail(f"{value} does not have the suffix {' or '.join(self.suffixes)}")
-        if not path.parent.is_dir():
-            self.fail(f"the folder {path.parent} does not exist")
-        if path.exists() and not path.is_file():
-            self.fail(f"{value} is a folder or a device: give the path of a file")
-        return value
+def output_option(help_text: str, *suffixes: str, required: bool = True) -> Callable:
+    """The options -o and --force, of commands that are decorated with `reads_graphs`."""
+    return _together(
+        click.option(
+            "-o", "--output", required=required, type=OutputFile(*suffixes), help=help_text
+        ),
+        click.option("--force", is_flag=True, help="Replace the output if it exists."),
+    )
 
 
-def _lock_outputs(options: dict[str, Any]) -> list[str]:
-    """The files that a command writes, locked until it ends.
+# -- graphs ----------------------------------------------------------------------------------------
 
-    A file that exists is replaced only by a command that got ``--force``, if it has that option.
-    Whether it exists is asked under the lock: another process may just have written it.
-    """
-    outputs = [x for x in (options.get("output"), options.get("picture")) if x is not None]
-    replaces = options.get("force", True) or options.get("resume")
-    for output in outputs:
-        click.get_current_context().with_resource(only_writer(output))
-        if output != "-" and os.path.exists(output) and not replaces:
-            cure = "--resume to go on after its rows, " * ("resume" in options)
-            raise click.UsageError(
-                f"{output} exists: give --force to replace it, {cure}or another path"
-            )
-    return outputs
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_TABLE = "table_"  # before the fields of TableFiles, as `graphs` is an argument
+
+#: The options for tables of many graphs, of commands that are decorated with `reads_graphs`.
+table_options = _together(
+    click.option(
+        "--graph-column",
+        "table_graph",
+        metavar="NAME",
+        help="GRAPHS is a table of edges (CSV, Parquet) of many graphs, and this is the column "
+        "that says to which graph each belongs.",
+    ),
+    click.option(
+        "--source-column",
+        "table_source",
+        metavar="NAME",
+        help="Column of an edge's first end.  [default: source]",
+    ),
+    click.option(
+        "--target-column",
+        "table_target",
+        metavar="NAME",
+        help="Column of an edge's second end.  [default: target]",
+    ),
+    click.option(
+        "--node-column",
+        "table_node",
+        metavar="NAME",
+        help="Column of the node's id in --nodes.  [default: node]",
+    ),
+    click.option(
+        "--graphs",
+        "table_graphs",
+        type=_FILE,
+        metavar="FILE",
+        help="Table of graphs, one row each.",
+    ),
+    click.option(
+        "--nodes",
+        "table_nodes",
+        type=_FILE,
+        metavar="FILE",
+        help="Table of nodes, with the columns of the graph and the node.",
+    ),
+)
 
 
 def _with_listed(
     ctx: click.Context, parameter: click.Parameter, paths: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The paths, with those that standard input lists in place of "-".
-
-    An empty list, such as that of a quiet day, leaves nothing to do, which is an error for `fit`.
-    """
+    """The paths, and those that standard input lists in place of "-"."""
     if "-" not in paths:
         return paths
-    content = sys.stdin.buffer.read()
-    lines = content.split(b"\0") if b"\0" in content else content.splitlines()
-    place = paths.index("-")
-    others = [path for path in paths[place:] if path != "-"]
-    paths = (*paths[:place], *(os.fsdecode(line) for line in lines if line), *others)
-    if not paths and ctx.command.name == "fit":
+    listed = sys.stdin.read().splitlines()
+    found = tuple(path for path in [*paths, *listed] if path not in ("-", ""))
+    if not found:
         raise click.BadParameter('"-" reads paths from standard input, which has none')
-    if not paths:
-        echo("Nothing to do: standard input lists no files", err=True)
-        ctx.exit(0)
-    return paths
-
-
-model_argument = click.argument("model", type=click.Path())
-
-
-def _share(ctx: click.Context, parameter: click.Parameter, value: str | None) -> Any:
-    if value is None or value == "auto":
-        return value
-    try:
-        share = float(value)
-    except ValueError as error:
-        raise click.BadParameter(f"{value!r} is neither a number nor 'auto'") from error
-    if not 0 < share <= 0.5:
-        raise click.BadParameter(f"{value} is not above 0 and at most 0.5, nor 'auto'")
-    return share
-
-
-contamination_option = click.option(
-    "--contamination",
-    metavar="SHARE",
-    callback=_share,
-    help='Share of normal graphs below the threshold; "auto" assumes none, but takes the lower '
-    "fence of a box plot of the scores.",
-)
-force_option = click.option(
-    "--force",
-    is_flag=True,
-    help="Replace files that exist.",
-)
-_graphs_options = _together(
-    click.option(
-        "--skip-errors",
-        is_flag=True,
-        help="Report graphs that cannot be read or scored on stderr, continue, and exit with code "
-        "3.",
-    ),
-    click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
-)
-OF_TABLE = "table_"  # before the names of the fields of TableFiles, as `graphs` is an argument
-
-
-def _table_option(name: str, field: str, help_text: str) -> Callable:
-    is_file = name in ("--nodes", "--graphs")
-    path = click.Path(exists=True, dir_okay=False, path_type=Path)
-    return click.option(
-        name,
-        f"{OF_TABLE}{field}",
-        type=path if is_file else str,
-        metavar="FILE" if is_file else "NAME",
-        help=help_text,
-    )
-
-
-#: The options for tables of many graphs, of commands that are decorated with `reads_graphs`.
-table_options = _together(
-    _table_option(
-        "--graph-column",
-        "graph",
-        "GRAPHS is a table of edges (CSV, Parquet) of many graphs, and this is the column that "
-        "says to which graph each belongs.",
-    ),
-    _table_option("--source-column", "source", "Column of an edge's first end.  [default: source]"),
-    _table_option(
-        "--target-column", "target", "Column of an edge's second end.  [default: target]"
-    ),
-    _table_option("--node-column", "node", "Column of the node's id in --nodes.  [default: node]"),
-    _table_option("--graphs", "graphs", "Table of graphs, one row each."),
-    _table_option(
-        "--nodes", "nodes", "Table of nodes, with the columns of the graph and the node."
-    ),
-)
+    return found
 
 
 def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
     """Add GRAPHS and the options for reading them; the command gets them as `files`.
+
+    An output that exists is refused without --force, and skipped graphs make an exit code.
 
     Parameters
     ----------
@@ -195,74 +142,77 @@ def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
     """
 
     @functools.wraps(command)
-    def with_files(graphs: tuple[str, ...], skip_errors: bool, quiet: bool, **options: Any) -> None:
-        fields = {name: options.pop(name) for name in [*options] if name.startswith(OF_TABLE)}
-        tables = {k.removeprefix(OF_TABLE): v for k, v in fields.items() if v is not None}
-        outputs = _lock_outputs(options)
-        files = GraphFiles(graphs, outputs, tables, skip_errors=skip_errors, quiet=quiet)
-        command(files=files, **options)
+    def with_files(
+        graphs: tuple[str, ...],
+        skip_errors: bool,
+        quiet: bool,
+        output: str | None,
+        force: bool,
+        **options: Any,
+    ) -> None:
+        if output is not None and os.path.exists(output) and not force:
+            raise click.UsageError(f"{output} exists: give --force to replace it, or another path")
+        if output in graphs:
+            raise click.UsageError(f"{output} is a graph and the output: give another output")
+        fields = {name: options.pop(name) for name in list(options) if name.startswith(_TABLE)}
+        tables = {k.removeprefix(_TABLE): v for k, v in fields.items() if v is not None}
+        files = GraphFiles(graphs, tables, skip_errors=skip_errors, quiet=quiet)
+        command(files=files, output=output, **options)
+        if files.skipped:
+            raise click.exceptions.Exit(SKIPPED)
 
-    graphs = click.argument(
-        "graphs", nargs=-1, required=required, type=click.Path(), callback=_with_listed
+    add = _together(
+        click.argument(
+            "graphs", nargs=-1, required=required, type=click.Path(), callback=_with_listed
+        ),
+        click.option(
+            "--skip-errors",
+            is_flag=True,
+            help="Report graphs that cannot be read on stderr, continue, and exit with code 3.",
+        ),
+        click.option("-q", "--quiet", is_flag=True, help="No progress bar."),
     )
-    return graphs(_graphs_options(with_files))
+    return add(with_files)
 
 
 # -- models ----------------------------------------------------------------------------------------
 
 
-def _detector_class(
-    ctx: click.Context, parameter: click.Parameter, name: str | None
-) -> type[BaseGraphDetector]:
-    """The class that ``module:Class`` names, or the default one after importing ``module``."""
+def _import_own(ctx: click.Context, parameter: click.Parameter, name: str | None) -> Any:
+    """The module, or the class of ``module:Class``, that the user named."""
     if name is None:
-        return GraphKDEDetector
-    folder = os.getcwd()
-    sys.path.insert(0, folder)
+        return None
+    sys.path.insert(0, os.getcwd())
     try:
         found = pkgutil.resolve_name(name)
     except (ImportError, AttributeError, ValueError) as error:
         raise click.BadParameter(f"cannot import {name!r}: {error}") from error
-    finally:
-        sys.path.remove(folder)
-    if ":" not in name:
-        return GraphKDEDetector
-    if not (inspect.isclass(found) and issubclass(found, BaseGraphDetector)):
+    if ":" in name and not (inspect.isclass(found) and issubclass(found, BaseGraphDetector)):
         raise click.BadParameter(f"{name!r} is not module:Class of a BaseGraphDetector")
     return found
 
 
 detector_option = click.option(
     "--detector",
+    "own",
     metavar="MODULE[:CLASS]",
-    callback=_detector_class,
+    callback=_import_own,
     help="A detector of your own, a subclass of BaseGraphDetector, or only the module of a "
-    "view, an encoder or a distance of your own. The module may be in the current folder. It is "
+    "view or an encoder of your own. The module may be in the current folder. It is "
     "imported, which a model file alone cannot cause.  [default: GraphKDEDetector]",
 )
 
 
-def load_model(path: str, detector: type[BaseGraphDetector]) -> Any:
-    """A model file, whose detector must be of the class that the user named, or of the default."""
-    try:
-        contents = SimpleNamespace(detector=load(path), library_version=__version__)
-    except InvalidFileError as error:
-        error.add_note(
-            "; if it contains a class of your own, name its module with --detector MODULE[:CLASS]"
-        )
-        raise
-    found = type(contents.detector)
-    if found is not detector:
-        cure = f"give --detector {found.__module__}:{found.__qualname__}"
-        raise click.ClickException(
-            f"{path} contains an object of the class {found.__name__}: "
-            f"{'leave out --detector' if found is GraphKDEDetector else cure}"
-        )
-    return contents
+def load_model(path: str, own: Any) -> Any:
+    """The detector in a file, which may contain classes of the module that the user named."""
+    if own is None:
+        return load(path)
+    module = own if inspect.ismodule(own) else sys.modules[own.__module__]
+    names = [name for name, _ in inspect.getmembers(module, inspect.isclass)]
+    return load(path, [f"{module.__name__}.{name}" for name in names])
 
 
 # -- the schema ------------------------------------------------------------------------------------
-
 _ATTRIBUTES = {
     "node_categories": ("--node-category", "Node attribute that is a category", "label, node_type"),
     "node_numbers": ("--node-number", "Node attribute that is a number or a list of them", "x"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from typing import NamedTuple
 
 
@@ -95,8 +94,3 @@ BENCHMARK = {
 
 #: Any other data set.
 UNKNOWN = TUSet(None, {}, "See the collection's page.")
-
-
-def collection_names() -> list[str]:
-    """Names of the collection's data sets, to catch a slip of the pen."""
-    return resources.files("skgraphkde.datasets").joinpath("data/tu_names.txt").read_text().split()

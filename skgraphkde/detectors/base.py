@@ -30,7 +30,7 @@ from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.graphs.readers import read_graphs
-from skgraphkde.graphs.schema import SCHEMAS, GraphSchema, unmentioned, validated
+from skgraphkde.graphs.schema import SCHEMAS, GraphSchema, unread_attributes, validated
 from skgraphkde.graphs.selection import align_to_schema, drop_id_columns
 from skgraphkde.saving import save
 from skgraphkde.specification import Specification
@@ -271,8 +271,6 @@ class BaseGraphDetector(OutlierMixin, Specification):
         self.validate()
         schema = self.given_schema
         batch = read_graphs(graphs, schema=schema)
-        if schema is not None:
-            batch.schema.check_named(schema, has_edges=bool(batch.adjacency.nnz))
         verdicts = checked_verdicts(verdicts, batch)
         normal = np.flatnonzero(verdicts != ANOMALY)
         calibration = self._calibration
@@ -291,9 +289,9 @@ class BaseGraphDetector(OutlierMixin, Specification):
         fitted._node_ids = node_ids(graphs)
         fitted._calibrate(batch, distinct_index, normal, inverse)
         fitted.calibration_.warn_if_few()
-        ignored = unmentioned(schema, batch.schema.ignored)
         _warn_ignored(
-            ignored,
+            unread_attributes(schema, batch.schema.ignored),
+            batch.schema.n_self_loops,
             "name them in schema=GraphSchema(...) to use them; to silence this warning, list the "
             "attributes to use there",
         )
@@ -544,8 +542,9 @@ class BaseGraphDetector(OutlierMixin, Specification):
         check_is_fitted(self)
         batch = align_to_schema(read_graphs(graphs, schema=self.schema_), self.schema_)
         self._check_batch(batch)
-        ignored = unmentioned(self.given_schema, batch.schema.newly_ignored(self.schema_))
-        _warn_ignored(ignored, "the training graphs did not have these attributes")
+        ignored = unread_attributes(self.given_schema, batch.schema.newly_ignored(self.schema_))
+        n_self_loops = 0 if self.schema_.n_self_loops else batch.schema.n_self_loops
+        _warn_ignored(ignored, n_self_loops, "the training graphs did not have these attributes")
         return batch
 
     # -- files -------------------------------------------------------------------------------------
@@ -572,11 +571,9 @@ class BaseGraphDetector(OutlierMixin, Specification):
         save(self, path)
 
 
-def _warn_ignored(ignored: list[Ignored], why: str) -> None:
+def _warn_ignored(attributes: list[Ignored], n_self_loops: int, why: str) -> None:
     """Warn about ignored self-loops and attributes."""
-    attributes = [x for x in ignored if x.is_attribute]
-    loops = [x for x in ignored if not x.is_attribute]
-    if loops:
-        warn(f"left out: {listed(loops)}, as no node is its own neighbor")
+    if n_self_loops:
+        warn(f"left out: self-loops ({n_self_loops}), as no node is its own neighbor")
     if attributes:
         warn(f"not read: {listed(attributes, 20)}; {why}", IgnoredWarning)

@@ -12,17 +12,17 @@ from scipy.stats import spearmanr
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skgraphkde.calibration import LeaveOneOut, finite, kinds_of
+from skgraphkde.calibration import LeaveOneOut, finite
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.model import GraphModel, fit_model
 from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
 from skgraphkde.distances.mmd import MMD
-from skgraphkde.encoders.base import Encoder
-from skgraphkde.encoders.propagation import Propagation
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import kinds_of
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.twins import Twins, swap_features
+from skgraphkde.propagation import Encoder, Propagation
 from skgraphkde.views import (
     Density,
     Neighbors,

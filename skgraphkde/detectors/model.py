@@ -11,12 +11,10 @@ from tqdm.auto import tqdm
 from skgraphkde._utils import progress
 from skgraphkde.calibration import finite
 from skgraphkde.distances.base import FittedDistance
-from skgraphkde.encoders.base import Encoder, FittedEncoder
-from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.features import NodeFeatures
-from skgraphkde.features.categories import warn_of_unseen_data
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.contrastive import Contrastive
+from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
 from skgraphkde.views.base import View
 from skgraphkde.views.confirmed import ITSELF, Confirmed
 from skgraphkde.views.context import Clouds, Context
@@ -139,7 +137,6 @@ class GraphModel:
             the node and the remedy.
         """
         self.features.check_batch(graphs, self.references)
-        warn_of_unseen_data(graphs, self.references)
         for view in self.views:
             view.check_batch(graphs)
         distances = [density.distance_ for density in self.embedding.densities]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.calibration import kinds_of
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import kinds_of
 from skgraphkde.graphs.naming import shown
 
 ANOMALY, UNKNOWN, NORMAL = -1, 0, 1

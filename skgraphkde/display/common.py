@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_consistent_length
 
-from skgraphkde.evaluation.metrics import check_target
+from skgraphkde.model_selection import check_target
 
 # Readable with color blindness, too (Okabe and Ito).
 BLUE, VERMILION, GRAY = "#0072B2", "#D55E00", "#777777"

@@ -240,7 +240,10 @@ def feature_means(
             "a node is too far from the nodes of the training graphs for random features: clip "
             "extreme numbers of nodes and edges, or use views=Density(MMD(method='exact'))"
         )
-    W, frequencies = _csr(P.weights / math.sqrt(n_frequencies), x.dtype), frequencies.astype(x.dtype)
+    W, frequencies = (
+        _csr(P.weights / math.sqrt(n_frequencies), x.dtype),
+        frequencies.astype(x.dtype),
+    )
     out = np.zeros((len(gammas), len(P), 2, n_frequencies), x.dtype)
     step = max(1, BLOCK // n_frequencies)
     for start in range(0, len(x), step):

@@ -246,12 +246,12 @@ class FittedMMD(FittedDistance):
 
     def _combined(self, P: EmbeddedMeasures, Q: EmbeddedMeasures, cross: Any) -> np.ndarray:
         """Squared distances from mean kernels: the maximum over gammas, at least 0 if biased."""
-        squared = None
+        squared = np.full(cross.shape[1:], -np.inf, cross.dtype)
         for p, q, k in zip(self.norms(P), self.norms(Q), cross, strict=True):
             of_gamma = -2 * k
             of_gamma += p[:, np.newaxis]
             of_gamma += q
-            squared = of_gamma if squared is None else np.maximum(squared, of_gamma, out=squared)
+            np.maximum(squared, of_gamma, out=squared)
         return squared if self.correction else np.maximum(squared, 0, out=squared)
 
     def adapted(

@@ -1,15 +1,16 @@
 """Assembly: graphs as their formats hold them, and a schema -> one GraphBatch.
 
-This is where it is decided what is read: :func:`resolve_schema` chooses the names for all graphs of
-a list, :class:`~skgraphkde.graphs.columns.Elements` reads the values, :func:`build_arcs` turns
-edges into arcs, and :func:`assemble` does all of that. Each raises a
+:func:`resolve_schema` chooses the names that are read, for all graphs of a list;
+:class:`Elements` reads the values of a name, for all nodes, edges or graphs at once;
+:func:`build_arcs` turns edges into arcs; and :func:`assemble` does all of that. Each raises a
 :class:`~skgraphkde.graphs.problems.GraphError` that names the graph, the node or edge, and the
-cure.
+remedy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
+from functools import cached_property
 from itertools import chain
 from numbers import Real
 from typing import Any
@@ -28,8 +29,18 @@ from skgraphkde.graphs.arrays import (
     sorted_labels,
 )
 from skgraphkde.graphs.batch import Data, GraphBatch
-from skgraphkde.graphs.columns import Elements
-from skgraphkde.graphs.formats.common import Graph, is_missing, length, plain
+from skgraphkde.graphs.formats.common import (
+    Graph,
+    as_floats,
+    is_a,
+    is_label,
+    is_missing,
+    length,
+    listed_ids,
+    plain,
+    unknown_node,
+)
+from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.problems import GraphError, Ignored
 from skgraphkde.graphs.schema import (
     CONVENTIONS,
@@ -37,7 +48,12 @@ from skgraphkde.graphs.schema import (
     FittedSchema,
     GraphSchema,
     closest_names,
+    names_in_schema,
 )
+
+# Types whose values are all numbers.
+NUMBERS = {int, float, np.int64, np.int32, np.float64, np.float32}
+REMEDY = "or say missing='indicate' in the GraphSchema (--missing indicate in the shell)"
 
 
 def assemble(
@@ -66,20 +82,21 @@ def assemble(
     """
     names, ignored = resolve_schema(schema, graphs, known, may_lack=may_lack)
     labels = {} if known is None else dict(known.labels)
-    nodes = Elements(graphs, "node", schema.missing, labels)
+    nodes = Elements(graphs, "node", schema, labels)
     firsts = nodes.ptr[:-1].tolist()
     ends = np.concatenate([graph.pairs + k for graph, k in zip(graphs, firsts, strict=True)])
-    kept = (ends[:, 0] != ends[:, 1]).nonzero()[0]
-    edges = Elements(graphs, "edge", schema.missing, labels, kept, schema.directed is True)
+    kept = np.flatnonzero(ends[:, 0] != ends[:, 1])
+    edges = Elements(graphs, "edge", schema, labels, kept)
     weights, adds_up = _weights(edges, schema.edge_weight)
     if not len(edges):
         names |= {"edge_categories": (), "edge_numbers": ()}
-    elements = (nodes, edges, Elements(graphs, "graph", schema.missing, labels))
-    (node_data, node_fields), (edge_data, edge_fields), (graph_data, graph_fields) = (
-        _read(x, names, known) for x in elements
-    )
+    data: dict[str, Data] = {}
+    fields: dict[str, Any] = {}
+    for elements in (nodes, edges, Elements(graphs, "graph", schema, labels)):
+        kind = f"{elements.part}_numbers"
+        data[elements.part], fields[kind] = _read(elements, names, known, may_lack)
     adjacency, edge_of_arc, is_directed = build_arcs(
-        edges, ends[kept], int(nodes.ptr[-1]), schema.directed, weights, adds_up, edge_data
+        edges, ends[kept], int(nodes.ptr[-1]), schema.directed, weights, adds_up, data["edge"]
     )
     is_directed |= schema.directed is True or (known is not None and known.directed)
     if is_directed:
@@ -93,23 +110,19 @@ def assemble(
     edge_weight = schema.edge_weight
     if edge_weight is None and (weights != 1).any():  # of matrices, which hold them
         edge_weight = "weight"
-    n_loops = len(ends) - len(kept)
-    if n_loops:
-        ignored.append(Ignored("edge", "self-loop", "self-loop", n_loops))
     fitted = FittedSchema(
-        **node_fields,
-        **edge_fields,
-        **graph_fields,
+        **names | fields,
         edge_weight=edge_weight,
         directed=is_directed,
         missing=schema.missing,
         named=schema.named("node_numbers"),
         ignored=tuple(ignored),
+        n_self_loops=len(ends) - len(kept),
         directed_policy=schema.directed,
         labels=tuple(sorted(labels.items())),
     )
-    data = *node_data, *edge_data.take(edge_of_arc), *graph_data
-    return GraphBatch(nodes.ptr, adjacency, *data, fitted, [graph.name for graph in graphs])
+    columns = *data["node"], *data["edge"].take(edge_of_arc), *data["graph"]
+    return GraphBatch(nodes.ptr, adjacency, *columns, fitted, [graph.name for graph in graphs])
 
 
 # -- the names that are read -----------------------------------------------------------------------
@@ -146,70 +159,54 @@ def resolve_schema(
     may_lack = (may_lack or known is not None) and schema.missing == "indicate"
     names: dict[str, tuple[str, ...]] = {}
     ignored: list[Ignored] = []
-    unnamable: list[Ignored] = []
     for part, kinds in KINDS_OF.items():
-        columns = [list(graph.columns(part).names) for graph in graphs]
-        fullest = max(columns, key=len, default=[])  # with the order of a table that has gaps
+        columns = [graph.columns(part) for graph in graphs]
+        fullest = max(columns, key=len)  # with the order of a table that has gaps
         every = dict.fromkeys(chain(fullest, *columns))
         found = [name for name in every if isinstance(name, str)]
-        others = [repr(name) for name in every if not isinstance(name, str)]
-        unnamable += [Ignored(part, name, "not text") for name in others]
         in_schema = names_in_schema(schema, part)
-        free = [name for name in found if name not in in_schema]
+        free = sorted(set(found) - set(in_schema))
+        kind_of: dict[str, str] = {}
+        if "all" in (getattr(schema, kinds[0]), getattr(schema, kinds[1])):
+            kind_of = {name: _kind_of(part, name, columns) for name in free}
         for kind in kinds:
             names[kind] = schema.named(kind)
             if getattr(schema, kind) == "auto":
-                names[kind] = tuple([name for name in CONVENTIONS[kind] if name in free])
+                names[kind] = tuple(name for name in CONVENTIONS[kind] if name in free)
             elif getattr(schema, kind) == "all":
-                names[kind] = tuple(x for x in sorted(free) if _is_of(kind, x, graphs))
-        weight = schema.edge_weight if part == "edge" else None
-        read = {weight, *names[kinds[0]], *names[kinds[1]]}
+                names[kind] = tuple(name for name in free if kind_of[name] == kind)
+        read = {*in_schema, *names[kinds[0]], *names[kinds[1]]}
         ignored += [Ignored(part, name) for name in found if name not in read]
-        is_there = part != "edge" or any(len(graph.pairs) for graph in graphs)
-        for name in in_schema if is_there else ():
-            if name in found:
-                continue
-            if name == weight and any(graph.weights is not None for graph in graphs):
+        others = [repr(name) for name in every if not isinstance(name, str)]
+        ignored += [Ignored(part, name, "not text") for name in others]
+        if part == "edge" and not any(len(graph.pairs) for graph in graphs):
+            continue
+        for name in in_schema:
+            is_weight = part == "edge" and name == schema.edge_weight
+            if is_weight and any(graph.weights is not None for graph in graphs):
                 continue  # each graph says whether it has it
-            if name == weight or not may_lack:
-                _check_given(graphs, part, name, found, known)
-    return names, [*ignored, *unnamable]
+            if name not in found and (is_weight or not may_lack):
+                raise _no_such(graphs, part, name, found, known)
+    return names, ignored
 
 
-def names_in_schema(schema: GraphSchema, part: str) -> list[str]:
-    """The names of data of nodes, of edges, or of graphs, that the user wrote.
-
-    Parameters
-    ----------
-    schema : GraphSchema
-    part : {"node", "edge", "graph"}
-    """
-    names = [name for kind in KINDS_OF[part] for name in schema.named(kind)]
-    if part == "edge" and schema.edge_weight is not None:
-        names.append(schema.edge_weight)
-    return names
-
-
-def _check_given(
+def _no_such(
     graphs: list[Graph], part: str, name: str, found: list[str], known: FittedSchema | None
-) -> None:
-    """Raise if no graph has it, though it may be there without being listed."""
-    if any(graph.columns(part).get(name) is not None for graph in graphs):
-        return
+) -> GraphError:
+    """The error that no graph has what is to be read."""
     there = closest_names(name, found) or "no attributes"
     why = "which the schema names" if known is None else "which earlier graphs had"
     graph, no = (graphs[0].index, "no") if len(graphs) == 1 else (None, "the")
-    raise GraphError(graph, f" has {no} {part} attribute {name!r}, {why}: {part}s have {there}")
+    return GraphError(graph, f" has {no} {part} attribute {name!r}, {why}: {part}s have {there}")
 
 
-def _is_of(kind: str, name: str, graphs: list[Graph]) -> bool:
-    """True if an attribute is of a kind, by its name or else by its values."""
-    part, _, what = kind.partition("_")
-    conventional = [k for k in KINDS_OF[part] if name in CONVENTIONS[k]]
-    if conventional:
-        return kind in conventional
-    are_numbers = all(_are_numbers(graph.columns(part).get(name)) for graph in graphs)
-    return are_numbers == (what == "numbers")
+def _kind_of(part: str, name: str, columns: list[Mapping[str, Any]]) -> str:
+    """What an attribute is to "all", by its name or else by its values."""
+    categories, numbers = KINDS_OF[part]
+    for kind in (categories, numbers):
+        if name in CONVENTIONS[kind]:
+            return kind
+    return numbers if all(_are_numbers(x.get(name)) for x in columns) else categories
 
 
 def _are_numbers(values: Any) -> bool:
@@ -217,8 +214,12 @@ def _are_numbers(values: Any) -> bool:
     values = plain(values)
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         return values.dtype.kind != "b"
-    items: Iterable[Any] = values.values() if hasattr(values, "values") else values
-    return length(values) is None or all(is_number(x) for x in items if not is_missing(x))
+    if length(values) is None:
+        return True
+    items: Iterable[Any] = values.values() if isinstance(values, Mapping) else values
+    if set(map(type, items)) <= NUMBERS:
+        return True
+    return all(is_number(x) for x in items if not is_missing(x))
 
 
 def is_number(value: Any) -> bool:
@@ -230,45 +231,370 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real | np.number) and not isinstance(value, bool)
 
 
+# -- values ----------------------------------------------------------------------------------------
+
+
+class Elements:
+    """The nodes, or the edges, of many graphs, laid end to end, or the graphs themselves.
+
+    Parameters
+    ----------
+    graphs : list of Graph
+    part : {"node", "edge", "graph"}
+    schema : GraphSchema
+    labels : dict
+        The names that pandas has for the columns of an attribute, by attribute; they are added as
+        they are found.
+    kept : ndarray of int, default=None
+        The elements that are read. None: all.
+    """
+
+    def __init__(
+        self,
+        graphs: list[Graph],
+        part: str,
+        schema: GraphSchema,
+        labels: dict[str, tuple[str, ...]],
+        kept: np.ndarray | None = None,
+    ) -> None:
+        self.graphs, self.part, self.schema, self.labels = graphs, part, schema, labels
+        self.ptr = offsets([graph.size(part) for graph in graphs])
+        self.kept = np.arange(self.ptr[-1]) if kept is None else kept
+
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    @cached_property
+    def owner(self) -> np.ndarray:
+        """The position in `graphs` of the graph of each element, shape (n_elements,)."""
+        return np.arange(len(self.graphs)).repeat(np.diff(self.ptr))[self.kept]
+
+    def error(self, k: int, text: str) -> GraphError:
+        """The error that an element is wrong.
+
+        Parameters
+        ----------
+        k : int
+            The element.
+        text : str
+            The message after its name.
+        """
+        i = self.owner[k]
+        graph = self.graphs[i]
+        if self.part != "graph":
+            text = f", {self.part} {graph.ids(self.part)[self.kept[k] - self.ptr[i]]!r}{text}"
+        return GraphError(graph.index, text)
+
+    def values(self, name: str, given: list | None = None) -> Any:
+        """One value per element, in an array or a list; None where a value is missing.
+
+        Parameters
+        ----------
+        name : str
+            Of the attribute.
+        given : list, default=None
+            Weights by graph, of which none may be missing. None: the attribute `name`.
+
+        Raises
+        ------
+        GraphError
+            If a graph does not have one value per element, or, unless ``missing="indicate"``, a
+            value is None.
+        """
+        is_required, remedy = True, "a weight cannot be missing"
+        if given is None:
+            is_required, remedy = self.schema.missing == "error", REMEDY
+            given = [graph.columns(self.part).get(name) for graph in self.graphs]
+        parts: list[Any] = []
+        for graph, x in zip(self.graphs, given, strict=True):
+            n = graph.size(self.part)
+            if n:
+                parts.append([None] * n if x is None else self._one_each(graph, n, name, x))
+        forms = {(x.dtype.kind, x.shape[1:]) if isinstance(x, np.ndarray) else None for x in parts}
+        if len(forms) == 1 and None not in forms:
+            return np.concatenate(parts)[self.kept]
+        values = list(chain.from_iterable(parts))
+        if len(self) < len(values):
+            values = [values[k] for k in self.kept]
+        if is_required and type(None) in set(map(type, values)):
+            raise self._lacks(values, name, remedy)
+        return values
+
+    def _one_each(self, graph: Graph, n: int, name: str, given: Any) -> Any:
+        """The values of one graph, which holds them in any form."""
+        if type(given) is list and len(given) == n:  # what most formats give
+            return given
+        if is_a(given, "pandas", "DataFrame"):
+            self._check_labels(graph, name, given.columns)
+        values = plain(given)
+        if hasattr(given, "to_numpy") and hasattr(given, "index"):
+            rows, ids = list(given.index), list(graph.ids(self.part))
+            if not _same_order(rows, ids):
+                values = dict(zip(rows, values, strict=True))
+        if isinstance(values, Mapping):
+            values = self._by_id(graph, values, name)
+        if length(values) != n or isinstance(values, set | frozenset):
+            n_values = length(values)
+            what = f"the {type(values).__name__} {values!r}"
+            raise GraphError(
+                graph.index,
+                f" has {n} {self.part}s and {what if n_values is None else f'{n_values} values'} "
+                f"as {name!r}: give every {self.part} one value, in a list or an array",
+            )
+        is_array = isinstance(values, np.ndarray) and values.dtype.kind not in "OmM"
+        return values if is_array else list(values)
+
+    def _by_id(self, graph: Graph, values: Mapping, name: str) -> list:
+        """The values of a dict by node id, or by pair of them.
+
+        That of an undirected edge may be given for either direction, or for both.
+        """
+        ids = graph.ids(self.part)
+        is_directed = graph.kind == "arcs" or self.schema.directed is True
+        has_two_ids = self.part == "edge" and not is_directed
+        known = {*ids, *(pair[::-1] for pair in ids)} if has_two_ids else {*ids}
+        for item in values:
+            if item not in known:
+                which = f"the edge {item!r}, which it does not have"
+                if self.part == "node":
+                    which = f"a node that it does not have: {unknown_node(item, ids)}"
+                raise GraphError(
+                    graph.index, f" has {name!r} for {which}: remove it or add the {self.part}"
+                )
+        found = [values.get(item) for item in ids]
+        for k, item in enumerate(ids) if has_two_ids else ():
+            there, back = found[k], values.get(item[::-1])
+            if is_missing(there):
+                found[k] = back
+            elif not (is_missing(back) or np.array_equal(plain(there), plain(back))):
+                raise GraphError(
+                    graph.index,
+                    f" has two values of {name!r} for the edge {item!r}, which has no direction: "
+                    f"{there!r} and, the other way round, {back!r}; give it one, or make the graph "
+                    "directed",
+                )
+        return found
+
+    def _check_labels(self, graph: Graph, name: str, labels: Iterable[Any]) -> None:
+        """Refuse columns of pandas, which are read in order, if others have another order."""
+        names = tuple(map(str, labels))
+        if list(labels) == list(range(len(names))):
+            return
+        known = self.labels.setdefault(f"{self.part} attribute {name!r}", names)
+        if names != known:
+            raise GraphError(
+                graph.index,
+                f": the {self.part} attribute {name!r} has the columns {listed(names)}, "
+                f"and others have {listed(known)}: give all the same in the same order, as "
+                "table[columns] does",
+            )
+
+    def _lacks(self, values: list, name: str, remedy: str) -> GraphError:
+        """The error that values are missing, in a whole graph or in a part of it."""
+        is_none = np.array([value is None for value in values])
+        i = self.owner[is_none.argmax()]
+        graph, of_graph = self.graphs[i], self.owner == i
+        n, n_lacking = of_graph.sum(), (is_none & of_graph).sum()
+        if n_lacking < n:
+            ids = graph.ids(self.part)
+            lacking = listed_ids([ids[k] for k in self.kept[is_none & of_graph] - self.ptr[i]])
+            have = f" {lacking} has" if n_lacking == 1 else f"s {lacking} have"
+            return GraphError(
+                graph.index,
+                f", {self.part}{have} no {name!r}, but other {self.part}s of the graph do "
+                f"({n_lacking} of {n} lack it): give it to every {self.part}, {remedy}",
+            )
+        why = "which is to be read: give it one" if is_none.all() else "and other graphs have"
+        more = "" if is_none.all() else ": give it to all graphs or to none"
+        return GraphError(
+            graph.index, f" has no {self.part} attribute {name!r}, {why}{more}, {remedy}"
+        )
+
+    # -- categories and numbers --------------------------------------------------------------------
+
+    def categories(self, name: str) -> list[Hashable]:
+        """The category of each element; None for one that is missing.
+
+        Raises
+        ------
+        GraphError
+            If a value cannot be a category.
+        """
+        values = self.values(name)
+        values = values.tolist() if isinstance(values, np.ndarray) else values
+        if set(map(type, values)) <= {str, int, bool}:
+            return values
+        if self.schema.missing == "indicate":
+            values = [None if is_missing(value) else value for value in values]
+        for k, value in enumerate(values):
+            if not is_label(value):
+                what = "label" if self.part == "node" else "category"
+                raise self.error(
+                    k,
+                    f" has the {what} {value!r} as {name!r}: a {what} must be hashable and not "
+                    f"missing (numbers belong in {self.part}_numbers, such as 'x'); {REMEDY}",
+                )
+        return values
+
+    def numbers(self, name: str, width: int = 0) -> np.ndarray:
+        """The numbers of each element; NaN for missing ones.
+
+        Parameters
+        ----------
+        name : str
+            Of the attribute.
+        width : int, default=0
+            The number of columns if all values are missing.
+
+        Returns
+        -------
+        ndarray of shape (n_elements, width)
+
+        Raises
+        ------
+        GraphError
+            If a value is no number, or not finite, or vectors differ in length.
+        """
+        rows = self.rows(name, self.values(name))
+        is_nan = np.isnan(rows)
+        usable = (np.abs(rows) <= LARGEST) | (is_nan & (self.schema.missing == "indicate"))
+        if not usable.all():
+            k, position = np.argwhere(~usable)[0]
+            which = f"number {position} of the" if rows.shape[1] > 1 else "the"
+            remedy = f"impute, clip or drop it first, {REMEDY}"
+            raise self.error(
+                k,
+                f": {which} {self.part} attribute {name!r} is {rows[k, position]}: "
+                f"{remedy if is_nan[k, position] else 'clip or drop it first'}",
+            )
+        return np.full((len(self), width), np.nan) if is_nan.all() else rows
+
+    def rows(self, name: str, values: Any) -> np.ndarray:
+        """Values as rows of numbers of one width, unchecked for NaN and infinity.
+
+        Parameters
+        ----------
+        name : str
+            Of the attribute, for messages.
+        values : list or ndarray
+            One for each element.
+
+        Returns
+        -------
+        ndarray of shape (n_elements, width)
+        """
+        at_once = _rows_at_once(values)
+        if at_once is not None:
+            return at_once
+        where = f"the {self.part} attribute {name!r}"
+        found: dict[int, np.ndarray] = {}
+        for k, value in enumerate(values):
+            if is_missing(value):
+                continue
+            if is_a(value, "pandas", "Series"):
+                self._check_labels(self.graphs[self.owner[k]], name, value.index)
+            try:
+                found[k] = np.atleast_1d(as_floats(value))
+            except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+                raise self.error(
+                    k,
+                    f": {where} is not a number or a vector of numbers: {shown(repr(value))}; make "
+                    "it one first, such as days for a date",
+                ) from error
+            first = next(iter(found))
+            if found[k].ndim != 1:
+                shape = found[k].shape
+                raise self.error(k, f": {where} has shape {shape}: give a number or a flat vector")
+            if len(found[k]) != len(found[first]):
+                raise self.error(
+                    k,
+                    f": {where} has {len(found[k])} numbers, and others have {len(found[first])}: "
+                    f"give all {self.part}s vectors of the same width",
+                )
+        width = len(next(iter(found.values()), [0]))
+        rows = np.full((len(values), width), np.nan)
+        if found:
+            rows[list(found)] = list(found.values())
+        return rows
+
+
+def _same_order(rows: list, ids: list) -> bool:
+    """True if the index of pandas leaves no doubt that rows are in the order of the elements.
+
+    It has their ids, or one of the two is 0, 1, ... and says nothing of the other.
+    """
+    if rows == ids:
+        return True
+    are_counts = list(range(len(rows))) == rows or list(range(len(ids))) == ids
+    return are_counts and set(rows) != set(ids)
+
+
+def _rows_at_once(values: Any) -> np.ndarray | None:
+    """Rows of plain numbers, or of vectors of one length; None if values need a closer look."""
+    if isinstance(values, list):
+        types = set(map(type, values))
+        try:
+            if types <= NUMBERS | {bool, type(None)}:
+                values = np.array(values, dtype=float)  # NaN for None
+            elif types <= {list, tuple, np.ndarray}:
+                values = np.array(values)
+        except (ValueError, RuntimeError, OverflowError):  # of several lengths, or of tensors
+            return None
+    if isinstance(values, list) or values.dtype.kind not in "biuf" or values.ndim > 2:
+        return None
+    return values.astype(float).reshape(len(values), -1)
+
+
 # -- data ------------------------------------------------------------------------------------------
 
 
 def _read(
-    elements: Elements, names: dict[str, tuple[str, ...]], known: FittedSchema | None
-) -> tuple[Data, dict[str, Any]]:
-    """The data of nodes, edges, or graphs, and the fields of a FittedSchema that name them."""
-    of_categories, kind = KINDS_OF[elements.part]
-    categories = [elements.categories(name) for name in names[of_categories]]
-    widths = {} if known is None else dict(getattr(known, kind))
-    columns = {name: elements.numbers(name, widths.get(name, 0)) for name in names[kind]}
+    elements: Elements,
+    names: dict[str, tuple[str, ...]],
+    known: FittedSchema | None,
+    may_lack: bool,
+) -> tuple[Data, tuple[tuple[str, int], ...]]:
+    """The data of nodes, edges, or graphs, and the names of their numbers with their widths."""
+    of_categories, of_numbers = KINDS_OF[elements.part]
     codes, vocabulary = None, tuple[Hashable, ...]()
-    if categories:
-        values: list[Any] = categories[0]
-        if len(categories) > 1:
-            values = list(zip(*categories, strict=True))
+    columns = [elements.categories(name) for name in names[of_categories]]
+    if columns:
+        values: list[Any] = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
         vocabulary = sorted_labels(set(values))
         codes = codes_in(values, vocabulary)
-    sizes = tuple((name, x.shape[1]) for name, x in columns.items() if x.shape[1])
-    numbers = np.hstack(list(columns.values())) if sizes else None
-    return Data(codes, vocabulary, numbers), {of_categories: names[of_categories], kind: sizes}
+    known_widths = {} if known is None else dict(getattr(known, of_numbers))
+    numbers, widths = [], []
+    for name in names[of_numbers]:
+        rows = elements.numbers(name, known_widths.get(name, 0))
+        is_named = name in elements.schema.named(of_numbers)
+        if rows.shape[1]:
+            numbers.append(rows)
+            widths.append((name, rows.shape[1]))
+        elif is_named and known is None and not may_lack:
+            raise GraphError(
+                None,
+                f" has a value of the {elements.part} attribute {name!r}, which the schema names "
+                f"as a number: leave it out, or name it in {of_categories}",
+            )
+    return Data(codes, vocabulary, np.hstack(numbers) if numbers else None), tuple(widths)
 
 
 def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]:
     """The weight of each edge, and whether those of parallel edges are added.
 
-    Without a name, weights are the entries of matrices.
+    Without a name, weights are those of formats that hold them without one.
     """
-    given = [graph.weights_of(name) for graph in edges.graphs]
+    given = [x.edges.get(name) if name and x.weights is None else x.weights for x in edges.graphs]
     adds_up = np.array([name is not None or x is not None for x in given])[edges.owner]
     if not adds_up.any():
         return np.ones(len(edges)), adds_up
     if name is None:
         pairs = zip(edges.graphs, given, strict=True)
         given = [np.ones(len(graph.pairs)) if x is None else x for graph, x in pairs]
-    shown = name or "weight"
-    rows = edges.rows(shown, edges.values(shown, given))
+    name = name or "weight"
+    rows = edges.rows(name, edges.values(name, given))
     if rows.shape[1] != 1:
-        raise edges.error(0, f" has {rows.shape[1]} numbers as {shown!r}: give every edge one")
+        raise edges.error(0, f" has {rows.shape[1]} numbers as {name!r}: give every edge one")
     weights = rows[:, 0]
     bad = ~((weights > 0) & (weights <= LARGEST))
     if bad.any():
@@ -279,10 +605,8 @@ def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]
     if not adds_up.all() and (weights != 1).any():
         raise GraphError(
             edges.graphs[edges.owner[adds_up.argmin()]].index,
-            " has no weights, and ",
-            edges.graphs[edges.owner[(weights != 1).argmax()]].index,
-            " has, in its matrix: name those of the others in GraphSchema(edge_weight=...), or "
-            "give a matrix of 0 and 1",
+            " has no weights, and others have, in their matrices: name the weights in "
+            "GraphSchema(edge_weight=...), or give matrices of 0 and 1",
         )
     return weights, adds_up
 

@@ -6,8 +6,6 @@ character.
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
 
 # Characters of a name among others.
 LONGEST = 100
-ESCAPE = re.compile(r"\\(?:[\\tnr]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
 # What nine in ten have is between these quantiles, and usual.
 USUAL = (0.05, 0.95)
 # A number this many times smaller than another beside it is 0 but for rounding.
@@ -30,20 +27,6 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(x if x.isprintable() else x.encode("unicode_escape").decode() for x in text)
-
-
-def escaped(name: str) -> str:
-    """A name as tables have it: printable, and no other name is written the same way."""
-    if os.sep != "\\":  # where that separates folders, the names of files hide nothing
-        name = name.replace("\\", "\\\\")
-    return printable(name)
-
-
-def unescaped(text: str) -> str:
-    """The name that :func:`escaped` wrote."""
-    if os.sep == "\\":
-        return text
-    return ESCAPE.sub(lambda x: x[0].encode().decode("unicode_escape"), text)
 
 
 def shown(name: Any, most: int = LONGEST) -> str:

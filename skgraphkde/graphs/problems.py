@@ -22,47 +22,28 @@ class GraphError(ValueError):
     graph : int, str or None
         Its position in the user's list, or its name. None: the error concerns all graphs.
     text : str
-        The rest of the message, with the cure: ``" has no nodes: leave it out"``.
-    other : int or str, default=None
-        Another graph that the message names after `text`.
-    rest : str, default=""
-        The message after the name of the other graph.
+        The rest of the message, with the remedy: ``" has no nodes: leave it out"``.
     """
 
-    def __init__(
-        self, graph: int | str | None, text: str, other: int | str | None = None, rest: str = ""
-    ) -> None:
-        super().__init__(graph, text, other, rest)  # for pickle
-        self.graph, self.text, self.other, self.rest = graph, text, other, rest
-        self.among: tuple[int, str, str] | None = None  # number of graphs, first and last name
+    def __init__(self, graph: int | str | None, text: str) -> None:
+        super().__init__(graph, text)  # for pickle
+        self.graph, self.text = graph, text
+        self.no_graph = "no graph"
 
     def set_names(self, names: Sequence[str]) -> None:
-        """Replace positions by names; `names` has one for each graph of the list."""
-        if self.graph is None and len(names) > 1:
-            self.among = len(names), names[0], names[-1]
+        """Replace the position by a name; `names` has one for each graph of the list."""
+        if len(names) > 1:
+            self.no_graph = f"none of the {len(names)} graphs from {names[0]} to {names[-1]}"
         if isinstance(self.graph, int):
-            self.graph = _called(names[self.graph])
-        if isinstance(self.other, int):
-            self.other = _called(names[self.other])
+            name = names[self.graph]
+            is_path = any(mark in name for mark in (".", "/", "#", os.sep))
+            self.graph = name if is_path else f"graph {name!r}"
 
     def __str__(self) -> str:
-        if self.graph is not None:
-            name = _name(self.graph)
-        elif self.among is not None:
-            name = "none of the {} graphs from {} to {}".format(*self.among)
-        else:
-            name = "no graph"
-        return f"{name}{self.text}{'' if self.other is None else _name(self.other)}{self.rest}"
-
-
-def _name(graph: int | str) -> str:
-    return graph if isinstance(graph, str) else f"graph {graph}"
-
-
-def _called(name: str) -> str:
-    """The path of a file, or a name after the word that says of what."""
-    is_path = any(mark in name for mark in "./#") or os.sep in name
-    return name if is_path else f"graph {name!r}"
+        if self.graph is None:
+            return f"{self.no_graph}{self.text}"
+        graph = f"graph {self.graph}" if isinstance(self.graph, int) else self.graph
+        return f"{graph}{self.text}"
 
 
 class IgnoredWarning(UserWarning):
@@ -77,21 +58,13 @@ class Ignored:
     ----------
     part : {"node", "edge", "graph"}
     name : str
-        The attribute; ``repr(name)`` if `why` is "not text"; "self-loop".
-    why : {"unread", "identifier", "not text", "self-loop"}
-    count : int
-        The number of self-loops.
+        The attribute; ``repr(name)`` if `why` is "not text".
+    why : {"unread", "identifier", "not text"}
     """
 
     part: str
     name: str
     why: str = "unread"
-    count: int = 0
-
-    @property
-    def is_attribute(self) -> bool:
-        """True for data that a schema could name, False for self-loops."""
-        return self.why != "self-loop"
 
     @property
     def is_readable(self) -> bool:
@@ -99,8 +72,7 @@ class Ignored:
         return self.why == "unread"
 
     def __str__(self) -> str:
-        if self.why == "self-loop":
-            return f"{self.count} self-loop{'s' * (self.count > 1)}"
         if self.why == "not text":
             return f"{self.part} attribute {self.name} (rename it: this is no text)"
-        return f"{self.part} attribute {self.name!r}{' (an identifier)' * (self.why != 'unread')}"
+        text = f"{self.part} attribute {self.name!r}"
+        return text if self.why == "unread" else f"{text} (an identifier)"

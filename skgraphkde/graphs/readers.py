@@ -1,13 +1,14 @@
 """read_graphs: a list of graphs -> GraphBatch.
 
-It takes a list of graphs in any mix of formats; :mod:`skgraphkde.graphs.formats` reads each one.
+It takes a list of graphs in any mix of formats; a module of :mod:`skgraphkde.graphs.formats` reads
+each one, and :mod:`skgraphkde.graphs.assembly` puts them together.
 It returns a :class:`~skgraphkde.graphs.batch.GraphBatch`, or raises one error that names the graph,
-the node and the cure. The caller's graphs are never changed.
+the node and the remedy. The caller's graphs are never changed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -16,13 +17,28 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs.assembly import assemble
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.formats import is_one_graph, reader_of
-from skgraphkde.graphs.formats.common import Graph
-from skgraphkde.graphs.formats.pyg import listed
-from skgraphkde.graphs.schema import CONVENTIONS, FittedSchema, GraphSchema, validated
+from skgraphkde.graphs.formats.common import Graph, is_a
+from skgraphkde.graphs.formats.edge_list import read_edge_list
+from skgraphkde.graphs.formats.igraph import read_igraph
+from skgraphkde.graphs.formats.networkx import read_networkx
+from skgraphkde.graphs.formats.rdkit import read_mol
+from skgraphkde.graphs.formats.tensors import read_dgl, read_pyg
+from skgraphkde.graphs.formats.tuples import is_triple, read_pair, read_triple
+from skgraphkde.graphs.schema import FittedSchema, GraphSchema, validated
 from skgraphkde.graphs.selection import select_columns
 
 __all__ = ["read_graphs"]
+
+Reader = Callable[[int, Any, GraphSchema], Graph]
+
+# The module, and the names of the classes whose instances are graphs, that a function reads.
+_PACKAGES: dict[Reader, tuple[str, ...]] = {
+    read_networkx: ("networkx", "Graph"),
+    read_dgl: ("dgl", "DGLGraph"),
+    read_pyg: ("torch_geometric.data", "Data", "HeteroData"),
+    read_igraph: ("igraph", "Graph"),
+    read_mol: ("rdkit.Chem", "Mol"),
+}
 
 
 def read_graphs(
@@ -33,8 +49,7 @@ def read_graphs(
     Parameters
     ----------
     graphs : sequence of graphs, or GraphBatch
-        Or a ``Batch``, or a ``DataLoader`` that does not shuffle, of PyTorch Geometric. Each graph
-        is one of
+        Or a ``Batch`` of PyTorch Geometric. Each graph is one of
 
         - a networkx graph, directed or not, with any hashable node ids;
         - a ``dgl.DGLGraph`` with tensors in ``ndata`` and ``edata``, or a
@@ -60,8 +75,8 @@ def read_graphs(
         - a :class:`GraphBatch`.
 
         In place of an array there may be a tensor, or a table or series of pandas, whose rows are
-        the values: an index that may mean another order than that of the nodes is an error. Masked
-        values are missing. Complex numbers, dates and times are no numbers.
+        the values, by the ids of the nodes if these are its index. Masked values are missing.
+        Complex numbers, dates and times are no numbers.
 
         Parallel edges that agree in all data that is read count as one, and their weights are added
         if a weight is read; those that differ stay apart. Self-loops are left out, because the
@@ -95,61 +110,63 @@ def read_graphs(
     >>> read_graphs([water, ammonia])
     GraphBatch(n_graphs=2, n_nodes=7, n_edges=5, n_labels=3)
     """
-    fitted = schema if isinstance(schema, FittedSchema) else None
-    schema = validated(schema) if fitted is None else fitted.to_schema()
+    known = schema if isinstance(schema, FittedSchema) else None
+    schema = validated(schema) if known is None else known.to_schema()
     if isinstance(graphs, GraphBatch) and len(graphs):
         return select_columns(graphs, schema)
-    graphs = enumerate(_check_sequence(listed(graphs)))
+    if is_a(graphs, "torch_geometric.data", "Batch"):
+        graphs = graphs.to_data_list()
+    _check_sequence(graphs)
     batches: list[GraphBatch] = []
-    for are_batches, group in groupby(graphs, key=lambda x: isinstance(x[1], GraphBatch)):
+    for are_batches, group in groupby(
+        enumerate(graphs), key=lambda x: isinstance(x[1], GraphBatch)
+    ):
         if are_batches:
             batches += [select_columns(batch, schema) for _, batch in group]
         else:
-            batches.append(assemble(_read(group, schema), schema, fitted))
+            batches.append(assemble([_read(i, x, schema) for i, x in group], schema, known))
     return batches[0] if len(batches) == 1 else GraphBatch.concatenate(batches)
 
 
-def _read(graphs: Iterable[tuple[int, Any]], schema: GraphSchema) -> list[Graph]:
-    """Graphs of any format, each with its position in the caller's list."""
-    kinds = ("node_categories", "node_numbers")
-    named = [name for kind in kinds for name in (*schema.named(kind), *CONVENTIONS[kind])]
-    read = []
-    for i, graph in graphs:
-        reader = reader_of(graph)
-        if reader is None:
-            if graph is None:
-                raise TypeError(
-                    f"graph {i} is None, which RDKit returns for a molecule that it cannot read: "
-                    "leave it out"
-                )
-            raise TypeError(
-                f"graph {i} has the type {type(graph).__name__}; give a graph from networkx, DGL, "
-                "PyTorch Geometric or igraph, a molecule (of SMILES: "
-                "rdkit.Chem.MolFromSmiles(text)), an (A, X) pair of arrays, a dict with 'edges', a "
-                "tuple as GraKeL takes it, or a GraphBatch"
-            )
-        # Some formats count their nodes by the data that may be read.
-        read.append(reader(i, graph, tuple(named)))
-    return read
+def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
+    """A graph of any format, with its position in the caller's list."""
+    reader = _reader_of(graph)
+    if reader is not None:
+        return reader(index, graph, schema)
+    if graph is None:
+        raise TypeError(
+            f"graph {index} is None, which RDKit returns for a molecule that it cannot read: "
+            "leave it out"
+        )
+    raise TypeError(
+        f"graph {index} has the type {type(graph).__name__}; give a graph from networkx, DGL, "
+        "PyTorch Geometric or igraph, a molecule (of SMILES: rdkit.Chem.MolFromSmiles(text)), an "
+        "(A, X) pair of arrays, a dict with 'edges', a tuple as GraKeL takes it, or a GraphBatch"
+    )
 
 
-def _check_sequence(graphs: Any) -> Any:
-    """Return `graphs` if it is a non-empty sequence; else say what it is and what to do."""
-    if is_one_graph(graphs):
-        raise TypeError("expected a list of graphs, got one graph: write [graph]")
+def _reader_of(graph: Any) -> Reader | None:
+    """The function that reads a graph of this kind; None if the object is not a graph."""
+    for reader, classes in _PACKAGES.items():
+        if is_a(graph, *classes):
+            return reader
+    if isinstance(graph, Mapping):
+        return read_edge_list
+    if is_triple(graph):
+        return read_triple
+    is_pair = isinstance(graph, tuple) and len(graph) == 2
+    return read_pair if is_pair or sp.issparse(graph) else None
+
+
+def _check_sequence(graphs: Any) -> None:
+    """Raise an error that says what to do unless `graphs` is a non-empty sequence."""
+    got = f"expected a list of graphs, got a {type(graphs).__name__}"
     is_pair = isinstance(graphs, tuple) and len(graphs) == 2
+    is_edge_list = isinstance(graphs, dict) and "edges" in graphs
+    if is_edge_list or _reader_of(graphs) in _PACKAGES:
+        raise TypeError("expected a list of graphs, got one graph: write [graph]")
     if is_pair and all(getattr(part, "ndim", 0) == 2 for part in graphs):
         raise TypeError("expected a list of graphs, got one (A, X) pair: write [(A, X)]")
-    if isinstance(graphs, Iterator):
-        raise TypeError(
-            f"expected a list of graphs, got a {type(graphs).__name__}, which can be read only "
-            "once: write list(graphs)"
-        )
-    if isinstance(graphs, Set):
-        raise TypeError(
-            f"expected a list of graphs, got a {type(graphs).__name__}, which has no order for "
-            "the scores to follow: write list(graphs) and keep that list"
-        )
     if sp.issparse(graphs) or (hasattr(graphs, "dtype") and graphs.dtype != object):
         raise TypeError(
             f"expected a list of graphs, got an array of numbers of shape {tuple(graphs.shape)}. "
@@ -161,10 +178,13 @@ def _check_sequence(graphs: Any) -> Any:
             "expected a list of graphs, got a table: write read_tables(edges, nodes, graphs), "
             "which makes graphs of tables"
         )
-    if isinstance(graphs, (str, bytes, dict)) or not hasattr(graphs, "__len__"):
-        raise TypeError(f"expected a list of graphs, got a {type(graphs).__name__}")
+    if isinstance(graphs, str | bytes | dict):
+        raise TypeError(got)
+    if not (hasattr(graphs, "__len__") and hasattr(graphs, "__getitem__")):
+        raise TypeError(
+            f"{got}: write list(graphs), and keep that list, as scores follow its order"
+        )
     if isinstance(graphs, np.ndarray) and graphs.ndim != 1:
         raise TypeError(f"expected a list of graphs, got an array of shape {graphs.shape}")
     if len(graphs) == 0:
         raise ValueError("the list of graphs is empty: give at least one graph")
-    return graphs

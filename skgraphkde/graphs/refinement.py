@@ -100,11 +100,11 @@ def hash_points(points: np.ndarray) -> np.ndarray:
     return hash_rows(np.rint(points / UNIT))
 
 
-def quantize(values: np.ndarray) -> np.ndarray:
-    """Floats as integers, equal up to rounding."""
+def quantize(values: np.ndarray, n_bits: int = ROUNDING_BITS) -> np.ndarray:
+    """Floats as integers, equal up to rounding to all but `n_bits` bits."""
     values = np.ascontiguousarray(values, dtype=np.float64) + 0.0  # -0 is 0
-    half = np.uint64(1 << (ROUNDING_BITS - 1))
-    return (values.view(np.uint64) + half) >> np.uint64(ROUNDING_BITS)
+    half = np.uint64(1 << (n_bits - 1))
+    return (values.view(np.uint64) + half) >> np.uint64(n_bits)
 
 
 def hash64(x: np.ndarray) -> np.ndarray:

@@ -57,6 +57,14 @@ class EdgeGroups:
         return (*names, "others") if self.has_others else names or ("",)
 
     @property
+    def prefixes(self) -> list[str]:
+        """Direction and name of each relation, to be written before a noun."""
+        prefixes = []
+        for direction in ("out ", "in ") if self.directed else ("",):
+            prefixes += [direction + (f"{name} " if name else "") for name in self.names]
+        return prefixes
+
+    @property
     def n_relations(self) -> int:
         """Groups times directions; 0 if all arcs are alike."""
         n_groups = len(self.categories) + self.has_others

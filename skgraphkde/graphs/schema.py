@@ -7,8 +7,7 @@ It takes the names that a user wrote, or the conventions. What was found is a
 from __future__ import annotations
 
 import difflib
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -113,23 +112,18 @@ class GraphSchema(Specification):
         self.missing = missing
 
     def _validate_values(self) -> None:
-        for part in PARTS:
-            named = [(x, kind) for kind in KINDS_OF[part] for x in self.named(kind)]
-            is_category = self.edge_weight in self.named("edge_categories")
-            if part == "edge" and is_category:  # a number may be a weight, too
-                named.append((str(self.edge_weight), "edge_weight"))
-            counts = Counter(name for name, _ in named if isinstance(name, str))
-            for name, kind in named:
+        for part, (categories, numbers) in KINDS_OF.items():
+            names = [*self.named(categories), *self.named(numbers)]
+            for name in names:
                 if not isinstance(name, str) or not name:
                     raise ValueError(
-                        f"The {kind!r} parameter of GraphSchema must hold names of attributes. "
+                        f"{categories} and {numbers} of GraphSchema must hold names of attributes. "
                         f"Got {name!r}."
                     )
-                if counts[name] > 1:
-                    kinds = " and ".join(dict.fromkeys(k for x, k in named if x == name))
+                if names.count(name) > 1:
                     raise ValueError(
-                        f"GraphSchema: the {part} attribute {name!r} is named twice, in {kinds}: "
-                        "name it once"
+                        f"GraphSchema: the {part} attribute {name!r} is named twice, in "
+                        f"{categories} or {numbers}: name it once"
                     )
 
     @classmethod
@@ -186,6 +180,44 @@ def validated(schema: Any) -> GraphSchema:
     return schema
 
 
+def names_in_schema(schema: GraphSchema, part: str) -> list[str]:
+    """The names of data of nodes, of edges, or of graphs, that the user wrote.
+
+    Parameters
+    ----------
+    schema : GraphSchema
+    part : {"node", "edge", "graph"}
+    """
+    names = [name for kind in KINDS_OF[part] for name in schema.named(kind)]
+    if part == "edge" and schema.edge_weight is not None:
+        names.append(schema.edge_weight)
+    return names
+
+
+def conventional_names(schema: GraphSchema, part: str) -> list[str]:
+    """The names that the user wrote, and those that are read by convention.
+
+    Parameters
+    ----------
+    schema : GraphSchema
+    part : {"node", "edge", "graph"}
+    """
+    conventions = [name for kind in KINDS_OF[part] for name in CONVENTIONS[kind]]
+    return [*names_in_schema(schema, part), *conventions]
+
+
+def names_read(schema: GraphSchema, part: str) -> list[str] | None:
+    """The names of data of nodes, of edges, or of graphs, that may be read; None: all.
+
+    Parameters
+    ----------
+    schema : GraphSchema
+    part : {"node", "edge", "graph"}
+    """
+    is_all = any(getattr(schema, kind) == "all" for kind in KINDS_OF[part])
+    return None if is_all else conventional_names(schema, part)
+
+
 def closest_names(name: str, known: Iterable[str]) -> str:
     """Up to ten names that there are, the closest to `name` first, for a message.
 
@@ -216,7 +248,9 @@ class FittedSchema:
     named : tuple of str
         The names of node numbers that the user wrote.
     ignored : tuple of Ignored
-        Attributes of the graphs that were not read, and self-loops.
+        Attributes of the graphs that were not read.
+    n_self_loops : int
+        How many edges were left out, as they join a node with itself.
     directed_policy : {"auto"} or bool
         The direction that the user's schema asks for.
     labels : tuple of (str, tuple of str)
@@ -234,15 +268,16 @@ class FittedSchema:
     missing: str = "error"
     named: tuple[str, ...] = ()
     ignored: tuple[Ignored, ...] = ()
+    n_self_loops: int = 0
     directed_policy: Any = "auto"
     labels: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __repr__(self) -> str:
-        hidden = ("named", "directed_policy", "labels")
+        hidden = ("named", "n_self_loops", "directed_policy", "labels")
         fields = {name: x for name, x in vars(self).items() if name not in hidden}
-        texts = {k: tuple(map(_text, x)) if type(x) is tuple else x for k, x in fields.items()}
-        parts = [f"{name}={x!r}" for name, x in texts.items() if x not in ((), None, "error")]
-        return f"FittedSchema({', '.join(parts)})"
+        fields["ignored"] = tuple(map(str, self.ignored))
+        texts = [f"{name}={x!r}" for name, x in fields.items() if x not in ((), None, "error")]
+        return f"FittedSchema({', '.join(texts)})"
 
     def names(self, kind: str) -> tuple[str, ...]:
         """Names of the attributes of a kind, such as "node_numbers"."""
@@ -286,13 +321,10 @@ class FittedSchema:
 
     def conflict(self, other: FittedSchema) -> str | None:
         """The first difference that keeps batches from being joined; None if there is none."""
-        for kind in KINDS:
-            mine, others = getattr(self, kind), getattr(other, kind)
-            if mine != others:
-                lists = (", ".join(repr(_text(x)) for x in y) or "none" for y in (mine, others))
-                return f"{kind.replace('_', ' ')} {' and '.join(lists)}"
-        if self.edge_weight != other.edge_weight:
-            return f"edge weights {self.edge_weight!r} and {other.edge_weight!r}"
+        for field in (*KINDS, "edge_weight"):
+            mine, theirs = getattr(self, field), getattr(other, field)
+            if mine != theirs:
+                return f"{field.replace('_', ' ')} {described(mine)} and {described(theirs)}"
         return None
 
     def joined(self, others: Iterable[FittedSchema]) -> FittedSchema:
@@ -301,33 +333,15 @@ class FittedSchema:
         Undirected graphs become directed ones beside such.
         """
         everyone = [self, *others]
+        ignored = dict.fromkeys(item for x in everyone for item in x.ignored)
         return replace(
             self,
             directed=any(x.directed for x in everyone),
             missing="indicate" if any(x.missing == "indicate" for x in everyone) else "error",
             named=tuple(dict.fromkeys(name for x in everyone for name in x.named)),
-            ignored=merged_ignored([x.ignored for x in everyone]),
+            ignored=tuple(sorted(ignored, key=lambda x: list(PARTS).index(x.part))),
+            n_self_loops=sum(x.n_self_loops for x in everyone),
         )
-
-    def check_named(self, schema: GraphSchema, has_edges: bool) -> None:
-        """Raise a ValueError if the user named numbers of which no graph has a value.
-
-        Parameters
-        ----------
-        schema : GraphSchema
-            The schema of the user.
-        has_edges : bool
-            Whether any training graph has an edge.
-        """
-        for part in PARTS:
-            read = dict(getattr(self, f"{part}_numbers"))
-            for name in schema.named(f"{part}_numbers"):
-                if name not in read and (part != "edge" or has_edges):
-                    raise ValueError(
-                        f"no training graph has a value of the {part} attribute {name!r}, "
-                        "which the schema names as a number: leave it out of the schema, or name "
-                        f"it in {part}_categories"
-                    )
 
     def newly_ignored(self, known: FittedSchema) -> tuple[Ignored, ...]:
         """Ignored data that was not already reported for `known`."""
@@ -335,18 +349,8 @@ class FittedSchema:
         return tuple(x for x in self.ignored if (x.part, x.name) not in reported)
 
 
-def merged_ignored(parts: Iterable[Iterable[Ignored]]) -> tuple[Ignored, ...]:
-    """Each attribute that is ignored in any part once, and the self-loops of all parts, counted."""
-    everything = [ignored for part in parts for ignored in part]
-    attributes = dict.fromkeys(x for x in everything if x.is_attribute)
-    loops = [x for x in everything if not x.is_attribute]
-    if loops:
-        loops = [replace(loops[0], count=sum(x.count for x in loops))]
-    return (*sorted(attributes, key=lambda x: list(PARTS).index(x.part)), *loops)
-
-
-def unmentioned(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[Ignored]:
-    """Ignored data that the user's schema does not mention.
+def unread_attributes(schema: GraphSchema | None, ignored: Sequence[Ignored]) -> list[Ignored]:
+    """Ignored attributes that the user's schema does not mention.
 
     A schema that says which categories and which numbers nodes have mentions all data of nodes, and
     so for edges and graphs. One that says which categories, or None, mentions the conventional
@@ -356,28 +360,15 @@ def unmentioned(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[
     ----------
     schema : GraphSchema or None
         The schema of the user.
-    ignored : iterable of Ignored
+    ignored : sequence of Ignored
     """
     schema, mentioned = schema or GraphSchema(), set()
-    ignored = list(ignored)
     for part, kinds in KINDS_OF.items():
         decided = [kind for kind in kinds if getattr(schema, kind) not in ("auto", "all")]
         mentioned |= {(part, name) for kind in decided for name in CONVENTIONS[kind]}
         if len(decided) == len(kinds):
-            mentioned |= {(part, x.name) for x in ignored if x.part == part and x.is_attribute}
+            mentioned |= {(x.part, x.name) for x in ignored if x.part == part}
     return [x for x in ignored if (x.part, x.name) not in mentioned]
-
-
-def unread_attributes(schema: GraphSchema | None, ignored: Iterable[Ignored]) -> list[Ignored]:
-    """Attributes among the data that is :func:`unmentioned`.
-
-    Parameters
-    ----------
-    schema : GraphSchema or None
-        The schema of the user.
-    ignored : iterable of Ignored
-    """
-    return [x for x in unmentioned(schema, ignored) if x.is_attribute]
 
 
 def column_names(numbers: Widths) -> tuple[str, ...]:
@@ -389,9 +380,9 @@ def column_names(numbers: Widths) -> tuple[str, ...]:
     )
 
 
-def _text(item: Any) -> str:
-    """A category, something ignored, or a name of numbers with their width."""
-    if type(item) is not tuple:
-        return str(item)
-    name, width = item
-    return name if width == 1 else f"{name} ({width} columns)"
+def described(names: Any) -> str:
+    """A name, or names of categories, or of numbers with their widths, for a message."""
+    if not isinstance(names, tuple):
+        return repr(names)
+    texts = [repr(x) if isinstance(x, str) else f"{x[0]!r} ({x[1]})" for x in names]
+    return ", ".join(texts) or "none"

@@ -30,8 +30,8 @@ from skgraphkde.graphs.schema import (
     PARTS,
     FittedSchema,
     GraphSchema,
-    Widths,
     closest_names,
+    described,
 )
 
 # An identifier has at least so many values, and less than this share of the nodes have one that
@@ -63,33 +63,27 @@ def select_columns(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
             f"these graphs were read without the edge weight {schema.edge_weight!r}: read them "
             "with the schema of fit"
         )
-    has_arcs = bool(batch.adjacency.nnz)
-    names = {kind: _names_to_keep(schema, kind, has, has_arcs) for kind in KINDS}
-    what = replace(
+    names = {}
+    for kind in KINDS:
+        names[kind] = has.names(kind)
+        if getattr(schema, kind) in ("auto", "all"):
+            continue
+        part, _, what = kind.partition("_")
+        for name in schema.named(kind):
+            if name not in names[kind] and (part != "edge" or batch.adjacency.nnz):
+                raise ValueError(
+                    f"these graphs have no {part} attribute {name!r} that was read as {what}: they "
+                    f"have {closest_names(name, names[kind]) or 'none'}; read them with the schema "
+                    "of fit"
+                )
+        names[kind] = schema.named(kind)
+    found = replace(
         has,
         named=tuple(dict.fromkeys([*has.named, *schema.named("node_numbers")])),
         directed=has.directed or schema.directed is True,
         directed_policy=has.directed_policy if schema.directed == "auto" else schema.directed,
     )
-    if what != has:
-        batch = batch.replace(schema=what)
-    return _keep(batch, names)
-
-
-def _names_to_keep(
-    schema: GraphSchema, kind: str, has: FittedSchema, has_arcs: bool
-) -> tuple[str, ...]:
-    known = has.names(kind)
-    if getattr(schema, kind) in ("auto", "all"):
-        return known
-    for name in schema.named(kind):
-        if name not in known and (has_arcs or not kind.startswith("edge")):
-            part, _, what = kind.partition("_")
-            raise ValueError(
-                f"these graphs have no {part} attribute {name!r} that was read as {what}: they "
-                f"have {closest_names(name, known) or 'none'}; read them with the schema of fit"
-            )
-    return schema.named(kind)
+    return _keep(batch if found == has else batch.replace(schema=found), names)
 
 
 def _keep(batch: GraphBatch, names: dict[str, tuple[str, ...]]) -> GraphBatch:
@@ -98,16 +92,17 @@ def _keep(batch: GraphBatch, names: dict[str, tuple[str, ...]]) -> GraphBatch:
     if all(names[kind] == has.names(kind) for kind in KINDS):
         return batch
     data: dict[str, Any] = {}
-    kinds: dict[str, Any] = {}
+    fields: dict[str, Any] = dict(names)
     for part, prefix in PARTS.items():
-        kinds[f"{part}_categories"] = categories = names[f"{part}_categories"]
-        data[f"{prefix}labels"], data[f"{prefix}label_names"] = _select(batch, part, categories)
-        widths = dict(getattr(has, f"{part}_numbers"))
-        columns = columns_by_name(batch.data(part).numbers, widths.items())
-        kept = [name for name in names[f"{part}_numbers"] if name in columns]
-        kinds[f"{part}_numbers"] = tuple((name, widths[name]) for name in kept)
-        data[f"{prefix}attributes"] = np.hstack([columns[x] for x in kept]) if kept else None
-    return _without_repeated_arcs(batch.replace(**data, schema=replace(has, **kinds)))
+        kind = f"{part}_numbers"
+        data[f"{prefix}labels"], data[f"{prefix}label_names"] = _select(
+            batch, part, names[f"{part}_categories"]
+        )
+        columns = columns_by_name(batch.data(part).numbers, getattr(has, kind))
+        kept = {name: columns[name] for name in names[kind] if name in columns}
+        fields[kind] = tuple((name, x.shape[1]) for name, x in kept.items())
+        data[f"{prefix}attributes"] = np.hstack([*kept.values()]) if kept else None
+    return _without_repeated_arcs(batch.replace(**data, schema=replace(has, **fields)))
 
 
 def _select(
@@ -163,10 +158,9 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
     """
     has = batch.schema
     if has.directed and not fitted.directed:
-        each = (batch[i].adjacency for i in range(len(batch)))
-        first = next((i for i, A in enumerate(each) if (A != A.T).nnz), 0)
+        one_way = (batch.adjacency != batch.adjacency.T).nonzero()[0]
         raise GraphError(
-            first,
+            int(batch.graph_of_node[one_way].min()) if len(one_way) else 0,
             " is directed, and fit saw undirected graphs: fit on directed graphs, or "
             "with schema=GraphSchema(directed=False) (--undirected in the shell)",
         )
@@ -186,11 +180,10 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
     if not batch.adjacency.nnz:
         batch = with_edge_columns(batch, fitted)
     for part in PARTS:
-        kind = f"{part}_numbers"
-        if getattr(batch.schema, kind) != getattr(fitted, kind):
+        was, found = (getattr(x, f"{part}_numbers") for x in (fitted, batch.schema))
+        if was != found:
             raise ValueError(
-                f"fit saw the {part} numbers {_with_widths(getattr(fitted, kind))}; these graphs "
-                f"have {_with_widths(getattr(batch.schema, kind))}"
+                f"fit saw the {part} numbers {described(was)}; these graphs have {described(found)}"
             )
     if has.directed == fitted.directed:
         return batch
@@ -208,14 +201,10 @@ def _check_given(batch: GraphBatch) -> None:
         where = {"node": f", node {row - batch.node_ptr[i]}", "edge": ", an edge", "graph": ""}
         raise GraphError(
             i,
-            f"{where[part]}: the {part} attribute {columns[column]!r} is missing, and fit was "
-            "told of no missing values: fit with missing='indicate' in the GraphSchema "
+            f"{where[part]}: the {part} attribute {columns[column]!r} is missing, and fit "
+            "read no missing values: fit with missing='indicate' in the GraphSchema "
             "(--missing indicate in the shell), or impute or drop it",
         )
-
-
-def _with_widths(numbers: Widths) -> str:
-    return ", ".join(f"{name!r} ({width})" for name, width in numbers) or "none"
 
 
 # -- identifiers -----------------------------------------------------------------------------------
@@ -251,28 +240,23 @@ def drop_id_columns(
             if shared < SHARED and name not in named:
                 ignored.append(Ignored(part, name, "identifier"))
                 names[kind] = tuple(x for x in names[kind] if x != name)
+            elif shared < SHARED:
+                warn(
+                    f"the {part} category {name!r} has {len(values)} values that hardly repeat "
+                    "between graphs: it is an identifier, under which every new graph is odd; it "
+                    "is used because the schema names it"
+                )
             elif shared < OFTEN_SHARED:
-                _warn(f"{part} category {name!r}", len(values), shared)
+                warn(
+                    f"the {part} category {name!r} has {len(values)} values, and {1 - shared:.0%} "
+                    f"of the {part}s have one that no other graph has: new graphs will have as "
+                    "many new ones and look odd; group the values, as dates into years, or leave "
+                    "it out"
+                )
     if not ignored:
         return batch
     fitted = replace(batch.schema, ignored=(*batch.schema.ignored, *ignored))
     return _keep(batch.replace(schema=fitted), names)
-
-
-def _warn(what: str, n_values: int, shared: float) -> None:
-    if shared < SHARED:
-        warn(
-            f"the {what} has {n_values} values that hardly repeat between graphs: it is an "
-            "identifier, under which every new graph is odd; it is used because the schema names "
-            "it"
-        )
-    else:
-        part = what.partition(" ")[0]
-        warn(
-            f"the {what} has {n_values} values, and {1 - shared:.0%} of the {part}s have one that "
-            "no other graph has: new graphs will have as many new ones and look odd; group the "
-            "values, as dates into years, or leave it out"
-        )
 
 
 def _shared(codes: np.ndarray, n_values: int, owner: np.ndarray) -> float:

@@ -82,15 +82,16 @@ def read_tables(
     GraphBatch(n_graphs=2, n_nodes=5, n_arcs=3, n_labels=3, n_edge_attributes=1)
     """
     columns = {"graph": graph, "source": source, "target": target, "node": node}
-    edges, nodes, graphs = (
-        None if x is None else _checked(_frame(x, what), what, columns.values())
-        for what, x in (("edges", edges), ("nodes", nodes), ("graphs", graphs))
-    )
-    found = graphs_of_tables(edges, nodes, graphs, columns, directed)
+    tables: dict[str, Any] = {"edges": edges, "nodes": nodes, "graphs": graphs}
+    for what, table in tables.items():
+        if table is not None:
+            tables[what] = _frame(table, what)
+            _check_numbers(tables[what], what, columns.values())
+    found = graphs_of_tables(**tables, columns=columns, directed=directed)
     for x in found.values():
         if isinstance(x, GraphError):
             raise x
-    return [x for x in found.values() if not isinstance(x, GraphError)]
+    return list(found.values())
 
 
 def graphs_of_tables(
@@ -115,42 +116,47 @@ def graphs_of_tables(
     edges = _table(edges, "edges", {x: columns[x] for x in ("graph", "source", "target")}, refuse)
     if nodes is not None:
         nodes = _table(nodes, "nodes", {"graph": graph, "node": node}, refuse)
-    graphs = None if graphs is None else _table(graphs, "graphs", {"graph": graph}, refuse)
+    if graphs is not None:
+        graphs = _table(graphs, "graphs", {"graph": graph}, refuse)
     kind = nx.MultiDiGraph if directed else nx.MultiGraph
     listed = next(x for x in (graphs, nodes, edges) if x is not None)[graph].tolist()
     found = {case: kind(name=str(case)) for case in dict.fromkeys(listed)}
 
-    def rows(table: Any, what: str, ids: tuple[str, ...]) -> Iterator[tuple]:
-        """The id, the graph, the ids of nodes and the data of each row of a listed graph."""
-        for (case, *own), data in _rows(table, ids):
+    def rows(table: Any, what: str, *ids: str) -> Iterator[tuple]:
+        """The graph, other ids and data that are not missing, of each row of a listed graph."""
+        keys = zip(*(table[name].tolist() for name in (graph, *ids)), strict=True)
+        cells = table.drop(columns=[graph, *ids]).astype(object)
+        cells = cells.where(cells.notna(), None).rename(columns=str)
+        for (case, *own), record in zip(keys, cells.to_dict("records"), strict=True):
             if case not in found:
-                cure = "add it there, or leave its rows out"
-                refuse(case, f" is in the table of {what}, and not among the graphs: {cure}")
+                remedy = "add it there, or leave its rows out"
+                refuse(case, f" is in the table of {what}, and not among the graphs: {remedy}")
                 continue
+            data = {name: value for name, value in record.items() if value is not None}
             for value in data.values():
                 if isinstance(value, ValueError):  # in the place of a cell that cannot be read
                     refuse(case, f", {value}")
-            yield case, found[case], own, data
+            yield case, own, data
 
     if graphs is not None:
         for case in graphs[graph][graphs[graph].duplicated()].tolist():
             refuse(case, " has two rows in the table of graphs: give it one")
-        for _, of_row, _, data in rows(graphs, "graphs", (graph,)):
-            of_row.graph.update(data)
+        for case, _, data in rows(graphs, "graphs"):
+            found[case].graph.update(data)
     if nodes is not None:
-        for case, of_row, (own,), data in rows(nodes, "nodes", (graph, node)):
-            if own in of_row:
+        for case, (own,), data in rows(nodes, "nodes", node):
+            if own in found[case]:
                 refuse(case, f" lists the node {own!r} twice: list it once")
-            of_row.add_node(own, **data)
-    for case, of_row, ends, data in rows(edges, "edges", (graph, source, target)):
+            found[case].add_node(own, **data)
+    for case, ends, data in rows(edges, "edges", source, target):
         for end in ends if nodes is not None else ():
-            if end not in of_row:
+            if end not in found[case]:
                 refuse(
                     case,
                     f", edge {tuple(ends)!r}: {end!r} is not among its nodes: add it to the table "
                     "of nodes, or leave the edge out",
                 )
-        of_row.add_edge(*ends, **data)
+        found[case].add_edge(*ends, **data)
     return {x: simplified(own) for x, own in found.items() if x not in errors} | errors
 
 
@@ -163,7 +169,7 @@ def seem_numbers(values: Sequence[Any]) -> bool:
     return is_rare and not are_codes
 
 
-def not_a_number(what: str, row: Any, column: Any, cell: str, cure: str) -> ValueError:
+def not_a_number(what: str, row: Any, column: Any, cell: str, remedy: str) -> ValueError:
     """The error that a cell of a column of numbers is text.
 
     Parameters
@@ -172,11 +178,11 @@ def not_a_number(what: str, row: Any, column: Any, cell: str, cure: str) -> Valu
         The table.
     row, column : object
     cell : str
-    cure : str
+    remedy : str
     """
     return ValueError(
         f"the table of {what}, row {row!r}: {shown(cell)!r} under {column!r} is not a number: "
-        f"{cure}"
+        f"{remedy}"
     )
 
 
@@ -194,24 +200,18 @@ def _frame(table: Any, what: str) -> Any:
     return pd.api.interchange.from_dataframe(table)
 
 
-def _checked(table: Any, what: str, ids: Collection[str]) -> Any:
-    """The table with errors in place of text in columns of numbers."""
-    table = table.copy(deep=False)
-    for k, name in enumerate(table.columns):
-        cells = table.iloc[:, k].tolist() if table.dtypes.iloc[k] == "object" else []
-        if name in ids or not (any(isinstance(x, str) for x in cells) and seem_numbers(cells)):
-            continue
-        cure = (
-            "correct it, or make it missing, as pandas.to_numeric(..., errors='coerce') does, and "
-            f"say missing='indicate' in the GraphSchema; if {name!r} is a category, make it one by "
-            "astype('category')"
-        )
-        checked = [
-            not_a_number(what, row, name, x, cure) if isinstance(x, str) else x
-            for row, x in zip(table.index.tolist(), cells, strict=True)
-        ]
-        table.isetitem(k, checked)
-    return table
+def _check_numbers(table: Any, what: str, ids: Collection[str]) -> None:
+    """Raise a ValueError if a column of numbers has text in a few of its cells."""
+    for name, column in table.items():
+        cells = column.tolist() if column.dtype == object and name not in ids else []
+        texts = [k for k, x in enumerate(cells) if isinstance(x, str)]
+        if texts and seem_numbers(cells):
+            remedy = (
+                "correct it, or make it missing, as pandas.to_numeric(..., errors='coerce') does, "
+                f"and say missing='indicate' in the GraphSchema; if {name!r} is a category, make "
+                "it one by astype('category')"
+            )
+            raise not_a_number(what, table.index.tolist()[texts[0]], name, cells[texts[0]], remedy)
 
 
 def _table(
@@ -228,23 +228,9 @@ def _table(
                 f"{closest_names(column, map(str, table.columns))}; name the one that is meant "
                 f"(--{name}-column in the shell, {name}= in Python)"
             )
-        is_empty = table[column].isna().to_numpy()
-        for row, case in zip(
-            table.index[is_empty].tolist(), table.loc[is_empty, columns["graph"]], strict=True
-        ):
+        for row, case in table.loc[table[column].isna(), columns["graph"]].items():
             text = f"the table of {what}, row {row!r}: {column!r} is empty: fill or remove it"
             if name == "graph":
                 raise ValueError(text)
             refuse(case, f", {text}")
-        table = table[~is_empty]
-    return table
-
-
-def _rows(table: Any, ids: tuple[str, ...]) -> Any:
-    """Generate the ids of each row, and its other cells by name, without missing ones."""
-    others = [name for name in table.columns if name not in ids]
-    keys = zip(*(table[name].tolist() for name in ids), strict=True)
-    cells = table[others].astype(object)
-    columns = cells.where(cells.notna(), None).set_axis(map(str, others), axis=1).to_dict("list")
-    for k, key in enumerate(keys):
-        yield key, {name: column[k] for name, column in columns.items() if column[k] is not None}
+    return table.dropna(subset=[*columns.values()])

@@ -131,7 +131,7 @@ class Properties:
         """The means over edges, by the place of their feature."""
         first = self.kinds.index("edge")
         means = self.edges.graph_means(graphs)
-        return {first + self.edges.names.index(name): values for name, values in means.items()}
+        return {first + column: values for column, values in means.items()}
 
     def of(
         self,

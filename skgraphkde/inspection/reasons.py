@@ -220,7 +220,12 @@ class Profiles:
         few = listed(names, LISTED)
         # Of one category with two values, the share of the other follows.
         about = (*names, *{name.partition("=")[0] for name in names})
-        return Words(few, f"never seen: {few}", *places(graph, kind, index), about)
+        return Words(
+            few,
+            f"never seen: {few}",
+            *places(graph, self.properties.parts.part_of(kind), index),
+            about,
+        )
 
     def _rare(self, i: int, j: int) -> Words:
         (graph, keys, once), kind = self._parts(i, j), self.columns[j].what
@@ -233,4 +238,9 @@ class Profiles:
             for x in index
         }
         text = f"rare: {listed([f'{name} ({seen[name]})' for name in seen], LISTED)}"
-        return Words(listed(list(seen), LISTED), text, *places(graph, kind, index), tuple(seen))
+        return Words(
+            listed(list(seen), LISTED),
+            text,
+            *places(graph, self.properties.parts.part_of(kind), index),
+            tuple(seen),
+        )

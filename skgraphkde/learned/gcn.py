@@ -12,10 +12,10 @@ import torch
 from sklearn.utils._param_validation import Interval, StrOptions
 from torch import nn
 
-from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.learned import dgl_backend
 from skgraphkde.learned.gpu import sparse_product
 from skgraphkde.learned.modules import EncoderModule, TorchEncoder
+from skgraphkde.propagation import MessageFlow
 from skgraphkde.specification import at_least
 
 

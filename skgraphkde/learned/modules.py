@@ -9,8 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from skgraphkde.encoders.base import Encoder, FittedEncoder
-from skgraphkde.encoders.message_flow import MessageFlow
+from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
 
 
 class TorchEncoder(Encoder):

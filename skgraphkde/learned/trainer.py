@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,12 +20,12 @@ from tqdm.auto import tqdm
 
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import FittedMMD
-from skgraphkde.encoders.message_flow import MessageFlow, node_colors
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned import gpu
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.modules import EncoderModule
 from skgraphkde.learned.twins import Twins, swap_features
+from skgraphkde.propagation import MessageFlow, node_colors
 from skgraphkde.views.density import MAX_SAMPLE, Density
 from skgraphkde.views.embedding import Embedding
 
@@ -224,7 +225,7 @@ class Trainer:
             points = torch.from_numpy(self.encoder.encode(flow)).float()
         return DiscreteMeasures.from_colors(points, flow.colors, colors[-1], graphs.node_ptr)
 
-    def _embed(self, clouds: DiscreteMeasures) -> list[DiscreteMeasures]:
+    def _embed(self, clouds: DiscreteMeasures) -> list[Any]:
         """Clouds with what the distance of each density needs of them."""
         return [
             gpu.embed(density.distance_, clouds)
@@ -236,9 +237,9 @@ class Trainer:
     def _log_densities(
         self,
         graphs: GraphBatch,
-        measures: Sequence[DiscreteMeasures],
+        measures: Sequence[Any],
         references: GraphBatch,
-        known: Sequence[DiscreteMeasures],
+        known: Sequence[Any],
         left_out: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Log densities of embedded graphs, shape (n_densities, n_graphs)."""

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from skgraphkde.calibration import kinds_of
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import kinds_of
 from skgraphkde.graphs.naming import USUAL, shown
 from skgraphkde.views.base import Property, Reason, View
 from skgraphkde.views.context import Context
@@ -142,7 +142,8 @@ class Confirmed(View):
         if nearest[0] == 0:
             return Reason(self.name, f"the same as {one}, in its statistics")
         shared = self._shared(table, i, unusual.own)
-        return Reason(self.name, f"like {one}{f', in {shared}' * bool(shared)}")
+        text = f"like {one}, in {shared}" if shared else f"like {one}"
+        return Reason(self.name, text)
 
     def _shared(self, table: np.ndarray, i: int, own: int) -> str:
         """The statistics in which a graph and an anomaly are most unlike known graphs, in words."""

@@ -9,11 +9,10 @@ import numpy as np
 
 from skgraphkde._utils import blocks, memory_limit, progress
 from skgraphkde.distances.measures import DiscreteMeasures, EmbeddedMeasures
-from skgraphkde.encoders.base import FittedEncoder
-from skgraphkde.encoders.message_flow import MessageFlow, node_colors
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import factorize
+from skgraphkde.propagation import FittedEncoder, MessageFlow, node_colors
 from skgraphkde.views.context import Clouds
 from skgraphkde.views.density import Density
 
@@ -92,7 +91,8 @@ class Embedding:
         parts: dict[Density, list[Any]] = {density: [] for density in self.densities}
         pairs = list(zip(self.blocks(graphs), flows, strict=True))
         for block, flow in progress(pairs, "embedding", verbose):
-            for density, measures in self.of_flows(graphs[block], [flow]).items():
+            embedded: dict[Density, Any] = self.of_flows(graphs[block], [flow])
+            for density, measures in embedded.items():
                 parts[density].append(EmbeddedMeasures.without_points([measures]))
         return {density: EmbeddedMeasures.without_points(x) for density, x in parts.items()}
 

@@ -54,6 +54,10 @@ class Neighborhoods:
         The only reference that has a color; -2 if several have it.
     counts, columns : csr_array of int
         Numbers of nodes with each color, by reference and by color.
+    column_sets : csr_array of int
+        References that have each color.
+    totals, n_kinds : ndarray of shape (n_references,), int
+        Number of nodes, times the number of radii, and of colors of each reference.
     """
 
     def __init__(self, references: GraphBatch, radius: int, by_label: bool) -> None:
@@ -64,6 +68,8 @@ class Neighborhoods:
         graph = np.tile(references.graph_of_node, radius + 1)
         self.counts = _counts(graph, number.ravel(), (len(references), len(self.colors)))
         self.columns = self.counts.T.tocsr()
+        self.column_sets = as_sets(self.columns)
+        self.totals, self.n_kinds = self.counts.sum(axis=1), np.diff(self.counts.indptr)
         first = self.columns.indptr[:-1]
         is_owned = np.diff(self.columns.indptr) == 1
         self.owners = np.where(is_owned, self.columns.indices[first], -2)

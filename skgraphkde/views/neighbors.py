@@ -62,12 +62,12 @@ class Neighbors(NeighborhoodView):
     def _nearest(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
         """Mean distance to the nearest references, and the index of the nearest one."""
         known = self.neighborhoods_
-        counts, columns = as_sets(known.count(context)), as_sets(known.columns)
-        n_kinds, n_known = np.diff(counts.indptr), np.diff(known.counts.indptr)
+        counts = as_sets(known.count(context))
+        n_kinds = np.diff(counts.indptr)
 
         def distances(block: slice) -> np.ndarray:
-            shared = known.shared(counts[block], columns)
-            return np.sqrt(n_kinds[block, np.newaxis] + n_known - 2 * shared)
+            shared = known.shared(counts[block], known.column_sets)
+            return np.sqrt(n_kinds[block, np.newaxis] + known.n_kinds - 2 * shared)
 
         k = min(self.n_neighbors, known.n_references - 1)
         return nearest(distances, own, known.n_references, k)

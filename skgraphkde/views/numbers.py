@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from numbers import Integral
 from typing import Any, NamedTuple, Self
@@ -19,7 +19,7 @@ from skgraphkde.views.base import Property, Reason, View
 from skgraphkde.views.context import Context
 from skgraphkde.views.folds import by_fold, folds
 from skgraphkde.views.parts import Vocabulary, places
-from skgraphkde.views.winsorizing import winsorized
+from skgraphkde.views.winsorizing import whitening, winsorized
 
 # Kinds of nodes or edges that fewer references have are one kind.
 MIN_GRAPHS_PER_KIND = 5
@@ -37,7 +37,8 @@ RELATIVE_ROUNDING = 2e-6
 class _Rows(NamedTuple):
     """Numbers of nodes, of edges, or of graphs, one row for each."""
 
-    what: str  # "nodes", "edges", "graphs", or "graphs by " and a category of the graphs
+    part: str  # "node", "edge" or "graph"
+    category: str | None  # of the graphs, within which their numbers are compared
     names: tuple[str, ...]  # of the numbers
     values: np.ndarray  # (n_rows, n_numbers); NaN for a missing number
     kinds: np.ndarray  # (n_rows,), colors by category
@@ -79,8 +80,9 @@ class Numbers(View):
         Indices of the node numbers.
     of_edges_, of_graphs_ : bool
         Whether numbers of edges, and of graphs, count.
-    points_ : dict of str -> NumberPoints
-        The references, by "nodes", "edges" and "graphs", and "graphs by" each of their categories.
+    points_ : list of NumberPoints
+        Numbers of the references' nodes, of their edges, and of the references, also within each
+        of their categories.
 
     Examples
     --------
@@ -94,7 +96,7 @@ class Numbers(View):
 
     vocabulary_: Vocabulary
     references_: GraphBatch
-    points_: dict[str, NumberPoints]
+    points_: list[NumberPoints]
 
     def __init__(self, n_points: int = 10_000) -> None:
         self.n_points = n_points
@@ -139,35 +141,30 @@ class Numbers(View):
         self.of_edges_ = references.edge_attributes is not None
         self.of_graphs_ = references.graph_attributes is not None
         self.references_ = references
-        self.points_ = {
-            rows.what: NumberPoints.of(rows, np.ones(len(rows.graph), dtype=bool), self.n_points)
+        self.points_ = [
+            NumberPoints(rows, np.ones(len(rows.graph), dtype=bool), self.n_points)
             for rows in self._rows(references)
-        }
+        ]
         return self
 
     @cached_property
-    def _folds(self) -> tuple[np.ndarray, list[dict[str, NumberPoints]]]:
+    def _folds(self) -> tuple[np.ndarray, list[list[NumberPoints]]]:
         """The fold left out for each reference, and for each the points of the others.
 
         Of up to 20 references, each is left out alone.
         """
         keys = np.zeros(len(self.references_), dtype=np.uint64)
-        parts = list(self._rows(self.references_))
-        for rows in parts:
-            points = self.points_[rows.what]
-            placed = points._placed(rows.values, points._codes(rows.kinds))  # in any units
-            np.add.at(keys, rows.graph, hash64(hash_points(placed) + rows.kinds))
+        tables = self._rows(self.references_)
+        for rows, points in zip(tables, self.points_, strict=True):
+            np.add.at(keys, rows.graph, points.keys(rows))
         fold, left_out = folds(keys)
-        of_others: list[dict[str, NumberPoints]] = []
+        of_others = []
         for i in range(int(fold.max()) + 1):
-            of_fold = {}
-            for rows in parts:
-                some = fold[rows.graph] != i
-                of_fold[rows.what] = NumberPoints.of(rows, some, self.n_points)
-            of_others.append(of_fold)
+            without = [NumberPoints(x, fold[x.graph] != i, self.n_points) for x in tables]
+            of_others.append(without)
         return left_out, of_others
 
-    def _points(self, own: int) -> dict[str, NumberPoints]:
+    def _points(self, own: int) -> list[NumberPoints]:
         """The points of the references, without the fold of one of them; -1: of all."""
         if own < 0:
             return self.points_
@@ -180,39 +177,45 @@ class Numbers(View):
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Minus the largest distance of a node, an edge or itself, see :meth:`View.scores`."""
-        return -np.max(list(self._largest(graphs, own).values()), axis=0)
+        return -np.max(self._largest(graphs, own), axis=0)
 
-    def _largest(self, graphs: GraphBatch, own: np.ndarray) -> dict[str, np.ndarray]:
+    def _largest(self, graphs: GraphBatch, own: np.ndarray) -> list[np.ndarray]:
         """Largest distance of a node, and of an edge, of each graph, and that of the graph."""
-        found = {what: np.zeros(len(graphs)) for what in self.points_}
-        for rows in self._rows(graphs):
-            for i, some in by_fold(own[rows.graph], lambda: self._folds[0]):
-                points = self.points_ if i < 0 else self._folds[1][i]
-                distances = points[rows.what].distances(rows.values[some], rows.kinds[some])
-                np.maximum.at(found[rows.what], rows.graph[some], distances)
+        found = []
+        for i, rows in enumerate(self._rows(graphs)):
+            largest = np.zeros(len(graphs))
+            for fold, some in by_fold(own[rows.graph], lambda: self._folds[0]):
+                known = self.points_ if fold < 0 else self._folds[1][fold]
+                distances = known[i].distances(rows.values[some], rows.kinds[some])
+                np.maximum.at(largest, rows.graph[some], distances)
+            found.append(largest)
         return found
 
-    def _rows(self, graphs: GraphBatch) -> Iterator[_Rows]:
+    def _rows(self, graphs: GraphBatch) -> list[_Rows]:
+        """Numbers of nodes, of edges and of graphs; these again within each of their categories."""
+        tables = []
         if len(self.columns_):
             values, kinds = np.asarray(graphs.attributes), self.vocabulary_.node_kinds(graphs)
-            values, index = values[:, self.columns_], np.arange(graphs.n_nodes)
             columns = graphs.schema.node_columns
             names = tuple(columns[j] for j in self.columns_.tolist())
-            yield _Rows("nodes", names, values, kinds, graphs.graph_of_node, index)
+            index, graph = np.arange(graphs.n_nodes), graphs.graph_of_node
+            tables.append(_Rows("node", None, names, values[:, self.columns_], kinds, graph, index))
         if self.of_edges_:
             index = np.arange(graphs.adjacency.nnz)
             if not graphs.directed:
                 index = np.flatnonzero(graphs.source_of_arc < graphs.adjacency.indices)
-            values, kinds = np.asarray(graphs.edge_attributes), self.vocabulary_.edge_keys(graphs)
-            names, graph = graphs.schema.edge_columns, graphs.graph_of_arc
-            yield _Rows("edges", names, values[index], kinds[index], graph[index], index)
+            values = np.asarray(graphs.edge_attributes)[index]
+            kinds = self.vocabulary_.edge_keys(graphs)[index]
+            names, graph = graphs.schema.edge_columns, graphs.graph_of_arc[index]
+            tables.append(_Rows("edge", None, names, values, kinds, graph, index))
         if self.of_graphs_:
             values, index = np.asarray(graphs.graph_attributes), np.arange(len(graphs))
             names, alike = graphs.schema.graph_columns, np.zeros(len(graphs), dtype=np.uint64)
-            yield _Rows("graphs", names, values, alike, index, index)
+            tables.append(_Rows("graph", None, names, values, alike, index, index))
             for category in self.vocabulary_.of_graphs:
                 kinds = self.vocabulary_.graph_keys(graphs, category)
-                yield _Rows(f"graphs by {category}", names, values, kinds, index, index)
+                tables.append(_Rows("graph", category, names, values, kinds, index, index))
+        return tables
 
     # -- reasons -----------------------------------------------------------------------------------
 
@@ -221,8 +224,8 @@ class Numbers(View):
     ) -> list[Property]:
         """Largest distance of a node, and of an edge, and that of the graph itself."""
         least = np.full(len(graphs), 0.1)
-        largest = self._largest(graphs, own).items()
-        return [Property("extreme", what, values, least) for what, values in largest]
+        largest = self._largest(graphs, own)
+        return [Property("extreme", self.name, x, least, i) for i, x in enumerate(largest)]
 
     def reason(
         self,
@@ -233,11 +236,11 @@ class Numbers(View):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The node, edge or graph and its numbers, see :meth:`View.reason`."""
-        rows = next(rows for rows in self._rows(graph) if rows.what == unusual.what)
-        known_points = self._points(unusual.own)[rows.what]
+        rows = self._rows(graph)[unusual.place]
+        known_points = self._points(unusual.own)[unusual.place]
         row = int(known_points.distances(rows.values, rows.kinds).argmax())
         low, high = known_points.ranges(rows.kinds[row])
-        lacks, values = known_points.parts["lacks"], rows.values[row]
+        lacks, values = known_points.may_miss, rows.values[row]
         is_missing = np.isnan(values)
         is_odd = np.where(is_missing, ~lacks, ~((low <= values) & (values <= high)))
         told = np.flatnonzero(is_odd if is_odd.any() else ~is_odd).tolist()
@@ -246,7 +249,7 @@ class Numbers(View):
             own, known_range = usual(values[j], low[j], high[j])
             said.append(f"{name} {'missing' if is_missing[j] else own}")
             ranges.append("in known graphs never" if is_missing[j] else f"usually {known_range}")
-        place, part = int(rows.elements[row]), rows.what.split()[0].removesuffix("s")
+        place, part = int(rows.elements[row]), rows.part
         where = self._where(graph, rows, place, node_names)
         about = tuple(f"{part} {name}" for name in names)
         rare = " in rare kinds" if known_points.is_rare(rows.kinds[row]) else ""
@@ -264,21 +267,19 @@ class Numbers(View):
         else:
             both = (f"{own} ({known_range})" for own, known_range in zip(said, ranges, strict=True))
             text = f"{', '.join(both)}{rare} {where}"
-        kind = {"edge": "edges", "node": "categories"}.get(part, "graph ")
-        return Reason(", ".join(names), text, *places(graph, kind, np.array([place])), about)
+        return Reason(", ".join(names), text, *places(graph, part, np.array([place])), about)
 
     def _where(
         self, graph: GraphBatch, rows: _Rows, place: int, node_names: Sequence[Any] | None
     ) -> str:
         """The node, the edge, or the category of the graph with which numbers are compared."""
-        part, _, category = rows.what.partition(" by ")
-        if category:
+        if rows.category is not None:
             code = np.asarray(graph.graph_labels).item()
-            value = graph.values_by_category("graph")[category][code]
-            return f"with {category_text(category, value)}"
-        if part == "graphs":
+            value = graph.values_by_category("graph")[rows.category][code]
+            return f"with {category_text(rows.category, value)}"
+        if rows.part == "graph":
             return "of the graph"
-        if part == "nodes":
+        if rows.part == "node":
             return f"of node {_node_words(graph, place, node_names)}"
         ends = graph.source_of_arc[place], graph.adjacency.indices[place]
         arrow = "->" if graph.directed else "-"
@@ -295,101 +296,103 @@ class NumberPoints:
 
     Parameters
     ----------
-    parts : dict of str -> ndarray
-        "kinds" (n_kinds,): colors of the kinds that are told apart; "lacks" (n_numbers,): whether a
-        number may be missing; "fill" (n_numbers,): what replaces it; "means" (n_kinds + 1,
-        n_columns), "scale" (n_columns,) and "whitening" (n_columns, n_columns); "points" (n_points,
-        n_columns), "codes" (n_points,): the kind of each point; "low" and "high" (n_kinds + 1,
-        n_numbers): the range of nine in ten numbers of each kind; "limits" (2,): the distance
-        that is due to rounding, and that of a missing number where none was.
+    rows : _Rows
+        Rows of the references.
+    some : ndarray of shape (n_rows,), bool
+        Rows to learn from.
+    n_points : int
+        Largest number of rows that are kept.
+
+    Attributes
+    ----------
+    kinds : ndarray of shape (n_kinds,), uint64
+        Colors of the kinds that are told apart. Code 0 is all others, code i is ``kinds[i - 1]``.
+    may_miss : ndarray of shape (n_numbers,), bool
+        Numbers that are missing in some row.
+    fill : ndarray of shape (n_numbers,)
+        Replaces missing numbers.
+    means : ndarray of shape (n_kinds + 1, n_columns)
+        Columns are the numbers, then an indicator of each number that may be missing.
+    scale : ndarray of shape (n_columns,)
+    whitening : ndarray of shape (n_columns, n_columns)
+    points : ndarray of shape (n_points, n_columns)
+        Distinct rows, whitened.
+    codes : ndarray of shape (n_points,), int
+        Code of the kind of each point.
+    low, high : ndarray of shape (n_kinds + 1, n_numbers)
+        Range of nine in ten numbers of each kind.
+    rounding : float
+        Distance that is due to rounding.
+    distance_of_missing : float
+        Distance of a row that lacks a number which no row of the references lacks.
     """
 
-    def __init__(self, parts: dict[str, np.ndarray]) -> None:
-        self.parts = parts
-
-    @classmethod
-    def of(cls, rows: _Rows, some: np.ndarray, n_points: int) -> Self:
-        """Learn from some of the rows of the references.
-
-        Parameters
-        ----------
-        rows : _Rows
-        some : ndarray of shape (n_rows,), bool
-        n_points : int
-            Largest number of rows that are kept.
-
-        Returns
-        -------
-        NumberPoints
-        """
+    def __init__(self, rows: _Rows, some: np.ndarray, n_points: int) -> None:
         values, kinds, graph = rows.values[some], rows.kinds[some], rows.graph[some]
-        fewest = MIN_GRAPHS_PER_CATEGORY if " by " in rows.what else MIN_GRAPHS_PER_KIND
+        fewest = MIN_GRAPHS_PER_KIND if rows.category is None else MIN_GRAPHS_PER_CATEGORY
         distinct, code = np.unique(kinds, return_inverse=True)
         owner = np.unique(graph * len(distinct) + code) % max(len(distinct), 1)
         n_graphs = np.bincount(owner, minlength=len(distinct))
-        points = cls({"kinds": distinct[n_graphs >= fewest]})
-        codes = points._codes(kinds)
-        usual, is_given = winsorized(values, codes), ~np.isnan(values)
-        fill = np.where(is_given, usual, 0).sum(axis=0) / np.maximum(is_given.sum(axis=0), 1)
-        points.parts |= {"lacks": ~is_given.all(axis=0), "fill": fill}
-        table = points._filled(usual)
+        self.kinds = distinct[n_graphs >= fewest]
+        codes = self._codes(kinds)
+        typical, is_given = winsorized(values, codes), ~np.isnan(values)
+        self.may_miss = ~is_given.all(axis=0)
+        self.fill = np.where(is_given, typical, 0).sum(axis=0) / np.maximum(is_given.sum(axis=0), 1)
+        table = self._filled(typical)
         mean, deviations = np.zeros(table.shape[1]), np.zeros(table.shape[1])
         if len(table):  # all edges may be those of one reference, which is left out
             mean, deviations = table.mean(axis=0), table.std(axis=0)
-        largest = np.abs(points._filled(values) - mean).max(axis=0, initial=0.0)
-        size = np.abs(mean)
-        # Of a number that never varies, nothing else says what rounding is.
-        is_constant = largest <= 1e-9 * size
-        least = RELATIVE_ROUNDING * largest + 1e-14 * size
-        unit = np.where(size > 0, size, 1.0)
-        least = np.where(is_constant, 1e-6 * unit, least)
-        scale = np.where(is_constant, unit, deviations)
-        scale = np.maximum(scale, least)
-        n = len(points.parts["kinds"]) + 1
+        largest = np.abs(self._filled(values) - mean).max(axis=0, initial=0.0)
+        least = _least_differences(largest, np.abs(mean))
+        is_constant = largest <= 1e-9 * np.abs(mean)
+        unit = np.where(mean != 0, np.abs(mean), 1.0)
+        self.scale = np.maximum(np.where(is_constant, unit, deviations), least)
+        n = len(self.kinds) + 1
         counts = np.maximum(np.bincount(codes, minlength=n), 1)
-        means = np.column_stack([np.bincount(codes, x, n) / counts for x in table.T])
-        centered = (table - means[codes]) / scale
-        covariance = centered.T @ centered / max(len(table), 1) + RIDGE * np.eye(table.shape[1])
-        whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
-        rounding = np.linalg.norm(least / scale)
-        limits = np.array([rounding * np.linalg.norm(whitening, 2), np.sqrt(len(values))])
-        points.parts |= {"means": means, "scale": scale, "whitening": whitening, "limits": limits}
-        placed = points._placed(values, codes)
+        self.means = np.column_stack([np.bincount(codes, x, n) / counts for x in table.T])
+        centered = (table - self.means[codes]) / self.scale
+        covariance = centered.T @ centered / max(len(table), 1)
+        self.whitening = whitening(covariance, RIDGE)
+        self.rounding = np.linalg.norm(least / self.scale) * np.linalg.norm(self.whitening, 2)
+        self.distance_of_missing = np.sqrt(len(values))
+        placed = self._placed(values, codes)
         # Each distinct row once, and of too many some by their content, whatever their order.
         keys = hash64(hash_points(placed) + codes.astype(np.uint64))
         kept = np.sort(np.unique(keys, return_index=True)[1][:n_points])
         if len(np.unique(graph[codes == 0])) < fewest:  # too few to say what is usual
             kept = kept[codes[kept] > 0]
-        low, high = _ranges(values, codes, n)
-        points.parts |= {"points": placed[kept], "codes": codes[kept], "low": low, "high": high}
-        return points
+        self.points, self.codes = placed[kept], codes[kept]
+        self.low, self.high = _ranges(values, codes, n)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"parts": self.parts}  # without trees
+        return {name: value for name, value in vars(self).items() if name != "_trees"}
 
     @cached_property
     def _trees(self) -> dict[int, cKDTree]:
         """For each kind a tree of its points."""
-        points, codes = self.parts["points"], self.parts["codes"]
-        return {code: cKDTree(points[codes == code]) for code in np.unique(codes).tolist()}
+        kinds = np.unique(self.codes).tolist()
+        return {code: cKDTree(self.points[self.codes == code]) for code in kinds}
+
+    def keys(self, rows: _Rows) -> np.ndarray:
+        """Hash of each row in any units, shape (n_rows,)."""
+        placed = self._placed(rows.values, self._codes(rows.kinds))
+        return hash64(hash_points(placed) + rows.kinds)
 
     def _codes(self, kinds: np.ndarray) -> np.ndarray:
-        """Number of each kind; 0 for all rare ones."""
-        known = self.parts["kinds"]
-        if not len(known):
+        """Code of each kind; 0 for all rare ones."""
+        if not len(self.kinds):
             return np.zeros(len(kinds), dtype=int)
-        place = np.minimum(np.searchsorted(known, kinds), len(known) - 1)
-        return np.where(known[place] == kinds, place + 1, 0)
+        place = np.minimum(np.searchsorted(self.kinds, kinds), len(self.kinds) - 1)
+        return np.where(self.kinds[place] == kinds, place + 1, 0)
 
     def _filled(self, values: np.ndarray) -> np.ndarray:
         """Numbers with the mean in place of missing ones, beside columns that mark these."""
         is_missing = np.isnan(values)
-        filled = np.where(is_missing, self.parts["fill"], values)
-        return np.column_stack([filled, is_missing[:, self.parts["lacks"]]])
+        filled = np.where(is_missing, self.fill, values)
+        return np.column_stack([filled, is_missing[:, self.may_miss]])
 
     def _placed(self, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        centered = (self._filled(values) - self.parts["means"][codes]) / self.parts["scale"]
-        return centered @ self.parts["whitening"]
+        return (self._filled(values) - self.means[codes]) / self.scale @ self.whitening
 
     def distances(self, values: np.ndarray, kinds: np.ndarray) -> np.ndarray:
         """Distance of each row to the nearest known one of the same kind.
@@ -408,19 +411,27 @@ class NumberPoints:
         points, found = self._placed(values, codes), np.zeros(len(values))
         for code, tree in self._trees.items():
             some = codes == code
-            found[some] = tree.query(points[some])[0] if some.any() else 0.0
-        rounding, of_missing = self.parts["limits"]
-        is_first = (np.isnan(values) & ~self.parts["lacks"]).any(axis=1)
-        return np.where(is_first, of_missing, np.clip(found - rounding, 0.0, FARTHEST))
+            if some.any():
+                found[some] = tree.query(points[some])[0]
+        never_missed = (np.isnan(values) & ~self.may_miss).any(axis=1)
+        found = np.clip(found - self.rounding, 0.0, FARTHEST)
+        return np.where(never_missed, self.distance_of_missing, found)
 
     def ranges(self, kind: np.uint64) -> tuple[np.ndarray, np.ndarray]:
         """The range of nine in ten numbers of one kind, shape (n_numbers,) each; NaN of none."""
         code = self._codes(np.array([kind]))[0]
-        return self.parts["low"][code], self.parts["high"][code]
+        return self.low[code], self.high[code]
 
     def is_rare(self, kind: np.uint64) -> bool:
         """True if the kind is one of those that are rare, where others are not."""
-        return bool(len(self.parts["kinds"]) and not self._codes(np.array([kind]))[0])
+        return bool(len(self.kinds) and not self._codes(np.array([kind]))[0])
+
+
+def _least_differences(largest: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Differences of each column that are due to rounding, by its largest deviation and mean."""
+    least = RELATIVE_ROUNDING * largest + 1e-14 * size
+    # Of a number that never varies, nothing else says what rounding is.
+    return np.where(largest <= 1e-9 * size, 1e-6 * np.where(size > 0, size, 1.0), least)
 
 
 def _ranges(values: np.ndarray, codes: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from skgraphkde.features.categories import values_in_use
+from skgraphkde.features import values_in_use
 from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import hash64
@@ -285,6 +285,13 @@ class CategoryCounts:
         }
         return counts
 
+    def part_of(self, kind: str) -> str:
+        """What a table counts: "node", "edge" or "graph"."""
+        if kind == "edges":
+            return "edge"
+        of_graphs = {f"graph {name}" for name in self.vocabulary.of_graphs}
+        return "graph" if kind in of_graphs else "node"
+
     def parts(self, graphs: GraphBatch) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         """Generate the name of each table, the colors of all parts, and the graphs of the parts."""
         if self.vocabulary.by_label:
@@ -338,15 +345,14 @@ def means(values: np.ndarray, graph: np.ndarray, n_graphs: int) -> np.ndarray:
     return np.bincount(graph, values, n_graphs) / np.maximum(counts, 1)
 
 
-def places(graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tuple]:
+def places(graph: GraphBatch, part: str, index: np.ndarray) -> tuple[tuple, tuple]:
     """Positions of some parts of a graph, the first five of them; none of the graph itself.
 
     Parameters
     ----------
     graph : GraphBatch
         Batch of one graph.
-    kind : str
-        "edges", or a kind of nodes.
+    part : {"node", "edge", "graph"}
     index : ndarray of int
         Indices of nodes, or of arcs.
 
@@ -357,9 +363,9 @@ def places(graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tupl
     edges : tuple of (int, int)
         The edges; () for nodes.
     """
-    if kind.startswith("graph "):
+    if part == "graph":
         return (), ()
-    if kind != "edges":
+    if part == "node":
         return tuple(index[:LISTED].tolist()), ()
     pairs = zip(graph.source_of_arc[index], graph.adjacency.indices[index], strict=True)
     listed = [(int(u), int(v)) for u, v in pairs if graph.directed or u < v]

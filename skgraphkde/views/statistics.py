@@ -23,7 +23,7 @@ from skgraphkde.views.base import Property, Reason, View
 from skgraphkde.views.context import Context
 from skgraphkde.views.folds import by_fold, folds
 from skgraphkde.views.neighborhoods import nearest
-from skgraphkde.views.winsorizing import winsorized
+from skgraphkde.views.winsorizing import whitening, winsorized
 
 # Categories that have a share of their own; the others are one.
 MOST_CATEGORIES = 200
@@ -117,8 +117,7 @@ class Metric:
         standardized = (filled - self.means) / self.scales
         # Of few rows, each has a large share in the directions of many columns.
         ridge = RIDGE + n_columns / n
-        covariance = standardized.T @ standardized / n + ridge * np.eye(n_columns)
-        self.whitening = np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
+        self.whitening = whitening(standardized.T @ standardized / n, ridge)
         self.points = self.whitened(rows)
 
     def standardized(self, table: np.ndarray) -> np.ndarray:

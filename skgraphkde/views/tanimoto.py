@@ -48,11 +48,11 @@ class Tanimoto(NeighborhoodView):
     def _most_similar(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
         """Similarity to the most similar reference, and its index."""
         known, counts = self.neighborhoods_, self.neighborhoods_.count(context)
-        totals, known_totals = counts.sum(axis=1), known.counts.sum(axis=1)
+        totals = counts.sum(axis=1)
 
         def dissimilarity(block: slice) -> np.ndarray:
             shared = known.shared(counts[block], known.columns)
-            return 1 - shared / (totals[block, np.newaxis] + known_totals - shared)
+            return 1 - shared / (totals[block, np.newaxis] + known.totals - shared)
 
         distances, index = nearest(dissimilarity, own, known.n_references, 1)
         return 1 - distances, index

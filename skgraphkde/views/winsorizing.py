@@ -52,3 +52,20 @@ def _winsorized(column: np.ndarray, kinds: np.ndarray) -> np.ndarray:
     high = ordered[first + (3 * (n - 1) + 3) // 4 * (n > 0)]
     reach = np.where(high > low, FAR_OUT * (high - low), np.inf)
     return np.clip(column, (low - reach)[kinds], (high + reach)[kinds])
+
+
+def whitening(covariance: np.ndarray, ridge: float) -> np.ndarray:
+    """Matrix W such that the rows of ``X @ W`` are uncorrelated, for X with this covariance.
+
+    Parameters
+    ----------
+    covariance : ndarray of shape (n_columns, n_columns)
+    ridge : float
+        Variance that is added to each column.
+
+    Returns
+    -------
+    ndarray of shape (n_columns, n_columns)
+    """
+    covariance = covariance + ridge * np.eye(len(covariance))
+    return np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)

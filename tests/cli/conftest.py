@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.cli import main
-from skgraphkde.persistence.registry import _classes
 from tests.conftest import random_graphs
 
 
@@ -59,8 +58,8 @@ def here(shared, tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(command, exit_code=0):
-    result = CliRunner().invoke(main, shlex.split(command))
+def run(command, exit_code=0, listed=None):
+    result = CliRunner().invoke(main, shlex.split(command), input=listed)
     assert result.exit_code == exit_code, result.output
     return result
 
@@ -75,9 +74,8 @@ def column(rows, name):
 
 MODULE = """
 import numpy as np
-from skgraphkde import BaseGraphDetector, register
+from skgraphkde import BaseGraphDetector
 
-@register
 class EdgeCount(BaseGraphDetector):
     def __init__(self, power=1.0, calibration="loo", contamination=0.1, random_state=None):
         super().__init__(
@@ -92,9 +90,6 @@ class EdgeCount(BaseGraphDetector):
     def _score_batch(self, graphs):
         return -abs(graphs.n_edges_per_graph - self.median_) ** self.power
 
-class Unregistered(EdgeCount):
-    pass
-
 class Other:
     pass
 """
@@ -107,4 +102,3 @@ def own(here, monkeypatch):
     (here / f"{name}.py").write_text(MODULE)
     yield name
     sys.modules.pop(name, None)
-    _classes.pop("EdgeCount", None)

@@ -6,6 +6,7 @@ import re
 import zipfile
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,7 +50,6 @@ def test_tables_in_files_are_those_in_python(given, monkeypatch):
     expected = detector.score_samples(cases)
     np.testing.assert_allclose([float(row["score"]) for row in rows], expected, rtol=1e-6)
     np.testing.assert_allclose(load("shell.skg").score_samples(cases), expected, rtol=1e-6)
-    assert "case29" in run(f"explain shell.skg edges.csv {GIVEN}").stdout
     run(f"report shell.skg edges.csv -o page.html {GIVEN}")
     assert "case29" in Path("page.html").read_text(encoding="utf-8")
 
@@ -83,11 +83,8 @@ def test_categories_are_text_in_every_file(tmp_path, monkeypatch):
     ("command", "code", "message"),
     [
         ("fit edges.csv -o x.skg --nodes nodes.csv", 2, "--graph-column, the column of its graphs"),
-        ("fit edges.csv edges.csv -o x.skg --graph-column case", 2, "needs one table of edges"),
-        (f"fit edges.csv -o nodes.csv --force {GIVEN}", 2, "nodes.csv is a graph and the output"),
+        ("fit folder a.gml -o x.skg --graph-column case", 2, "need one table of edges"),
         ("fit edges.csv -o x.skg --graph-column kase", 1, "no column 'kase': it has 'case'"),
-        ("fit folder -o x.skg --graph-column case", 2, "and folder is none: leave the option out"),
-        ("fit cases.zip -o x.skg --graph-column case", 2, "and cases.zip is none: leave"),
         ("fit bad.csv -o x.skg --graph-column case", 1, "bad.csv is not in UTF-8"),
         ("fit bad.parquet -o x.skg --graph-column case", 1, "bad.parquet cannot be read as Parq"),
         ("fit none.csv -o x.skg --graph-column case", 1, "none.csv is empty: leave it out"),
@@ -96,6 +93,8 @@ def test_categories_are_text_in_every_file(tmp_path, monkeypatch):
 )
 def test_what_is_wrong_is_said(given, command, code, message):
     Path("folder").mkdir()
+    nx.write_gml(nx.path_graph(3), "a.gml")
+    nx.write_gml(nx.path_graph(3), "folder/a.gml")
     Path("none.csv").touch()
     for name in ("cases.zip", "bad.csv", "bad.parquet"):
         Path(name).write_bytes(b"\xff")
@@ -150,8 +149,6 @@ def test_columns_of_a_zip_have_names(given):
     columns = GIVEN.partition("--nodes")[0]
     assert "30 graphs" in run(f"fit cases.zip -o model.skg {columns} {READ}").stdout
     assert "has no column 'graph'" in run(f"fit cases.zip -o x.skg {READ}", exit_code=1).stderr
-    message = "cases.zip has its own tables: leave out --nodes and --graphs"
-    assert message in run(f"fit cases.zip -o x.skg {GIVEN} {READ}", exit_code=2).stderr
 
 
 def test_graphs_of_several_zips_have_names_of_their_own(alike):
@@ -167,7 +164,10 @@ def test_a_damaged_zip_of_tables_is_named(alike):
         start = archive.getinfo("edges.csv").header_offset
     content[start + 60 : start + 90] = bytes(30)
     Path("plain.zip").write_bytes(content)
-    assert "plain.zip is damaged" in run(f"fit plain.zip -o x.skg {READ}", exit_code=1).stderr
+    assert (
+        "plain.zip/edges.csv is damaged"
+        in run(f"fit plain.zip -o x.skg {READ}", exit_code=1).stderr
+    )
 
 
 def test_tables_that_commands_wrote_are_no_graphs(tmp_path, monkeypatch):
@@ -180,8 +180,6 @@ def test_tables_that_commands_wrote_are_no_graphs(tmp_path, monkeypatch):
         )
     run("fit graphs -o graphs/model.skg")
     run("score graphs/model.skg graphs -o graphs/scores.csv --reasons")
-    run("explain graphs/model.skg graphs -o graphs/reasons.csv")
-    run("watch graphs/model.skg graphs -o graphs/log.csv", exit_code=4)
     assert "of 20 graphs" in run("find graphs -o graphs/page.html").stdout
     # Whoever names such a file means it.
     assert "cannot be read" in run("find graphs/scores.csv -o x.html", exit_code=1).stderr

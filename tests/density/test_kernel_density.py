@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from skgraphkde.density.kernel_density import KernelDensity
+from skgraphkde.distances.readout import FittedReadout
 from sklearn import config_context
 
 from skgraphkde import KDE, MMD, Readout, read_graphs
-from skgraphkde.density.kernel_density import KernelDensity
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.distances import DiscreteMeasures
-from skgraphkde.distances.readout import FittedReadout
 from skgraphkde.learned import tensors  # noqa: F401  registers the operations on tensors
 from tests.conftest import random_graphs
 

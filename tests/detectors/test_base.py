@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from skgraphkde.persistence.registry import _classes
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -17,10 +18,9 @@ from skgraphkde import (
     persistence,
     register,
 )
-from skgraphkde.persistence.registry import _classes
-from skgraphkde.testing import check_graph_estimator
 from tests.conftest import random_graphs
 from tests.detectors.forging import find, replaced
+from tests.estimator_checks import check_graph_detector
 
 
 class EdgeCount(BaseGraphDetector):
@@ -86,7 +86,7 @@ def state_of(detector):
 
 
 def test_a_detector_in_a_few_lines_passes_all_checks():
-    check_graph_estimator(EdgeCount())
+    check_graph_detector(EdgeCount(), PATHS)
 
 
 def test_it_works_on_its_own():

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
+from skgraphkde.density.model import DensityModel
 from sklearn.base import clone
 
 import skgraphkde
@@ -29,8 +30,7 @@ from skgraphkde import (
     paper_settings,
     persistence,
 )
-from skgraphkde.datasets import load_mutag, make_barabasi_albert
-from skgraphkde.density.model import DensityModel
+from skgraphkde.datasets import load_mutag
 from skgraphkde.detectors import files
 from tests.conftest import densities, random_graphs
 from tests.detectors.conftest import ONE_VIEW
@@ -78,7 +78,7 @@ PARAMETERS = {
         "encoder": GCN(hidden_dim=np.int64(4), dropout=np.float32(0.1)),
         "features": NodeFeatures(["degree", "label"]),
     },
-    "walks": {"features": NodeFeatures(("random_walk",), n_steps=3), "encoder": Propagation(0)},
+    "walks": {"features": NodeFeatures(("random_walk",)), "encoder": Propagation(0)},
 }
 
 
@@ -99,7 +99,6 @@ def test_every_parameter_set_makes_a_round_trip(path, parameters):
             (0.5 * (np.ones((n, n)) - np.eye(n)), np.arange(3.0 * n).reshape(n, 3))
             for n in range(3, 11)
         ],
-        make_barabasi_albert(10, random_state=0).graphs,
         load_mutag().graphs[:10],
     ],
     ids=["plain", "attributes", "labels and attributes", "weighted pairs", "sizes", "molecules"],

@@ -171,7 +171,6 @@ def one_view(**parameters):
         ({"training": Twins()}, "'training' parameter of GraphKDEDetector"),
         (mmd(n_components=63), "n_components must be even"),
         (one_view(distance=MMD(method="exact", n_components=64)), "method='exact' has none"),
-        ({"features": NodeFeatures("given", n_steps=4)}, "does not include"),
         ({"training__twins": Twins(0, edges=None)}, "twins are copies of the graphs"),
         ({"training__checkpoint": "a", "random_state": None}, "needs an integer random_state"),
         ({"calibration": Split(1.0)}, "'fraction' parameter of Split"),

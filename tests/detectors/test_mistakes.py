@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from skgraphkde.persistence.registry import _classes
 
 from skgraphkde import (
     BaseGraphDetector,
@@ -14,7 +15,6 @@ from skgraphkde import (
     load,
 )
 from skgraphkde.distances.measures import pooled
-from skgraphkde.persistence.registry import _classes
 from tests.conftest import densities
 
 

@@ -1,80 +1,53 @@
 """scikit-learn's own checks, and its tools, on graphs."""
 
-import io
-
-import joblib
 import networkx as nx
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import check_estimator
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skgraphkde import (
     GCN,
     KDE,
+    MMD,
     Contrastive,
+    Density,
     GraphKDEDetector,
     NodeFeatures,
     read_graphs,
 )
-from tests.conftest import densities
-from tests.detectors.conftest import ONE_VIEW, make_detector
+from tests.conftest import densities, random_graphs
+from tests.detectors.conftest import make_detector
+from tests.estimator_checks import check_as_scikit_learn_does, check_graph_detector
+from tests.graphs.test_relations import WEIGHTED, typed_graphs
 
-
-class RowsAsGraphs(OutlierMixin, BaseEstimator):
-    """The detector behind the interface that scikit-learn's checks expect.
-
-    Each row becomes a path with a node a column; node j carries the value in column j, and j. The
-    checks ask that fit(X).predict(X) finds the share `contamination` of outliers, which
-    calibration="train" promises and leave-one-out, on purpose, does not.
-    """
-
-    def __init__(self, contamination=0.1, random_state=0):
-        self.contamination = contamination
-        self.random_state = random_state
-
-    def fit(self, X, y=None):
-        X = validate_data(self, X, ensure_min_samples=2)
-        self.detector_ = GraphKDEDetector(
-            contamination=self.contamination,
-            random_state=self.random_state,
-            calibration="train",
-            views=(*densities(kernels=KDE((0.5, 1.0))), "novelty"),
-            encoder=GCN(hidden_dim=8),
-            training=Contrastive(max_iter=2),
-        ).fit(self._graphs(X))
-        self.offset_ = self.detector_.offset_
-        return self
-
-    def score_samples(self, X):
-        check_is_fitted(self)
-        return self.detector_.score_samples(self._graphs(validate_data(self, X, reset=False)))
-
-    def decision_function(self, X):
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X):
-        return np.where(self.decision_function(X) < 0, -1, 1)
-
-    @staticmethod
-    def _graphs(X):
-        path = sp.diags_array([1.0, 1.0], offsets=[-1, 1], shape=(X.shape[1],) * 2).tocsr()
-        column = np.arange(X.shape[1])
-        return [(path, np.column_stack([row, column])) for row in X]
+DEFAULTS = GraphKDEDetector(random_state=0)
+TRAINED = GraphKDEDetector(
+    calibration="train",
+    views=(*densities(kernels=KDE((0.5, 1.0))), "novelty"),
+    encoder=GCN(hidden_dim=8),
+    training=Contrastive(max_iter=2),
+    random_state=0,
+)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_checks():
-    results = check_estimator(RowsAsGraphs(), on_fail=None, on_skip=None)
-    failed = [(x["check_name"], x["exception"]) for x in results if x["status"] == "failed"]
-    assert failed == []
-    assert sum(x["status"] == "passed" for x in results) >= 45
+    check_as_scikit_learn_does(TRAINED)
+
+
+@pytest.mark.parametrize(
+    "detector", [DEFAULTS, pytest.param(TRAINED, marks=pytest.mark.slow)], ids=["defaults", "gcn"]
+)
+def test_checks_of_graphs(detector):
+    check_graph_detector(detector, random_graphs(20, n_attributes=2))
+
+
+def test_directed_and_typed_graphs():
+    check_graph_detector(clone(DEFAULTS).set_params(schema=WEIGHTED), typed_graphs(20))
 
 
 # -- scikit-learn's tools on lists of networkx graphs and on GraphBatch ----------------------------
@@ -111,9 +84,9 @@ def test_pipeline(data):
 def test_grid_search_with_labels(data):
     graphs, y = data
     folds = StratifiedKFold(2)  # the default for an outlier detector is not stratified
-    grid = {"encoder__hidden_dim": [2], "views__distance": ["mmd", "mean"]}
+    grid = {"encoder__hidden_dim": [2], "views__distance": [MMD(), MMD(estimator="biased")]}
     search = GridSearchCV(
-        make_detector(training=None, **ONE_VIEW), grid, scoring="roc_auc", cv=folds
+        make_detector(training=None, views=Density()), grid, scoring="roc_auc", cv=folds
     ).fit(graphs, y)
     assert search.best_score_ > 0.5
     assert search.predict(graphs).shape == (40,)
@@ -130,18 +103,6 @@ def test_grid_search_without_labels_on_a_batch(data):
     search.fit(graphs)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     assert len(np.unique(search.cv_results_["mean_test_score"])) == 2
-
-
-def test_a_detector_fitted_on_a_gpu_works_without_one(data, monkeypatch):
-    """Nothing in the fitted state is on a GPU; device="cuda" falls back where there is none."""
-    graphs, _ = data
-    detector = make_detector().fit(graphs)
-    expected = detector.score_samples(graphs)
-    file = io.BytesIO()
-    joblib.dump(detector.set_params(device="cuda"), file)
-    file.seek(0)
-    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    np.testing.assert_array_equal(joblib.load(file).score_samples(graphs), expected)
 
 
 def test_estimator_type():

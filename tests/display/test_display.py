@@ -9,7 +9,6 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 from matplotlib.path import Path
@@ -20,7 +19,6 @@ from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.datasets import load_mutag
 from skgraphkde.display import (
     DensityDisplay,
-    DriftDisplay,
     GraphMapDisplay,
     NodeContributionsDisplay,
     NovelNodesDisplay,
@@ -28,7 +26,6 @@ from skgraphkde.display import (
 )
 from skgraphkde.display.graph_drawing import common_categories
 from skgraphkde.inspection import node_contributions
-from skgraphkde.monitoring import DriftMonitor
 from tests.conftest import random_graphs
 
 
@@ -554,49 +551,6 @@ def test_pictures_of_a_detector_read_as_it_does():
         assert written(display) == ["tank", *["pump"] * 6]
         assert legend(display.ax_) == ["pipe"]
         assert len(display.edges_.get_segments()) == 6  # lines, not arrows
-
-
-# -- drift -----------------------------------------------------------------------------------------
-
-
-def test_drift_has_the_statistic_the_threshold_and_the_alarms():
-    alarms = ["", "", "martingale", "mmd", "martingale and mmd", ""]
-    statistic = [1.0, 30.0, 400.0, 0.0, 1e9, 2.0]
-    rows = pd.DataFrame({"statistic": statistic, "alarm": alarms}, index=range(10, 16))
-    display = DriftDisplay.from_predictions(rows, 200.0)
-    assert display.line_.get_xdata().tolist() == list(range(10, 16))
-    np.testing.assert_allclose(display.line_.get_ydata(), [1, 30, 400, 2e-4, 2e4, 2])
-    assert set(display.threshold_line_.get_ydata()) == {200.0}
-    assert display.points_["martingale"].get_offsets().tolist() == [[12, 400], [14, 2e4]]
-    assert display.points_["mmd"].get_offsets().tolist() == [[13, 200], [14, 200]]
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
-        "martingale",
-        "threshold 200",
-        "alarm, martingale (2)",
-        "alarm, mmd (2)",
-    ]
-
-
-def test_drift_of_a_monitor(detector, graphs):
-    monitor = DriftMonitor(detector, window=20, random_state=0)
-    display = DriftDisplay.from_estimator(monitor, graphs[:20])
-    assert monitor.n_graphs_ == len(display.table) == 20
-    assert display.threshold == monitor.threshold_
-    assert not display.points_
-
-
-@pytest.mark.parametrize(
-    ("columns", "threshold", "message"),
-    [
-        ({"alarm": [""]}, 1.0, "table has no column 'statistic'"),
-        ({"alarm": [""], "statistic": [-1.0]}, 1.0, "must be positive"),
-        ({"alarm": [""], "statistic": [1.0]}, 0.0, "must be positive"),
-        ({"alarm": [""], "statistic": [np.nan]}, 1.0, "NaN"),
-    ],
-)
-def test_rows_that_are_not_a_monitors(columns, threshold, message):
-    with pytest.raises(ValueError, match=message):
-        DriftDisplay.from_predictions(pd.DataFrame(columns), threshold)
 
 
 # -- p-values --------------------------------------------------------------------------------------

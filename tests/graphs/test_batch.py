@@ -60,7 +60,7 @@ def test_concatenate_refuses_what_does_not_fit():
     wide, narrow = (read_graphs(random_graphs(1, labels="", n_attributes=p)) for p in (3, 2))
     with pytest.raises(ValueError, match=r"batches differ .* node categories none and 'label'"):
         GraphBatch.concatenate([plain, labeled])
-    with pytest.raises(ValueError, match=r"node numbers 'x \(3 columns\)' and 'x \(2 columns\)'"):
+    with pytest.raises(ValueError, match=r"node numbers 'x' \(3\) and 'x' \(2\)"):
         GraphBatch.concatenate([wide, narrow])
     with pytest.raises(ValueError, match="nothing to concatenate"):
         GraphBatch.concatenate([])

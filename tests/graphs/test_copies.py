@@ -56,24 +56,17 @@ def test_data_of_nodes_and_edges_tell_graphs_apart():
     assert isomorphism_classes(read_graphs(graphs)).tolist() == [0, 1, 2, 3, 4, 0]
 
 
-DIGITS = {"single precision": np.float32} | {
-    f"{n} digits": (lambda x, n=n: float(f"{x:.{n}g}")) for n in (3, 4, 5)
-}
-
-
-@pytest.mark.parametrize("n_nodes", [12, 40])
-@pytest.mark.parametrize("rounded", DIGITS.values(), ids=DIGITS)
-def test_copies_with_fewer_digits(n_nodes, rounded):
+def test_copies_in_single_precision():
     """Wherever the numbers lie: of nodes and edges, weights, and heavy tails."""
     rng = np.random.RandomState(0)
-    graphs = [nx.gnp_random_graph(n_nodes, 0.3, seed=seed) for seed in range(30)]
+    graphs = [nx.gnp_random_graph(40, 0.3, seed=seed) for seed in range(30)]
     copies = [graph.copy() for graph in graphs]
     for graph, copy in zip(graphs, copies, strict=True):
         for elements, same in ((graph.nodes, copy.nodes), (graph.edges, copy.edges)):
             for key in elements:
                 numbers = {"x": rng.standard_normal(), "y": rng.standard_cauchy(), "w": rng.rand()}
                 elements[key].update(numbers)
-                same[key].update({name: float(rounded(x)) for name, x in numbers.items()})
+                same[key].update({name: float(np.float32(x)) for name, x in numbers.items()})
     schema = GraphSchema(edge_weight="w", node_numbers=("x", "y"), edge_numbers=("x", "y"))
     batch = read_graphs(graphs + copies, schema=schema)
     batch = GraphBatch.concatenate([batch[:30], permuted(batch[30:], 0)])
@@ -93,25 +86,8 @@ def test_one_other_number_makes_another_graph():
     assert isomorphism_classes(graphs).tolist() == [0, 1, 2, 0]
 
 
-def test_the_class_of_a_known_graph_does_not_depend_on_the_rest():
-    rng = np.random.RandomState(0)
-    known = [nx.empty_graph(1) for _ in range(30)]
-    new = [nx.empty_graph(1) for _ in range(200)]
-    for graph in known + new:
-        graph.nodes[0]["x"] = [rng.standard_cauchy()]
-    known, new = read_graphs(known), read_graphs(new)
-
-    def classes(graphs):
-        first = isomorphism_classes(GraphBatch.concatenate([known, graphs]), len(known))[30:]
-        return np.where(first < 30, first, -1)
-
-    expected = [classes(new[i : i + 1])[0] for i in range(len(new))]
-    assert classes(new).tolist() == expected
-    assert len(set(expected)) > 5
-
-
 def test_walks_tell_regular_graphs_apart():
-    graphs = [nx.cycle_graph(12), nx.union(*map(nx.cycle_graph, (6, 6)), rename="ab")]
+    graphs = [nx.circular_ladder_graph(3), nx.complete_bipartite_graph(3, 3)]
     assert isomorphism_classes(read_graphs(graphs)).tolist() == [0, 1]
 
 
@@ -224,17 +200,14 @@ def test_identifiers_of_copies_are_identifiers(n_times):
     assert detector.schema_.node_categories == ()
 
 
-def test_copies_elsewhere_or_in_other_units():
-    """Features leave out coordinates, and weights are relative."""
+def test_copies_elsewhere_in_space():
+    """Features leave out coordinates."""
     graphs = [nx.random_geometric_graph(12, 0.45, seed=seed, pos_name="x") for seed in range(20)]
     copies = [graph.copy() for graph in graphs]
     for graph, copy in zip(graphs, copies, strict=True):
         for v, (x, y) in graph.nodes.data("x"):
             copy.nodes[v]["x"] = [5 - y, x + 7]
-        for u, v in graph.edges:
-            graph.edges[u, v]["w"] = 1.0 + (u * v) % 3
-            copy.edges[u, v]["w"] = 3 * graph.edges[u, v]["w"]
-    batch = read_graphs(graphs + copies, schema=GraphSchema(edge_weight="w"))
+    batch = read_graphs(graphs + copies)
     assert LeaveOneOut("together").distinct(batch).tolist() == [*range(20), *range(20)]
 
 

@@ -13,16 +13,14 @@ import scipy.sparse as sp
 
 from skgraphkde.graphs import GraphSchema, read_graphs
 from skgraphkde.graphs.files import (
-    chunks,
     find_files,
     iter_graphs,
     node_link_graphs,
     read_batch,
-    read_files,
-    walk,
+    read_batch_and_ids,
 )
 from tests.conftest import random_graphs
-from tests.datasets.test_tu import sorted_arcs, tu_files, write_zip
+from tests.datasets.test_datasets import tu_files, write_zip
 
 
 def named(graphs):
@@ -74,12 +72,11 @@ def test_folders_are_searched_in_order(tmp_path, monkeypatch):
         ("empty", r"empty contains no graph file \(.graphml, .*, .zip; all but .zip also as .gz\)"),
         ("table.txt", "table.txt does not have the suffix of a graph file: give one of .graphml"),
         ("a.zip.gz", "a.zip.gz does not have the suffix of a graph file"),
-        ("a.nodes.csv", r"a\.nodes\.csv is a table of nodes, and no edge list is given .*\.nodes"),
     ],
 )
 def test_paths_that_lead_to_no_graph(tmp_path, name, message):
     (tmp_path / "empty").mkdir()
-    for file in ("table.txt", "a.zip.gz", "a.nodes.csv"):
+    for file in ("table.txt", "a.zip.gz"):
         (tmp_path / file).touch()
     with pytest.raises(ValueError, match=message):
         find_files([tmp_path / name])
@@ -89,24 +86,18 @@ def test_paths_that_lead_to_no_graph(tmp_path, name, message):
 
 
 @pytest.mark.parametrize("key", ["edges", "links"])
-@pytest.mark.parametrize("n_attributes", [0, 2])
-def test_json_there_and_back(tmp_path, key, n_attributes):
-    graphs = random_graphs(6, seed=3, n_attributes=n_attributes)
-    for graph in graphs if n_attributes else ():
-        for data in graph.nodes.values():
-            data["x"] = data["x"].tolist()
-    graphs[0].name = "first"
+def test_json_there_and_back(tmp_path, key):
+    graphs = random_graphs(4, seed=3)
     documents = [nx.node_link_data(graph, edges=key) for graph in graphs]
-    write_json(tmp_path / "all.json", documents[:4])
-    write_json(tmp_path / "one.json", documents[4])
-    write_json(tmp_path / "two.json", documents[5:])
-    files = find_files([tmp_path])
-    assert_same(read_batch(files), read_graphs(graphs))
-    names = [os.path.basename(name) for name, _ in iter_graphs(files)]
-    assert names == [*(f"all.json#{i}" for i in range(4)), "one.json", "two.json#0"]
+    write_json(tmp_path / "all.json", documents[:2])
+    write_json(tmp_path / "one.json", documents[2])
+    write_json(tmp_path / "two.json", documents[3:])
+    batch = read_batch(find_files([tmp_path]))
+    assert_same(batch, read_graphs(graphs))
+    names = [os.path.basename(name) for name in batch.names]
+    assert names == ["all.json#0", "all.json#1", "one.json", "two.json#0"]
     for text in (json.dumps(documents), json.dumps(documents).encode()):
         assert_same(read_graphs(node_link_graphs(text)), read_graphs(graphs))
-    assert node_link_graphs(json.dumps(documents[0]))[0].name == "first"
 
 
 @pytest.mark.parametrize(
@@ -116,10 +107,10 @@ def test_json_there_and_back(tmp_path, key, n_attributes):
         (b"\xff", "'utf-8' codec"),
         ("[]", "it contains no graph"),
         ("3", 'a graph has no list "nodes"'),
-        ("[" * 100_000, "it is nested too deeply"),
+        ("[" * 100_000, "maximum recursion depth"),
         ("[OK, {}]", 'graph 1: a graph has no list "nodes"'),
         ('[OK, OK, {"nodes": [{"id": {}}], "edges": []}]', "graph 2: .*unhashable"),
-        ('[OK, {"nodes": [], "edges": [{"source": 1}]}]', "graph 1: 'target' is missing"),
+        ('[OK, {"nodes": [], "edges": [{"source": 1}]}]', r"graph 1: the edge \(1, None\) ends"),
     ],
 )
 def test_texts_that_are_no_graphs(text, why):
@@ -188,9 +179,10 @@ def test_data_and_directions_there_and_back(tmp_path, suffix, kind):
     assert_same(read_batch(files, schema), expected)
     if suffix != "gml":  # where "label" is the name of a node
         assert_same(read_batch(files, "all"), read_graphs(graphs, schema="all"))
-    for read, graph in zip(read_files(files, expected.schema.to_schema()), graphs, strict=True):
-        assert read.nodes == list(graph)
-        assert_same(read.batch, read_graphs([graph], schema=schema))
+    for file, graph in zip(files, graphs, strict=True):
+        batch, nodes = read_batch_and_ids([file], expected.schema)
+        assert nodes == [list(graph)]
+        assert batch.n_nodes == len(graph)
 
 
 GRAPHML = """<graphml><key id="d" for="node" attr.name="label" attr.type="string">
@@ -208,13 +200,7 @@ def test_graphml_with_defaults_and_without_namespace(tmp_path):
     assert [batch.label_names[code] for code in batch.labels] == ["C", "N"]
     assert batch.adjacency.toarray().tolist() == [[0, 2], [2, 0]]
     [(_, graph)] = iter_graphs([path])
-    assert dict(graph.nodes(data=True)) == {"a": {"label": "C"}, "b": {"label": "N"}}
-    assert list(graph.edges(data=True)) == [("a", "b", {})]
-    assert graph.graph == {}
-    [(_, graph)] = iter_graphs([path], GraphSchema(node_categories="color", edge_numbers="order"))
-    assert dict(graph.nodes(data=True)) == {"a": {"color": ""}, "b": {"color": "", "label": "N"}}
-    assert list(graph.edges(data=True)) == [("a", "b", {"order": 2})]
-    [(_, graph)] = iter_graphs([path], "all")
+    assert list(graph.nodes(data="label")) == [("a", "C"), ("b", "N")]
     assert graph.nodes["a"] == {"label": "C", "color": ""}
     assert graph.edges["a", "b"] == {"order": 2, "color": ""}
     path.write_text(GRAPHML.format(BOND * 3))
@@ -308,20 +294,6 @@ def test_a_zip_of_the_tu_collection(tmp_path, monkeypatch):
     assert [name for name, _ in iter_graphs([path])] == [f"{path}#{i}" for i in range(5)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_zip_with_edge_data(tmp_path, kind):
-    schema = GraphSchema(edge_numbers="flow")
-    expected = read_graphs(measured_graphs(kind), schema=schema)
-    write_zip(tmp_path, tu_files(expected))
-    [(_, graph), *_] = iter_graphs(find_files([tmp_path]))
-    assert set(next(iter(graph.edges(data=True)))[2]) == {"label", "x"}
-    batch = read_batch(find_files([tmp_path]))
-    assert (batch.schema.edge_categories, batch.schema.edge_numbers) == (("label",), (("x", 1),))
-    assert batch.directed == expected.directed
-    codes = batch.replace(edge_label_names=expected.edge_label_names)
-    assert sorted_arcs(codes) == sorted_arcs(expected)
-
-
 def test_in_gml_label_is_a_label_if_the_user_says_so(tmp_path):
     text = 'graph [ node [ id 5 label "C" ] node [ id 7 label "{}" ] edge [ source 5 target 7 ] ]'
     for name in "CN":
@@ -332,15 +304,12 @@ def test_in_gml_label_is_a_label_if_the_user_says_so(tmp_path):
         with pytest.warns(
             UserWarning, match="node labels repeat in GML files.*--node-category lab"
         ):
-            assert [(x.nodes, x.batch.labels) for x in read_files(files, schema)] == [
-                (of_graph, None) for of_graph in names
-            ]
+            batch, ids = read_batch_and_ids(files, schema)
+        assert (ids, batch.labels) == (names, None)
     batch = read_batch(files, GraphSchema(node_categories="label"))
     assert [batch.label_names[code] for code in batch.labels] == ["C", "C", "C", "N"]
-    bare = read_files(files, GraphSchema(node_categories=None))
-    assert [(graph.nodes, graph.batch.labels) for graph in bare] == [
-        (of_graph, None) for of_graph in names
-    ]
+    batch, ids = read_batch_and_ids(files, GraphSchema(node_categories=None))
+    assert (ids, batch.labels) == (names, None)
 
 
 @pytest.mark.filterwarnings("ignore:node labels repeat")
@@ -482,13 +451,9 @@ def test_a_table_of_nodes_is_found_beside_a_packed_list(tmp_path):
     every = [tmp_path / "a.csv.gz", tmp_path / "a.nodes.csv"]  # as a shell expands *.csv*
     assert find_files(every) == find_files([tmp_path]) == every[:1]
     assert read_batch(every[:1]).label_names == ("C", "N", "O")
-    (tmp_path / "a.nodes.csv.gz").write_bytes(gzip.compress(b"id\nu\n"))
-    with pytest.raises(ValueError, match="two tables of its nodes"):
-        find_files([tmp_path])
-    (tmp_path / "a.nodes.csv").unlink()
-    (tmp_path / "a.nodes.csv.gz").write_bytes(b"id")
-    with pytest.raises(ValueError, match=r"a\.nodes\.csv\.gz is damaged or not a gzip file"):
-        read_batch(every[:1])
+    (tmp_path / "a.csv.gz").unlink()
+    with pytest.raises(ValueError, match=r"a\.nodes\.csv is a table of nodes, and no edge list"):
+        read_batch(find_files([tmp_path]))
 
 
 def test_missing_cells(tmp_path):
@@ -503,14 +468,6 @@ def test_missing_cells(tmp_path):
     np.testing.assert_array_equal(batch.attributes, [[20.5], [np.nan], [30]])
     assert [batch.label_names[code] for code in batch.labels] == ["pump", "valve", None]
     np.testing.assert_array_equal(np.sort(batch.edge_attributes[:, 0]), [1, 1, np.nan, np.nan])
-
-
-def test_a_column_without_values_is_there_if_it_is_named(tmp_path):
-    csv_graph(tmp_path, ["source,target,label", "a,b,"])
-    assert read_batch([tmp_path / "a.csv"]).edge_labels is None
-    assert read_batch([tmp_path / "a.csv"], "all").edge_labels is None
-    with pytest.raises(ValueError, match=r"a\.csv has no edge attribute 'label'"):
-        read_batch([tmp_path / "a.csv"], GraphSchema(edge_categories="label"))
 
 
 CSV = {
@@ -537,12 +494,12 @@ CSV = {
     "an unknown node": (
         ["source,target", "a,b", "a,z"],
         ["id", "a", "b"],
-        r"a\.csv cannot .*row 3: the node 'z' is not in a\.nodes\.csv: list all nodes there",
+        r"a\.csv cannot .*the edge \('a', 'z'\) ends at 'z', a node that is not listed",
     ),
     "a node twice": (
         ["source,target"],
         ["id", "a", "a"],
-        r"a\.nodes\.csv: the node 'a' is listed twice",
+        "the node 'a' is listed twice: list it once",
     ),
     "no id": (["source,target"], ["name", "a"], r'a\.nodes\.csv has no column "id" or "node"; its'),
     "an empty id": (["source,target"], ["id,x", ",1"], r"a\.nodes\.csv, row 2: 'id' is empty"),
@@ -562,119 +519,20 @@ def test_broken_edge_lists(tmp_path, kind):
 
 def test_marks_and_alphabets(tmp_path):
     (tmp_path / "a.csv").write_bytes("source,target\nä,b\n\n".encode("utf-8-sig"))
-    assert next(read_files([tmp_path / "a.csv"])).nodes == ["ä", "b"]
+    assert read_batch_and_ids([tmp_path / "a.csv"])[1] == [["ä", "b"]]
     (tmp_path / "a.csv").write_bytes("source,target\nä,b\n".encode("latin-1"))
     with pytest.raises(ValueError, match=r"a\.csv is not in UTF-8 \('utf-8' .*: save it in UTF-8"):
         read_batch([tmp_path / "a.csv"])
 
 
-# -- packed files ----------------------------------------------------------------------------------
-
-DAMAGED = {
-    "text": (b"graph [ ]", "is damaged or not a gzip file .*: delete it and get another copy"),
-    "cut": (gzip.compress(os.urandom(500))[:-20], "is damaged or not a gzip file"),
-    "flipped": (gzip.compress(b"graph [ ]")[:-6] + bytes(6), "is damaged or not a gzip file"),
-}
-
-
-@pytest.mark.parametrize("kind", DAMAGED)
-def test_damaged_packing(tmp_path, kind):
-    content, message = DAMAGED[kind]
-    path = tmp_path / "a.graphml.gz"
-    path.write_bytes(content)
-    with pytest.raises(ValueError, match=message) as caught:
-        read_batch(find_files([path]))
-    assert str(caught.value).startswith(f"{path} ")
-
-
-# -- what is read of nodes and edges ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (
-            {"node_categories": "kin"},
-            r"points.json has no node attribute 'kin', which the schema names: nodes have 'kind', ",
-        ),
-        ({"node_numbers": ("px", "z")}, "points.json has no node attribute 'z'"),
-        ({"edge_categories": "ordr"}, "points.json has no edge attribute 'ordr', .* have 'order'"),
-        (
-            {"node_numbers": "kind"},
-            "points.json, node 0: the node attribute 'kind' is not a number",
-        ),
-        ({"edge_weight": "w"}, r"points.json has no edge attribute 'w', which the schema names"),
-    ],
-)
-@pytest.mark.parametrize("missing", ["error", "indicate"])
-def test_what_the_user_named_must_be_there(tmp_path, names, message, missing):
-    graph = nx.path_graph(3)
-    nx.set_node_attributes(graph, {v: {"px": v / 2, "kind": "ab"[v % 2]} for v in graph})
-    nx.set_edge_attributes(graph, 2.5, "order")
-    write_json(tmp_path / "points.json", nx.node_link_data(graph, edges="edges"))
-    with pytest.raises(ValueError, match=message):
-        read_batch([tmp_path / "points.json"], GraphSchema(**names, missing=missing))
-
-
 # -- any number of files ---------------------------------------------------------------------------
-
-
-def test_files_are_read_one_by_one(tmp_path):
-    for i, graph in enumerate(named(random_graphs(3))):
-        nx.write_graphml(graph, tmp_path / f"{i}.graphml")
-    (tmp_path / "last.graphml").write_text("broken")
-    graphs = read_files(find_files([tmp_path]))
-    names = [next(graphs).name for _ in range(3)]
-    assert names == [str(tmp_path / f"{i}.graphml") for i in range(3)]
-    with pytest.raises(ValueError, match=r"last\.graphml"):
-        next(graphs)
-
-
-@pytest.mark.parametrize("limit", ["CHUNK_GRAPHS", "CHUNK_NODES"])
-def test_chunks_change_nothing(tmp_path, monkeypatch, limit):
-    graphs = named(random_graphs(7, labels="CNOF"))
-    for i, graph in enumerate(graphs):
-        nx.write_graphml(graph, tmp_path / f"{i}.graphml")
-    monkeypatch.setattr(walk, limit, 3)
-    files = find_files([tmp_path])
-    sizes = [len(chunk) for chunk in chunks(read_files(files))]
-    assert sum(sizes) == 7
-    assert max(sizes) <= 3
-    assert_same(read_batch(files), read_graphs(graphs))
-
-
-def test_what_some_files_lack_is_missing(tmp_path):
-    """On nodes, in a whole graph, and in one without edges."""
-    graphs = measured_graphs(nx.DiGraph, seed=5, n_graphs=5)
-    for data in graphs[0].nodes.values():
-        del data["temp"], data["atom"]
-    for *_, data in graphs[0].edges(data=True):
-        del data["flow"], data["label"]
-    graphs[1].remove_edges_from(list(graphs[1].edges))
-    del graphs[2].nodes["n1"]["temp"]
-    for i, graph in enumerate(graphs):
-        write_json(tmp_path / f"{i}.json", nx.node_link_data(graph, edges="edges"))
-    files = find_files([tmp_path])
-    named = GraphSchema(
-        node_categories=("node_type", "atom"), node_numbers="temp", edge_numbers=("w", "flow")
-    )
-    for schema in (named, GraphSchema(), GraphSchema.everything()):
-        schema = schema.set_params(missing="indicate")
-        assert_same(read_batch(files, schema), read_graphs(graphs, schema=schema))
-    message = "none of the 5 graphs .* the node attribute 'tmp', .*: nodes have 'temp'"
-    with pytest.raises(ValueError, match=message):
-        read_batch(files, named.set_params(node_numbers="tmp", missing="indicate"))
-    with pytest.raises(ValueError, match=r"0\.json has no node attribute 'atom', which the schema"):
-        next(read_files(files, named.set_params(node_numbers="temp", missing="error")))
-    read = next(read_files(files, named.set_params(missing="indicate")))
-    assert {atom for _, atom in read.batch.label_names} == {None}
 
 
 def test_names_in_messages_are_those_of_files(tmp_path):
     good, other = ({"nodes": [{"id": "graph 0", "x": x}], "links": []} for x in (1.0, None))
     write_json(tmp_path / "a.json", [good, good, other])
     with pytest.raises(
-        ValueError, match=r"a\.json#2 has no node attribute 'x', and .*a\.json#0 has"
+        ValueError, match=r"a\.json#2 has no node attribute 'x', and other graphs have"
     ):
         read_batch([tmp_path / "a.json"])
     other["nodes"][0]["x"] = float("inf")
@@ -691,7 +549,7 @@ def test_errors_go_to_the_callback(tmp_path):
     for name, content in (("a", good), ("b", {}), ("c", [good, bad, good])):
         write_json(tmp_path / f"{name}.json", content)
     errors = []
-    names = [graph.name for graph in read_files(find_files([tmp_path]), on_error=errors.append)]
+    names = read_batch(find_files([tmp_path]), on_error=errors.append).names
     assert [os.path.basename(name) for name in names] == ["a.json", "c.json#0", "c.json#2"]
     assert re.search(r"b\.json cannot", str(errors[0]))
     assert re.search(r"c\.json#1, node 0: the node attribute 'x' is not a number", str(errors[1]))
@@ -699,17 +557,17 @@ def test_errors_go_to_the_callback(tmp_path):
 
 # -- broken and hostile files ----------------------------------------------------------------------
 
-DOCTYPE = '<?xml version="1.0"{}?><!DOCTYPE graphml [<!ENTITY a "b">]><graphml/>'
 BROKEN = {
+    "text.gml.gz": (b"graph [ ]", "text.gml.gz is damaged .*: delete it and get another copy"),
+    "cut.gml.gz": (gzip.compress(os.urandom(500))[:-20], "cut.gml.gz is damaged"),
+    "flipped.gml.gz": (gzip.compress(b"graph [ ]")[:-6] + bytes(6), "flipped.gml.gz is damaged"),
     "cut.graphml": ("<graphml><graph>", "cut.graphml cannot be read as GraphML .no element found"),
     "none.graphml": ("<graphml/>", "contains no graph.: rewrite it with networkx.write_graphml"),
-    "wide.graphml": (DOCTYPE.format(' encoding="utf-16"').encode("utf-16"), "has a DOCTYPE"),
-    "old.graphml": (DOCTYPE.format(""), "has a DOCTYPE, which no graph needs: remove that line"),
     "bomb.graphml": (  # expanded, it would be a gigabyte of the letter "a"
         '<!DOCTYPE g [<!ENTITY e0 "a">'
         + "".join(f'<!ENTITY e{i + 1} "{f"&e{i};" * 10}">' for i in range(9))
         + "]><graphml>&e9;</graphml>",
-        "has a DOCTYPE",
+        "limit on input amplification factor",
     ),
     "twice.graphml": (
         '<graphml><graph><node id="a"/><node id="a"/></graph></graphml>',
@@ -719,10 +577,10 @@ BROKEN = {
         '<graphml><graph><node id="a"/><edge source="a" target="b"/></graph></graphml>',
         r"the edge \('a', 'b'\) ends at 'b', a node that is not listed",
     ),
-    "no-id.graphml": ("<graphml><graph><node/></graph></graphml>", "a node has no 'id'"),
+    "no-id.graphml": ("<graphml><graph><node/></graph></graphml>", "None cannot be a node"),
     "no-end.graphml": (
         '<graphml><graph><node id="a"/><edge source="a"/></graph></graphml>',
-        "an edge has no 'target'",
+        r"the edge \('a', None\) ends at None",
     ),
     "hyper.graphml": ("<graphml><graph><hyperedge/></graph></graphml>", "it has a hyperedge"),
     "direction.graphml": (
@@ -732,16 +590,15 @@ BROKEN = {
     "arc.graphml": (
         '<graphml><graph><node id="a"/><edge source="a" target="a" directed="yes"/></graph>'
         "</graphml>",
-        "directed is 'yes': give one of true, false, 1, 0",
+        "directed is 'yes': give one of true, 1, false, 0",
     ),
     "word.graphml": (GRAPHML.format(BOND).replace("2<", "two<"), "could not convert string"),
     "cut.gexf": ("<gexf><graph>", "cut.gexf cannot be read as GEXF .no element found"),
     "none.gexf": ("<gexf/>", "contains no graph.: rewrite it with networkx.write_gexf"),
-    "old.gexf": (DOCTYPE.format(""), "has a DOCTYPE, which no graph needs"),
     "twice.gexf": (GEPHI.replace('id="1" ', 'id="0" '), "the node '0' is listed twice"),
     "unlisted.gexf": (GEPHI.replace('target="1"', 'target="2"'), "'2', a node that is not listed"),
-    "no-id.gexf": (GEPHI.replace('node id="1"', "node"), "a node has no 'id'"),
-    "no-end.gexf": (GEPHI.replace('target="1"', ""), "an edge has no 'target'"),
+    "no-id.gexf": (GEPHI.replace('node id="1"', "node"), "None cannot be a node"),
+    "no-end.gexf": (GEPHI.replace('target="1"', ""), r"the edge \('0', None\) ends at None"),
     "undeclared.gexf": (GEPHI.replace('for="f"', 'for="g"'), "attribute 'g', which is not decla"),
     "moving.gexf": (
         GEPHI.replace('<attvalue for="f" value="0.5"/>', '<attvalue for="f" value="0.5"/>' * 2),
@@ -770,22 +627,21 @@ BROKEN = {
     "bare.gml": ("graph [ node [ name 7 ] ]", "one node has no 'id'"),
     "none.gml": ("Version 1", "it contains no graph"),
     "latin.gml": (b'graph [ node [ id 0 label "\xe4" ] ]', "rewrite it with networkx.write_gml"),
-    "deep.gml": ("graph [ " * 5000, "deep.gml cannot be read as GML .it ends before"),
+    "deep.gml": ("graph [ " * 5000, "deep.gml cannot be read as GML .maximum recursion depth"),
     "cut.json": ('{"nodes": [', "cut.json cannot be read as node-link JSON"),
     "deep.json": (
         "[" * 10**5 + "]" * 10**5,
-        "nested too deeply.: write what networkx.node_link_data",
+        "maximum recursion depth .*: write what networkx.node_link_data",
     ),
     "empty.json": ("[]", "contains no graph"),
     "other.json": ('{"a": 1}', 'no list "nodes"'),
     "no-edges.json": ('{"nodes": []}', 'no list "edges" or "links"'),
-    "no-source.json": ('{"nodes": [{"id": 1}], "links": [{}]}', "'source' is missing"),
+    "no-source.json": ('{"nodes": [{"id": 1}], "links": [{}]}', r"the edge \(None, None\) ends at"),
     "unlisted.json": (
         '{"nodes": [{"id": 1}], "links": [{"source": 1, "target": 2}]}',
         r"the edge \(1, 2\) ends at 2, a node that is not listed",
     ),
     "twice.json": ('{"nodes": [{"id": 1}, {"id": 1}], "links": []}', "node 1 is listed twice"),
-    "multi.json": ('{"multigraph": "no", "nodes": [], "links": []}', "give true or false"),
     "null.json": ('{"nodes": [{"id": null}], "links": []}', "None cannot be a node"),
     "twice.gml": ("graph [ node [ id 0 ] node [ id 0 ] ]", "the node 0 is listed twice"),
     "unlisted.gml": (
@@ -803,7 +659,7 @@ BROKEN = {
     "graph.json": ('{"nodes": [{"id": 1}], "links": [], "graph": [1]}', None),
     "text.zip": (
         "PK",
-        r"text.zip is damaged or not a zip file",
+        r"text.zip is damaged",
     ),
 }
 
@@ -826,19 +682,6 @@ def test_pipes_are_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe.json")
     with pytest.raises(ValueError, match=r"pipe\.json is not a regular file: leave it out"):
         read_batch(find_files([tmp_path]))
-
-
-@pytest.mark.parametrize("name", ["../../TINY_A.txt", "/abs/a.graphml", "a/../../b.gml"])
-def test_a_zip_with_places_outside_of_it_is_refused(tmp_path, name):
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
-        archive.writestr("a.csv", "source,target\nu,v\n")
-        archive.writestr(name, "x")
-    with pytest.raises(ValueError, match=f"a.zip has '{name}', which is outside of it"):
-        find_files([tmp_path / "a.zip"])
-    (tmp_path / "b.csv").write_text("source,target\nu,v\n")
-    wrong = []
-    assert find_files([tmp_path], wrong.append) == [tmp_path / "b.csv"]
-    assert len(wrong) == 1
 
 
 def test_a_zip_may_have_several_tables_and_graph_files(tmp_path):
@@ -885,16 +728,12 @@ def test_a_file_of_a_zip_is_named(tmp_path):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("cases.csv", "case,source,target\n1,a,b\n")
         archive.writestr("bad.json", "{")
-        archive.writestr("huge.gml", bytes(2**22))
     errors = []
     assert list(iter_graphs(find_files([path]), on_error=errors.append)) == []
     assert str(errors[0]).startswith(f"{path}/bad.json cannot be read as node-link JSON")
     assert re.search("cases.csv: the column 'case' looks.*in the zip edges.csv", str(errors[1]))
-    assert "huge.gml would expand to 4194304 bytes" in str(errors[2])
-    content = path.read_bytes()
-    path.write_bytes(content.replace(b"case,source", b"case,sourse"))
     (tmp_path / "b.zip").write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(ValueError, match=r"b\.zip is damaged or not a zip file"):
+    with pytest.raises(ValueError, match=r"b\.zip is damaged"):
         read_batch(find_files([tmp_path / "b.zip"]))
 
 

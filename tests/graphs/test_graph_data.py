@@ -6,8 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, load, read_graphs
-from skgraphkde.density.references import joined_references
+from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.graphs.files import find_files, read_batch
 from skgraphkde.inspection import explain
@@ -32,10 +31,15 @@ KNOWN = [case(seed) for seed in range(60)]
 
 def test_data_of_all_formats_are_the_same():
     igraph = pytest.importorskip("igraph")
-    expected, some = read_graphs(KNOWN[:4], schema=SCHEMA), [graph.graph for graph in KNOWN[:4]]
-    assert expected.graph_attributes.tolist() == [[x["amount"], x["days"]] for x in some]
-    names = [expected.graph_label_names[code] for code in expected.graph_labels]
-    assert names == [x["channel"] for x in some]
+    expected = read_graphs(KNOWN[:4], schema=SCHEMA)
+    values = zip(
+        *(expected.graph_attributes.T),
+        [expected.graph_label_names[x] for x in expected.graph_labels],
+        strict=True,
+    )
+    assert [*values] == [
+        (x.graph["amount"], x.graph["days"], x.graph["channel"]) for x in KNOWN[:4]
+    ]
     lists = [{"edges": list(x.edges), "num_nodes": len(x), "graph": x.graph} for x in KNOWN[:4]]
     of_igraph = [igraph.Graph(len(x), list(x.edges), graph_attrs=x.graph) for x in KNOWN[:4]]
     for graphs in (lists, of_igraph, expected.to_networkx()):
@@ -45,14 +49,11 @@ def test_data_of_all_formats_are_the_same():
 def test_tensors_of_one_row():
     torch = pytest.importorskip("torch")
     data = pytest.importorskip("torch_geometric.data")
-    pair = torch.tensor([[0, 1], [1, 0]])
-    graphs = [
-        data.Data(edge_index=pair, num_nodes=2, amount=torch.tensor([a]), days=3.0, y=1)
-        for a in (1.0, 2.0)
-    ]
-    batch = read_graphs(graphs, schema="all")
-    assert batch.schema.graph_numbers == (("amount", 1), ("days", 1))  # and not the target
-    assert batch.graph_attributes.tolist() == [[1, 3], [2, 3]]
+    values = {"amount": torch.tensor([1.0]), "days": torch.tensor(3.0), "y": 1}  # not the target
+    graph = data.Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2, **values)
+    batch = read_graphs([graph], schema="all")
+    assert batch.schema.graph_numbers == (("amount", 1), ("days", 1))
+    assert batch.graph_attributes.tolist() == [[1, 3]]
 
 
 @pytest.mark.parametrize("suffix", ["graphml", "gml", "json"])
@@ -71,10 +72,9 @@ def test_batches_keep_data():
     batch, other = (read_graphs(x, schema=SCHEMA) for x in (KNOWN[:5], KNOWN[5:9]))
     joined = GraphBatch.concatenate([batch, other])
     assert_same(joined[[7, 2]], read_graphs([KNOWN[7], KNOWN[2]], schema=SCHEMA))
-    only = read_graphs(joined, schema=GraphSchema(graph_numbers="days", graph_categories=None))
-    assert only.schema.graph_numbers == (("days", 1),)
-    assert only.graph_labels is None
-    assert only.graph_attributes[:, 0].tolist() == joined.graph_attributes[:, 1].tolist()
+    days = GraphSchema(graph_numbers="days", graph_categories=None)
+    only = read_graphs(joined, schema=days)
+    assert_same(only, read_graphs(KNOWN[:9], schema=days))
     with pytest.raises(ValueError, match="batches differ in what was read"):
         GraphBatch.concatenate([only, joined])
 
@@ -84,15 +84,6 @@ def test_graphs_that_differ_in_their_data_are_no_copies():
         [case(0), case(0), case(0, amount=1e6), case(0, channel="fax")], schema=SCHEMA
     )
     assert isomorphism_classes(batch).tolist() == [0, 0, 2, 3]
-
-
-def test_names_that_only_former_references_had_are_forgotten():
-    shops = read_graphs([case(seed) for seed in (1, 2, 4)], schema=SCHEMA)
-    both = read_graphs(KNOWN[:4], schema=SCHEMA)
-    assert both[1:3].graph_label_names == ("shop", "web")
-    references = joined_references(both[1:3], shops)
-    assert references.graph_label_names == ("shop",)
-    assert_same(references, GraphBatch.concatenate([both[1:3], shops]))
 
 
 ODD = {
@@ -112,25 +103,26 @@ def detector():
 
 @pytest.mark.filterwarnings("ignore:categories of graphs that fit did not see")
 @pytest.mark.parametrize("name", ODD)
-def test_odd_data_are_found_and_named(detector, name, tmp_path):
+def test_odd_data_are_found_and_named(detector, name):
     changes, text = ODD[name]
     odd = [case(100 + seed, **changes) for seed in range(20)]
-    normal = [case(100 + seed) for seed in range(20)]
-    assert (detector.score_samples(odd) < detector.score_samples(normal)).all()
+    scores = detector.score_samples(odd)
+    assert (scores < detector.score_samples([case(100 + seed) for seed in range(20)])).all()
     first = explain(detector, odd, n_reasons=1)["reason"]
     assert first.str.fullmatch(text).mean() > 0.8, first.tolist()
-    detector.save(tmp_path / "model.skg")
-    scores = detector.score_samples(odd)
-    np.testing.assert_array_equal(load(tmp_path / "model.skg").score_samples(odd), scores)
-    batch = detector.read(odd)
-    np.testing.assert_allclose(detector.score_samples(permuted(batch, 0)), scores, rtol=1e-9)
+    moved = permuted(detector.read(odd), 0)
+    np.testing.assert_allclose(detector.score_samples(moved), scores, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
     ("graph", "schema", "message"),
     [
         (case(1, amount=np.nan), SCHEMA, "graph 1: the graph attribute 'amount' is nan: impute"),
-        (case(1, days=None), SCHEMA, "graph 1 has no graph attribute 'days', and graph 0 has"),
+        (
+            case(1, days=None),
+            SCHEMA,
+            "graph 1 has no graph attribute 'days', and other graphs have",
+        ),
         (KNOWN[1], GraphSchema(graph_numbers="total"), "no graph has the graph attribute 'total'"),
         ({"edges": [(0, 1)], "graph": 3}, None, "'graph' must be a dict of name -> value"),
     ],
@@ -140,44 +132,12 @@ def test_what_is_missing_is_refused(graph, schema, message):
 
 
 def test_missing_values_are_evidence_where_the_schema_says_so():
-    numbers = ("amount", "days")
-    gaps = GraphSchema(graph_numbers=numbers, graph_categories=None, missing="indicate")
-    detector = GraphKDEDetector(schema=gaps).fit([*KNOWN[:40], case(1, amount=None)])
-    assert np.isfinite(detector.score_samples([case(2, amount=None), case(3, days=np.nan)])).all()
-    everything = GraphSchema.everything(missing="indicate")
-    batch = read_graphs([*KNOWN[:3], case(1, amount=None)], schema=everything)
+    gaps = GraphSchema.everything(missing="indicate")
+    batch = read_graphs([*KNOWN[:40], case(1, amount=None)], schema=gaps)
     assert batch.schema.graph_categories == ("channel",)
     assert np.isnan(batch.graph_attributes).sum() == 1
-
-
-def test_new_and_mistyped_categories_are_said():
-    graphs = [case(seed, channel=seed % 3) for seed in range(30)]
-    detector = GraphKDEDetector(schema=SCHEMA).fit(graphs)
-    with pytest.warns(
-        UserWarning, match="categories of graphs that fit did not see: 1 of 'channel'"
-    ):
-        reasons = explain(detector, [case(99, channel="1")], n_reasons=1)
-    assert reasons["reason"][0] == "never seen: channel=1"
-    with pytest.warns(UserWarning, match="graph category 'channel': .*count as different values"):
-        GraphKDEDetector(schema=SCHEMA).fit([*graphs, case(98, channel="1")])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_numbers", [10, 60])
-@pytest.mark.parametrize("n_graphs", [20, 60])
-def test_many_numbers_of_few_graphs_raise_no_false_alarms(n_numbers, n_graphs):
-    def draw(rng, n):
-        graphs = [nx.gnp_random_graph(rng.randint(8, 20), 0.25, seed=rng) for _ in range(n)]
-        for graph in graphs:
-            graph.graph["v"] = rng.standard_normal(n_numbers)
-        return graphs
-
-    schema, rates = GraphSchema(graph_numbers="v"), []
-    for seed in range(6):
-        rng = np.random.RandomState(seed)
-        detector = GraphKDEDetector(schema=schema).fit(draw(rng, n_graphs))
-        rates.append(np.mean(detector.predict(draw(rng, 60)) == -1))
-    assert np.mean(rates) < 0.25
+    detector = GraphKDEDetector(schema=gaps).fit(batch)
+    assert np.isfinite(detector.score_samples([case(2, amount=None), case(3, days=np.nan)])).all()
 
 
 def test_an_identifier_and_what_no_schema_names_are_left_out():
@@ -195,4 +155,3 @@ def test_names_of_graphs_are_no_data():
     assert read_graphs([graph], schema="all").graph_labels is None
     named = read_graphs([graph], schema=GraphSchema(graph_categories="name"))
     assert named.graph_label_names == ("case 7",)
-    assert graph.graph == {"name": "case 7", "label": "odd"}

@@ -5,8 +5,7 @@ import pickle
 import pytest
 
 from skgraphkde import GraphSchema, read_graphs
-from skgraphkde.graphs.problems import GraphError, Ignored
-from skgraphkde.graphs.schema import merged_ignored
+from skgraphkde.graphs.problems import GraphError
 
 
 def test_errors_have_the_position_of_the_graph_until_it_has_a_name():
@@ -19,22 +18,15 @@ def test_errors_have_the_position_of_the_graph_until_it_has_a_name():
     assert str(error).startswith("b.json, node 'graph 0': the node attribute 'x' is not a number")
 
 
-def test_errors_may_name_two_graphs_or_all():
+def test_errors_may_be_about_all_graphs():
     graphs = [{"edges": [(0, 1)], "label": ["C", "N"]}, {"edges": [(0, 1)]}]
     with pytest.raises(GraphError) as caught:
         read_graphs(graphs)
     caught.value.set_names(["a", "b"])
     assert str(caught.value).startswith(
-        "graph 'b' has no node attribute 'label', and graph 'a' has: "
+        "graph 'b' has no node attribute 'label', and other graphs have: "
     )
     with pytest.raises(GraphError, match=r"^no graph has the node attribute 'kind'") as caught:
         read_graphs(graphs, schema=GraphSchema(node_categories="kind"))
     caught.value.set_names(["a", "b"])
     assert str(caught.value).startswith("none of the 2 graphs from a to b has the node attribute")
-
-
-def test_ignored_data_of_several_lists_is_listed_once():
-    loops = Ignored("edge", "self-loop", "self-loop", 1)
-    parts = [(Ignored("edge", "flow"), loops), (Ignored("node", "temp"), Ignored("edge", "flow"))]
-    expected = ["node attribute 'temp'", "edge attribute 'flow'", "2 self-loops"]
-    assert list(map(str, merged_ignored([*parts, [loops]]))) == expected

@@ -7,8 +7,14 @@ import torch
 
 from skgraphkde import GCN
 from skgraphkde.learned import dgl_backend
-from tests.encoders.common import apart, dense_ahat, make_input, merged
-from tests.encoders.test_relational import dense_relations, featurized
+from tests.test_propagation import (
+    apart,
+    dense_ahat,
+    dense_relations,
+    featurized,
+    make_input,
+    merged,
+)
 
 needs_dgl = pytest.mark.skipif(dgl_backend.import_dgl() is None, reason="DGL has no build here")
 

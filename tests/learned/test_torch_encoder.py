@@ -4,6 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
+from skgraphkde.persistence.registry import _classes
 
 from skgraphkde import (
     GCN,
@@ -11,7 +12,6 @@ from skgraphkde import (
     GraphKDEDetector,
     TorchEncoder,
 )
-from skgraphkde.persistence.registry import _classes
 
 
 class Plain(GCN):

@@ -6,6 +6,8 @@ import math
 import numpy as np
 import pytest
 import torch
+from skgraphkde.density.kernel_density import KernelDensity
+from skgraphkde.density.model import DensityModel
 
 from skgraphkde import (
     GCN,
@@ -18,12 +20,10 @@ from skgraphkde import (
     Twins,
     read_graphs,
 )
-from skgraphkde.density.kernel_density import KernelDensity
-from skgraphkde.density.model import DensityModel
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.distances.mmd import FittedMMD
-from skgraphkde.encoders.message_flow import MessageFlow
 from skgraphkde.learned.trainer import Trainer, _learning_rate_factor, _split
+from skgraphkde.propagation import MessageFlow
 from tests.conftest import GAMMAS, random_graphs
 
 

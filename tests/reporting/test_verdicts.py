@@ -1,8 +1,6 @@
 """The loop of an analyst: report, mark in a browser, learn, report."""
 
 import networkx as nx
-import numpy as np
-import pandas as pd
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -74,7 +72,7 @@ def test_what_is_marked_is_learned(browser, folder):  # noqa: F811
     until((folder / "verdicts.csv").exists)
 
     result = run("learn model.skg verdicts.csv -o model2.skg")
-    assert "Learned from 3 verdicts, 2 of them anomalies." in result.stdout
+    assert "3 graphs with a verdict" in result.stdout
     learned = skgraphkde.load("model2.skg").model_.first(Confirmed)
     verdicts = dict(zip(learned.graphs_.names, learned.verdicts_.tolist(), strict=True))
     assert verdicts == {odd: -1, normal: 1, by_key: -1}
@@ -83,59 +81,3 @@ def test_what_is_marked_is_learned(browser, folder):  # noqa: F811
     lines(browser)
     assert "Learned from 3 verdicts, 2 of them anomalies." in browser.page_source
     assert browser.get_log("browser") == []
-
-
-def test_verdicts_of_a_table(folder):
-    run("fit normal -o model.skg")
-    files = sorted((folder / "new").iterdir())
-    rows = [f'"new/{files[0].name}",anomaly', f'"new/{files[1].name}",', "no such graph,normal"]
-    table = "\n".join(["graph,verdict", *(row.replace('"odd"', '""odd""') for row in rows)])
-    (folder / "verdicts.csv").write_text(table)
-    result = run("learn model.skg verdicts.csv new -o model2.skg", exit_code=1)
-    assert "verdicts.csv names no such graph, not among the graphs" in result.stderr
-    assert not (folder / "model2.skg").exists()
-    result = run("learn model.skg verdicts.csv new --skip-errors -o model2.skg", exit_code=3)
-    assert "1 graphs with a verdict" in result.stdout
-    before, after = (skgraphkde.load(x) for x in ("model.skg", "model2.skg"))
-    assert len(after.model_.views) == len(before.model_.views) + 1
-    assert np.isfinite(after.calibration_scores_).all()
-
-
-def test_names_of_files_are_enough_and_normal_graphs_can_join(folder):
-    run("fit normal -o model.skg")
-    names = [f"new/{path.name}" for path in sorted((folder / "new").iterdir())]
-    rows = pd.DataFrame({"graph": names[:5], "verdict": ["Anomaly", "-1", " normal", "", "1"]})
-    rows.to_csv("verdicts.csv", index=False, encoding="utf-8-sig")
-    run("learn model.skg verdicts.csv -o model2.skg")
-    run("learn model.skg verdicts.csv --update -o model3.skg")
-    first, second = (skgraphkde.load(x) for x in ("model2.skg", "model3.skg"))
-    assert first.model_.first(Confirmed).verdicts_.tolist() == [-1, -1, 1, 1]
-    assert len(second.model_.references) == len(first.model_.references) + 2
-    before = (folder / "verdicts.csv").read_bytes()
-    result = run("learn model.skg verdicts.csv -o verdicts.csv --force", exit_code=2)
-    assert "is both verdicts and output" in result.stderr
-    assert (folder / "verdicts.csv").read_bytes() == before
-    rows.assign(graph=[f"./{name}" for name in names[:5]]).to_csv("verdicts.csv", index=False)
-    assert "4 graphs with" in run("learn model.skg verdicts.csv new -o model5.skg").stdout
-    rows.assign(graph=[f"case{i}" for i in range(5)]).to_csv("verdicts.csv", index=False)
-    result = run("learn model.skg verdicts.csv -o model4.skg", exit_code=1)
-    assert "names case0, which is no file here: give the files or the tables" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ("name,verdict\nx,anomaly", "has no column 'graph', but name, verdict"),
-        ("graph,verdict\nx,odd", "the verdict on x is 'odd', and neither 'anomaly' nor 'normal'"),
-        ("graph,verdict\nx,", "has no verdict: mark graphs on the page"),
-        ("graph,verdict\nx,normal\nx,anomaly", "has two verdicts on x: keep one"),
-        ("graph;verdict\nx;normal", "between commas"),
-        ("graph,score,verdict\nx,1,normal", "its verdicts are those of a model"),
-        ("", "has no column 'graph', but none: the columns are"),
-        ("graph,verdict\na,b.gml,normal", "line 2 has more cells than columns: put names"),
-    ],
-)
-def test_a_wrong_table_says_so(folder, table, message):
-    run("fit normal -o model.skg")
-    (folder / "verdicts.csv").write_text(table)
-    assert message in run("learn model.skg verdicts.csv new -o model2.skg", exit_code=1).stderr

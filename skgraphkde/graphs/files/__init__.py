@@ -1,32 +1,24 @@
 """Graph files: paths of files and folders -> graphs, one at a time.
 
-There is one module per file format: GraphML, GML, GEXF, node-link JSON, edge lists as CSV, and zips
-of the TU collection.
+A module has the readers of a format, or of two: GraphML and GEXF, GML, node-link JSON, CSV, tables
+of many graphs, molecules, and zips of the TU collection. ``find`` finds files, ``walk`` reads them.
 """
 
 from skgraphkde.graphs.files.find import find_files
 from skgraphkde.graphs.files.tables import Source, TableFiles
 from skgraphkde.graphs.files.walk import (
-    FileGraph,
-    attempt,
-    chunks,
     iter_graphs,
     node_link_graphs,
     read_batch,
     read_batch_and_ids,
-    read_files,
 )
 
 __all__ = [
-    "FileGraph",
     "Source",
     "TableFiles",
-    "attempt",
-    "chunks",
     "find_files",
     "iter_graphs",
     "node_link_graphs",
     "read_batch",
     "read_batch_and_ids",
-    "read_files",
 ]

@@ -1,16 +1,17 @@
-"""Find graph files: paths of files and folders -> paths of files, and tables, in order."""
+"""Find graph files: paths of files, folders and zips -> sources of graphs, in order."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+import posixpath
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
-from skgraphkde.graphs.files.common import AnyPath, files_in_zip
-from skgraphkde.graphs.files.csv import is_node_table, node_table_of
+from skgraphkde.graphs.files.common import DAMAGED, AnyPath
+from skgraphkde.graphs.files.csv import is_node_table, table_beside
 from skgraphkde.graphs.files.tables import Source, TableFiles, tables_in
 from skgraphkde.graphs.files.walk import FORMATS, PACKED, OnError, suffix_of
 
@@ -18,9 +19,10 @@ __all__ = ["find_files"]
 
 # The first columns of the tables that commands and pages write, which may lie among the graphs.
 OF_COMMANDS = (b"graph,score,", b"graph,node,contribution,", b"graph,verdict")
+HIDDEN = (".", "__MACOSX")  # begin the names of files and folders that nobody means
 
 
-def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> list[Any]:
+def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> list[Source]:
     """Find the graph files among paths.
 
     Parameters
@@ -33,9 +35,8 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
         graph files is read as a folder. Tables that the shell commands have written into a folder
         are left out.
     on_error : callable, default=None
-        Called with the error of each path that cannot be used, of each subfolder that cannot be
-        searched, and of each table of nodes without an edge list, which are then skipped. None:
-        raise the error.
+        Called with the error of each path that cannot be used, and of each subfolder that cannot be
+        searched, which are then skipped. None: raise the error.
 
     Returns
     -------
@@ -46,8 +47,7 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     Raises
     ------
     ValueError
-        If a path does not exist, a folder contains no graph file, a file has another suffix, or a
-        table of nodes has no edge list.
+        If a path does not exist, a folder contains no graph file, or a file has another suffix.
 
     Examples
     --------
@@ -60,75 +60,92 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     ...     [path.name for path in find_files([folder])]
     ['a.json.gz', 'b.gml']
     """
+    refuse = on_error or _raise
+    known = f"{', '.join(FORMATS)}; all but {PACKED} also as .gz"
     files: list[Source] = []
     for path in map(Path, paths):
-        search = _files_in if path.is_dir() else _sources_of
-        found = list(search(path, on_error))
-        wrong = _what_is_wrong(path, found)
-        if wrong is None:
+        if path.is_dir():
+            found = list(_sources_in(_folders_of(path, refuse)))
             files += found
+            if not found:
+                refuse(ValueError(f"the folder {path} contains no graph file ({known})"))
+        elif not path.exists():
+            refuse(
+                ValueError(f"{path} does not exist: give a graph file or a folder of graph files")
+            )
+        elif suffix_of(path) is None:
+            refuse(
+                ValueError(f"{path} does not have the suffix of a graph file: give one of {known}")
+            )
         else:
-            (on_error or _raise)(ValueError(wrong))
-    files = _without_node_tables(files, on_error)
+            files += _sources_of(path)
     if len(files) == 1:
         return files
-    return [replace(x, prefix=f"{x.place}#") if isinstance(x, TableFiles) else x for x in files]
+    for i, source in enumerate(files):
+        if isinstance(source, TableFiles):  # whose graphs may have names as others have
+            files[i] = replace(source, prefix=f"{Path(str(source.edges)).parent}#")
+    return files
 
 
-def _sources_of(path: Path, on_error: OnError) -> list[Source]:
-    """The graph files and the tables in a zip, folder by folder, or else the file."""
-    try:
-        members = files_in_zip(path)
-    except ValueError as error:
-        (on_error or _raise)(error)
+def _sources_of(path: AnyPath) -> list[Source]:
+    """The tables and graph files in a zip that has some, or else the file itself.
+
+    A table of nodes is no source beside its edge list, and a zip in a zip is not opened.
+    """
+    if is_node_table(path) and table_beside(path, "") is not None:
         return []
-    if any(x.name.endswith("_graph_indicator.txt") for x in members):  # of the TU collection
+    if suffix_of(path) != PACKED:
         return [path]
-    found: list[Source] = []
-    for _, group in groupby(members, lambda x: str(x.parent)):
-        files = list(group)
-        tables = tables_in(files, with_edges_alone=True)
-        read = set() if tables is None else {str(x) for x in tables.files}
-        found += [] if tables is None else [tables]
-        found += [
-            x for x in files if str(x) not in read and _is_graph(x) and suffix_of(x) != PACKED
-        ]
-    return found or [path]
+    if not isinstance(path, Path):
+        return []
+    if not path.is_file():
+        return [path]
+    try:
+        archive = zipfile.ZipFile(path)
+    except (*DAMAGED, OSError):  # which its reader says
+        return [path]
+    return list(_sources_in(_folders_in(archive), in_zip=True)) or [path]
 
 
-def _what_is_wrong(path: Path, found: list[Source]) -> str | None:
-    """The error of a path that cannot be used, with its cure; None if it can be used."""
-    known = f"{', '.join(FORMATS)}; all but {PACKED} also as .gz"
-    if path.is_dir():
-        return None if found else f"the folder {path} contains no graph file ({known})"
-    if not path.exists():
-        return f"{path} does not exist: give a graph file or a folder of graph files"
-    if suffix_of(path) is None:
-        return f"{path} does not have the suffix of a graph file: give one of {known}"
-    return None
+def _sources_in(folders: Iterable[list[AnyPath]], *, in_zip: bool = False) -> Iterator[Source]:
+    """The tables and graph files of folders."""
+    for files in folders:
+        tables, read = tables_in(files, with_edges_alone=in_zip), set()
+        if tables is not None:
+            yield tables
+            read = {str(path) for path in tables.files}
+        for path in files:
+            if str(path) not in read and _is_graph(path):
+                yield from _sources_of(path)
 
 
-def _files_in(folder: Path, on_error: OnError) -> Iterator[Source]:
+def _folders_of(folder: Path, refuse: Callable[[Exception], None]) -> Iterator[list[AnyPath]]:
+    """The files in a folder, and in each of its subfolders."""
     searched = set()
-    for here, subfolders, names in os.walk(folder, onerror=on_error or _raise, followlinks=True):
+    for here, subfolders, names in os.walk(folder, onerror=refuse, followlinks=True):
         real = os.path.realpath(here)
         if real in searched:  # by a link to it, or to a folder above
             subfolders.clear()
             continue
         searched.add(real)
-        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
-        tables = tables_in(Path(here, name) for name in names)
-        if tables is not None:
-            yield tables
-        read = () if tables is None else tables.paths
-        for path in (Path(here, name) for name in sorted(names)):
-            if path not in read and _is_graph(path):
-                yield from _sources_of(path, on_error)
+        subfolders[:] = sorted(name for name in subfolders if not name.startswith(HIDDEN))
+        yield [Path(here, name) for name in sorted(names) if not name.startswith(HIDDEN)]
+
+
+def _folders_in(archive: zipfile.ZipFile) -> Iterator[list[AnyPath]]:
+    """The files in each folder of a zip."""
+    names = sorted(archive.namelist(), key=lambda name: (posixpath.dirname(name), name))
+    for _, group in groupby(names, posixpath.dirname):
+        yield [
+            zipfile.Path(archive, name)
+            for name in group
+            if not any(part.startswith(HIDDEN) for part in name.split("/")) and name[-1] != "/"
+        ]
 
 
 def _is_graph(path: AnyPath) -> bool:
-    """True for a file that is not hidden, has a known suffix and is no table of ours."""
-    if path.name.startswith(".") or suffix_of(path) is None:
+    """True for a file that has a known suffix and is no table of ours."""
+    if suffix_of(path) is None:
         return False
     if path.suffix.lower() != ".csv" or not path.is_file():
         return True
@@ -138,22 +155,3 @@ def _is_graph(path: AnyPath) -> bool:
 
 def _raise(error: Exception) -> None:
     raise error
-
-
-def _without_node_tables(files: list[Source], on_error: OnError) -> list[Source]:
-    """Leave out the tables of nodes, each of which must have an edge list."""
-    paths = [x for x in files if not isinstance(x, TableFiles)]
-    tables = [x for x in paths if is_node_table(x)]
-    if not tables:
-        return files
-    lists = (x for x in paths if suffix_of(x) == ".csv" and not is_node_table(x))
-    read = {str(node_table_of(x)) for x in lists}
-    for table in tables:
-        if str(table) not in read:
-            (on_error or _raise)(
-                ValueError(
-                    f"{table} is a table of nodes, and no edge list is given that has its name "
-                    'without ".nodes": give that as well, or leave the table out'
-                )
-            )
-    return [x for x in files if isinstance(x, TableFiles) or not is_node_table(x)]

@@ -10,12 +10,10 @@ import networkx as nx
 from skgraphkde.graphs.files.common import (
     AnyPath,
     Graphs,
-    check_nodes_and_edges,
+    build_graph,
     numbered,
     read_content,
-    reason,
 )
-from skgraphkde.graphs.formats.networkx import simplified
 from skgraphkde.graphs.schema import GraphSchema
 
 
@@ -34,42 +32,41 @@ def read_json(path: AnyPath, _: GraphSchema) -> Graphs:
 def parse_json(text: str | bytes) -> Graphs:
     """The graphs of a text, which is one graph or a list of graphs."""
     content = json.loads(text)
-    if content == []:
-        raise ValueError("it contains no graph")
     if not isinstance(content, list):
-        return [("", _from_node_link(content))]
+        return [("", _graph(content))]
+    if not content:
+        raise ValueError("it contains no graph")
     graphs = []
     for i, document in enumerate(content):
         try:
-            graphs.append(_from_node_link(document))
+            graphs.append(_graph(document))
         except Exception as error:  # whatever a broken graph leads to
-            raise ValueError(f"graph {i}: {reason(error)}") from error
+            raise ValueError(f"graph {i}: {error}") from error
     return numbered(graphs)
 
 
-def _from_node_link(document: Any) -> nx.Graph:
-    nodes = document.get("nodes") if isinstance(document, dict) else None
-    if not isinstance(nodes, list):
-        raise ValueError('a graph has no list "nodes"')
-    edges = document.get("edges", document.get("links"))
-    if not isinstance(edges, list):
-        raise ValueError('a graph has no list "edges" or "links"')
-    if not all(isinstance(record, dict) for record in [*nodes, *edges]):
-        raise ValueError("nodes and edges must be objects with names and values")
-    for name in ("directed", "multigraph"):
-        if not isinstance(document.get(name, False), bool):
-            raise ValueError(f'"{name}" is {document[name]!r}: give true or false')
-    check_nodes_and_edges(
-        [_hashable(record.get("id", i)) for i, record in enumerate(nodes)],
-        [(_hashable(record["source"]), _hashable(record["target"])) for record in edges],
-    )
-    # As a multigraph without keys: networkx would merge parallel edges of other graphs.
-    if document.get("multigraph"):
-        edges = [{name: x for name, x in record.items() if name != "key"} for record in edges]
-    mended = document | {"multigraph": True, "edges": edges}
-    if not isinstance(document.get("graph"), dict):  # a list, in files of old versions of networkx
-        mended["graph"] = {}
-    return simplified(nx.node_link_graph(mended, key="", edges="edges"))
+def _graph(document: Any) -> nx.Graph:
+    """The graph of a document; networkx itself would merge parallel edges and nodes."""
+    content = document if isinstance(document, dict) else {}
+    nodes: Any = content.get("nodes")
+    edges: Any = content.get("edges", content.get("links"))
+    for what, records in (('"nodes"', nodes), ('"edges" or "links"', edges)):
+        if not isinstance(records, list):
+            raise ValueError(f"a graph has no list {what}")
+        if not all(isinstance(record, dict) for record in records):
+            raise ValueError("nodes and edges must be objects with names and values")
+    directed, data = content.get("directed", False), content.get("graph")
+    if not isinstance(directed, bool):
+        raise ValueError(f'"directed" is {directed!r}: give true or false')
+    listed = [(_hashable(record.pop("id", i)), record) for i, record in enumerate(nodes)]
+    joined = []
+    for record in edges:
+        source, target = (_hashable(record.pop(end, None)) for end in ("source", "target"))
+        if content.get("multigraph"):
+            record.pop("key", None)
+        joined.append((source, target, record, True))
+    # A list in place of data is in files of old versions of networkx.
+    return build_graph(directed, listed, joined, data if isinstance(data, dict) else {})
 
 
 def _hashable(node: Any) -> Any:

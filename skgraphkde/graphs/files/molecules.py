@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -37,22 +37,17 @@ def read_smi(path: AnyPath, _: Any) -> Graphs:
     """
     smiles: list[str] = []
     names: list[str] = []
-    places: list[str] = []
-    for i, line in enumerate(read_content(path).decode("utf-8-sig").splitlines(), 1):
+    for line in read_content(path).decode("utf-8-sig").splitlines():
         text, _, rest = line.strip().replace("\t", " ").partition(" ")
         is_header = not smiles and text.lower() == "smiles"
         if text and not text.startswith("#") and not is_header:
             smiles.append(text)
             names.append(EXTENSIONS.sub("", rest.strip()).strip())
-            places.append(f"line {i}, ")
-    return read_smiles(smiles, names, places=places)
+    return read_smiles(smiles, names, [{}] * len(smiles))
 
 
 def read_smiles(
-    smiles: Sequence[str],
-    names: Sequence[str],
-    data: Iterable[dict[str, Any]] | None = None,
-    places: Sequence[str] | None = None,
+    smiles: Sequence[str], names: Sequence[str], rows: Sequence[dict[str, Any]]
 ) -> Graphs:
     """Molecules of SMILES.
 
@@ -61,21 +56,12 @@ def read_smiles(
     smiles : sequence of str
     names : sequence of str
         The names of the molecules, "" for none.
-    data : iterable of dict, default=None
+    rows : sequence of dict
         Data of the graphs.
-    places : sequence of str, default=None
-        Where each of them is, for messages.
     """
     with _rdkit() as chem:  # which has a molecule without atoms for ""
         molecules = [chem.MolFromSmiles(text) if text else None for text in smiles]
-    sources = zip(places or [""] * len(smiles), smiles, strict=True)
-    graphs = _graphs(molecules, names, [f"{place}the SMILES {x!r}" for place, x in sources])
-    rows = list(data or ())
-    given = {name for fields in rows for name in fields}  # in place of computed properties
-    for (_, graph), fields in zip(graphs, rows, strict=data is not None):
-        if not isinstance(graph, ValueError):
-            graph.graph = {k: x for k, x in graph.graph.items() if k not in given} | fields
-    return graphs
+    return _graphs(molecules, names, [f"the SMILES {text!r}" for text in smiles], rows)
 
 
 def read_sdf(path: AnyPath, _: Any) -> Graphs:
@@ -91,25 +77,33 @@ def read_sdf(path: AnyPath, _: Any) -> Graphs:
         content = read_content(path).rstrip() + b"\n"  # an empty line would be a molecule
         molecules = list(chem.ForwardSDMolSupplier(io.BytesIO(content)))
     names = ["" if mol is None else mol.GetProp("_Name") for mol in molecules]
-    return _graphs(molecules, names, ["the record"] * len(molecules))
+    return _graphs(molecules, names, ["the record"] * len(names), [{}] * len(names))
 
 
 def _graphs(
-    molecules: Sequence[Mol | None], names: Sequence[str], sources: Sequence[str]
-) -> list[tuple[str, Any]]:
+    molecules: Sequence[Mol | None],
+    names: Sequence[str],
+    sources: Sequence[str],
+    rows: Sequence[dict[str, Any]],
+) -> Graphs:
     """Graphs with their positions: names of their own, or else numbers."""
     if not molecules:
         raise ValueError("it contains no molecule")
     counts = Counter(names)
+    given = {name for row in rows for name in row}  # in place of computed properties
     graphs: list[tuple[str, Any]] = []
-    for i, (mol, name, source) in enumerate(zip(molecules, names, sources, strict=True)):
+    for i, (mol, name, source, row) in enumerate(zip(molecules, names, sources, rows, strict=True)):
         position = f"#{name if name and counts[name] == 1 else i}"
         if mol is None or not mol.GetNumAtoms():
             error = f"RDKit reads no molecule from {source}: correct it or leave it out"
             graphs.append((position, ValueError(error)))
             continue
         graph = molecule_graph(mol)
-        graph.graph |= {"name": name} if name else {}
+        if name:
+            graph.graph["name"] = name
+        for computed in given.intersection(graph.graph):
+            del graph.graph[computed]
+        graph.graph |= row
         graphs.append((position, graph))
     return graphs
 

@@ -1,8 +1,8 @@
 """Read the graphs of files: paths -> graphs with the names of their files, or one batch of all.
 
 The functions of this module take paths, as :func:`find_files` returns them. They keep no more
-networkx graphs in memory than one file holds, or a chunk, and raise one error that names the file
-and the cure. Nothing in a file is executed, fetched or unpacked to disk.
+networkx graphs in memory than one file holds, and raise one error that names the file and the
+remedy. Nothing in a file is executed, fetched or unpacked to disk.
 """
 
 from __future__ import annotations
@@ -19,50 +19,55 @@ import numpy as np
 from skgraphkde._utils import warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, names_read, reason
-from skgraphkde.graphs.files.csv import NUMBER, read_csv
-from skgraphkde.graphs.files.gexf import read_gexf
+from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError
+from skgraphkde.graphs.files.csv import read_csv
 from skgraphkde.graphs.files.gml import read_gml
-from skgraphkde.graphs.files.graphml import read_graphml
 from skgraphkde.graphs.files.json import parse_json, read_json
 from skgraphkde.graphs.files.molecules import read_sdf, read_smi
-from skgraphkde.graphs.files.tables import Source, TableFiles
+from skgraphkde.graphs.files.tables import NUMBER, Source, TableFiles
 from skgraphkde.graphs.files.tu import read_tu
-from skgraphkde.graphs.formats.common import Columns, Graph, is_missing
+from skgraphkde.graphs.files.xml import read_gexf, read_graphml
+from skgraphkde.graphs.formats.common import Graph, is_missing
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import CONVENTIONS, PARTS, FittedSchema, GraphSchema, validated
+from skgraphkde.graphs.selection import align_to_schema
 
 __all__ = [
-    "FileGraph",
-    "attempt",
-    "chunks",
     "iter_graphs",
     "node_link_graphs",
     "read_batch",
-    "read_files",
 ]
 
-#: Suffix -> the name of the format, its reader, and what to do if a file cannot be read.
-FORMATS: dict[str, tuple[str, Callable[[Any, GraphSchema], Graphs], str]] = {
-    ".graphml": ("GraphML", read_graphml, "rewrite it with networkx.write_graphml"),
-    ".gml": ("GML", read_gml, "rewrite it with networkx.write_gml"),
-    ".json": (
+
+class Format(NamedTuple):
+    """A format of files."""
+
+    title: str
+    read: Callable[[Any, GraphSchema], Graphs]
+    cure: str  # what to do if a file cannot be read
+
+
+#: The formats by their suffixes.
+FORMATS = {
+    ".graphml": Format("GraphML", read_graphml, "rewrite it with networkx.write_graphml"),
+    ".gml": Format("GML", read_gml, "rewrite it with networkx.write_gml"),
+    ".json": Format(
         "node-link JSON",
         read_json,
         "write what networkx.node_link_data returns, or a list of such graphs",
     ),
-    ".gexf": ("GEXF", read_gexf, "rewrite it with networkx.write_gexf"),
-    ".csv": (
+    ".gexf": Format("GEXF", read_gexf, "rewrite it with networkx.write_gexf"),
+    ".csv": Format(
         "an edge list",
         read_csv,
         'write edges in rows under "source" and "target", or "from" and "to", and data of nodes, '
         'if there are any, in NAME.nodes.csv, in rows under "id", in UTF-8 with commas',
     ),
-    ".smi": ("SMILES", read_smi, "write a SMILES and a name in each line"),
-    ".sdf": ("SDF", read_sdf, "write it with rdkit.Chem.SDWriter"),
-    ".zip": (
+    ".smi": Format("SMILES", read_smi, "write a SMILES and a name in each line"),
+    ".sdf": Format("SDF", read_sdf, "write it with rdkit.Chem.SDWriter"),
+    ".zip": Format(
         "a set of the TU collection",
         read_tu,
         "give NAME.zip as downloaded, or a zip of graph files",
@@ -70,19 +75,8 @@ FORMATS: dict[str, tuple[str, Callable[[Any, GraphSchema], Graphs], str]] = {
 }
 PACKED = ".zip"  # which is not packed once more, with gzip
 
-# A chunk ends at this many graphs or nodes, whichever comes first.
-CHUNK_GRAPHS, CHUNK_NODES = 1_000, 50_000
-
 # Called with the error of a file or a graph, which is then skipped. None: raise the error.
 OnError = Callable[[Exception], None] | None
-
-
-class FileGraph(NamedTuple):
-    """A graph from a file."""
-
-    name: str  # the path of the file, and "#0", "#1", ... if the file can hold many graphs
-    nodes: Sequence[Any]  # the file's node ids, in the order of the batch
-    batch: GraphBatch  # of this one graph
 
 
 def suffix_of(path: AnyPath) -> str | None:
@@ -145,53 +139,6 @@ def iter_graphs(
             on_error(error)
 
 
-def read_files(
-    files: Iterable[Source],
-    schema: GraphSchema | FittedSchema | str | None = None,
-    on_error: OnError = None,
-) -> Iterator[FileGraph]:
-    """Read files one by one, check each graph, and convert it to a batch of one.
-
-    With ``missing="indicate"`` the data that the schema names may be missing in a whole graph.
-
-    Parameters
-    ----------
-    files : iterable of Path
-    schema : GraphSchema, FittedSchema, "all" or None, default=None
-        A FittedSchema is that of a detector, whose graphs have the data that these may lack.
-    on_error : callable, default=None
-        As in :func:`iter_graphs`.
-    """
-    known = schema if isinstance(schema, FittedSchema) else None
-    chosen = validated(schema) if known is None else known.to_schema()
-    for name, graph in iter_graphs(files, chosen, on_error):
-        batch = attempt(on_error, _read_one, graph, name, chosen, known)
-        if batch is not None:
-            yield FileGraph(name, list(graph), batch)
-
-
-def _read_one(
-    graph: nx.Graph, name: str, schema: GraphSchema, known: FittedSchema | None
-) -> GraphBatch:
-    """A batch of one graph, which may lack what others have."""
-    with _named([name]):
-        return assemble([read_networkx(0, graph)], schema, known, may_lack=True)
-
-
-def chunks(graphs: Iterable[FileGraph]) -> Iterator[list[FileGraph]]:
-    """Group graphs into lists that are small enough for memory and worth processing together."""
-    chunk: list[FileGraph] = []
-    n_nodes = 0
-    for graph in graphs:
-        chunk.append(graph)
-        n_nodes += graph.batch.n_nodes
-        if len(chunk) == CHUNK_GRAPHS or n_nodes >= CHUNK_NODES:
-            yield chunk
-            chunk, n_nodes = [], 0
-    if chunk:
-        yield chunk
-
-
 def read_batch(
     files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
 ) -> GraphBatch:
@@ -225,69 +172,79 @@ def read_batch(
 
 
 def read_batch_and_ids(
-    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
+    files: Iterable[Source],
+    schema: GraphSchema | FittedSchema | str | None = None,
+    on_error: OnError = None,
 ) -> tuple[GraphBatch, list[list]]:
     """Read all graphs of files into one batch, and the ids of the nodes of each.
 
     Parameters
     ----------
-    files, schema, on_error
+    files, on_error
         As for :func:`read_batch`.
+    schema : GraphSchema, FittedSchema, "all" or None, default=None
+        A FittedSchema is that of a detector: each graph must have the data that it reads.
     """
-    schema = validated(schema)
+    known = schema if isinstance(schema, FittedSchema) else None
+    schema = validated(schema) if known is None else known.to_schema()
     names: list[str] = []
     graphs: list[Graph] = []
     for name, graph in iter_graphs(files, schema, on_error):
         names.append(name)
-        read = attempt(on_error, _read_columns, graph, names, schema)
+        read = attempt(on_error, _read_last, graph, names, schema)
         if read is not None:
             graphs.append(read)
     try:
-        batch = _assemble(graphs, names, schema)
-    except GraphError as error:
-        if on_error is None or error.graph is None:
+        batch = _assemble(graphs, names, schema, known)
+    except ValueError as error:
+        is_of_one = known is not None or (isinstance(error, GraphError) and error.graph is not None)
+        if on_error is None or not is_of_one:
             raise
-        graphs = [
-            graph
-            for graph in graphs
-            if attempt(on_error, _assemble, [graph], names, schema, True) is not None
-        ]
+        usable = []
+        for graph in graphs:
+            if attempt(on_error, _assemble, [graph], names, schema, known, True) is not None:
+                usable.append(graph)
         # What is wrong with none of them alone, such as data that only some have, is about all.
-        batch = _assemble(graphs, names, schema)
+        graphs, batch = usable, _assemble(usable, names, schema, known)
     _warn_mixed([names[graph.index] for graph in graphs], batch, schema)
     return batch, [list(graph.names) for graph in graphs]
 
 
+def _read_last(graph: nx.Graph, names: list[str], schema: GraphSchema) -> Graph:
+    """The last graph, with the data that may be read, in less memory than that of networkx."""
+    with _named(names):
+        return replace(read_networkx(len(names) - 1, graph, schema), name=names[-1])
+
+
 def _assemble(
-    graphs: list[Graph], names: list[str], schema: GraphSchema, may_lack: bool = False
+    graphs: list[Graph],
+    names: list[str],
+    schema: GraphSchema,
+    known: FittedSchema | None = None,
+    may_lack: bool = False,
 ) -> GraphBatch:
+    """A batch of all graphs; with the columns of a detector, if its schema is known."""
     if not graphs:
         raise ValueError("none of the files can be read as graphs")
     with _named(names):
-        return assemble(graphs, schema, may_lack=may_lack)
-
-
-def _read_columns(graph: nx.Graph, names: list[str], schema: GraphSchema) -> Graph:
-    """The last graph, with the data that may be read, which takes less memory than networkx."""
-    with _named(names):
-        read = read_networkx(len(names) - 1, graph)
-    nodes, edges = (
-        _kept(x, names_read(schema, part))
-        for x, part in zip((read.nodes, read.edges), ("node", "edge"), strict=True)
-    )
-    return replace(read, nodes=nodes, edges=edges, name=names[-1])
-
-
-def _kept(columns: Columns, names: Sequence[str] | None) -> Columns:
-    """The values of these attributes, and the names of all."""
-    kept = [name for name in columns.names if names is None or name in names]
-    return Columns(columns.names, {name: columns.get(name) for name in kept}.get)
+        batch = assemble(graphs, schema, known, may_lack=may_lack)
+    if known is None:
+        return batch
+    try:
+        with _named([graph.name for graph in graphs]):
+            return align_to_schema(batch, known)
+    except GraphError:
+        raise
+    except ValueError as error:
+        if len(graphs) > 1:
+            raise
+        raise ValueError(f"{graphs[0].name}: {error}") from error
 
 
 def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> None:
     """Warn of attributes that "all" reads as categories only because of a few values."""
     for part in PARTS:
-        kind, owner, labels = f"{part}_categories", batch.owner(part), batch.data(part).labels
+        kind, labels = f"{part}_categories", batch.data(part).labels
         if labels is None or getattr(schema, kind) != "all":
             continue
         for name, values in batch.values_by_category(part).items():
@@ -298,10 +255,10 @@ def _warn_mixed(names: list[str], batch: GraphBatch, schema: GraphSchema) -> Non
             found = np.flatnonzero(is_other)
             k = next((k for k in found if not NUMBER.fullmatch(str(values[labels[k]]))), found[0])
             warn(
-                f"{names[owner[k]]} has {shown(values[labels[k]])!r} as {part} attribute {name!r}, "
-                "which is a number nearly everywhere else: it is read as a category. Correct the "
-                "value, or leave it empty with missing='indicate' in the GraphSchema (--missing "
-                "indicate in the shell)"
+                f"{names[batch.owner(part)[k]]} has {shown(values[labels[k]])!r} as {part} "
+                f"attribute {name!r}, which is a number nearly everywhere else: it is read as a "
+                "category. Correct the value, or leave it empty with missing='indicate' in the "
+                "GraphSchema (--missing indicate in the shell)"
             )
 
 
@@ -357,13 +314,8 @@ def read_file(path: Source, schema: GraphSchema) -> Graphs:
         return path.read(schema)
     if not path.is_file():  # opening a pipe would wait forever
         raise ValueError(f"{path} is not a regular file: leave it out")
-    title, read, cure = FORMATS[suffix_of(path) or ""]
-    try:
-        return read(path, schema)
-    except (UnreadableError, ImportError):  # not about the format
-        raise
-    except Exception as error:  # parsers raise many kinds of errors for broken files
-        raise _unreadable(str(path), title, error, cure) from error
+    form = FORMATS[suffix_of(path) or ""]
+    return _read_as(form, str(path), lambda: form.read(path, schema))
 
 
 def node_link_graphs(text: str | bytes) -> list[nx.Graph]:
@@ -390,14 +342,17 @@ def node_link_graphs(text: str | bytes) -> list[nx.Graph]:
     >>> node_link_graphs('{"nodes": [{"id": "a"}, {"id": "b"}], "edges": []}')[0].nodes
     NodeView(('a', 'b'))
     """
-    title, _, cure = FORMATS[".json"]
+    graphs = _read_as(FORMATS[".json"], "the text", lambda: parse_json(text))
+    return [graph for _, graph in graphs]
+
+
+def _read_as(form: Format, what: str, read: Callable[[], Graphs]) -> Graphs:
+    """The graphs of a file or text, or an error that says how to mend it."""
     try:
-        return [graph for _, graph in parse_json(text)]
-    except Exception as error:  # json and networkx raise many kinds of errors
-        raise _unreadable("the text", title, error, cure) from error
-
-
-def _unreadable(what: str, title: str, error: Exception, cure: str) -> ValueError:
-    """The error of a file or text that cannot be read, with its cure."""
-    why = reason(error).removeprefix(what).strip(" ,:")[:300]
-    return ValueError(f"{what} cannot be read as {title} ({why}): {cure}")
+        return read()
+    except (UnreadableError, ImportError):  # not about the format
+        raise
+    except Exception as error:  # parsers raise many kinds of errors for broken files
+        why = repr(error) if isinstance(error, KeyError) else str(error) or type(error).__name__
+        why = why.removeprefix(what).strip(" ,:")[:300]
+        raise ValueError(f"{what} cannot be read as {form.title} ({why}): {form.cure}") from error

@@ -8,51 +8,30 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import GraphError
+from skgraphkde.graphs.schema import GraphSchema, names_in_schema
 
-
-class Columns(NamedTuple):
-    """Data of all nodes, or of all edges, of one graph, or of the graph itself."""
-
-    names: Iterable[str]  # of the attributes that there are
-    get: Callable[[str], Any]  # the values of one, in any form; None if there is no such
-
-
-def columns_of(data: Mapping[str, Any]) -> Columns:
-    """Columns from a dict of name -> values."""
-    return Columns(list(data), data.get)
-
-
-NO_COLUMNS = columns_of({})
-
-
-# What graphs are called, what somebody wants to predict of them, and what networkx writes there.
-# These are read only if a schema writes them.
+# What graphs are called, what may be predicted of them, and what networkx writes there.
+# These are read only if a schema names them.
 NO_DATA = {"name", "id", "y", "label", "target", "class", "anomaly", "node_default", "edge_default"}
-
-
-def columns_of_graph(data: Mapping[str, Any]) -> Columns:
-    """Columns from a dict of name -> value of a graph."""
-
-    def get(name: str) -> list | None:
-        value = data.get(name)
-        return None if value is None else [value]
-
-    return Columns([name for name in data if name not in NO_DATA], get)
 
 
 @dataclass(frozen=True)
 class Graph:
-    """One graph as its format holds it, with numbered nodes."""
+    """One graph as its format holds it, with numbered nodes.
+
+    The data of nodes and edges are dicts of name -> one value each, in any form (a list, an array,
+    a tensor, a dict by id). Those of the graph itself are lists of one value. The values are None
+    where the schema does not read the name.
+    """
 
     index: int  # in the caller's list
     names: Any  # the caller's own node ids, shape (n,), for messages
@@ -60,11 +39,10 @@ class Graph:
     # "edges", each undirected edge once; "arcs", directed; "either", undirected edges in one
     # direction or in both; or "both", undirected if all are there in both directions.
     kind: str
-    nodes: Columns = NO_COLUMNS
-    edges: Columns = NO_COLUMNS
-    whole: Columns = NO_COLUMNS  # of the graph itself: one value each, in a list
-    # From the name of the weight, or None, to the weights; None: they are among `edges`.
-    weights: Callable[[str | None], Any] | None = None
+    nodes: Mapping[str, Any] = field(default_factory=dict)
+    edges: Mapping[str, Any] = field(default_factory=dict)
+    whole: Mapping[str, Any] = field(default_factory=dict)
+    weights: Any = None  # of a format whose edges have weights without a name
     is_simple: bool = False  # whether no two edges join the same nodes
     name: str = ""  # of the graph; "" if it has none
 
@@ -72,27 +50,25 @@ class Graph:
         if not len(self.names):
             raise GraphError(self.index, " has no nodes: leave it out or give it a node")
 
-    def columns(self, part: str) -> Columns:
+    def columns(self, part: str) -> Mapping[str, Any]:
         """The data of the nodes, the edges, or the graph; `part` is "node", "edge" or "graph"."""
-        return self.nodes if part == "node" else self.edges if part == "edge" else self.whole
+        return {"node": self.nodes, "edge": self.edges, "graph": self.whole}[part]
 
     def size(self, part: str) -> int:
         """The number of nodes, of edges, or of graphs, which is 1."""
-        return 1 if part == "graph" else len(self.names if part == "node" else self.pairs)
-
-    def weights_of(self, name: str | None) -> Any:
-        """The weights of the edges; None if there are none. Without a name, those of a matrix."""
-        if self.weights is not None:
-            return self.weights(name)
-        return None if name is None else self.edges.get(name)
+        return {"node": len(self.names), "edge": len(self.pairs), "graph": 1}[part]
 
     def ids(self, part: str) -> Sequence[Any]:
         """The ids of the nodes, the pairs of them that edges join, or the position of the graph."""
-        if part == "node":
-            return self.names
-        if part == "graph":
-            return [self.index]
-        return [(self.names[u], self.names[v]) for u, v in self.pairs.tolist()]
+        if part == "edge":
+            return [(self.names[u], self.names[v]) for u, v in self.pairs.tolist()]
+        return self.names if part == "node" else [self.index]
+
+
+def columns_of_graph(data: Mapping[str, Any], schema: GraphSchema) -> dict[str, list]:
+    """Columns from a dict of name -> value of a graph."""
+    named = names_in_schema(schema, "graph")
+    return {name: [x] for name, x in data.items() if name not in NO_DATA or name in named}
 
 
 # -- ids of nodes ----------------------------------------------------------------------------------
@@ -114,17 +90,16 @@ def ends_of(index: int, edge: Any) -> tuple:
         The position of the graph, for messages.
     edge : object
     """
-    u = v = None
     if not isinstance(edge, str | bytes | Mapping | Set):
         with contextlib.suppress(TypeError, ValueError):
             u, v = edge
-    if u is None or v is None or not (is_label(u) and is_label(v)):
-        raise GraphError(index, f": the edge {edge!r} is not a pair (u, v) of node ids")
-    return u, v
+            if u is not None and v is not None and is_label(u) and is_label(v):
+                return u, v
+    raise GraphError(index, f": the edge {edge!r} is not a pair (u, v) of node ids")
 
 
 def number_ends(index: int, names: Any, edges: list[tuple]) -> np.ndarray:
-    """Convert pairs of node ids to pairs of node numbers.
+    """Convert pairs of node ids to pairs of node numbers, shape (m, 2).
 
     Parameters
     ----------
@@ -133,29 +108,25 @@ def number_ends(index: int, names: Any, edges: list[tuple]) -> np.ndarray:
     names : sequence
         All node ids of the graph.
     edges : list of tuple
-
-    Returns
-    -------
-    ndarray of shape (m, 2)
     """
+    number: dict[Any, int] = {}
     for name in names:
         if name is None or not is_label(name):
             raise GraphError(
                 index, f" has the node id {name!r}: a node id must be hashable, and not None"
             )
-    number = {name: k for k, name in enumerate(names)}
-    if len(number) < len(names):
-        twice = next(name for k, name in enumerate(names) if number[name] != k)
-        raise GraphError(index, f" lists the node {twice!r} twice: list every node once")
-    try:
-        return pair_array([(number[u], number[v]) for u, v in edges])
-    except KeyError:
-        edge, node = next((e, node) for e in edges for node in e if node not in number)
-        raise GraphError(
-            index,
-            f", edge {edge!r}: {unknown_node(node, names)}: "
-            "list the ids of all nodes in 'nodes', or leave the edge out",
-        ) from None
+        if name in number:
+            raise GraphError(index, f" lists the node {name!r} twice: list every node once")
+        number[name] = len(number)
+    for edge in edges:
+        for end in edge:
+            if end not in number:
+                raise GraphError(
+                    index,
+                    f", edge {edge!r}: {unknown_node(end, names)}: "
+                    "list the ids of all nodes in 'nodes', or leave the edge out",
+                )
+    return pair_array([(number[u], number[v]) for u, v in edges])
 
 
 def is_label(value: Any) -> bool:
@@ -167,7 +138,7 @@ def is_label(value: Any) -> bool:
     try:
         hash(value)
         return bool(value == value)  # NaN is not equal to itself
-    except (TypeError, ValueError, RuntimeError):
+    except (TypeError, ValueError):
         return False
 
 
@@ -200,7 +171,7 @@ def plain(values: Any) -> Any:
     if sp.issparse(values):
         return values.toarray()
     if hasattr(values, "to_numpy"):  # iterating over a table would give the names of its columns
-        values = values.to_numpy()
+        return values.to_numpy()
     if isinstance(values, np.ma.MaskedArray):
         is_masked, values = np.ma.getmaskarray(values), np.asarray(values.data)
         return np.where(is_masked, None, values) if is_masked.any() else values
@@ -216,16 +187,12 @@ def as_floats(values: Any) -> np.ndarray:
 
     Raises
     ------
-    TypeError, ValueError, RuntimeError, OverflowError
+    TypeError, ValueError, OverflowError
         If there is something that is no number, or that NumPy would make one without a word: it
         drops the imaginary part of complex numbers, and has an integer for dates and for NaT.
     """
     array = np.asarray(plain(values))
-    if array.dtype.kind in "biuf":
-        return array.astype(float)
-    some = array.flat if array.dtype == object else [array]
-    kinds = {value.dtype.kind for value in some if isinstance(value, np.generic | np.ndarray)}
-    if kinds & {"c", "m", "M"}:
+    if array.dtype.kind in "cmM":
         raise TypeError(
             "complex numbers, dates or times: make them numbers first, such as the real part and "
             "the imaginary part, or days since an event"
@@ -255,14 +222,14 @@ def as_list(index: int, values: Any, key: str) -> list:
 
 def length(values: Any) -> int | None:
     """The number of values; None if they cannot be counted or are a single string, or bytes."""
-    is_text = isinstance(values, str | bytes | bytearray | memoryview)
-    if is_text or getattr(values, "ndim", 1) == 0:
+    if isinstance(values, str | bytes) or getattr(values, "ndim", 1) == 0:
         return None
     return len(values) if hasattr(values, "__len__") else None
 
 
-def longest(*columns: Any) -> int | None:
-    """The length of the longest column; None if there is none. Dicts by node do not count."""
+def longest(data: Mapping[str, Any], names: Collection[str]) -> int | None:
+    """The length of the longest of some columns; None if there is none, dicts by node apart."""
+    columns = [plain(data.get(name)) for name in names]
     lengths = [length(values) for values in columns if not isinstance(values, Mapping)]
     return max((n_values for n_values in lengths if n_values is not None), default=None)
 
@@ -274,83 +241,6 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64):
         return bool(value != value)
     return value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")
-
-
-# -- heterogeneous graphs --------------------------------------------------------------------------
-
-# A type, how many nodes or edges are of it, and their data by name.
-OfType = tuple[str, int, dict[str, Any]]
-
-
-def join_types(
-    index: int, nodes: list[OfType], edges: dict[tuple[str, str, str], tuple[np.ndarray, dict]]
-) -> Graph:
-    """One graph of all nodes and edges, whose types are "node_type" and "edge_type".
-
-    Parameters
-    ----------
-    index : int
-        The position of the graph.
-    nodes : list of (str, int, dict)
-        Each type, its number of nodes, and their data.
-    edges : dict
-        From (type of the source, type of the edge, type of the target) to pairs of numbers of nodes
-        in their types, shape (m, 2), and the data of these edges.
-    """
-    counts = [n for _, n, _ in nodes]
-    first = dict(zip((kind for kind, *_ in nodes), offsets(counts)[:-1], strict=True))
-    pairs = [ends + np.array([first[u], first[v]]) for (u, _, v), (ends, _) in edges.items()]
-    of_edges = [(kind, len(ends), data) for (_, kind, _), (ends, data) in edges.items()]
-    return Graph(
-        index,
-        range(sum(counts)),
-        np.concatenate([pair_array([]), *pairs]),
-        "both",
-        _joined_columns(nodes, "node_type"),
-        _joined_columns(of_edges, "edge_type"),
-    )
-
-
-def _joined_columns(types: list[OfType], type_name: str) -> Columns:
-    """Columns of all types, end to end; the column `type_name` holds the types.
-
-    Types without a column have missing values there.
-    """
-    names = dict.fromkeys([type_name, *(name for *_, data in types for name in data)])
-
-    def get(name: str) -> Any:
-        if name not in names:
-            return None
-        if name == type_name:
-            return [kind for kind, n, _ in types for _ in range(n)]
-        given = [(plain(data.get(name)), n) for _, n, data in types]
-        return [x for values, n in given for x in ([None] * n if values is None else values)]
-
-    return Columns(names, get)
-
-
-# -- labels of pandas ------------------------------------------------------------------------------
-
-
-def row_labels(values: Any) -> list | None:
-    """The labels that pandas has for rows; None of anything else."""
-    labels = getattr(values, "index", None) if hasattr(values, "to_numpy") else None
-    return None if labels is None else list(labels)
-
-
-def same_order(rows: list, names: list) -> bool:
-    """True if the labels of rows leave no doubt that these are in the order of the names.
-
-    They are the names, or one of the two is 0, 1, ... and says nothing of the other.
-
-    Parameters
-    ----------
-    rows, names : list
-    """
-    if rows == names:
-        return True
-    are_counts = list(range(len(rows))) == rows or list(range(len(names))) == names
-    return are_counts and set(rows) != set(names)
 
 
 # -- for messages ----------------------------------------------------------------------------------

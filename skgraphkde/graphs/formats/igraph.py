@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from skgraphkde.graphs.formats.common import Columns, Graph, columns_of_graph, pair_array
+from skgraphkde.graphs.formats.common import Graph, columns_of_graph, pair_array
+from skgraphkde.graphs.schema import GraphSchema, names_in_schema
 
 
-def read_igraph(index: int, graph: Any, _: tuple[str, ...]) -> Graph:
+def read_igraph(index: int, graph: Any, schema: GraphSchema) -> Graph:
     """Read a graph; messages name its nodes by the attribute "name" if it has one.
 
     Parameters
@@ -15,21 +16,19 @@ def read_igraph(index: int, graph: Any, _: tuple[str, ...]) -> Graph:
     index : int
         The position of the graph in the caller's list.
     graph : igraph.Graph
-    _ : tuple of str
-        Names of node data, which this format does not need.
+    schema : GraphSchema
+        Only one that names "name" reads it as data, too.
     """
-    given = graph.vs.attributes()
-    names = graph.vs["name"] if "name" in given else range(graph.vcount())
-    pairs = pair_array(graph.get_edgelist())
-    kind = "arcs" if graph.is_directed() else "edges"
-    of_nodes, of_edges = _columns(graph.vs, ("name",)), _columns(graph.es)
-    of_graph = {name: graph[name] for name in graph.attributes()}
-    whole = columns_of_graph(of_graph)
-    return Graph(index, names, pairs, kind, of_nodes, of_edges, whole)
-
-
-def _columns(sequence: Any, ignored: tuple[str, ...] = ()) -> Columns:
-    def get(name: str) -> list | None:
-        return sequence[name] if name in sequence.attributes() else None
-
-    return Columns([name for name in sequence.attributes() if name not in ignored], get)
+    nodes = {name: graph.vs[name] for name in graph.vs.attributes()}
+    names = nodes.get("name", range(graph.vcount()))
+    if "name" not in names_in_schema(schema, "node"):
+        nodes.pop("name", None)
+    return Graph(
+        index,
+        names,
+        pair_array(graph.get_edgelist()),
+        "arcs" if graph.is_directed() else "edges",
+        nodes,
+        {name: graph.es[name] for name in graph.es.attributes()},
+        columns_of_graph({name: graph[name] for name in graph.attributes()}, schema),
+    )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import networkx as nx
 import numpy as np
 
-from skgraphkde.graphs.formats.common import Columns, Graph, columns_of_graph, is_missing
+from skgraphkde.graphs.formats.common import Graph, columns_of_graph, is_missing
 from skgraphkde.graphs.problems import GraphError
+from skgraphkde.graphs.schema import GraphSchema, names_read
 
 
-def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...] = ()) -> Graph:
+def read_networkx(index: int, graph: nx.Graph, schema: GraphSchema) -> Graph:
     """Read a graph with any hashable node ids.
 
     Parameters
@@ -22,8 +23,7 @@ def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...] = ()) -> Graph
     index : int
         The position of the graph in the caller's list.
     graph : networkx.Graph
-    _ : tuple of str
-        Names of node data, which this format does not need.
+    schema : GraphSchema
     """
     names = list(graph)
     if any(map(operator.ne, names, names)):  # NaN, of which each is a node of its own
@@ -36,17 +36,29 @@ def read_networkx(index: int, graph: nx.Graph, _: tuple[str, ...] = ()) -> Graph
     edges = list(iter(graph.edges(data=True)))  # whose len() would walk all of them once more
     ends = chain.from_iterable((u, v) for u, v, _ in edges)
     pairs = np.fromiter(map(number.__getitem__, ends), np.int64, 2 * len(edges)).reshape(-1, 2)
+    name = graph.graph.get("name")
     return Graph(
         index,
         names,
         pairs,
         "arcs" if graph.is_directed() else "edges",
-        _columns([data for _, data in graph.nodes(data=True)]),
-        _columns([data for *_, data in edges]),
-        columns_of_graph(graph.graph),
+        _columns([data for _, data in graph.nodes(data=True)], names_read(schema, "node")),
+        _columns([data for *_, data in edges], names_read(schema, "edge")),
+        columns_of_graph(graph.graph, schema),
         is_simple=not graph.is_multigraph(),
-        name=_name(graph.graph.get("name")),
+        name=str(name) if isinstance(name, Hashable) and not is_missing(name) else "",
     )
+
+
+def _columns(records: Sequence[Mapping[str, Any]], read: Collection[str] | None) -> dict[str, Any]:
+    """Columns of a dict per node, or per edge; None for those that are not read."""
+    distinct = dict.fromkeys(map(tuple, records))
+    fullest = max(distinct, key=len, default=())  # whose names are in the order of a table
+    columns: dict[str, Any] = dict.fromkeys(chain(fullest, chain.from_iterable(distinct)))
+    for name in columns:
+        if read is None or name in read:
+            columns[name] = [record.get(name) for record in records]
+    return columns
 
 
 def node_ids(graphs: Any) -> list[list] | None:
@@ -60,24 +72,6 @@ def node_ids(graphs: Any) -> list[list] | None:
         isinstance(graph, nx.Graph) for graph in graphs
     )
     return [list(graph) for graph in graphs] if are_networkx else None
-
-
-def _name(value: Any) -> str:
-    """The name of a graph; "" for what is missing or is no single value."""
-    is_single = isinstance(value, Hashable) and not is_missing(value)
-    return str(value) if is_single else ""
-
-
-def _columns(records: Sequence[Mapping[str, Any]]) -> Columns:
-    """Columns of a dict per node, or per edge."""
-
-    def get(name: str) -> list | None:
-        values = [record.get(name) for record in records]
-        return values if any(value is not None for value in values) else None
-
-    distinct = dict.fromkeys(map(tuple, records))
-    fullest = max(distinct, key=len, default=())  # whose names are in the order of a table
-    return Columns(dict.fromkeys(chain(fullest, chain.from_iterable(distinct))), get)
 
 
 def simplified(graph: nx.MultiGraph) -> nx.Graph:

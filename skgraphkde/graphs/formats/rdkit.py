@@ -11,13 +11,13 @@ import networkx as nx
 
 from skgraphkde.graphs.formats.common import Graph
 from skgraphkde.graphs.formats.networkx import read_networkx
-from skgraphkde.graphs.problems import GraphError
+from skgraphkde.graphs.schema import GraphSchema
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
 
 
-def read_mol(index: int, mol: Mol, _: tuple[str, ...] = ()) -> Graph:
+def read_mol(index: int, mol: Mol, schema: GraphSchema) -> Graph:
     """Read a molecule.
 
     Parameters
@@ -25,12 +25,9 @@ def read_mol(index: int, mol: Mol, _: tuple[str, ...] = ()) -> Graph:
     index : int
         The position of the molecule in the caller's list.
     mol : rdkit.Chem.Mol
-    _ : tuple of str
-        Names of node data, which this format does not need.
+    schema : GraphSchema
     """
-    if not mol.GetNumAtoms():
-        raise GraphError(index, " is a molecule without atoms: leave it out")
-    return read_networkx(index, molecule_graph(mol))
+    return read_networkx(index, molecule_graph(mol), schema)
 
 
 def molecule_graph(mol: Mol) -> nx.Graph:

@@ -1,0 +1,105 @@
+"""What commands write: lines on stdout and stderr, tables, and the paths of output files."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import IO, Any
+
+import click
+import pandas as pd
+from tqdm import tqdm
+
+from skgraphkde.graphs.naming import printable
+from skgraphkde.saving import atomic_file
+
+TABLES = (".csv", ".jsonl", ".ndjson", ".parquet")
+
+
+@contextlib.contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Print each warning once, and errors about the input, on one line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # its encoding may lack the letters of a name
+            stream.reconfigure(errors="backslashreplace")
+    shown: set[str] = set()  # Python forgets warnings when a package changes the filters
+
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        line = f"Warning: {message_of(message)}"
+        if line not in shown:
+            shown.add(line)
+            echo(line, err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)
+        warnings.showwarning = show
+        try:
+            yield
+        except BrokenPipeError:  # the reader of the output has stopped: click exits quietly
+            raise
+        except (OSError, ImportError, ValueError) as error:
+            raise click.ClickException(message_of(error)) from error
+
+
+def message_of(error: Exception) -> str:
+    """The message of an error or a warning on one line."""
+    text = str(error) or type(error).__name__
+    return printable(" ".join(text.split()))
+
+
+def echo(line: str, *, err: bool = False) -> None:
+    """Print one line to stdout or stderr, above a progress bar, with names made printable."""
+    tqdm.write(printable(line), file=sys.stderr if err else sys.stdout)
+
+
+def write_table(table: pd.DataFrame, path: str | None) -> None:
+    """Write a table in the format of the suffix, one of `TABLES`; None is a CSV on stdout."""
+    if path is None:
+        click.echo(table.to_csv(index=False), nl=False)
+        return
+    suffix = Path(path).suffix.lower()
+    if suffix == ".parquet":
+        with atomic_file(path) as file:
+            table.to_parquet(file, index=False)
+        return
+    with open_output(path) as file:
+        if suffix == ".csv":
+            table.to_csv(file, index=False)
+        else:
+            table.to_json(file, orient="records", lines=True, double_precision=15)
+
+
+def open_output(path: str) -> AbstractContextManager[IO[str]]:
+    """Open a text file that appears when it is complete."""
+    return atomic_file(path, "t", encoding="utf-8", newline="")
+
+
+class OutputFile(click.ParamType):
+    """The path of a file to write, checked before anything takes long.
+
+    Parameters
+    ----------
+    *suffixes : str
+        Suffixes that the path can have; any, if there are none.
+    """
+
+    name = "file"
+
+    def __init__(self, *suffixes: str) -> None:
+        self.suffixes = suffixes
+
+    def convert(self, value: str, param: Any, ctx: click.Context | None) -> str:
+        """The path, if a file can be written there."""
+        path = Path(value)
+        if self.suffixes and path.suffix.lower() not in self.suffixes:
+            self.fail(f"{value} does not have the suffix {' or '.join(self.suffixes)}")
+        if not path.parent.is_dir():
+            self.fail(f"the folder {path.parent} does not exist")
+        if path.exists() and not path.is_file():
+            self.fail(f"{value} is a folder or a device: give the path of a file")
+        return value

@@ -1,0 +1,129 @@
+"""``skgraphkde find`` and ``report``: graph files -> a page: which graphs are odd, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from skgraphkde.cli.info import MOST_NAMES, quietly, schema_words
+from skgraphkde.cli.options import (
+    contamination_option,
+    detector_option,
+    examples,
+    load_model,
+    model_argument,
+    output_option,
+    reads_graphs,
+    schema_of,
+    schema_options,
+    table_options,
+)
+from skgraphkde.cli.output import echo, open_output
+from skgraphkde.cli.reading import GraphFiles
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.graphs.naming import listed
+from skgraphkde.graphs.schema import unread_attributes
+from skgraphkde.inspection.results import to_judge
+from skgraphkde.reporting.page import SUFFIXES, Page
+
+PRINTED = 5  # anomalies, at most
+
+
+@click.command(
+    epilog=examples(
+        "skgraphkde find graphs/ -o report.html",
+        "skgraphkde find edges.csv --graph-column case --nodes nodes.csv -o report.html",
+        "skgraphkde find library.smi --schema molecule -o report.html",
+    )
+)
+@table_options
+@output_option("The HTML file.", *SUFFIXES)
+@contamination_option
+@click.option("--random-state", type=int, default=0, show_default=True, help="Seed.")
+@schema_options
+@reads_graphs
+def find(
+    files: GraphFiles,
+    output: str,
+    contamination: Any,
+    random_state: int,
+    **schema_settings: Any,
+) -> None:
+    """Find the GRAPHS that are not like the others, and show why on a page.
+
+    Each graph is judged by the others. No graph has to be known as normal, but most should be; to
+    judge new graphs by known ones, use `fit` and `report`. An anomaly is beyond the fence of a box
+    plot of the scores, unless --contamination gives a share.
+    """
+    detector = GraphKDEDetector(
+        schema=schema_of(schema_settings),
+        contamination="auto" if contamination is None else contamination,
+        random_state=random_state,
+    )
+    batch, ids = files.read(detector.given_schema)
+    quietly(detector.fit, batch)
+    echo(f"Read: {schema_words(detector.schema_)}", err=True)
+    ignored = detector.schema_.ignored
+    if ignored:
+        line = f"Not read: {listed(ignored, MOST_NAMES)}"
+        unread = unread_attributes(detector.given_schema, ignored)
+        if any(attribute.is_readable for attribute in unread):
+            are_molecules = all(str(x).lower().endswith((".smi", ".sdf")) for x in files.sources)
+            all_of_it = "molecule" if are_molecules else "all"
+            line += f". Whatever is odd there is not found: --schema {all_of_it} reads it"
+        echo(line, err=True)
+    page = Page(detector, alpha=0.1)
+    known, own = to_judge(detector, None)
+    page.add_all(known, known.names or (), [ids[i] for i in detector.calibration_graphs_], own)
+    with open_output(output) as file:
+        file.write(page.html(files.skipped))
+    anomalies = sorted(
+        (row for row in page.listed if row.judged.is_anomaly), key=lambda row: row.judged.decision
+    )
+    echo(f"{len(anomalies)} of {len(known)} graphs are not like the others: {output}")
+    for row in anomalies[:PRINTED]:
+        echo(f"  {row.brief}: {row.reason}")
+    if len(anomalies) > PRINTED:
+        echo(f"  and {len(anomalies) - PRINTED} more")
+
+
+@click.command(
+    epilog=examples(
+        "skgraphkde report model.skg new/ -o report.html",
+        "skgraphkde report model.skg new/ -o report.html --alpha 0.05",
+    )
+)
+@model_argument
+@table_options
+@output_option("The HTML file.", *SUFFIXES)
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=0.1,
+    show_default=True,
+    help="Bound on the expected share of normal graphs among those selected.",
+)
+@detector_option
+@reads_graphs
+def report(
+    model: str,
+    files: GraphFiles,
+    output: str,
+    alpha: float,
+    own: Any,
+) -> None:
+    """Make a page that shows which GRAPHS are odd, and why.
+
+    It is one file, which opens in any browser without a network: the distribution of the scores, a
+    table to sort and filter, and for each graph the reasons, the nearest known graphs and, for the
+    100 lowest scores, a picture.
+    """
+    fitted = load_model(model, own)
+    batch, ids = files.read(fitted.schema_)
+    page = Page(fitted, alpha)
+    page.add_all(fitted.read(batch), batch.names or (), ids)
+    with open_output(output) as file:
+        file.write(page.html(files.skipped))
+    n_anomalies = sum(row.judged.is_anomaly for row in page.listed)
+    echo(f"{n_anomalies} of {len(batch)} graphs are anomalies: {output}")

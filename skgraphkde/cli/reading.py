@@ -1,0 +1,88 @@
+"""Graph files of a command: paths and options -> one batch; what cannot be used is listed."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+from tqdm import tqdm
+
+from skgraphkde.cli.output import echo, message_of
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.files import Source, TableFiles, find_files, read_batch_and_ids
+from skgraphkde.graphs.files.tables import SUFFIXES
+from skgraphkde.graphs.problems import GraphError
+from skgraphkde.graphs.schema import FittedSchema, GraphSchema
+
+
+class GraphFiles:
+    """The graph files of a command; those that cannot be used end it, or are skipped and listed.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        Files and folders, or the table of edges if there are tables.
+    tables : dict
+        The fields of TableFiles that the user gave, without the path of the edges.
+    skip_errors : bool
+        Report and list what cannot be used. False: the first error ends the command.
+    quiet : bool
+        No progress bar.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        tables: dict[str, Any],
+        *,
+        skip_errors: bool,
+        quiet: bool,
+    ) -> None:
+        self.paths, self.tables = paths, tables
+        self.skip_errors, self.quiet = skip_errors, quiet
+        self.sources: list[Source] = []  # what `read` has read
+        self.skipped: list[str] = []  # what was said of each
+
+    def read(
+        self, schema: GraphSchema | FittedSchema | str | None
+    ) -> tuple[GraphBatch, list[list]]:
+        """The graphs, named by their files, and the ids of the nodes of each."""
+        self.sources = self._sources()
+        bar = tqdm(self.sources, unit="file", file=sys.stderr, disable=self.quiet or None)
+        return read_batch_and_ids(bar, schema, self.on_error)
+
+    def _sources(self) -> list[Source]:
+        """The files, each once, and tables of many graphs with the columns of the options."""
+        if self.tables and len(self.paths) == 1 and self.paths[0].lower().endswith(SUFFIXES):
+            if "graph" not in self.tables:
+                raise click.UsageError(
+                    "a table of edges needs --graph-column, the column of its graphs"
+                )
+            return [TableFiles(Path(self.paths[0]), **self.tables)]
+        found = {str(source): source for source in find_files(self.paths, self.on_error)}
+        has_tables = any(isinstance(source, TableFiles) for source in found.values())
+        if self.tables and not has_tables:
+            raise click.UsageError(
+                "--graph-column and the other options of tables need one table of edges "
+                f"({', '.join(SUFFIXES)}): leave them out, or give one"
+            )
+        return [
+            replace(source, **self.tables) if isinstance(source, TableFiles) else source
+            for source in found.values()
+        ]
+
+    def on_error(self, error: Exception) -> None:
+        """Report the error of one file or graph, or raise it."""
+        if self.skip_errors:
+            self.skipped.append(message_of(error))
+            echo(f"Skipped: {self.skipped[-1]}", err=True)
+            return
+        is_graph = isinstance(error, GraphError) and error.graph is not None
+        others_remain = is_graph or len(self.paths) > 1 or os.path.isdir(self.paths[0])
+        cure = "; --skip-errors leaves out what cannot be used" if others_remain else ""
+        raise click.ClickException(message_of(error) + cure) from error

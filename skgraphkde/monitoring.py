@@ -1,0 +1,313 @@
+"""Drift: a fitted detector and new graphs -> alarms when their distribution changes.
+
+:class:`OnlinePValues` ranks each score among all before it, :class:`ShiryaevRoberts` bets on these
+ranks, and :class:`DriftMonitor` does both for the graphs of a detector.
+"""
+
+from __future__ import annotations
+
+import copy
+from bisect import bisect_left, bisect_right, insort
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import betainc, betaln
+from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils.validation import check_is_fitted
+
+from skgraphkde.calibration import kinds_of, rounding
+from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.graphs.batch import GraphBatch
+
+# A bet is the density of a beta distribution. An exponent below 1 bets on p-values near an end, one
+# above 1 on few of them there: low scores, high ones, both or neither, strongly and less so.
+_SHAPES = (0.25, 0.5, 1.0, 2.0, 4.0)
+_BETS = np.array([(a, b) for a in _SHAPES for b in _SHAPES if (a, b) != (1.0, 1.0)])
+_A, _B = _BETS.T
+# Smallest p-value: a single graph multiplies a capital by 85 at most.
+_SMALLEST = 1e-3
+
+
+def _densities(p_values: np.ndarray) -> np.ndarray:
+    """Densities of the bets at clipped p-values, shape (n, n_bets); clipping makes them unfair."""
+    p = np.clip(p_values, _SMALLEST, 1 - _SMALLEST)[:, None]
+    return np.exp((_A - 1) * np.log(p) + (_B - 1) * np.log1p(-p) - betaln(_A, _B))
+
+
+_MEANS = (
+    betainc(_A, _B, 1 - _SMALLEST)
+    - betainc(_A, _B, _SMALLEST)
+    + _SMALLEST * _densities(np.array([0.0, 1.0])).sum(axis=0)
+)
+
+
+class OnlinePValues:
+    """Smoothed conformal p-values: each new score is ranked among all scores before it.
+
+    p = (#{scores < s} + u (1 + #{scores = s})) / (n + 1), with u uniform in [0, 1) and n scores
+    before s. If all scores are exchangeable, these p-values are independent and uniform (Vovk,
+    Gammerman and Shafer: Algorithmic Learning in a Random World, 2nd edition, 2022, chapter 8).
+    Ranks among the calibration scores alone would be uniform, too, but all would err in the same
+    direction: a test that accumulates evidence would eventually reject any calibration set.
+
+    Parameters
+    ----------
+    calibration : ndarray of shape (n,)
+        Scores of normal graphs.
+    random_state : int, RandomState instance or None, default=None
+        Seed or generator of u.
+    """
+
+    def __init__(self, calibration: np.ndarray, random_state: Any = None) -> None:
+        self._sorted = sorted(calibration.tolist())
+        self._random = np.random.RandomState(check_random_state(random_state).randint(2**31))
+
+    def rank(self, scores: np.ndarray, copies: list[np.ndarray] | None = None) -> np.ndarray:
+        """Rank new scores, and add them to the scores before.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_graphs,)
+        copies : list of ndarray, default=None
+            For each graph, the calibration scores that count as equal to its own, beside those that
+            are equal.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,)
+            In [0, 1], small for low scores.
+        """
+        margins = rounding(scores)  # scores that differ by less are equal
+        p_values = self._random.random_sample(len(scores))
+        for i, (score, margin) in enumerate(zip(scores, margins, strict=True)):
+            n_lower = bisect_left(self._sorted, score - margin)
+            n_equal = bisect_right(self._sorted, score + margin) - n_lower
+            if copies is not None:
+                n_copies_lower = np.sum(copies[i] < score - margin)
+                n_lower -= n_copies_lower
+                n_equal += n_copies_lower + np.sum(copies[i] > score + margin)
+            p_values[i] = (n_lower + p_values[i] * (1 + n_equal)) / (len(self._sorted) + 1)
+            insort(self._sorted, float(score))
+        return p_values
+
+
+class ShiryaevRoberts:
+    """Evidence that p-values are no longer uniform, summed over all past moments of the change.
+
+    A bet f is a density on [0, 1]. While p-values are independent and uniform, the product of
+    f(p_j), ..., f(p_n) is a martingale: the capital of a gambler who starts at j. With K bets, a
+    gambler for each bet and each j, and capital 1 / K for each of them, the sum R of all capital
+    grows by 1 in a step on average,
+
+        R_k <- (R_k + 1 / K) f_k(p),    R = sum of R_k .
+
+    An alarm sounds when R reaches the threshold c, and R restarts at 0. R plus c times the number
+    of alarms grows by at most 1 in a step on average. The mean number of alarms in n steps is thus
+    at most n / c, for every n, and the mean time to the first alarm is at least c.
+
+    Parameters
+    ----------
+    threshold : float
+        More than 0.
+
+    Attributes
+    ----------
+    n_steps : int
+        Number of p-values.
+
+    References
+    ----------
+    Vovk, Petej, Nouretdinov, Ahlberg, Carlsson, Gammerman: Retrain or not retrain: conformal test
+    martingales for change-point detection, COPA 2021. Shin, Ramdas, Rinaldo: E-detectors: a
+    nonparametric framework for sequential change detection, 2023.
+    """
+
+    def __init__(self, threshold: float) -> None:
+        self.threshold = threshold
+        self.n_steps = 0
+        self._restart()
+
+    def _restart(self) -> None:
+        self._capital = np.zeros(len(_BETS))
+        # For each bet, the capital of the most successful gambler, who started with 1 (CUSUM), and
+        # the step at which this gambler started.
+        self._best = np.ones(len(_BETS))
+        self._start = np.full(len(_BETS), self.n_steps)
+
+    def update(self, p_values: np.ndarray) -> tuple[np.ndarray, list[tuple[int, int]]]:
+        """Bet on new p-values.
+
+        Parameters
+        ----------
+        p_values : ndarray of shape (n,)
+            In [0, 1].
+
+        Returns
+        -------
+        statistic : ndarray of shape (n,)
+            R after each p-value.
+        alarms : list of (at, since)
+            Steps at which an alarm sounds, and estimated starts of the change: the starts of the
+            most successful gamblers.
+        """
+        bets = _densities(p_values) / _MEANS
+        statistic, alarms = np.empty(len(bets)), []
+        for i, bet in enumerate(bets):
+            self._start[self._best <= 1] = self.n_steps
+            self._best = np.maximum(self._best, 1) * bet
+            self._capital = (self._capital + 1 / len(_BETS)) * bet
+            statistic[i] = self._capital.sum()
+            self.n_steps += 1
+            if statistic[i] >= self.threshold:
+                alarms.append((self.n_steps - 1, int(self._start[self._best.argmax()])))
+                self._restart()
+        return statistic, alarms
+
+
+class Alarm(NamedTuple):
+    """An alarm. Graphs are numbered 0, 1, ... in the order of arrival at the monitor.
+
+    Parameters
+    ----------
+    at : int
+        Graph at which it sounded.
+    since : int
+        Estimated first graph of the change.
+    """
+
+    at: int
+    since: int
+
+
+class DriftMonitor:
+    """Test if the scores of new graphs have another distribution than those of normal graphs.
+
+    A detector judges single graphs; a monitor judges their distribution, which can change without
+    any anomaly. Pickle a monitor to continue another day. If the detector is fitted again, the
+    monitor keeps the fitted state of its start.
+
+    Parameters
+    ----------
+    detector : BaseGraphDetector
+        Fitted, with ``calibration="split"`` or "loo".
+    false_alarm_rate : float, default=0.001
+        Upper bound on the mean number of false alarms per graph, in (0, 0.1]. The default is one in
+        1,000 graphs.
+    random_state : int, RandomState instance or None, default=None
+        Seed or generator of the ranks of equal scores.
+
+    Attributes
+    ----------
+    alarms_ : list of Alarm
+        Alarms so far.
+    n_graphs_ : int
+        Number of graphs so far.
+    threshold_ : float
+        Statistic at which an alarm sounds.
+
+    Notes
+    -----
+    If the calibration graphs and the new ones are exchangeable (drawn from the same source, in any
+    order), the mean number of alarms among n new graphs is at most ``n * false_alarm_rate``, for
+    every n. :class:`OnlinePValues` and :class:`ShiryaevRoberts` say why. Equal scores are ranked at
+    random, which keeps the bound. It is exact for graphs that were set aside
+    (``calibration="split"``), and approximate with "loo", where a graph counts as equal to the
+    training graphs of which it is a copy.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> from skgraphkde import GraphKDEDetector
+    >>> from skgraphkde.monitoring import DriftMonitor
+    >>> seeds = range(1000, 1200)
+    >>> graphs = [nx.connected_watts_strogatz_graph(30, 4, 0.1, seed=i) for i in seeds]
+    >>> detector = GraphKDEDetector().fit(graphs[:100])
+    >>> monitor = DriftMonitor(detector, random_state=0)
+    >>> table = monitor.update(graphs[100:])
+    >>> monitor.alarms_
+    []
+    >>> others = [nx.connected_watts_strogatz_graph(30, 4, 0.5, seed=i) for i in range(50)]
+    >>> table = monitor.update(others)  # the share of rewired edges changes
+    >>> monitor.alarms_[0]
+    Alarm(at=102, since=100)
+    """
+
+    def __init__(
+        self,
+        detector: BaseGraphDetector,
+        *,
+        false_alarm_rate: float = 0.001,
+        random_state: Any = None,
+    ) -> None:
+        if not isinstance(detector, BaseGraphDetector):
+            raise TypeError(f"detector must be a fitted BaseGraphDetector, got {detector!r}")
+        check_is_fitted(detector)
+        if not detector.is_calibrated_:
+            raise ValueError(
+                "a monitor needs calibration scores that are comparable with those of new graphs: "
+                "fit the detector with calibration='split', or 'loo'"
+            )
+        check_scalar(
+            false_alarm_rate,
+            "false_alarm_rate",
+            Real,
+            min_val=0,
+            max_val=0.1,
+            include_boundaries="right",
+        )
+        # Fitted attributes are replaced and never changed, so that they remain with the copy.
+        self.detector = copy.copy(detector)
+        self.false_alarm_rate = false_alarm_rate
+        self.threshold_ = 1 / false_alarm_rate
+        self.alarms_: list[Alarm] = []
+        self._p_values = OnlinePValues(detector.calibration_scores_, random_state)
+        self._evidence = ShiryaevRoberts(self.threshold_)
+
+    @property
+    def n_graphs_(self) -> int:
+        """Number of graphs so far."""
+        return self._evidence.n_steps
+
+    def update(self, graphs: Any) -> pd.DataFrame:
+        """Test new graphs, in the order of their arrival.
+
+        Parameters
+        ----------
+        graphs : sequence of graphs, or GraphBatch
+            New graphs, not those of `fit`. Their division into calls makes no difference.
+
+        Returns
+        -------
+        DataFrame
+            One row per graph; the index is its number. The columns are "score"; "p_value", the rank
+            of the score among those before it; "statistic"; and "alarm", whether one sounds.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a graph cannot be used. The monitor does not change.
+        """
+        batch = self.detector.read(graphs)
+        scores = self.detector.score_samples(batch)
+        p_values = self._p_values.rank(scores, self._scores_of_copies(batch))
+        first = self.n_graphs_
+        statistic, alarms = self._evidence.update(p_values)
+        self.alarms_ += [Alarm(*alarm) for alarm in alarms]
+        columns = {"score": scores, "p_value": p_values, "statistic": statistic}
+        table = pd.DataFrame(columns, index=pd.RangeIndex(first, self.n_graphs_))
+        return table.assign(alarm=table["statistic"] >= self.threshold_)
+
+    def _scores_of_copies(self, graphs: GraphBatch) -> list[np.ndarray] | None:
+        """Calibration scores of the copies of each graph; None unless each leaves its graph out.
+
+        A training graph was compared with the others. Left out, a new copy of it would be compared
+        with the same graphs, and have the same score.
+        """
+        detector = self.detector
+        if not isinstance(detector, GraphKDEDetector) or not detector.keeps_training_graphs:
+            return None
+        of_known, of_graphs = kinds_of(detector.model_.references, graphs)
+        return [detector.calibration_scores_[of_known == kind] for kind in of_graphs]

@@ -1,0 +1,81 @@
+"""`report` and `find`: the page of the library, from files."""
+
+import re
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import skgraphkde
+from tests.cli.conftest import NEW, run
+from tests.reporting.conftest import Parsed, draw_little
+
+
+@pytest.fixture(autouse=True)
+def few_pictures(monkeypatch):
+    draw_little(monkeypatch)
+
+
+def page(folder):
+    return Parsed((folder / "page.html").read_text(encoding="utf-8"))
+
+
+def test_it_says_what_score_says(here):
+    result = run("report model.skg new -o page.html --alpha 0.3")
+    detector = skgraphkde.load("model.skg")
+    n = int((detector.predict(NEW) == -1).sum())
+    assert result.stdout == f"{n} of 7 graphs are anomalies: page.html\n"
+    parsed = page(here)
+    order = np.argsort(detector.score_samples(NEW), kind="stable")
+    assert parsed.names == [f"new/{i:02d}.graphml" for i in order]
+    assert sum(row[3] == "yes" for row in parsed.rows) == detector.select(NEW, 0.3).sum()
+    assert parsed.texts["strong"][0].endswith("false-discovery rate of 30%")
+
+
+def test_nodes_have_the_names_of_the_files(here):
+    odd = NEW[0].copy()
+    odd.nodes["n1"]["element"] = "never seen"
+    nx.write_graphml(odd, "odd.graphml")
+    run("report model.skg odd.graphml -o page.html")
+    assert "n1 (never seen)" in page(here).texts["td"]
+
+
+def test_what_was_skipped_is_on_the_page(here):
+    (here / "bad.gml").write_text("graph [")
+    result = run("report model.skg new/00.graphml bad.gml -o page.html --skip-errors", 3)
+    assert "Skipped: bad.gml" in result.stderr
+    parsed = page(here)
+    assert len(parsed.rows) == 1
+    assert parsed.texts["summary"][0] == "1 file or graph was left out."
+    assert "bad.gml cannot be read as GML" in parsed.texts["li"][0]
+
+
+def test_an_own_detector(here, own):
+    run(f"fit normal -o own.skg --detector {own}:EdgeCount")
+    run(f"report own.skg new -o page.html --detector {own}:EdgeCount")
+    assert len(page(here).rows) == 7
+
+
+def test_find(tmp_path):
+    folder = tmp_path / "worlds"
+    folder.mkdir()
+    for seed in range(40):
+        world = nx.connected_watts_strogatz_graph(14, 4, 0.1, seed=seed)
+        nx.set_node_attributes(world, 1.5, "size")
+        nx.write_graphml(world, folder / f"world{seed:02}.graphml")
+    star = nx.star_graph(14)
+    nx.set_node_attributes(star, 1.5, "size")
+    nx.write_graphml(star, folder / "star.graphml")
+    path = tmp_path / "page.html"
+    result = run(f"find {folder} -o {path}")
+    first, *odd = result.stdout.splitlines()
+    assert first.endswith(f" of 41 graphs are not like the others: {path}")
+    assert re.fullmatch(r"  .*star.graphml: .*; usually .*", odd[0])
+    assert result.stderr == (
+        "Read: undirected graphs\nNot read: node attribute 'size'. Whatever is odd there is not "
+        "found: --schema all reads it\n"
+    )
+    text = path.read_text()
+    assert "Each graph is judged by the others, which are called known." in text
+    assert text.count('<tr data-details="') == 41
+    assert "Not read" not in run(f"find {folder} -o {path} --force --schema all").stderr

@@ -1,0 +1,177 @@
+"""`score` writes what the library computes, in each format, without graphs that are skipped."""
+
+import json
+import shlex
+from functools import partial
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import skgraphkde
+from skgraphkde import GraphKDEDetector
+from skgraphkde.inspection import results
+from tests.cli.conftest import NEW, READ, column, read, run, table
+
+
+def test_scores_are_those_of_the_library(here):
+    assert run("score model.skg new -o scores.csv").output == ""
+    rows = table((here / "scores.csv").read_text())
+    assert list(rows[0]) == ["graph", "score", "decision", "verdict", "p_value"]
+    assert [row["graph"] for row in rows] == [f"new/{i:02d}.graphml" for i in range(7)]
+    detector, graphs = skgraphkde.load("model.skg"), read(NEW)
+    np.testing.assert_allclose(column(rows, "score"), detector.score_samples(graphs), rtol=1e-9)
+    decisions = detector.decision_function(graphs)
+    np.testing.assert_allclose(column(rows, "decision"), decisions, rtol=1e-9)
+    np.testing.assert_array_equal(column(rows, "p_value"), detector.p_values(graphs))
+    verdicts = {1: "normal", -1: "anomaly"}
+    assert [row["verdict"] for row in rows] == [verdicts[v] for v in detector.predict(graphs)]
+
+
+@pytest.fixture
+def odd(here):
+    """Two graphs that are anomalies, one before and one after the others."""
+    for name, n_leaves in (("new0", 40), ("newer", 60)):
+        star = nx.star_graph(n_leaves)
+        for data in star.nodes.values():
+            data |= {"element": "C", "px": 0.5, "py": -1.0}
+        nx.set_edge_attributes(star, 1.0, "order")
+        nx.write_graphml(star, here / f"{name}.graphml")
+    return ["new0.graphml", *(f"new/{i:02d}.graphml" for i in range(7)), "newer.graphml"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+def test_all_columns(odd, here, ending):
+    expected = results(
+        skgraphkde.load("model.skg"),
+        [nx.read_graphml(path) for path in odd],
+        names=odd,
+        alpha=0.3,
+    )
+    run(f"score model.skg {' '.join(odd)} --alpha 0.3 --reasons -o rows.{ending}")
+    reader = {"csv": pd.read_csv, "jsonl": partial(pd.read_json, lines=True)}
+    found = reader.get(ending, pd.read_parquet)(here / f"rows.{ending}")
+    assert found["graph"].tolist() == odd
+    for name in ("score", "decision", "p_value"):
+        np.testing.assert_allclose(found[name], expected[name], rtol=1e-9)
+    assert found["selected"].tolist() == expected["selected"].tolist()
+    is_anomaly = expected["verdict"] == -1
+    assert (found["verdict"] == "anomaly").tolist() == is_anomaly.tolist()
+    assert found["reason"].isna().tolist() == (~is_anomaly).tolist()
+    assert found["reason"][is_anomaly].tolist() == expected["reason"][is_anomaly].tolist()
+    assert found["selected"].sum() == 2
+
+
+def test_without_p_values(here):
+    run("fit normal -o train.skg --calibration train " + shlex.join(READ))
+    assert {row["p_value"] for row in table(run("score train.skg new").stdout)} == {""}
+    assert "has no p-values, which --alpha" in run("score train.skg new --alpha 0.1", 1).stderr
+
+
+def test_graphs_are_skipped_where_the_user_says_so(here):
+    (here / "b.json").write_text("{")
+    plain = nx.node_link_data(nx.path_graph(3), edges="edges")
+    for data in plain["nodes"]:
+        data |= {"element": "C", "px": 0, "py": [1, 2]}  # three numbers, not two
+    for data in plain["edges"]:
+        data["order"] = 1
+    (here / "c.json").write_text(json.dumps(plain))
+    arrow = nx.DiGraph(nx.read_graphml(here / "new" / "03.graphml"))
+    arrow.remove_edge(*next(iter(arrow.edges)))
+    nx.write_graphml(arrow, "d.graphml")
+    result = run("score model.skg b.json new c.json d.graphml --skip-errors", exit_code=3)
+    assert result.stdout == run("score model.skg new").stdout
+    lines = [line for line in result.stderr.splitlines() if line.startswith("Skipped: ")]
+    assert lines[0].startswith("Skipped: b.json cannot be read")
+    assert lines[1] == (
+        "Skipped: c.json: fit saw the node numbers 'px' (1), 'py' (1); these graphs have "
+        "'px' (1), 'py' (2)"
+    )
+    assert lines[2].startswith("Skipped: d.graphml is directed, and fit saw undirected graphs")
+    assert len(lines) == 3
+    alone = run("score model.skg c.json", exit_code=1)
+    assert alone.stderr == lines[1].replace("Skipped", "Error") + "\n"
+    nothing = run("score model.skg b.json --skip-errors", exit_code=1).stderr
+    assert nothing.endswith("Error: none of the files can be read as graphs\n")
+
+
+def test_warnings_are_one_line_and_said_once(here):
+    for name, element in (("a", "Xe"), ("b", "Kr"), ("c", "Xe")):
+        graph = NEW[0].copy()
+        graph.nodes["n0"]["element"] = element
+        nx.write_graphml(graph, f"{name}.graphml")
+    warning = "Warning: node labels that fit did not see: Kr, Xe of 'element'\n"
+    result = run("score model.skg a.graphml b.graphml c.graphml --reasons")
+    assert result.stderr == warning
+
+
+def test_a_model_saved_by_the_library_reads_default_names(here):
+    GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(5, 25)]).save("cycles.skg")
+    nx.write_gml(nx.star_graph(9), "star.gml")
+    [row] = table(run("score cycles.skg star.gml").stdout)
+    assert row["verdict"] == "anomaly"
+
+
+def test_names_that_are_no_text_do_not_end_a_run(here):
+    for name in ("new\x1b[2J", "=1+1", "a,b\n"):
+        (here / f"{name}.graphml").write_bytes((here / "new" / "00.graphml").read_bytes())
+    with open(b"\xff.graphml", "wb") as file:
+        file.write((here / "new" / "00.graphml").read_bytes())
+    (here / "normal").unlink()
+    run("score model.skg . -o rows.csv")
+    names = [row["graph"] for row in table((here / "rows.csv").read_text())]
+    assert {"=1+1.graphml", "a,b\\n.graphml", "\\udcff.graphml"} <= set(names)
+
+
+def test_fit_skips(here):
+    (here / "some").mkdir()
+    (here / "some" / "cut.graphml").write_text("<")
+    plain = nx.node_link_data(nx.path_graph(3), edges="edges")
+    (here / "some" / "bare.json").write_text(json.dumps(plain))  # without what READ names
+    words = f"fit some normal {shlex.join(READ)} -o own.skg"
+    assert run(words, exit_code=1).stderr.endswith(
+        "; --skip-errors leaves out what cannot be used\n"
+    )
+    assert not (here / "own.skg").exists()
+    skipped = sorted(run(f"{words} --skip-errors", exit_code=3).stderr.splitlines())
+    assert [line.split()[1] for line in skipped] == ["some/bare.json", "some/cut.graphml"]
+    own, other = (run(f"score {model}.skg new").stdout for model in ("own", "model"))
+    assert own == other
+
+
+def test_what_only_some_graphs_have_is_not_skipped(here):
+    (here / "some").mkdir()
+    for i, value in enumerate("ab"):
+        graph = nx.cycle_graph(5 + i)
+        if value == "b":
+            nx.set_node_attributes(graph, "C", "label")
+        nx.write_graphml(graph, here / "some" / f"{value}.graphml")
+    result = run("fit some -o own.skg --skip-errors", exit_code=1)
+    assert "some/a.graphml has no node attribute 'label', and some/b.graphml has" in result.stderr
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(("ending", "place"), [("json", 0), ("csv", 2), ("graphml", 0)])
+def test_the_value_that_makes_a_number_a_category(here, ending, place):
+    (here / "some").mkdir()
+    for i in range(12):
+        values = [1.5 + i, 2.5 + i, 3.25 + i]
+        if i == 7:
+            values[place] = "oops"
+        path, graph = here / "some" / f"{i:02d}.{ending}", nx.cycle_graph(3)
+        for (u, v), value in zip(graph.edges, values, strict=True):
+            graph.edges[u, v]["flow"] = str(value) if ending == "graphml" and i == 7 else value
+        if ending == "csv":
+            rows = [f"{u},{v},{graph.edges[u, v]['flow']}" for u, v in graph.edges]
+            path.write_text("\n".join(["source,target,flow", *rows]))
+        elif ending == "json":
+            path.write_text(json.dumps(nx.node_link_data(graph, edges="edges")))
+        else:
+            nx.write_graphml(graph, path)
+    words = "fit some -o own.skg --skip-errors"
+    found = "some/07." + ending
+    result = run(f"{words} --schema all")
+    assert f"{found} has 'oops' as edge attribute 'flow'" in result.stderr
+    assert "it is read as a category" in result.stderr
+    assert found in run(f"{words} --force --edge-number flow", exit_code=3).stderr

@@ -1,0 +1,94 @@
+"""Training graphs, each judged by the others, as `find` does."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skgraphkde import GraphKDEDetector, load, report
+from skgraphkde.calibration import lower_fence
+from skgraphkde.graphs.files import find_files, read_batch
+from skgraphkde.inspection import explain, results
+
+
+def world(seed):
+    return nx.connected_watts_strogatz_graph(14, 4, 0.1, seed=seed)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("graphs")
+    for seed in range(40):
+        nx.write_graphml(world(seed), folder / f"world{seed:02}.graphml")
+    nx.write_graphml(nx.star_graph(14), folder / "star.graphml")
+    return folder
+
+
+def test_training_graphs_are_judged_by_the_others(folder):
+    batch = read_batch(find_files([folder]))
+    detector = GraphKDEDetector(contamination="auto").fit(batch)
+    found = results(detector)
+    assert found["name"].tolist() == list(batch.names)
+    np.testing.assert_allclose(found["score"], detector.calibration_scores_)
+    lowest = found.loc[found["score"].idxmin()]
+    assert "star.graphml" in lowest["name"]
+    assert lowest["verdict"] == -1
+    assert lowest["p_value"] == pytest.approx(1 / 41)  # the lowest of 41
+    reasons = explain(detector, k=40)
+    assert not any(row.graph in row.references for row in reasons.itertuples())
+    # The others alone say the same of it.
+    star = int(found["score"].idxmin())
+    others = GraphKDEDetector().fit(batch[np.delete(np.arange(41), star)])
+    alone = explain(others, batch[star])
+    mine = reasons[reasons["graph"] == star].reset_index()
+    assert set(alone["what"][:3]) & set(mine["what"][:3])
+    assert "Each graph is judged by the others" in report(detector)
+
+
+def test_graphs_that_are_not_all_kept_cannot_be_judged_by_the_others(folder):
+    batch = read_batch(find_files([folder]))
+    detector = GraphKDEDetector(calibration="split", random_state=0, contamination=0.5).fit(batch)
+    with pytest.raises(ValueError, match="fit it with calibration='loo'"):
+        results(detector)
+
+
+def test_a_threshold_that_assumes_no_share(folder, tmp_path):
+    batch = read_batch(find_files([folder]))
+    detector = GraphKDEDetector(contamination="auto").fit(batch)
+    scores = detector.calibration_scores_
+    low, high = np.quantile(scores, [0.25, 0.75])
+    a_tenth = np.sort(scores)[len(scores) // 10]
+    assert detector.offset_ == pytest.approx(min(low - 1.5 * (high - low), a_tenth))
+    assert (detector.fit_predict(batch) == -1).sum() < 0.1 * len(batch)
+    detector.save(tmp_path / "model.skg")
+    assert load(tmp_path / "model.skg").offset_ == detector.offset_
+    detector.partial_fit(batch[:3])
+    assert detector.offset_ == lower_fence(detector.calibration_scores_)
+    with pytest.raises(ValueError, match="'contamination' parameter"):
+        GraphKDEDetector(contamination="few").fit(batch)
+
+
+@given(st.lists(st.integers(-30, 0), min_size=2, max_size=40))
+def test_at_most_a_tenth_is_below_the_fence(scores):
+    scores = 0.3 * np.array(scores)
+    assert (scores < lower_fence(scores)).sum() <= max(1, len(scores) / 10)
+
+
+def test_reasons_do_not_depend_on_company_and_are_as_strong_as_by_the_others_alone():
+    graphs = [world(seed) for seed in range(30)]
+    for i, graph in enumerate(graphs):
+        nx.set_node_attributes(graph, {v: "abc"[(v * i) % 3] for v in graph}, "label")
+    nx.set_node_attributes(graphs[7], "z", "label")
+    detector = GraphKDEDetector().fit(graphs)
+    found = explain(detector)
+    of_odd = found[(found["graph"] == 7) & (found["kind"] == "new")].iloc[0]
+    others = GraphKDEDetector().fit(graphs[:7] + graphs[8:])
+    with pytest.warns(UserWarning, match="did not see"):
+        alone = explain(others, [graphs[7]])
+    expected = alone[alone["what"] == of_odd["what"]].iloc[0]
+    assert min(of_odd["strength"], expected["strength"]) > 10  # beyond doubt, both ways
+    together, one = explain(detector, graphs[:5]), explain(detector, graphs[:1])
+    assert together[together["graph"] == 0]["strength"].tolist() == pytest.approx(
+        one["strength"].tolist()
+    )
