@@ -145,6 +145,10 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
             f"{path} is damaged, or of another version ({error}): use another copy of the file, "
             "or fit and save again"
         ) from error
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"{path} needs {error.name}, which is not installed: pip install 'skgraphkde[gcn]'"
+        ) from error
     if not isinstance(loaded, dict) or "detector" not in loaded:
         raise InvalidFileError(f"{path} contains no detector")
     return loaded["detector"]

@@ -6,11 +6,6 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import torch
-
-if not torch.cuda.is_available():  # Triton reads this when it is imported
-    os.environ.setdefault("TRITON_INTERPRET", "1")
-
 from hypothesis import settings
 
 from skgraphkde import MMD, Density, GraphBatch, read_graphs
@@ -41,7 +36,7 @@ def random_graphs(n_graphs, seed=0, labels="CNO", n_attributes=0, max_nodes=9):
     return graphs
 
 
-def densities(*distances, kernels="kde"):
+def densities(*distances, kernels=None):
     """A view for each of these distances; without any, for each of the defaults."""
     distances = distances or (MMD(estimator="biased"), MMD(gammas=(1.0,)))
     return tuple(Density(distance, kernels) for distance in distances)

@@ -5,10 +5,10 @@ import tracemalloc
 import networkx as nx
 import numpy as np
 import pytest
+from skgraphkde.distances.random_features import draw_frequencies
 
 import skgraphkde
 from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
-from skgraphkde.distances.random_features import draw_frequencies
 from skgraphkde.features import PROJECTED
 from skgraphkde.graphs import random_walks, refinement
 from skgraphkde.inspection import explain

@@ -7,10 +7,10 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 import torch
+from skgraphkde.learned.sparse import CSRMatrix
 from torch import nn
 
 from skgraphkde import GraphBatch
-from skgraphkde.learned.sparse import CSRMatrix
 
 
 class GIN(nn.Module):

@@ -6,12 +6,12 @@ from itertools import pairwise
 from typing import Any
 
 import torch
+from skgraphkde.learned.sparse import CSRMatrix
 from torch import Tensor, nn
 
 from benchmarks.peers._gin import graph_sums, linear, node_features
 from benchmarks.peers._trained import TrainedDetector
 from skgraphkde import GraphBatch
-from skgraphkde.learned.sparse import CSRMatrix
 from skgraphkde.propagation import normalized_adjacency
 
 

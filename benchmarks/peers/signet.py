@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 import torch
+from skgraphkde.learned.sparse import CSRMatrix
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from benchmarks.peers._gin import GIN, graph_sums, linear, node_features
 from benchmarks.peers._trained import TrainedDetector
 from skgraphkde import GraphBatch
-from skgraphkde.learned.sparse import CSRMatrix
 
 
 class SIGNET(TrainedDetector):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,10 @@ import torch
 from torch import nn
 
 from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
+
+# A forked child inherits torch's number of threads, and waits forever for those of its parent.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
 
 
 class TorchEncoder(Encoder):
@@ -75,7 +81,7 @@ class TorchEncoder(Encoder):
                 f"{type(self).__name__}.build_module must return an EncoderModule, and returned a "
                 f"{type(module).__name__}"
             )
-        module.n_relations = n_relations
+        module.n_relations = relational.get("n_relations", 0)
         return module
 
 

@@ -31,7 +31,9 @@ def frequencies(n_components, seed=0, d=3):
 
 def assert_close(actual, expected, atol=1e-10, rtol=0.0):
     """Arrays, or tensors without their gradients."""
-    actual, expected = (x.detach() if isinstance(x, torch.Tensor) else x for x in (actual, expected))
+    actual, expected = (
+        x.detach() if isinstance(x, torch.Tensor) else x for x in (actual, expected)
+    )
     np.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol)
 
 

@@ -14,8 +14,8 @@ from tests.distances.common import (
     TOLERANCE,
     assert_close,
     frequencies,
-    measures,
     mean_cosine,
+    measures,
     squared_mmd,
     squared_mmd_slow,
 )
