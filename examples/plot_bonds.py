@@ -22,8 +22,8 @@ from sklearn.model_selection import train_test_split
 
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.datasets import load_mutag
-from skgraphkde.display import NodeContributionsDisplay
-from skgraphkde.inspection import explain
+from skgraphkde.explanation import explain
+from skgraphkde.plots import plot_graph
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 mutag = load_mutag(edge_data=True)
@@ -76,7 +76,7 @@ for name, schema in schemas.items():
 # The last column is another question, that of :doc:`plot_mutag`: which molecules are not mutagenic?
 # Their atoms and rings tell. Bonds do not help there, so it is worth a try with and without them.
 #
-# Where was the exchange? :func:`~skgraphkde.inspection.explain` names the strongest reasons, in
+# Where was the exchange? :func:`~skgraphkde.explanation.explain` names the strongest reasons, in
 # words, and the edges that they are about.
 detector = detectors["with bonds"]
 reasons = explain(detector, odd)
@@ -91,8 +91,8 @@ chosen = found.sort_values("strength", ascending=False).drop_duplicates("reason"
 figure, axes = plt.subplots(2, 3, figsize=(11, 7.4), layout="constrained")
 for above, below, row in zip(*axes, chosen.itertuples(), strict=True):
     p_values = detector.p_values([fresh[row.graph], odd[row.graph]])
-    NodeContributionsDisplay.from_predictions(fresh[row.graph], ax=above)
-    NodeContributionsDisplay.from_predictions(odd[row.graph], ax=below, marked=row.edges)
+    plot_graph(fresh[row.graph], ax=above)
+    plot_graph(odd[row.graph], ax=below, marked=row.edges)
     above.set_title(f"normal, p = {p_values[0]:.2f}", fontsize=9)
     below.set_title(f"p = {p_values[1]:.2f}\n{row.reason}", fontsize=9)
 if len(sys.argv) > 1:  # python examples/plot_bonds.py FILE saves the picture

@@ -19,8 +19,8 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, GraphSchema
-from skgraphkde.display import NodeContributionsDisplay
-from skgraphkde.inspection import explain, node_contributions
+from skgraphkde.explanation import explain, node_contributions
+from skgraphkde.plots import plot_graph
 
 AREAS = [
     "insula", "cuneus", "amygdala", "thalamus", "hippocampus", "putamen", "frontal pole",
@@ -95,7 +95,8 @@ print(f"the damaged region has the largest share in {n_right} of 50")
 # %%
 # A line is as wide as the connection is strong, for which the graphs are read with weights. In the
 # middle, five of the connections that nobody else has are marked. On the right, the damaged region
-# is the darkest one.
+# is the reddest one. The shares in an unbiased distance may all be negative: colors compare them
+# with their median.
 cases = [
     (fresh[0], (), "normal"),
     (exchanged[0], reason["edges"], "exchanged: " + " and ".join(REGIONS[[*pairs[0]]])),
@@ -104,13 +105,14 @@ cases = [
 graphs = [graph for graph, *_ in cases]
 drawn = detectors["and weights"].read(graphs)
 shares, p_values = node_contributions(detector, graphs, view=1), detector.p_values(graphs)
+beyond = np.array(shares) - np.median(shares)
 figure, axes = plt.subplots(1, 3, figsize=(13, 4.6), layout="constrained")
 for i, (ax, (_, marked, title)) in enumerate(zip(axes, cases, strict=True)):
-    display = NodeContributionsDisplay.from_predictions(
-        drawn[i], shares[i], vmax=np.max(shares), colorbar=False, marked=marked, ax=ax
+    colors = plot_graph(
+        drawn[i], beyond[i], vmax=beyond.max(), colorbar=False, marked=marked, ax=ax
     )
     ax.set_title(f"{title}\np = {p_values[i]:.2f}", fontsize=10)
-figure.colorbar(display.nodes_, ax=axes, shrink=0.8, label="share of the squared distance")
+figure.colorbar(colors, ax=axes, shrink=0.8, label="share, minus the median")
 if len(sys.argv) > 1:  # python examples/plot_connectomes.py FILE saves the picture
     figure.savefig(sys.argv[1], dpi=130)
     print(f"picture: {sys.argv[1]}")

@@ -15,7 +15,7 @@ from sklearn.manifold import TSNE
 
 from skgraphkde import GraphKDEDetector
 from skgraphkde.datasets import load_mutag
-from skgraphkde.display import NodeContributionsDisplay
+from skgraphkde.plots import plot_graph
 
 molecules, y = load_mutag(return_X_y=True)
 detector = GraphKDEDetector().fit(molecules)
@@ -49,7 +49,7 @@ for number, (i, ax) in enumerate(zip(shown, bottom.subplots(1, 5), strict=True),
     axes[1].annotate(
         str(number), positions[i], xytext=(5, 4), textcoords="offset points", weight="bold"
     )
-    NodeContributionsDisplay.from_predictions(molecules[i], ax=ax)
+    plot_graph(molecules[i], ax=ax)
     ax.set_title(f"{number}: score {scores[i]:.1f}", fontsize=9)
 for ax in axes:
     ax.set(xticks=[], yticks=[])

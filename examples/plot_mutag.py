@@ -22,7 +22,7 @@ from sklearn.model_selection import train_test_split
 
 from skgraphkde import GraphKDEDetector, paper_settings
 from skgraphkde.datasets import load_mutag
-from skgraphkde.display import NodeContributionsDisplay
+from skgraphkde.plots import plot_graph
 
 molecules, y = load_mutag(return_X_y=True)
 known, fresh = train_test_split(np.flatnonzero(y == 1), test_size=0.5, random_state=0)
@@ -81,7 +81,7 @@ for row, (ends, words) in enumerate(
 ):
     for column, i in enumerate(ends):
         ax = figure.add_subplot(grid[row, column])
-        NodeContributionsDisplay.from_predictions(molecules[unseen[i]], ax=ax)
+        plot_graph(molecules[unseen[i]], ax=ax)
         kind = "normal" if target[i] == 1 else "anomalous"
         ax.set_title(f"{words} {decision[i]:+.1f} ({kind})", fontsize=9)
 if len(sys.argv) > 1:  # python examples/plot_mutag.py FILE saves the picture

@@ -23,8 +23,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skgraphkde import GraphBatch, GraphKDEDetector, read_graphs
 from skgraphkde.datasets import load_mutag
-from skgraphkde.display import NodeContributionsDisplay
 from skgraphkde.model_selection import OneClassKFold
+from skgraphkde.plots import plot_graph
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
@@ -82,7 +82,7 @@ closest = clusters[-1].transform(vectors).argmin(axis=0)
 ranked = np.argsort(-np.bincount(cluster))
 for rank, k in enumerate(ranked):
     ax = figure.add_subplot(grid[rank // 2, 2 + rank % 2])
-    NodeContributionsDisplay.from_predictions(molecules[closest[k]], ax=ax)
+    plot_graph(molecules[closest[k]], ax=ax)
     share = np.mean(y[cluster == k] == 1)
     ax.set_title(f"{np.sum(cluster == k)} like this, {share:.0%} mutagenic", fontsize=9)
 plt.show()

@@ -11,20 +11,19 @@ molecule has?
 # Fit on the mutagenic molecules of MUTAG, and take the four others with the lowest scores.
 import sys
 import warnings
-from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from skgraphkde import GraphKDEDetector
 from skgraphkde.datasets import load_mutag
-from skgraphkde.display import NodeContributionsDisplay, NovelNodesDisplay
-from skgraphkde.inspection import (
-    mean_distances,
+from skgraphkde.explanation import (
     nearest_references,
     node_contributions,
+    novel_nodes,
     view_surprises,
 )
+from skgraphkde.plots import plot_graph
 
 warnings.filterwarnings("ignore", message="node labels that fit did not see")
 molecules, y = load_mutag(return_X_y=True)
@@ -33,7 +32,8 @@ detector = GraphKDEDetector().fit(known)
 p_values = detector.p_values(others)
 odd = np.argsort(detector.score_samples(others))[:4]
 print("p-values of the four:", p_values[odd].round(3))
-print("the most typical known molecule:", mean_distances(detector).argmin())
+distances = detector.pairwise_distances(known)
+print("the most typical known molecule:", distances.mean(axis=1).argmin())
 
 # %%
 # Six views have judged them. A view's surprise is minus the logarithm of a p-value: 0 is as normal
@@ -61,7 +61,7 @@ limit = max(np.abs(of_molecule).max() for of_molecule in shares)
 figure, axes = plt.subplots(
     4, 4, figsize=(11, 9.2), layout="constrained", height_ratios=[1, 3, 3, 3]
 )
-draw = partial(NodeContributionsDisplay.from_predictions, vmax=limit, colorbar=False)
+radii = novel_nodes(detector, others[odd])
 for column, (i, (bars, by_share, by_radius, below)) in enumerate(zip(odd, axes.T, strict=True)):
     bars.barh(SHORT, surprises.iloc[column], color="#777777")
     bars.axvline(np.log(len(known) + 1), color="black", linestyle=":")
@@ -70,14 +70,14 @@ for column, (i, (bars, by_share, by_radius, below)) in enumerate(zip(odd, axes.T
     if column:
         bars.set_yticks([])
     bars.set_title(f"anomaly, p = {p_values[i]:.3f}", fontsize=9)
-    display = draw(others[i], shares[column], ax=by_share)
-    novel = NovelNodesDisplay.from_estimator(detector, others[i], colorbar=False, ax=by_radius)
-    draw(known[nearest[column, 0]], ax=below)
+    molecule, options = others[i], {"colorbar": False}
+    red_blue = plot_graph(molecule, shares[column], vmax=limit, ax=by_share, **options)
+    yellow_red = plot_graph(molecule, radii[column], radius=5, ax=by_radius, **options)
+    plot_graph(known[nearest[column, 0]], ax=below)
     below.set_title("its nearest known molecule", fontsize=9)
-figure.colorbar(display.nodes_, ax=axes[1], shrink=0.8, label="share of the squared distance")
-bar = figure.colorbar(novel.nodes_, ax=axes[2], shrink=0.8, ticks=range(7))
-bar.set_label("new from this radius")
-bar.ax.set_yticklabels([*"012345", "known"])
+figure.colorbar(red_blue, ax=axes[1], shrink=0.8, label="share of the squared distance")
+bar = figure.colorbar(yellow_red, ax=axes[2], shrink=0.8, label="new from this radius")
+bar.set_ticks(range(7), labels=[*"012345", "known"])
 if len(sys.argv) > 1:  # python examples/plot_reasons.py FILE saves the picture
     figure.savefig(sys.argv[1], dpi=130)
     print(f"picture: {sys.argv[1]}")

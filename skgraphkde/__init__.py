@@ -91,7 +91,7 @@ _ROOMS = (
     "detectors",
     "reporting",
 )
-_SUBMODULES = (*_ROOMS, "inspection", "monitoring", "model_selection", "display", "datasets")
+_SUBMODULES = (*_ROOMS, "explanation", "monitoring", "model_selection", "plots", "datasets")
 
 
 def __getattr__(name: str) -> Any:

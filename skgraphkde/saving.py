@@ -8,7 +8,9 @@ import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
-from zipfile import BadZipFile, is_zipfile
+from zipfile import is_zipfile
+
+from sklearn.base import OutlierMixin
 
 from skgraphkde._version import __version__
 
@@ -131,27 +133,27 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
             "0.3 have another format: fit and save again"
         )
     try:
-        found = skops.io.get_untrusted_types(data=contents)
-        unknown = sorted(set(found) - TRUSTED - set(trusted))
-        if unknown:
-            raise InvalidFileError(
-                f"{path} contains {', '.join(unknown)}, which skgraphkde does not know. If you "
-                f"trust the file, use load(path, trusted={unknown}), or --detector MODULE in the "
-                "shell"
-            )
-        loaded = skops.io.loads(contents, trusted=found)
-    except (BadZipFile, KeyError, TypeError, AttributeError, EOFError) as error:
-        raise InvalidFileError(
-            f"{path} is damaged, or of another version ({error}): use another copy of the file, "
-            "or fit and save again"
-        ) from error
+        found = set(skops.io.get_untrusted_types(data=contents))
+        unknown = sorted(found - TRUSTED - set(trusted))
+        loaded = None if unknown else skops.io.loads(contents, trusted=list(found))
     except ModuleNotFoundError as error:
         raise ImportError(
             f"{path} needs {error.name}, which is not installed: pip install 'skgraphkde[gcn]'"
         ) from error
-    if not isinstance(loaded, dict) or "detector" not in loaded:
+    except Exception as error:  # of the zip, of skops, or of a class: whatever the damage makes
+        raise InvalidFileError(
+            f"{path} is damaged, or of another version ({error}): use another copy of the file, "
+            "or fit and save again"
+        ) from error
+    if unknown:
+        raise InvalidFileError(
+            f"{path} contains {', '.join(unknown)}, which skgraphkde does not know. If you "
+            f"trust the file, use load(path, trusted={unknown}), or --detector MODULE in the shell"
+        )
+    detector = loaded.get("detector") if isinstance(loaded, dict) else None
+    if not isinstance(detector, OutlierMixin):
         raise InvalidFileError(f"{path} contains no detector")
-    return loaded["detector"]
+    return detector
 
 
 @contextlib.contextmanager

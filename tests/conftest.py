@@ -36,29 +36,27 @@ def random_graphs(n_graphs, seed=0, labels="CNO", n_attributes=0, max_nodes=9):
     return graphs
 
 
-def densities(*distances, kernels=None):
-    """A view for each of these distances; without any, for each of the defaults."""
+def densities(*distances, **kernels):
+    """A view for each of these distances; without any, for each of two."""
     distances = distances or (MMD(estimator="biased"), MMD(gammas=(1.0,)))
-    return tuple(Density(distance, kernels) for distance in distances)
+    return tuple(Density(distance, **kernels) for distance in distances)
 
 
 def permuted(batch: GraphBatch, seed: int) -> GraphBatch:
     """The same graphs, the nodes of each in another order."""
-    rng = np.random.RandomState(seed)
-    order = np.concatenate(
-        [
-            start + rng.permutation(stop - start)
-            for start, stop in zip(batch.node_ptr[:-1], batch.node_ptr[1:], strict=True)
-        ]
-    )
+    rng, order = np.random.RandomState(seed), []
+    for start, stop in zip(batch.node_ptr[:-1], batch.node_ptr[1:], strict=True):
+        order.append(start + rng.permutation(stop - start))
+    order = np.concatenate(order)
     position = np.argsort(order)
     source, target = position[batch.source_of_arc], position[batch.adjacency.indices]
     arcs = np.lexsort((target, source))
     indptr = np.append(0, np.cumsum(np.bincount(source, minlength=batch.n_nodes)))
+    adjacency = sp.csr_array(
+        (batch.adjacency.data[arcs], target[arcs], indptr), shape=batch.adjacency.shape
+    )
     return batch.replace(
-        adjacency=sp.csr_array(
-            (batch.adjacency.data[arcs], target[arcs], indptr), shape=batch.adjacency.shape
-        ),
+        adjacency=adjacency,
         labels=None if batch.labels is None else batch.labels[order],
         attributes=None if batch.attributes is None else batch.attributes[order],
         edge_labels=None if batch.edge_labels is None else batch.edge_labels[arcs],

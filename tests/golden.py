@@ -19,7 +19,7 @@ from skgraphkde import (
     read_tables,
 )
 from skgraphkde.datasets import load_mutag
-from skgraphkde.inspection import explain, results
+from skgraphkde.explanation import explain, results
 
 PATH = Path(__file__).with_name("golden.npz")
 

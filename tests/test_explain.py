@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks import typed
 from skgraphkde import GraphKDEDetector, GraphSchema
-from skgraphkde.inspection import explain, nearest_references, view_surprises
+from skgraphkde.explanation import explain, nearest_references, view_surprises
 from tests.conftest import random_graphs
 
 #: What the first reason is about: its kind, and a word in its name.
@@ -24,10 +24,6 @@ CAUSES = {
     "missing values where there were few": ("feature", "pressure missing"),
     "two regions of a connectome exchanged": ("new", "region"),
 }
-
-
-def test_there_is_a_cause_for_each_case():
-    assert CAUSES.keys() == typed.CASES.keys()
 
 
 @pytest.mark.filterwarnings("ignore:node labels that fit did not see", "ignore:not read")
@@ -79,32 +75,9 @@ def test_nodes_and_edges_of_a_reason():
     assert set(new.nodes) == {0, 4}
 
 
-def test_numbers_are_in_their_own_units():
-    rng = np.random.RandomState(0)
-
-    def network(load):
-        graph = nx.gnm_random_graph(15, 25, seed=rng)
-        for data in graph.edges.values():
-            data["load"] = float(rng.normal(load, 10))
-        return graph
-
-    detector = GraphKDEDetector(schema=GraphSchema(edge_numbers="load"))
-    detector.fit([network(500) for _ in range(30)])
-    first = explain(detector, [network(900)]).iloc[0]
-    assert first["what"] == "load"
-    own, known = first["reason"].split("; usually ")
-    assert float(own.split()[1]) == pytest.approx(920, rel=0.03)
-    low, _, high = known.split()
-    assert (float(low), float(high)) == pytest.approx((483.6, 516.4), rel=0.01)
-
-
 def plain(rng):
     n = rng.randint(12, 35)
     return nx.gnm_random_graph(n, int(1.5 * n), seed=rng)
-
-
-def small_world(rng):
-    return nx.watts_strogatz_graph(rng.randint(12, 35), 4, 0.2, seed=rng)
 
 
 def skewed(rng):
@@ -116,7 +89,7 @@ def skewed(rng):
     return graph
 
 
-@pytest.mark.parametrize("make", [plain, pytest.param(small_world, marks=pytest.mark.slow), skewed])
+@pytest.mark.parametrize("make", [plain, skewed])
 def test_a_strength_of_3_is_one_in_twenty_by_chance(make):
     schema = GraphSchema(node_categories="kind", edge_numbers="amount") if make is skewed else None
     strengths, small = [], []
@@ -140,14 +113,6 @@ def test_sizes_are_compared_with_all_known_graphs():
     reasons = explain(detector, [nx.cycle_graph(n) for n in (200, 17, 14)], n_reasons=99)
     texts = reasons[reasons["what"] == "nodes"].set_index("graph")["reason"]
     assert texts.tolist() == [f"{n} nodes; usually 17 to 62" for n in (200, 17, 14)]
-
-
-def test_normal_graphs_have_weak_reasons():
-    graphs = [nx.gnm_random_graph(20, 30, seed=seed) for seed in range(140)]
-    detector = GraphKDEDetector().fit(graphs[:100])
-    reasons = explain(detector, graphs[100:])
-    first = reasons[reasons["rank"] == 1]["strength"]
-    assert np.median(first) < 3
 
 
 @pytest.mark.parametrize("options", [{"k": 0}, {"n_reasons": 0}])
@@ -319,18 +284,6 @@ def test_the_nodes_of_an_edge_number_by_category():
     assert set(reason.nodes) == set(ends)
 
 
-def test_names_that_features_have_too():
-    draws = {"return_2": lambda rng: rng.normal(20, 1), "degree": lambda rng: int(rng.integers(2))}
-    schema = GraphSchema(node_numbers="return_2", node_categories="degree")
-    graphs = [random_graph(seed, draws) for seed in range(30)]
-    detector = GraphKDEDetector(schema=schema).fit(graphs)
-    odd = random_graph(99, draws | {"return_2": lambda rng: 40.0})
-    nx.set_node_attributes(odd, 1, "degree")
-    reasons = explain(detector, [odd], n_reasons=99)
-    assert any(x.startswith("mean return_2 40; usually ") for x in reasons["reason"])
-    assert any(x.startswith("100% of the nodes have degree=1; usually ") for x in reasons["reason"])
-
-
 def test_missing_numbers_and_absent_categories_are_named():
     schema = GraphSchema(node_numbers="temp", node_categories="region", missing="indicate")
 
@@ -362,22 +315,6 @@ def test_the_mean_weight():
     )
     assert reason.what == "weights"
     assert reason.reason.startswith("edges weigh ")
-
-
-def test_units_do_not_matter_to_numbers():
-    def graph(seed, unit, odd=False):
-        graph = random_graph(seed, {"q": lambda rng: unit * rng.normal()}, n=80)
-        graph.nodes[3]["q"] += 12 * unit * odd
-        return graph
-
-    found = []
-    for unit in (1.0, 2.0**-40):
-        schema = GraphSchema(node_numbers="q")
-        detector = GraphKDEDetector(schema=schema).fit([graph(i, unit) for i in range(30)])
-        reason = first_reason(detector, graph(99, unit, odd=True))
-        found.append(reason)
-    assert all((reason.kind, reason.what) == ("extreme", "q") for reason in found)
-    assert found[0].strength == pytest.approx(found[1].strength, rel=1e-6)
 
 
 def test_a_number_in_its_usual_range_is_no_reason():

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, load, report
 from skgraphkde.calibration import lower_fence
+from skgraphkde.explanation import explain, results
 from skgraphkde.graphs.files import find_files, read_batch
-from skgraphkde.inspection import explain, results
 
 
 def world(seed):

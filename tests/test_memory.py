@@ -5,14 +5,11 @@ import tracemalloc
 import networkx as nx
 import numpy as np
 import pytest
-from skgraphkde.distances.random_features import draw_frequencies
 
-import skgraphkde
 from skgraphkde import GraphKDEDetector, GraphSchema, NodeFeatures, read_graphs
+from skgraphkde.distances.kernels import draw_frequencies
 from skgraphkde.features import PROJECTED
 from skgraphkde.graphs import random_walks, refinement
-from skgraphkde.inspection import explain
-from tests.conftest import random_graphs
 
 
 def peak(function, *arguments):
@@ -104,16 +101,6 @@ def test_projected_labels_of_several_categories_and_unseen_ones(few_columns):
     np.testing.assert_allclose(squares, [3 / 4, 3 / 8, 3 / 8, 3 / 4])
 
 
-def test_projected_labels_in_files_and_in_words(few_columns, tmp_path):
-    graphs, new = random_graphs(20, seed=1), random_graphs(5, seed=2)
-    detector = GraphKDEDetector(random_state=0).fit(graphs)
-    assert detector.model_.features.block("label").weights is not None
-    detector.save(tmp_path / "model.skg")
-    loaded = skgraphkde.load(tmp_path / "model.skg")
-    np.testing.assert_array_equal(loaded.score_samples(new), detector.score_samples(new))
-    assert not explain(detector, new, n_reasons=1000)["what"].str.contains("projected").any()
-
-
 # -- large graphs ----------------------------------------------------------------------------------
 
 
@@ -154,7 +141,7 @@ def test_frequencies_of_wide_points():
 
 
 def test_more_frequencies_than_directions(monkeypatch):
-    monkeypatch.setattr("skgraphkde.distances.random_features.MOST_DIRECTIONS", 5)
+    monkeypatch.setattr("skgraphkde.distances.kernels.MOST_DIRECTIONS", 5)
     w = draw_frequencies(20, 26)
     assert w.shape == (20, 13)
     products = w[:, 5:10].T @ w[:, 5:10]

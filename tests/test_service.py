@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 
 from skgraphkde import GraphKDEDetector
-from skgraphkde.inspection import results
+from skgraphkde.explanation import results
 from tests.conftest import random_graphs
 
 for package in ("fastapi", "httpx"):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skgraphkde.inspection.tails import Tail, Tails
+from skgraphkde.explanation.tails import Tail, Tails
 
 
 def test_within_the_known_numbers_it_is_a_share():

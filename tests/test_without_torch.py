@@ -32,18 +32,18 @@ PYTHON = """
 import json, sys
 import networkx as nx
 from skgraphkde import GraphKDEDetector, load, report
-from skgraphkde.inspection import explain
+from skgraphkde.explanation import explain
 
 normal, new = [[nx.Graph(edges) for edges in some] for some in json.load(sys.stdin)]
 detector = GraphKDEDetector(random_state=0).fit(normal)
 answers = [detector.score_samples(new), detector.predict(new), detector.p_values(new)]
-detector.save("model.skg")
+loaded = sorted({"torch", "dgl"} & set(sys.modules))
+detector.save("model.skg")  # skops imports torch where it is installed
 answers.append(load("model.skg").score_samples(new))
 explain(detector, new)
 report(detector, new)
 answers.append(detector.partial_fit(normal[:3]).score_samples(new))
 answers.append(load("trained.skg").score_samples(new))
-loaded = sorted({"torch", "dgl"} & set(sys.modules))
 print(json.dumps([[x.tolist() for x in answers], loaded]))
 """
 

@@ -12,7 +12,7 @@ import networkx as nx
 from fastapi import FastAPI, HTTPException
 
 import skgraphkde
-from skgraphkde.inspection import results
+from skgraphkde.explanation import results
 
 
 @asynccontextmanager

@@ -22,9 +22,9 @@ from skgraphkde.cli.options import (
 from skgraphkde.cli.output import echo, open_output
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.explanation.results import to_judge
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.schema import unread_attributes
-from skgraphkde.inspection.results import to_judge
 from skgraphkde.reporting.page import SUFFIXES, Page
 
 PRINTED = 5  # anomalies, at most

@@ -20,8 +20,8 @@ from skgraphkde.cli.options import (
 from skgraphkde.cli.output import TABLES, write_table
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.explanation.results import judge
 from skgraphkde.graphs.naming import printable
-from skgraphkde.inspection.results import judge
 
 
 @click.command(

@@ -285,6 +285,9 @@ class BaseGraphDetector(OutlierMixin, Specification):
             )
         batch = drop_id_columns(batch, schema, distinct_index)
         fitted = copy.copy(self)
+        earlier = [name for name in vars(self) if name.endswith("_")]
+        for name in earlier:
+            delattr(fitted, name)
         fitted.schema_, fitted.training_graphs_, fitted.verdicts_ = batch.schema, batch, verdicts
         fitted._node_ids = node_ids(graphs)
         fitted._calibrate(batch, distinct_index, normal, inverse)
@@ -295,8 +298,9 @@ class BaseGraphDetector(OutlierMixin, Specification):
             "name them in schema=GraphSchema(...) to use them; to silence this warning, list the "
             "attributes to use there",
         )
-        for name, value in vars(fitted).items():  # an error above leaves self unchanged
-            setattr(self, name, value)
+        vars(self).update(vars(fitted))  # an error above leaves self unchanged
+        for name in set(earlier) - vars(fitted).keys():
+            delattr(self, name)
         position = np.full(len(batch), -1)
         position[normal] = inverse
         return position

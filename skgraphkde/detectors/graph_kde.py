@@ -249,7 +249,6 @@ class GraphKDEDetector(
         params = super().get_params(deep=deep)
         if deep:
             for name, view in self._named_views().items():
-                params[name] = view
                 for key, value in view.get_params().items():
                     params[f"{name}__{key}"] = value
         return params
@@ -279,8 +278,11 @@ class GraphKDEDetector(
 
     def _named_views(self) -> dict[str, View]:
         """Views that are given as pairs of a name and a view."""
-        items = self.views if isinstance(self.views, list | tuple) else ()
-        return dict(item for item in items if isinstance(item, tuple) and len(item) == 2)
+        named = {}
+        for item in self.views if isinstance(self.views, list | tuple) else ():
+            if isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], View):
+                named[item[0]] = item[1]
+        return named
 
     def _validate_values(self) -> None:
         views = self._views()
@@ -398,7 +400,8 @@ class GraphKDEDetector(
         of_known, of_batch = kinds_of(self.training_graphs_, batch)
         known_verdicts = self.verdicts_.copy()
         for kind, verdict in zip(of_batch, new_verdicts, strict=True):
-            known_verdicts[of_known == kind] = verdict
+            if verdict != UNKNOWN:
+                known_verdicts[of_known == kind] = verdict
         added = np.flatnonzero(~np.isin(of_batch, of_known) & (new_verdicts != UNKNOWN))
         return self.fit(
             GraphBatch.concatenate([self.training_graphs_, batch[added]]),

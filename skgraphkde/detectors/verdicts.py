@@ -43,7 +43,7 @@ def checked_verdicts(verdicts: Any, graphs: GraphBatch) -> np.ndarray:
     found = np.zeros(len(graphs), dtype=np.int64)
     for graph, value in enumerate(values):
         known = WORDS.get(value, value) if value is None or isinstance(value, str) else value
-        if isinstance(known, bool) or known not in (ANOMALY, UNKNOWN, NORMAL):
+        if isinstance(known, bool | np.bool_) or known not in (ANOMALY, UNKNOWN, NORMAL):
             raise ValueError(
                 "a verdict is 'anomaly' or -1, 'normal' or 1, or 0 for none, and that of graph "
                 f"{graph} is {value!r}"

@@ -22,7 +22,6 @@ from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned import gpu
-from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.modules import EncoderModule
 from skgraphkde.learned.twins import Twins, swap_features
 from skgraphkde.propagation import MessageFlow, node_colors
@@ -53,6 +52,7 @@ class Trainer:
     twins : sequence of GraphBatch
         Structural twins with their own features; each batch is parallel to `graphs`.
     options : Contrastive
+        A class that imports this module.
     rng : RandomState
     verbose : int, default=0
         1 shows a progress bar.
@@ -63,7 +63,7 @@ class Trainer:
         embedding: Embedding,
         graphs: GraphBatch,
         twins: Sequence[GraphBatch],
-        options: Contrastive,
+        options: Any,
         rng: np.random.RandomState,
         verbose: int = 0,
     ) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.explanation.contributions import shares_of
+from skgraphkde.explanation.results import Judgement
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.inspection.results import Judgement
-from skgraphkde.inspection.views import shares_of
 from skgraphkde.views import Novelty
 
 # Nodes of a graph that a page lists and no reason names, at most.
@@ -27,22 +27,16 @@ class Nodes(NamedTuple):
 
     shares: np.ndarray | None  # of the squared distance to the nearest references
     new_from: np.ndarray | None  # smallest radius at which the neighborhood is new
+    is_new: np.ndarray | None  # mask: at a radius at which nodes of known graphs seldom are
     radius: int  # the largest radius; beyond it all is known
-    usual: int  # from this radius on, nodes of known graphs are often new, too
     is_near: bool  # True if no distance is surprised, but another view is
 
     @property
     def colors(self) -> str:
         """The numbers that colors show: "shares", "new", or "" if no node is unusual in them."""
-        if self.new_from is not None and (self.is_near or self.shares is None):
+        if self.is_new is not None and (self.is_near or self.shares is None):
             return "new" if self.is_new.any() else ""
         return "" if self.shares is None else "shares"
-
-    @property
-    def is_new(self) -> np.ndarray:
-        """Mask of the nodes that are new at a radius at which those of known graphs seldom are."""
-        assert self.new_from is not None
-        return np.asarray(self.new_from < min(self.usual, self.radius + 1))
 
 
 def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) -> Nodes:
@@ -62,8 +56,8 @@ def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) 
     Nodes
     """
     if not isinstance(detector, GraphKDEDetector):
-        return Nodes(None, None, 0, 0, False)
-    model, shares, new_from, radius, usual = detector.model_, None, None, 0, 0
+        return Nodes(None, None, None, 0, False)
+    model, shares, new_from, is_new, radius = detector.model_, None, None, None, 0
     largest = judged.surprises[judged.view]
     others = np.delete(judged.surprises, model.densities)
     is_near = bool(largest < SURPRISED and max(others, default=0.0) > largest)
@@ -71,22 +65,22 @@ def nodes_of(detector: BaseGraphDetector, graph: GraphBatch, judged: Judgement) 
         shares = shares_of(detector, graph, judged.references, judged.distances, judged.view)
     novelty = model.first(Novelty)
     if novelty is not None:
-        new_from = novelty.new_from(np.array([judged.own]), model.context(graph))
         radius = novelty.radius
-        usual = novelty.usual_radius_
-    return Nodes(shares, new_from, radius, usual, is_near)
+        new_from = novelty.new_from(np.array([judged.own]), model.context(graph))
+        is_new = new_from < min(novelty.usual_radius_, radius + 1)
+    return Nodes(shares, new_from, is_new, radius, is_near)
 
 
-def listed(found: Nodes, judged: Judgement) -> list[int]:
+def nodes_to_list(found: Nodes, judged: Judgement) -> list[int]:
     """The nodes that a page lists: those that reasons name, then those that its colors show."""
     order: list[int] = []
     if found.shares is not None and found.colors == "shares":
         order = np.argsort(-found.shares, kind="stable").tolist()
-    elif found.new_from is not None:
+    elif found.new_from is not None and found.is_new is not None:
         new = np.flatnonzero(found.is_new)
         order = new[np.argsort(found.new_from[new], kind="stable")].tolist()
     named = judged.nodes
-    return named + [node for node in order[: LARGEST + len(named)] if node not in named][:LARGEST]
+    return named + [node for node in order if node not in named][:LARGEST]
 
 
 def usual_share(detector: GraphKDEDetector, view: int) -> float:

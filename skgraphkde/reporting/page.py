@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import heapq
 import os
 from collections.abc import Sequence
 from html import escape
@@ -16,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from skgraphkde.calibration import check_alpha
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.explanation.results import judge, node_names_of, to_judge
+from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
-from skgraphkde.inspection.results import Judgement, judge, node_names_of, to_judge
-from skgraphkde.inspection.wording import checked_names
 from skgraphkde.reporting.rendering import LONGEST, ROWS, Drawn, Row, render
 from skgraphkde.saving import atomic_file
 
@@ -27,8 +25,6 @@ from skgraphkde.saving import atomic_file
 PICTURED = 100
 # Reasons for each graph, at most.
 N_REASONS = 5
-# Graphs that are explained at a time.
-CHUNK = 1_000
 SUFFIXES = (".html", ".htm")
 
 
@@ -123,12 +119,17 @@ def check_suffix(path: str | os.PathLike) -> None:
 
 
 class Page:
-    """Collects verdicts and the oddest graphs; explains and draws these when the page is made.
+    """Verdicts on graphs, the reasons for the oddest, and the page that shows them.
 
     Parameters
     ----------
     detector, alpha, known_names
         As for :func:`report`.
+
+    Attributes
+    ----------
+    listed : list of Row
+        All graphs, in their order.
 
     Raises
     ------
@@ -141,16 +142,13 @@ class Page:
     ) -> None:
         check_is_fitted(detector)
         check_alpha(alpha)
-        detector = copy.copy(detector)  # as it is now, whatever another thread updates
-        n_known = 0
-        if isinstance(detector, GraphKDEDetector):
-            n_known = len(detector.model_.references)
         if known_names is not None:
-            of = {"of": "references", "what": "known_names"}
-            known_names = checked_names(known_names, n_known, **of)
+            is_kde = isinstance(detector, GraphKDEDetector)
+            n_known = len(detector.model_.references) if is_kde else 0
+            known_names = checked_names(known_names, n_known, of="references", what="known_names")
         self.detector, self.alpha, self.known_names = detector, alpha, known_names
         self.listed: list[Row] = []
-        self.oddest: list[tuple[float, int, Drawn]] = []  # a heap, its top is the least odd
+        self.drawn: list[Drawn] = []
 
     def add_all(
         self,
@@ -159,7 +157,7 @@ class Page:
         ids: Sequence[Sequence[Any]] | None = None,
         own: np.ndarray | None = None,
     ) -> None:
-        """Judge graphs and add them.
+        """Judge the graphs of the page, and explain the oddest.
 
         Parameters
         ----------
@@ -170,56 +168,31 @@ class Page:
         ids : sequence of sequences, default=None
             Ids of the nodes of each graph. None: their positions.
         own : ndarray of shape (n_graphs,), default=None
-            As for :func:`~skgraphkde.inspection.results.judge`.
+            As for :func:`~skgraphkde.explanation.results.judge`.
         """
-        judged = self._judge(batch, ids, own)
-        for i, (name, judgement) in enumerate(zip(names, judged, strict=True)):
-            self.add(name, batch[i], judgement, None if ids is None else ids[i])
-
-    def judge(self, batch: GraphBatch, ids: list | None = None) -> list[Judgement]:
-        """Judge graphs; `ids` of the nodes of each, or None for their positions."""
-        return self._judge(self.detector.read(batch), ids)
-
-    def _judge(self, batch: GraphBatch, ids: Any, own: np.ndarray | None = None) -> list[Judgement]:
-        """Verdicts; with reasons, if all graphs so far will be listed."""
-        n_reasons = N_REASONS * (len(self.listed) + len(batch) <= ROWS)
-        return judge(self.detector, batch, n_reasons=n_reasons, node_names=ids, own=own)
-
-    def add(
-        self, name: Any, graph: GraphBatch, judged: Judgement, ids: Sequence[Any] | None = None
-    ) -> None:
-        """Add one graph, with the ids of its nodes in their order; None: their positions."""
-        number, n_edges = len(self.listed), int(graph.n_edges_per_graph[0])
-        name = shown(str(name), LONGEST)
-        self.listed.append(Row(number, name, judged, graph.n_nodes, n_edges))
-        # Of equally odd ones, the first remain; no two have the same number.
-        heapq.heappush(self.oddest, (-judged.decision, -number, Drawn(number, graph, ids)))
-        if len(self.oddest) > ROWS:
-            heapq.heappop(self.oddest)
+        n_reasons = N_REASONS if len(batch) <= ROWS else 0
+        judged = judge(self.detector, batch, n_reasons=n_reasons, node_names=ids, own=own)
+        decisions = np.array([x.decision for x in judged])
+        oddest = np.argsort(decisions, kind="stable")[:ROWS]
+        if not n_reasons:
+            some_ids = None if ids is None else [ids[i] for i in oddest]
+            some_own = None if own is None else own[oddest]
+            of_oddest = judge(
+                self.detector,
+                batch[oddest],
+                n_reasons=N_REASONS,
+                node_names=some_ids,
+                own=some_own,
+            )
+            for i, judgement in zip(oddest, of_oddest, strict=True):
+                judged[i] = judgement
+        n_nodes, n_edges = batch.n_nodes_per_graph.tolist(), batch.n_edges_per_graph.tolist()
+        for i, name in enumerate(names):
+            row = Row(i, shown(str(name), LONGEST), judged[i], n_nodes[i], int(n_edges[i]))
+            self.listed.append(row)
+        for i in oddest[:PICTURED].tolist():
+            self.drawn.append(Drawn(i, batch[i], None if ids is None else ids[i]))
 
     def html(self, skipped: Sequence[str] = ()) -> str:
         """The page; `skipped` says of graphs that are not on it why."""
-        oddest = [graph for *_, graph in sorted(self.oddest, key=lambda x: x[:2], reverse=True)]
-        bare = []
-        if isinstance(self.detector, GraphKDEDetector):
-            bare = [x for x in oddest if not len(self.listed[x.number].judged.references)]
-        for start in range(0, len(bare), CHUNK):
-            self._explain(bare[start : start + CHUNK])
-        drawn = oddest[:PICTURED]
-        return render(self.detector, self.listed, drawn, self.alpha, self.known_names, skipped)
-
-    def _explain(self, graphs: list[Drawn]) -> None:
-        """Give the rows of graphs their reasons."""
-        batch = self.detector.read(GraphBatch.concatenate([x.graph for x in graphs]))
-        numbers = [x.number for x in graphs]
-        own = np.array([self.listed[i].judged.own for i in numbers])
-        ids: Any = None if graphs[0].ids is None else [x.ids for x in graphs]
-        judged = judge(
-            self.detector,
-            batch,
-            n_reasons=N_REASONS,
-            node_names=ids,
-            own=None if own[0] < 0 else own,
-        )
-        for i, judgement in zip(numbers, judged, strict=True):
-            self.listed[i] = self.listed[i]._replace(judged=judgement)
+        return render(self.detector, self.listed, self.drawn, self.alpha, self.known_names, skipped)

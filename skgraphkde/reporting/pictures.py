@@ -12,26 +12,31 @@ from typing import Any
 import numpy as np
 
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.display import (
-    DensityDisplay,
-    GraphMapDisplay,
-    NodeContributionsDisplay,
-    NovelNodesDisplay,
-)
-from skgraphkde.display.graph_drawing import draw_graph
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.plots import (
+    draw_molecule,
+    is_molecule,
+    plot_graph,
+    plot_map,
+    plot_scores,
+    shades,
+)
 from skgraphkde.reporting.nodes import Nodes
 
 # Known graphs on a map, at most: SMACOF costs the square of all.
 MAPPED = 300
-# Of a picture of a graph, in inches; of a line of its legend, in points, of characters of 7.
-SIDE, LINE = 4.0, 10.5
+# Width and height of pictures, in inches.
+SCORES, MAP, GRAPH = (5.5, 3.6), (5.5, 4.6), (4.0, 4.0)
+# The same of a molecule, in pixels.
+MOLECULE = 400, 400
+# Share of the height of a graph's picture that a legend takes.
+LEGEND = 0.17
 
 
 def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray) -> str:
     """A histogram of scores with the threshold."""
-    figure, ax = _figure(5.5, 3.6)
-    DensityDisplay(scores, offset, verdicts).plot(ax)
+    figure = _figure(SCORES, layout="constrained")
+    plot_scores(scores, offset, verdicts, ax=figure.subplots())
     return _svg(figure)
 
 
@@ -55,23 +60,20 @@ def graph_map(
     model = detector.model_
     some = np.unique(np.linspace(0, len(model.references) - 1, MAPPED).round().astype(int))
     some = np.setdiff1d(some, own)
-    graphs, of_known = detector.read(graphs), np.empty(0)
-    together = graphs
     if len(some):
-        references = model.references[some]
-        together = GraphBatch.concatenate([references, graphs])
-        of_known = model.as_log_p_values(model.view_scores(references, own=some)).sum(axis=0)
-    D = detector.pairwise_distances(together)
+        graphs = GraphBatch.concatenate([model.references[some], graphs])
+    of_known = model.as_log_p_values(model.reference_scores[:, some]).sum(axis=0)
+    D = detector.pairwise_distances(graphs)
     if len(D) < 3 or not D.any():
         return None
     known = (np.arange(len(D)) < len(some)) & (own.max() < 0)
-    figure, ax = _figure(5.5, 4.6)
-    GraphMapDisplay.from_predictions(
+    figure = _figure(MAP, layout="constrained")
+    plot_map(
         D,
         np.concatenate([of_known, scores]),
-        offset=detector.offset_,
+        float(detector.offset_),
         known=known if known.any() else None,
-        ax=ax,
+        ax=figure.subplots(),
     )
     return _svg(figure)
 
@@ -84,51 +86,39 @@ def graph_picture(
     Parameters
     ----------
     graph : GraphBatch
-        Of one graph. If it is large, the part around the marks is drawn, or around the node of the
-        largest share or degree.
+        Of one graph.
     found : Nodes, default=None
         The numbers that its colors show. Without any, all nodes are white.
     vmax : float, default=None
         The share of the fullest color.
     **marks
-        As in :meth:`NodeContributionsDisplay.plot`.
+        As in :func:`skgraphkde.plots.plot_graph`.
     """
-    figure, ax = _figure(SIDE, SIDE, (0, 0, 1, 1))
-    colors = "" if found is None else found.colors
-    if found is not None and found.new_from is not None and colors == "new":
-        new_from = np.where(found.is_new, found.new_from, found.radius + 1)
-        NovelNodesDisplay(graph, new_from, found.radius).plot(ax, colorbar=False, **marks)
-    elif found is not None and found.shares is not None and colors == "shares":
-        display = NodeContributionsDisplay(graph, found.shares)
-        display.plot(ax, vmax=vmax, colorbar=False, **marks)
-    else:
-        draw_graph(ax, graph, graph.degrees.astype(float), **marks)
-    _make_room(ax)
+    values, radius = None, None
+    if found is not None and found.colors == "new":
+        values = np.where(np.asarray(found.is_new), np.asarray(found.new_from), found.radius + 1)
+        radius = found.radius
+    elif found is not None and found.colors == "shares":
+        values = found.shares
+    if is_molecule(graph):
+        from rdkit.Chem.Draw.rdMolDraw2D import MolDraw2DSVG
+
+        colors = None if values is None else shades(values, radius, vmax).to_rgba(values)
+        marks.pop("edge_categories")
+        return draw_molecule(MolDraw2DSVG(*MOLECULE), graph, colors, **marks)
+    figure = _figure(GRAPH)
+    ax = figure.add_axes((0, 0, 1, 1))
+    plot_graph(graph, values, radius=radius, vmax=vmax, colorbar=False, ax=ax, **marks)
+    if ax.get_legend() is not None:
+        ax.set_position((0, LEGEND, 1, 1 - LEGEND))
     return _svg(figure)
 
 
-def _make_room(ax: Any) -> None:
-    """Leave room for a legend below the axes, which a layout engine would do by drawing twice."""
-    legend = ax.get_legend()
-    if legend is not None:
-        words = legend.get_title().get_text()
-        n_lines = -(-len(legend.get_texts()) // 3) + (words.count("\n") + 1 if words else 0)
-        below = (n_lines + 1) * LINE / (72 * SIDE)
-        ax.set_position([0, below, 1, 1 - below])
-
-
-def _figure(
-    width: float, height: float, place: tuple[float, float, float, float] | None = None
-) -> tuple[Any, Any]:
-    """A transparent figure that no window shows, and its axes; without a place, laid out."""
+def _figure(size: tuple[float, float], layout: Any = None) -> Any:
+    """A transparent figure that no window shows."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), facecolor="none")
-    if place is None:
-        figure.set_layout_engine("constrained")
-    ax = figure.subplots() if place is None else figure.add_axes(place)
-    ax.set_facecolor("none")
-    return figure, ax
+    return Figure(figsize=size, facecolor="none", layout=layout)
 
 
 def _svg(figure: Any) -> str:
@@ -137,6 +127,8 @@ def _svg(figure: Any) -> str:
 
     file = io.StringIO()
     figure.set_dpi(72)  # that of an SVG; savefig would draw everything once before
+    for ax in figure.axes:
+        ax.set_facecolor("none")
     # The same picture has the same ids; texts are texts, as outlines take most of a picture.
     options: Any = {"svg.hashsalt": "skgraphkde", "svg.fonttype": "none"}
     with rc_context(options | {"font.sans-serif": "DejaVu Sans"}):

@@ -23,16 +23,14 @@ from skgraphkde._version import __version__
 from skgraphkde.calibration import discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.display.common import lowest_shown
-from skgraphkde.display.graph_drawing import common_categories, node_kinds
+from skgraphkde.explanation.results import Judgement
+from skgraphkde.explanation.wording import learned_words
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import known_name, shown
-from skgraphkde.graphs.naming import listed as named
+from skgraphkde.graphs.naming import known_name, listed, shown
 from skgraphkde.graphs.schema import unread_attributes
-from skgraphkde.inspection.results import Judgement
-from skgraphkde.inspection.wording import learned_words
+from skgraphkde.plots import lowest_shown, node_kinds
 from skgraphkde.reporting import pictures
-from skgraphkde.reporting.nodes import Nodes, listed, nodes_of, usual_share
+from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_share
 
 # Nearest known graphs of each graph.
 NEAREST = 3
@@ -100,7 +98,7 @@ class Detail(NamedTuple):
 
 def render(
     detector: BaseGraphDetector,
-    listed: list[Row],
+    graphs: list[Row],
     drawn: list[Drawn],
     alpha: float,
     known_names: Sequence[Any] | None,
@@ -112,8 +110,8 @@ def render(
     ----------
     detector : BaseGraphDetector
         Fitted.
-    listed : list of Row
-        All graphs.
+    graphs : list of Row
+        All of them.
     drawn : list of Drawn
         Some of them, the oddest first.
     alpha, known_names
@@ -130,16 +128,16 @@ def render(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    rows = _with_selection(listed, alpha)
-    are_known = any(row.judged.own >= 0 for row in listed)  # each was judged by the others
-    scores, offset = np.array([row.judged.score for row in listed]), float(detector.offset_)
+    rows = _with_selection(graphs, alpha)
+    are_known = any(row.judged.own >= 0 for row in graphs)  # each was judged by the others
+    scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
     verdicts = np.where(scores < offset, -1, 1)
     drawings = {"scores": pictures.distribution(scores, offset, verdicts)}
     details = _details(detector, {row.number: row for row in rows}, drawn, drawings)
     model = detector.model_ if isinstance(detector, GraphKDEDetector) else None
     if isinstance(detector, GraphKDEDetector):
         together = GraphBatch.concatenate([graph.graph for graph in drawn])
-        judged = [listed[graph.number].judged for graph in drawn]
+        judged = [graphs[graph.number].judged for graph in drawn]
         of_drawn, own = (np.array(x) for x in zip(*((x.score, x.own) for x in judged), strict=True))
         graph_map = pictures.graph_map(detector, together, of_drawn, own)
         if graph_map is not None:
@@ -172,7 +170,7 @@ def render(
         has_selection=detector.is_calibrated_ and not are_known,
         keeps_all=model is not None and len(model.references) == len(detector.training_graphs_),
         calibration=detector.calibration_,
-        left_out=named(unread, MOST_NAMES),
+        left_out=listed(unread, MOST_NAMES),
         has_readable=any(x.is_readable for x in unread),
         known_of={x: _known(detector, x, known_names) for row in rows for x in row.nearest},
         drawings=drawings,
@@ -185,13 +183,13 @@ def render(
     )
 
 
-def _with_selection(listed: list[Row], alpha: float) -> list[Row]:
+def _with_selection(graphs: list[Row], alpha: float) -> list[Row]:
     """All rows, those that are selected marked, the lowest scores first."""
-    selected = np.zeros(len(listed), dtype=bool)
-    p_values = [row.judged.p_value for row in listed]
+    selected = np.zeros(len(graphs), dtype=bool)
+    p_values = [row.judged.p_value for row in graphs]
     if None not in p_values:
         selected = discoveries(np.array(p_values), alpha)
-    rows = [row._replace(is_selected=x) for row, x in zip(listed, selected.tolist(), strict=True)]
+    rows = [row._replace(is_selected=x) for row, x in zip(graphs, selected.tolist(), strict=True)]
     return sorted(rows, key=lambda row: (row.judged.decision, row.number))
 
 
@@ -200,19 +198,22 @@ def _details(
 ) -> dict[int, Detail]:
     """What is said of nodes; adds pictures of graphs, and of the nearest known ones."""
     references = detector.model_.references if isinstance(detector, GraphKDEDetector) else None
-    # Colors and styles mean the same in all pictures.
-    categories = common_categories(references, [x.graph for x in drawn])
+    # Colors and looks mean the same in all pictures.
+    categories: list = []
+    if references is not None and references.edge_labels is not None:
+        frequent = np.argsort(-np.bincount(references.edge_labels), kind="stable")
+        categories = [references.edge_label_names[code] for code in frequent]
     usual = functools.cache(lambda view: usual_share(detector, view))
     details = {}
     for number, graph, ids in drawn:
         judged = rows[number].judged
         found = nodes_of(detector, graph, judged)
-        numbered = listed(found, judged)
+        numbered = nodes_to_list(found, judged)
         names = range(graph.n_nodes) if ids is None else ids
         vmax = FULL * usual(judged.view) or None if found.colors == "shares" else None
         drawings[f"graph {number}"] = pictures.graph_picture(
             graph, found, vmax=vmax, marked=judged.edges, outlined=judged.nodes,
-            numbered=numbered, names=names, edge_categories=categories,
+            numbered=numbered, edge_categories=categories,
         )  # fmt: skip
         kinds = [f" ({shown(kind)})" for kind in node_kinds(graph)] or [""] * len(names)
         lines = [

@@ -66,7 +66,7 @@ class Novelty(NeighborhoodView):
 
     See Also
     --------
-    skgraphkde.inspection.novel_nodes : The new nodes, and the smallest radius at which each is new.
+    skgraphkde.explanation.novel_nodes : The smallest radius at which each node is new.
 
     Examples
     --------

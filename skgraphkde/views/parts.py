@@ -249,6 +249,9 @@ class CategoryCounts:
     by_category : tuple of str
         Tables of nodes by a single category, if nodes have several categories: a new value is
         hard to see among many new combinations.
+    about : dict of str -> (str, str)
+        What each table counts: "node", "edge" or "graph", and one of its categories, or "" for
+        several together.
     known : dict of str -> ReferenceTable
         The tables by name.
     """
@@ -260,6 +263,10 @@ class CategoryCounts:
         self.kinds = ("categories",) * vocabulary.by_label + ("edges",) * with_edges
         several = len(vocabulary.names) > 1
         self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
+        only = "" if several or not vocabulary.names else vocabulary.names[0]
+        self.about = {"categories": ("node", only), "gaps": ("node", ""), "edges": ("edge", "")}
+        self.about |= {f"category {name}": ("node", name) for name in vocabulary.names}
+        self.about |= {f"graph {name}": ("graph", name) for name in vocabulary.of_graphs}
 
     @classmethod
     def of(cls, references: GraphBatch, *, by_label: bool, with_edges: bool) -> Self:
@@ -284,13 +291,6 @@ class CategoryCounts:
             kind: ReferenceTable.of(keys, graph) for kind, keys, graph in counts.parts(references)
         }
         return counts
-
-    def part_of(self, kind: str) -> str:
-        """What a table counts: "node", "edge" or "graph"."""
-        if kind == "edges":
-            return "edge"
-        of_graphs = {f"graph {name}" for name in self.vocabulary.of_graphs}
-        return "graph" if kind in of_graphs else "node"
 
     def parts(self, graphs: GraphBatch) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
         """Generate the name of each table, the colors of all parts, and the graphs of the parts."""

@@ -11,7 +11,7 @@ import pytest
 
 import skgraphkde
 from skgraphkde import GraphKDEDetector
-from skgraphkde.inspection import results
+from skgraphkde.explanation import results
 from tests.cli.conftest import NEW, READ, column, read, run, table
 
 

@@ -1,4 +1,4 @@
-"""GraphKDEDetector: what parameters choose, what follows the training graphs, and bad input."""
+"""GraphKDEDetector: what follows the training graphs, and bad parameters and graphs."""
 
 import copy
 import math
@@ -6,10 +6,8 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
-import torch
 from scipy import stats
 from sklearn import config_context
-from sklearn.base import clone
 
 from skgraphkde import (
     GCN,
@@ -18,79 +16,45 @@ from skgraphkde import (
     Contrastive,
     Density,
     GraphKDEDetector,
+    GraphSchema,
     NodeFeatures,
     Novelty,
-    References,
+    Propagation,
     SpectralEdges,
     Split,
     Twins,
     read_graphs,
 )
-from skgraphkde.datasets import load_mutag
-from skgraphkde.detectors import fitting
+from skgraphkde.explanation import explain, novel_nodes
 from tests.conftest import densities, random_graphs
-from tests.detectors.conftest import ONE_VIEW, make_detector
-
-# -- choices ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("sampling", ["stratified", "importance"])
-def test_few_graphs_make_the_densities_that_references_are_chosen_by(train, sampling, monkeypatch):
-    chosen_by = []
-    choose = References.choose
-    monkeypatch.setattr(
-        References,
-        "choose",
-        lambda self, density, rng: chosen_by.append(density) or choose(self, density, rng),
-    )
-    full = make_detector(references=sampling, references__ratio=0.4, training=None)
-    few = clone(full)
-    full.fit(train)
-    monkeypatch.setattr(fitting, "PILOT_GRAPHS", 12)
-    few.fit(train)
-    assert len(few.model_.references) == len(full.model_.references) == 10
-    assert stats.spearmanr(*chosen_by).statistic > 0.5
-    assert not np.allclose(*chosen_by)
-
+from tests.detectors.conftest import make_detector
 
 # -- what follows the training graphs --------------------------------------------------------------
 
 
 def test_bias_correction_is_the_share_of_possible_distances(train):
     """Of each graph to the one that is nearest by the biased estimate, counted one by one."""
-    batch = read_graphs(train)
-    biased, unbiased = (
-        make_detector(training=None, views=Density(MMD(estimator=name))).fit(batch)
-        for name in ("biased", "unbiased")
-    )
-    of_biased, of_unbiased = (x.model_.views[0].distance_ for x in (biased, unbiased))
-    assert [of_biased.correction, of_unbiased.correction] == [0, 1]
-    squared = of_unbiased.squared(unbiased.model_._references.measures[0])
-    D = biased.pairwise_distances(batch) + np.diag(np.full(len(batch), np.inf))
+    batch, fitted = read_graphs(train), {}
+    for name in ("biased", "unbiased", "adaptive"):
+        fitted[name] = make_detector(training=None, views=Density(MMD(estimator=name))).fit(batch)
+    corrections = [x.model_.views[0].distance_.correction for x in fitted.values()]
+    model = fitted["unbiased"].model_
+    [(density, clouds)] = model.clouds.items()
+    squared = density.squared(clouds, clouds)
+    D = fitted["biased"].pairwise_distances(batch) + np.diag(np.full(len(batch), np.inf))
     # A distance of 0, as between copies, comes out as 0 up to rounding: 1e-16 times 50 terms.
     possible = [squared[i, row.argmin()] >= -1e-12 for i, row in enumerate(D)]
     assert 0 < np.mean(possible) < 1
-    [adaptive] = make_detector(training=None, **ONE_VIEW).fit(batch).model_.views
-    assert adaptive.distance_.correction == pytest.approx(np.mean(possible), rel=1e-12)
+    np.testing.assert_allclose(corrections, [0, 1, np.mean(possible)], rtol=1e-12)
 
 
 @pytest.mark.parametrize("method", ["exact", "random_features"])
 def test_bias_correction_is_large_where_nodes_are_independent(method):
-    """Nodes without edges, their attributes drawn one by one; molecules are no such thing."""
-    rng = np.random.RandomState(0)
+    """Nodes without edges, their attributes drawn one by one."""
+    rng, views = np.random.RandomState(0), Density(MMD(method=method))
     clouds = [(np.zeros((n, n)), rng.standard_normal((n, 2))) for n in rng.randint(5, 40, 60)]
-    detector = make_detector(
-        training=None,
-        features=NodeFeatures(("attribute",)),
-        encoder="propagation",
-        views=Density(MMD(method=method)),
-    )
-    [view] = detector.fit(clouds).model_.views
-    assert view.distance_.correction > 0.3
-    molecules, y = load_mutag(return_X_y=True)
-    detector = make_detector(training=None, encoder="propagation", **ONE_VIEW)
-    [view] = detector.fit(molecules[y == 1]).model_.views
-    assert view.distance_.correction < 0.2
+    detector = GraphKDEDetector(features=NodeFeatures(("attribute",)), views=views)
+    assert detector.fit(clouds).model_.views[0].distance_.correction > 0.3
 
 
 def test_what_training_changed():
@@ -122,7 +86,8 @@ def test_what_training_changed():
     ids=["single nodes", "all equal", "three", "two"],
 )
 def test_degenerate_training_sets_give_finite_scores(graphs):
-    detector = make_detector(views=(*densities(), Density(kernels=KDE((1e-2, 1.0))), "novelty"))
+    kernels = KDE((1e-2, 1.0))
+    detector = make_detector(views=(*densities(), Density(kernels=kernels), "novelty"))
     if len(graphs) < 3:
         with pytest.raises(ValueError, match=r"training needs at least 3 graphs.* and got 2"):
             detector.fit(graphs)
@@ -134,66 +99,65 @@ def test_degenerate_training_sets_give_finite_scores(graphs):
     assert np.isfinite(detector.score(graphs))
 
 
-# -- bad input -------------------------------------------------------------------------------------
+# -- bad parameters --------------------------------------------------------------------------------
 
-
-def edges(tau):
-    return {"training__twins": Twins(edges=SpectralEdges(tau))}
+TAU = SpectralEdges(("low", "high"))
 
 
 def mmd(**parameters):
-    return one_view(**{f"distance__{name}": x for name, x in parameters.items()})
-
-
-def one_view(**parameters):
-    return {**ONE_VIEW, **{f"views__{name}": x for name, x in parameters.items()}}
+    return {"views": Density(MMD(**parameters))}
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"contamination": 0.7}, "'contamination' parameter of GraphKDEDetector"),
-        ({"encoder__hidden_dim": 0}, "'hidden_dim' parameter of GCN"),
-        (mmd(gammas=(1.0, -1.0)), "'gammas' parameter of MMD must be"),
-        (one_view(kernels__bandwidths=(math.nan,)), "'bandwidths' parameter of KDE must be"),
-        ({"views__distance__gammas": (1.0,)}, "has no parameters, set views itself first"),
-        ({"views": ("density", Novelty(-1))}, "'radius' parameter of Novelty"),
-        ({"views": ("density", "numbers")}, "Numbers needs numbers of nodes, edges or graphs"),
-        (edges(("low", "high")), "of SpectralEdges must be .* 0 < tau_1 <= tau_2 <= 1"),
-        ({"features": NodeFeatures(("colour",))}, "of NodeFeatures .* non-empty selection"),
-        ({"device": "abacus"}, "device='abacus' is not supported"),
         ({"calibration": "split"}, "holds out 2 of 25 graphs"),
-        ({"training": Contrastive(learning_rate=1e38, max_iter=20)}, "loss is not finite"),
-        ({"encoder": "propagation", "training__learn_weights": False}, "nothing to train"),
-        ({"encoder": "lstm"}, "'encoder' parameter of GraphKDEDetector"),
-        ({"encoder": GCN}, r"GCN is a class: write encoder=GCN\(\)"),
-        ({"n_jobs": 0}, "The 'n_jobs' parameter of GraphKDEDetector"),
-        ({"training": Twins()}, "'training' parameter of GraphKDEDetector"),
-        (mmd(n_components=63), "n_components must be even"),
-        (one_view(distance=MMD(method="exact", n_components=64)), "method='exact' has none"),
-        ({"training__twins": Twins(0, edges=None)}, "twins are copies of the graphs"),
-        ({"training__checkpoint": "a", "random_state": None}, "needs an integer random_state"),
         ({"calibration": Split(1.0)}, "'fraction' parameter of Split"),
+        ({"max_references": 1}, "The 'max_references' parameter of GraphKDEDetector"),
+        ({"n_jobs": 0}, "The 'n_jobs' parameter of GraphKDEDetector"),
+        ({"encoder": "lstm"}, "'encoder' parameter of GraphKDEDetector"),
+        ({"encoder": GCN(hidden_dim=0)}, "'hidden_dim' parameter of GCN"),
+        ({"features": NodeFeatures(("colour",))}, "of NodeFeatures .* non-empty selection"),
+        ({"training": Twins()}, "'training' parameter of GraphKDEDetector"),
+        ({"training": Contrastive(learning_rate=1e38, max_iter=20)}, "loss is not finite"),
+        ({"training": Contrastive(twins=Twins(0, edges=None))}, "twins are copies of the graphs"),
+        ({"training": Contrastive(twins=Twins(edges=TAU))}, "of SpectralEdges must be .* 0 < tau"),
+        (
+            {"encoder": Propagation(), "training": Contrastive(learn_weights=False)},
+            "nothing to train",
+        ),
+        (mmd(gammas=(1.0, -1.0)), "'gammas' parameter of MMD must be"),
+        (mmd(n_components=63), "n_components must be even"),
+        (mmd(method="exact", n_components=64), "method='exact' has none"),
+        ({"views": Density(kernels=KDE((math.nan,)))}, "'bandwidths' parameter of KDE must be"),
+        ({"views": Density(kernels=MMD())}, "'kernels' parameter of Density must be"),
+        ({"views": ("density", Novelty(-1))}, "'radius' parameter of Novelty"),
+        ({"views": [("a", Novelty(-1)), "density"]}, "'radius' parameter of Novelty"),
+        ({"views": ("density", "numbers")}, "Numbers needs numbers of nodes, edges or graphs"),
+        ({"views": ()}, r"views=\(\) has no Density"),
+        ({"views": ("novelty", Novelty())}, "has no Density, .*: add 'density'"),
+        ({"views": ("density", None)}, "each view must be a View, .* Got None"),
+        ({"views": ("density", "auto")}, "Got 'auto'"),
+        ({"views": ("density", MMD())}, r"Got MMD\(\)"),
+        ({"views": ("density", Novelty)}, "Got <class '.*Novelty'>"),
+        ({"views": "novelti"}, "'views' parameter of GraphKDEDetector must be .* Got 'novelti'"),
+        ({"views": MMD()}, r"'views' parameter of GraphKDEDetector must be .* Got MMD\(\)"),
     ],
     ids=str,
 )
 def test_a_bad_parameter_is_one_error_and_leaves_a_fitted_detector_usable(
     fitted, train, new_graphs, parameters, message
 ):
-    detector = copy.deepcopy(fitted)
-    expected = detector.decision_function(new_graphs)
+    detector, expected = copy.copy(fitted), fitted.decision_function(new_graphs)
     good = detector.get_params(deep=False)
     with pytest.raises(ValueError, match=message):
         detector.set_params(**parameters).fit(train)
-    np.testing.assert_array_equal(
-        detector.set_params(**good).decision_function(new_graphs), expected
-    )
+    detector.set_params(**good)
+    np.testing.assert_array_equal(detector.decision_function(new_graphs), expected)
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_gpu_that_is_not_there(train):
-    with pytest.raises(ValueError, match="torch sees no such GPU"):
-        make_detector(device="cuda").fit(train)
+# -- graphs unlike those of fit --------------------------------------------------------------------
 
 
 def test_graphs_unlike_those_of_fit(fitted):
@@ -220,7 +184,94 @@ def test_labels_that_only_graphs_set_aside_have():
 
 def test_a_density_that_is_not_finite_is_an_error_and_no_verdict(train, new_graphs):
     detector = make_detector().fit(train)
-    detector.model_._density.encoder.weights[0].data.fill_(np.nan)
+    detector.model_.encoder.weights[0].data.fill_(np.nan)
     for method in (detector.score_samples, detector.predict, detector.score):
         with pytest.raises(ValueError, match="score of graph 0 is not a finite number"):
             method(new_graphs)
+
+
+# -- numbers far beyond those of the training graphs -----------------------------------------------
+
+SCHEMA = GraphSchema(node_numbers="temp", edge_numbers="amount")
+RANDOM = MMD(method="random_features", n_components=64)
+# Questions that differ in what they compute, each with one number out of all bounds.
+QUESTIONS = {
+    "score_samples": (lambda detector, graphs: detector.score_samples(graphs), 1e20),
+    "pairwise_distances": (lambda detector, graphs: detector.pairwise_distances(graphs), 1e20),
+    "other": (lambda detector, graphs: detector.pairwise_distances(graphs[:1], graphs), 1e99),
+    "novel_nodes": (lambda *asked: np.hstack(novel_nodes(*asked)), 1e20),
+    "explain": (lambda *asked: explain(*asked)["strength"], 1e99),
+}
+
+
+def measured_graph(seed, temp=None, amount=None, unit=1.0):
+    rng = np.random.default_rng(seed)
+    made = nx.gnp_random_graph(8 + seed % 4, 0.4, seed=seed)
+    for node in made:
+        made.nodes[node]["temp"] = unit * rng.normal()
+    for edge in made.edges:
+        made.edges[edge]["amount"] = unit * rng.normal()
+    if temp is not None:
+        made.nodes[1]["temp"] = temp
+    if amount is not None:
+        made.edges[next(iter(made.edges))]["amount"] = amount
+    return made
+
+
+def fit_measured(*distances, unit=1.0):
+    views = (*densities(*distances), "novelty", "numbers")
+    detector = GraphKDEDetector(schema=SCHEMA, views=views, random_state=0)
+    return detector.fit([measured_graph(seed, unit=unit) for seed in range(12)])
+
+
+@pytest.fixture(scope="module")
+def detectors():
+    return {
+        "random": fit_measured(RANDOM),
+        "both": fit_measured(RANDOM, MMD()),
+        "exact": fit_measured(MMD()),
+    }
+
+
+@pytest.mark.parametrize(("question", "value"), QUESTIONS.values(), ids=QUESTIONS)
+def test_what_random_features_cannot_compute_is_refused_by_name(detectors, question, value):
+    for name in ("random", "both"):
+        for odd, what in (
+            (measured_graph(50, temp=value), "graph 1, node 1: node attribute 'temp'"),
+            (
+                measured_graph(50, amount=value),
+                r"graph 1, edge \(\d, \d\): edge attribute 'amount'",
+            ),
+        ):
+            message = rf"{what} is {value:g}".replace("+", r"\+")
+            with pytest.raises(ValueError, match=message) as caught:
+                question(detectors[name], [measured_graph(51), odd])
+            assert "clip it, or use views=Density(MMD(method='exact'))" in str(caught.value)
+
+
+@pytest.mark.parametrize(("question", "value"), QUESTIONS.values(), ids=QUESTIONS)
+def test_the_cure_cures(detectors, question, value):
+    graphs = [measured_graph(50, temp=value), measured_graph(50, amount=value), measured_graph(51)]
+    assert np.isfinite(question(detectors["exact"], graphs)).all()
+
+
+@pytest.mark.parametrize("distances", [(MMD(),), (MMD(), MMD(gammas=(1.0,)))], ids=str)
+def test_what_overflows_in_standard_deviations_is_refused(distances):
+    detector = fit_measured(*distances, unit=1e-90)
+    for odd in (
+        measured_graph(50, temp=1e99, unit=1e-90),
+        measured_graph(50, amount=1e99, unit=1e-90),
+    ):
+        with pytest.raises(
+            ValueError, match=r"is 1e\+99, more than .* which cannot be computed: clip it$"
+        ):
+            detector.pairwise_distances([odd])
+
+
+def test_an_outlier_in_training_is_in_range():
+    graphs = [measured_graph(0, temp=1e99), *(measured_graph(seed) for seed in range(1, 12))]
+    for distance in (RANDOM, MMD()):
+        views = Density(distance), "novelty", "numbers"
+        detector = GraphKDEDetector(schema=SCHEMA, views=views, random_state=0).fit(graphs)
+        assert np.isfinite(detector.calibration_scores_).all()
+        assert np.isfinite(detector.pairwise_distances(graphs)).all()

@@ -1,72 +1,161 @@
+"""GraphModel: distances and contributions; what the views of a call share; reproducible bits."""
+
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
+import torch
 from sklearn import config_context
 
-from skgraphkde import MMD, Density, GraphKDEDetector, read_graphs
+from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, load, read_graphs
 from skgraphkde.distances import DiscreteMeasures
+from skgraphkde.views import neighborhoods, statistics
+from skgraphkde.views.context import Context
+from skgraphkde.views.embedding import Embedding
 from tests.conftest import random_graphs
 
-VIEWS = {
-    "defaults": "auto",
-    "novelty first": ("novelty", "density", Density("mean")),
-    "random features": Density(MMD(method="random_features")),
+RANDOM_FEATURES = Density(MMD(method="random_features"))
+SETTINGS = {
+    "defaults": {},
+    "novelty first": {"views": ["novelty", "density", Density(MMD(gammas=(3.0,)))]},
+    "random features": {"views": [RANDOM_FEATURES, "novelty"]},
+    "trained": {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=1)},
 }
+TRAIN = read_graphs(random_graphs(20, seed=1, n_attributes=2, max_nodes=20))
+NEW = read_graphs(random_graphs(20, seed=2, n_attributes=2, max_nodes=40))
 
 
-GRAPHS = read_graphs(random_graphs(20, seed=1))
+@pytest.fixture(scope="module", params=SETTINGS)
+def detector(request):
+    return GraphKDEDetector(random_state=0, **SETTINGS[request.param]).fit(TRAIN)
 
 
-def fit(graphs=GRAPHS, **parameters):
-    return GraphKDEDetector(random_state=0, **parameters).fit(graphs).model_
+# -- distances -------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module", params=VIEWS)
-def model(request):
-    return fit(views=VIEWS[request.param])
-
-
-@pytest.fixture(scope="module")
-def batch():
-    return read_graphs(random_graphs(9, seed=2))
-
-
-# -- what it computes ------------------------------------------------------------------------------
-
-
-def squared_distances(model, batch, other=None, view=0):
-    """Signed, as the kernels take them; references are embedded anew, for this view alone."""
-    other = model.references if other is None else other
-    measures = [model._measures(graphs)[0] for graphs in (batch, other)]
-    P, Q = (DiscreteMeasures(x.points, x.weights, x.sizes) for x in measures)
-    return model.views[view].distance_.squared(P, Q)
+def squared_distances(model, batch, other, view):
+    """Signed, as the kernels take them; both are embedded anew, for this view alone."""
+    density = model.views[view]
+    clouds = [model.embedding(graphs)[density] for graphs in (batch, other)]
+    P, Q = (DiscreteMeasures(x.points, x.weights, x.sizes) for x in clouds)
+    return density.distance_.squared(P, Q)
 
 
 @pytest.mark.parametrize("working_memory", [1024, 0.003])
-def test_distances_between_any_graphs(model, batch, working_memory):
-    other = read_graphs(random_graphs(5, seed=3))
+def test_distances_between_any_graphs(detector, working_memory):
+    model, other = detector.model_, read_graphs(NEW[:5])
     for view in model.densities:
         with config_context(working_memory=working_memory):
-            distances = {
-                other: model.distances(batch, other, view=view),
-                None: model.distances(batch, view=view),
-                batch: model.distances(batch, batch, view=view),
+            found = {
+                other: model.distances(NEW, other, view=view),
+                model.references: model.distances(NEW, view=view),
+                NEW: model.distances(NEW, NEW, view=view),
             }
-            references = model.reference_distances(view)
-        for others, D in distances.items():
-            expected = squared_distances(model, batch, others, view).clip(min=0)
+            of_references = model.reference_distances(view)
+        for others, D in found.items():
+            expected = squared_distances(model, NEW, others, view).clip(min=0)
             np.testing.assert_allclose(D**2, expected, atol=1e-9)
-        expected = squared_distances(model, model.references, None, view).clip(min=0)
-        np.testing.assert_allclose(references**2, expected, atol=1e-9)
+        expected = squared_distances(model, model.references, model.references, view).clip(min=0)
+        np.testing.assert_allclose(of_references**2, expected, atol=1e-9)
 
 
-def test_contributions_sum_to_squared_distances(model, batch):
-    some = np.array([7, 0, 19])
+def test_contributions_sum_to_squared_distances(detector):
+    model, some = detector.model_, np.array([7, 0, 19])
     for view in model.densities:
-        expected = squared_distances(model, batch, None, view)
+        expected = squared_distances(model, NEW, model.references, view)
         for i in (0, 5):
-            shares = model.contributions(batch[i], some, view=view)
-            assert shares.shape == (batch[i].n_nodes, 3)
+            shares = model.contributions(NEW[i], some, view=view)
+            assert shares.shape == (NEW[i].n_nodes, 3)
             np.testing.assert_allclose(shares.sum(axis=0), expected[i, some], atol=1e-9)
 
 
-# -- what is computed of the references once -------------------------------------------------------
+# -- work that views share -------------------------------------------------------------------------
+
+
+def test_views_share_work_and_nothing_stays_after_a_call(monkeypatch, tmp_path):
+    counts = {}
+
+    def count(owner, name):
+        function = getattr(owner, name)
+
+        def counting(*args, **kwargs):
+            counts[name] = counts.get(name, 0) + 1
+            return function(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, counting)
+
+    count(Embedding, "of_flows")
+    count(neighborhoods.Neighborhoods, "_colors")
+    count(statistics, "_structure")
+    expected = dict.fromkeys(["of_flows", "_colors", "_structure"], 1)
+    detector = GraphKDEDetector().fit(TRAIN)
+    # Colors of the references make the table, and are numbered once as those of other graphs.
+    n_blocks = counts.pop("_structure")
+    assert n_blocks <= 2
+    assert counts == {"of_flows": 1, "_colors": 2 + 1}
+    detector.save(tmp_path / "model.skg")
+    loaded = load(tmp_path / "model.skg")
+    for one in (detector, loaded):
+        for _ in range(2):
+            counts.clear()
+            one.score_samples(NEW)
+            assert counts == expected
+
+
+def test_a_context_computes_each_result_once():
+    calls = []
+
+    def compute(graphs, *arguments):
+        calls.append((len(graphs), *arguments))
+        return len(calls)
+
+    context = Context(NEW, lambda graphs: {}, {})
+    assert [context.shared(compute, x) for x in (1, 2, 1)] == [1, 2, 1]
+    part = context.part(slice(3))
+    assert [part.shared(compute, 1), context.shared(compute, 1)] == [3, 1]
+    assert calls == [(20, 1), (20, 2), (3, 1)]
+
+
+# -- reproducible bits -----------------------------------------------------------------------------
+
+
+def in_threads(n_threads, function):
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(n_threads)
+        return function()
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_threads_change_rounding_at_most_and_a_seed_fixes_the_bits(detector):
+    expected = detector.score_samples(NEW)
+    states = np.random.get_state()[1].copy(), torch.random.get_rng_state()
+    with torch.no_grad():
+        detector.fit(TRAIN).score(NEW)
+    np.testing.assert_array_equal(detector.score_samples(NEW), expected)
+    np.testing.assert_array_equal(np.random.get_state()[1], states[0])
+    assert torch.equal(torch.random.get_rng_state(), states[1])
+    four = in_threads(4, lambda: detector.fit(TRAIN).score_samples(NEW))
+    np.testing.assert_allclose(four, expected, rtol=1e-6)
+
+
+def test_a_failed_training_leaves_the_number_of_threads_as_it_was():
+    training = Contrastive(max_iter=1, learning_rate=1e30)
+    detector = GraphKDEDetector(encoder=GCN(hidden_dim=8), training=training)
+
+    def fail():
+        with pytest.raises(ValueError, match="the loss is not finite"):
+            detector.fit(TRAIN)
+        return torch.get_num_threads()
+
+    assert in_threads(3, fail) == 3
+
+
+def test_predictions_from_several_threads_at_once(detector):
+    methods = [detector.score_samples, detector.predict, detector.p_values]
+    expected = [method(NEW) for method in methods]
+    with ThreadPoolExecutor(6) as pool:
+        at_once = list(pool.map(lambda method: method(NEW), methods * 3))
+    for values, alone in zip(at_once, expected * 3, strict=True):
+        np.testing.assert_array_equal(values, alone)

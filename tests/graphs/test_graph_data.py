@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, read_graphs
+from skgraphkde.explanation import explain
 from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.graphs.files import find_files, read_batch
-from skgraphkde.inspection import explain
 from tests.conftest import permuted
 from tests.graphs.common import assert_same, check_refused
 

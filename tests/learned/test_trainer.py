@@ -61,7 +61,7 @@ def make_trainer(data, model=None, verbose=0, **kwargs):
 
 
 def loss_slow(model, logits, graphs, twins, leave_one_out):
-    """Algorithm 3, lines 13 to 19, graph by graph, under all graphs; the mean over the distances."""
+    """Algorithm 3, lines 13 to 19, graph by graph; the mean over the distances."""
 
     @functools.cache
     def points(graph):

@@ -81,20 +81,6 @@ def details(browser):
     return [x.text for x in browser.find_elements(By.CSS_SELECTOR, "article h3") if x.text]
 
 
-def test_it_sorts(opened):
-    for place, kind in ((4, float), (6, int)):
-        heading = opened.find_element(By.CSS_SELECTOR, f"#graphs th:nth-child({place})")
-        heading.click()
-        until(lambda: heading.get_attribute("aria-sort") == "ascending")  # noqa: B023
-        numbers = [kind(x) for x in column(opened, place)]
-        assert numbers == sorted(numbers)
-        assert len(set(numbers)) > 2
-        heading.click()
-        until(lambda: heading.get_attribute("aria-sort") == "descending")  # noqa: B023
-        numbers = [kind(x) for x in column(opened, place)]
-        assert numbers == sorted(numbers, reverse=True)
-
-
 def test_it_filters_by_words_and_by_verdict(opened):
     field = opened.find_element(By.CSS_SELECTOR, ".dt-search input")
     for text, n in (("<script>alert(1)", 1), ("onerror", 2), ("tri", 1)):

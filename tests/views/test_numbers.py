@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Numbers, read_graphs
-from skgraphkde.inspection import explain
+from skgraphkde.explanation import explain
+from tests.views.common import fit, scores_of
 
 SCHEMA = GraphSchema(
     node_categories="kind", node_numbers=("a", "b"), edge_numbers="flow", missing="indicate"
@@ -41,33 +42,33 @@ def read(graphs):
 @given(st.integers(0, 10**6))
 def test_scores_equal_the_definition(seed):
     references, batch = (read([plant(seed + n + i) for i in range(n)]) for n in (8, 4))
-    view = Numbers().fit(references)
+    view = fit(Numbers(), references)
     cases = [(batch, np.full(4, -1), view)]
     for i in range(8):  # each reference by what is learned of the others
         others = references[np.delete(np.arange(8), i)]
-        cases.append((references[i], np.array([i]), Numbers().fit(others)))
+        cases.append((references[i], np.array([i]), fit(Numbers(), others)))
     for graphs, own, fitted in cases:
         expected = np.zeros(len(graphs))
-        for rows in fitted._rows(graphs):
-            points = fitted.points_[rows.what]
-            placed = points._placed(rows.values, points._codes(rows.kinds))
-            D = np.linalg.norm(placed[:, None] - points.parts["points"], axis=2)
-            D[points._codes(rows.kinds)[:, None] != points.parts["codes"]] = np.inf
+        for rows, points in zip(fitted._rows(graphs), fitted.points_, strict=True):
+            codes = points._codes(rows.kinds)
+            placed = points._placed(rows.values, codes)
+            D = np.linalg.norm(placed[:, None] - points.points, axis=2)
+            D[codes[:, None] != points.codes] = np.inf
             nearest = D.min(axis=1)
-            nearest = np.where(np.isfinite(nearest), nearest - points.parts["limits"][0], 0)
+            nearest = np.where(np.isfinite(nearest), nearest - points.rounding, 0)
             np.maximum.at(expected, rows.graph, nearest)
-        np.testing.assert_allclose(view.scores(graphs, own), -expected, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(scores_of(view, graphs, own), -expected, rtol=1e-6, atol=1e-9)
 
 
 def test_numbers_are_whitened_by_kind():
     batch = read([plant(seed) for seed in range(60)])
-    points = Numbers().fit(batch).points_["nodes"].parts
-    for kind in np.unique(points["codes"]):
-        some = points["points"][points["codes"] == kind]
+    points = fit(Numbers(), batch).points_[0]
+    for kind in np.unique(points.codes):
+        some = points.points[points.codes == kind]
         np.testing.assert_allclose(some.mean(axis=0), 0, atol=1e-9)
     # Two numbers that go together have one direction in which they hardly vary.
-    W = points["whitening"]
-    raw = points["points"] @ np.linalg.inv(W)
+    W = points.whitening
+    raw = points.points @ np.linalg.inv(W)
     covariance = raw.T @ raw / len(raw) + 1e-3 * np.eye(2)
     np.testing.assert_allclose(W.T @ covariance @ W, np.eye(2), atol=1e-6)
 
@@ -86,103 +87,77 @@ def test_usual_values_that_do_not_belong_together(odd, text):
     assert first.str.contains(text, regex=False).mean() > 0.8
 
 
-def test_some_nodes_stand_for_many():
-    batch = read([plant(seed) for seed in range(50)])
-    few, most = (Numbers(n).fit(batch) for n in (40, 10_000))
-    assert len(few.points_["nodes"].parts["points"]) <= 40
-    own = np.full(50, -1)
-    assert (few.scores(batch, own) <= most.scores(batch, own) + 1e-12).all()
-
-
 def test_graphs_without_numbers_are_refused():
     with pytest.raises(ValueError, match=r"Numbers needs numbers .* or omit the view"):
         GraphKDEDetector(views=("density", "numbers")).fit([nx.cycle_graph(n) for n in (3, 4, 5)])
 
 
-@pytest.mark.parametrize("usual", [None, 1.0])
-def test_the_farther_a_number_the_lower_the_score(usual):
-    """However far, and if it is the same in all known graphs."""
-
-    def graph(seed, x=None):
+def graphs_of(seeds, **draws):
+    """Random graphs whose nodes have data that functions draw, from a generator and the node."""
+    graphs = []
+    for seed in seeds:
         rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(10, 0.3, seed=seed)
-        for data in graph.nodes.values():
-            data["x"] = float(rng.normal()) if usual is None else usual
-        if x is not None:
-            graph.nodes[0]["x"] = x
-        return graph
+        for node, data in graph.nodes.items():
+            data.update({name: draw(rng, node) for name, draw in draws.items()})
+        graphs.append(graph)
+    return graphs
 
-    schema = GraphSchema(node_numbers="x")
-    detector = GraphKDEDetector(schema=schema, views=("density", "numbers"))
-    detector.fit([graph(seed) for seed in range(40)])
+
+@pytest.mark.parametrize("draw", [lambda rng, node: rng.normal(), lambda rng, node: 1.0])
+def test_the_farther_a_number_the_lower_the_score(draw):
+    """However far, and if it is the same in all known graphs."""
     values = [5.0, 1e2, 1e5, 1e8, 1e12]
-    batch = detector.read([graph(99, x) for x in values])
-    scores = detector.model_.view_scores(batch)[1]
+    graphs = graphs_of([*range(40), *[99] * 5], x=draw)
+    for graph, value in zip(graphs[40:], values, strict=True):
+        graph.nodes[0]["x"] = value
+    batch = read_graphs(graphs, schema=GraphSchema(node_numbers="x"))
+    scores = scores_of(fit(Numbers(), batch[:40]), batch[40:])
     assert (np.diff(scores) < 0).all()
     assert scores[0] < -1
 
 
 def test_the_sample_of_nodes_has_all_kinds():
     """Kinds that alternate, and one node more than are kept."""
-
-    def graph(seed):
-        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(10, 0.3, seed=seed)
-        for node, data in graph.nodes.items():
-            data.update(kind="AB"[node % 2], a=float(rng.normal()), b=0.0)
-        return graph
-
+    graphs = graphs_of(
+        range(40), kind=lambda rng, node: "AB"[node % 2], a=lambda rng, node: rng.normal()
+    )
     schema = GraphSchema(node_categories="kind", node_numbers="a")
-    batch = read_graphs([graph(seed) for seed in range(40)], schema=schema)
-    points = Numbers(n_points=200).fit(batch).points_["nodes"]
-    counts = np.bincount(points.parts["codes"])
-    assert len(points.parts["points"]) == 200
+    points = fit(Numbers(n_points=200), read_graphs(graphs, schema=schema)).points_[0]
+    counts = np.bincount(points.codes)
+    assert len(points.points) == 200
     assert counts[counts > 0].min() > 50
 
 
 def test_rounding_is_nothing_unusual():
     """Numbers that are the same in all known graphs, in single precision or in six digits."""
-    rate = {"primary": 2 / 3, "residential": 1 / 3, "service": 0.1}
+    rates = [2 / 3, 1 / 3, 0.1]
 
-    def road(seed, write=float):
-        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(12, 0.3, seed=seed)
-        for data in graph.edges.values():
-            data["kind"] = list(rate)[rng.integers(3)]
-            data["rate"] = write(rate[data["kind"]])
-        return graph
+    def roads(seeds, write=float):
+        graphs = graphs_of(seeds, kind=lambda rng, node: int(rng.integers(3)))
+        for graph in graphs:
+            for data in graph.nodes.values():
+                data["rate"] = write(rates[data["kind"]])
+        return graphs
 
-    schema = GraphSchema(edge_categories="kind", edge_numbers="rate")
-    detector = GraphKDEDetector(schema=schema).fit([road(seed) for seed in range(60)])
-    exact = detector.score_samples([road(seed) for seed in range(100, 120)])
+    schema = GraphSchema(node_categories="kind", node_numbers="rate")
+    detector = GraphKDEDetector(schema=schema).fit(roads(range(60)))
+    exact = detector.score_samples(roads(range(100, 120)))
     for write in (np.float32, lambda x: round(x, 6)):
-        rounded = detector.score_samples([road(seed, write) for seed in range(100, 120)])
+        rounded = detector.score_samples(roads(range(100, 120), write))
         np.testing.assert_allclose(rounded, exact, atol=1e-3)
-    odd = road(100)
-    next(iter(odd.edges.values()))["rate"] = 0.2
-    assert detector.predict([odd]) == [-1]
+    odd = roads([100])
+    odd[0].nodes[0]["rate"] = 0.2
+    assert detector.predict(odd) == [-1]
 
 
 @pytest.mark.parametrize("shift", [0.0, 1e6, 1.7e9])
 def test_a_constant_makes_no_difference(shift):
     """Differences of large numbers, such as Unix times, are no rounding."""
-
-    def machine(seed, odd=0.0):
-        rng, graph = np.random.default_rng(seed), nx.path_graph(10)
-        times = shift + rng.normal(0, 10, 10)
-        times[3] += odd
-        nx.set_node_attributes(graph, dict(enumerate(times)), "time")
-        return graph
-
-    batch = read_graphs(
-        [*(machine(seed) for seed in range(30)), machine(99, odd=100.0)],
-        schema=GraphSchema(node_numbers="time"),
-    )
-    [score] = Numbers().fit(batch[:30]).scores(batch[30:], np.array([-1]))
+    graphs = graphs_of(range(31), time=lambda rng, node: shift + rng.normal(0, 10))
+    graphs[30].nodes[3]["time"] += 100.0
+    batch = read_graphs(graphs, schema=GraphSchema(node_numbers="time"))
+    [score] = scores_of(fit(Numbers(), batch[:30]), batch[30:])
     assert -10 < score < -5
-
-
-def test_a_missing_number_where_none_was_missing():
-    detector = GraphKDEDetector(schema=SCHEMA).fit([plant(seed) for seed in range(60)])
-    odd = [plant(100 + seed, "missing") for seed in range(20)]
-    assert (detector.predict(odd) == -1).mean() > 0.9
 
 
 def test_conventional_numbers_of_nodes_do_not_count():
@@ -241,8 +216,8 @@ def test_a_few_graphs_of_rare_kinds_say_nothing_of_other_kinds(n_rare):
 
     known = [week(i) for i in range(40)] + [week(50 + i, "?", 2_000.0) for i in range(n_rare)]
     schema = GraphSchema(node_categories="kind", edge_numbers="amount")
-    view = Numbers().fit(read_graphs(known, schema=schema))
+    view = fit(Numbers(), read_graphs(known, schema=schema))
     new = [week(100), week(101, "landlord", 800.0), week(102, "shop", 800.0)]
-    usual, other, odd = view.scores(read_graphs(new, schema=schema), np.full(3, -1))
+    usual, other, odd = scores_of(view, read_graphs(new, schema=schema))
     assert odd < -10
     assert other == pytest.approx(usual, abs=1)

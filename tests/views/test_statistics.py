@@ -7,14 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
-from skgraphkde.inspection import explain
+from skgraphkde.explanation import explain, results
+from skgraphkde.views.winsorizing import winsorized
 from tests.conftest import random_graphs
 from tests.graphs.test_relations import typed_graphs
+from tests.views.common import context_of, fit, scores_of
 
 
 def table(graphs, **options):
     batch = read_graphs(graphs, **options)
-    view = Statistics().fit(batch)
+    view = fit(Statistics(), batch)
     return dict(zip(view.names_, view.table_.T, strict=True))
 
 
@@ -86,7 +88,7 @@ def far_outliers_slow(column):
 @given(st.integers(0, 10**6))
 def test_scores_equal_the_definition(n_neighbors, seed):
     references, batch = (read_graphs(random_graphs(n, seed + n)) for n in (12, 5))
-    view = Statistics(n_neighbors).fit(references)
+    view = fit(Statistics(n_neighbors), references)
     for own in (*range(12), -1):  # what is learned of the others alone; of all, for new graphs
         others = np.delete(view.table_, own, axis=0) if own >= 0 else view.table_
         n, n_columns = others.shape
@@ -97,10 +99,10 @@ def test_scores_equal_the_definition(n_neighbors, seed):
         inverse = np.linalg.inv(usual.T @ usual / n + (0.1 + n_columns / n) * np.eye(n_columns))
         graphs = references[own] if own >= 0 else batch
         expected = []
-        for row in (view.table(graphs) - mean) / scales:
+        for row in (view.table(context_of(graphs)) - mean) / scales:
             D = np.sqrt([(row - x) @ inverse @ (row - x) for x in known])
             expected.append(-np.sort(D)[:n_neighbors].mean())
-        scores = view.scores(graphs, np.full(len(graphs), own))
+        scores = scores_of(view, graphs, np.full(len(graphs), own))
         np.testing.assert_allclose(scores, expected, atol=1e-6)
 
 
@@ -142,18 +144,6 @@ def test_graphs_without_edges_and_several_edge_categories():
     np.testing.assert_allclose(detector.score_samples([empty]), together[1:], rtol=1e-9)
 
 
-def test_a_usual_range_is_said_of_a_number_among_known_ones():
-    known = [nx.gnp_random_graph(20, p, seed=i) for i, p in enumerate([0.1] * 60 + [0.2] * 60)]
-    view = Statistics().fit(read_graphs(known))
-    graph, everybody = read_graphs(known[:1]), np.arange(120)
-    of_known = view.properties(read_graphs(known), everybody, np.zeros(120))
-    [clustering] = [x for x in of_known if x.what == "clustering coefficient"]
-    middle = clustering._replace(values=np.array([0.1]))
-    low, high = np.quantile(clustering.values, [0.05, 0.95], method="nearest")
-    text = view.reason(graph, middle, clustering.values).text
-    assert text == f"clustering coefficient 0.1; usually {low:.3g} to {high:.3g}"
-
-
 def constant_within(n_graphs, seed, noise=0.0, unit=1.0):
     """Graphs whose nodes have one number, or nearly so."""
     rng, graphs = np.random.RandomState(seed), random_graphs(n_graphs, seed, labels="")
@@ -190,3 +180,37 @@ def test_units_of_a_number_that_never_varies_do_not_matter(part):
         detector = GraphKDEDetector(schema=schema).fit(graphs(unit))
         decisions.append(detector.decision_function(graphs(1.1 * unit)[:3]))
         assert (decisions[-1] < 0).all()
+
+
+@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(1, 4))
+def test_numbers_of_each_kind_have_their_own_fences(seed, n, n_kinds):
+    rng = np.random.default_rng(seed)
+    kinds = rng.integers(n_kinds, size=n)
+    values = [1.0, 2.0, 3.0, 40.0, -900.0, np.nan]
+    table = rng.choice(values, (n, 2), p=[0.3, 0.2, 0.2, 0.1, 0.1, 0.1])
+    expected = table.copy()
+    for j, kind in np.ndindex(2, n_kinds):
+        column = table[kinds == kind, j]
+        if not np.isnan(column).all():
+            fences = far_outliers_slow(column[~np.isnan(column)])
+            expected[kinds == kind, j] = np.clip(column, *fences)
+    np.testing.assert_array_equal(winsorized(table, kinds), expected)
+
+
+@pytest.mark.parametrize("of", ["graph", "node"])
+def test_extreme_numbers_do_not_mask_each_other(of):
+    """95,000 where the others are in the thousands, beside 9,000,000."""
+    rng, graphs = np.random.default_rng(0), []
+    for k in range(40):
+        graph = nx.gnp_random_graph(int(rng.integers(6, 12)), 0.35, seed=k)
+        graph.graph["amount"] = float(rng.uniform(1231, 4165))
+        nx.set_node_attributes(graph, {v: float(rng.uniform(5, 50)) for v in graph}, "hours")
+        graphs.append(graph)
+    for graph, factor in ((graphs[3], 1), (graphs[8], 100)):
+        if of == "graph":
+            graph.graph["amount"] = 95_000.0 * factor
+        else:
+            graph.nodes[0]["hours"] = 1_100.0 * factor
+    schema = GraphSchema(node_numbers="hours", graph_numbers="amount")
+    found = results(GraphKDEDetector(schema=schema).fit(graphs))
+    assert set(found["score"].nsmallest(2).index) == {3, 8}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,13 +13,12 @@ from skgraphkde._utils import warn
 from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.explanation.contributions import surprises_of
+from skgraphkde.explanation.reasons import Profiles, RankedReason
+from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.graphs.formats.networkx import node_ids
-from skgraphkde.graphs.naming import listed
-from skgraphkde.inspection.reasons import Profiles, Reason
-from skgraphkde.inspection.views import surprises_of
-from skgraphkde.inspection.wording import checked_names
 from skgraphkde.views.base import View
 
 __all__ = ["explain", "results"]
@@ -32,7 +30,7 @@ class Judgement(NamedTuple):
     score: float
     decision: float  # the score minus the threshold
     p_value: float | None  # None if the detector is not calibrated
-    reasons: Sequence[Reason] = ()  # strong and plain ones first
+    reasons: Sequence[RankedReason] = ()  # strong and plain ones first
     surprises: np.ndarray = np.empty(0)  # of the views
     view: int = 0  # the density with the largest surprise
     references: np.ndarray = np.empty(0, dtype=int)  # positions of the nearest ones in its distance
@@ -51,7 +49,7 @@ class Judgement(NamedTuple):
         return "anomaly" if self.is_anomaly else "normal"
 
     @property
-    def unusual(self) -> list[Reason]:
+    def unusual(self) -> list[RankedReason]:
         """The reasons that are strong enough to be told."""
         return [reason for reason in self.reasons if reason.is_unusual]
 
@@ -110,30 +108,30 @@ def judge(
     list of Judgement
         One per graph.
     """
-    explained = None
-    if own is None and isinstance(detector, GraphKDEDetector):
-        _warn_of_training_graphs(batch, detector.model_.references)
-    if isinstance(detector, GraphKDEDetector) and n_reasons:
-        explained = _explained(detector, batch, k, n_reasons, node_names, own)
+    why: list[dict[str, Any]] = [{} for _ in range(len(batch))]
+    is_kde = isinstance(detector, GraphKDEDetector)
+    if own is None:
+        _warn_of_training_graphs(batch, detector.training_graphs_)
+    if is_kde and n_reasons:
+        why = _explained(detector, batch, k, n_reasons, node_names, own)
+        scores = np.array([-x["surprises"].sum() for x in why])
+    elif own is None:
+        scores = detector.score_samples(batch)
     if own is not None:
         scores = detector.calibration_scores_[own]
-    elif explained is not None:
-        scores = -explained["surprises"].sum(axis=1)
-    else:
-        scores = detector.score_samples(batch)
-    verdicts = {"score": scores.tolist(), "decision": (scores - detector.offset_).tolist()}
     p_values: list = [None] * len(batch)
     if detector.is_calibrated_:
-        known = detector.calibration_scores_
-        found = conformal_p_values(scores, known)
+        n = len(detector.calibration_scores_)
+        found = conformal_p_values(scores, detector.calibration_scores_)
         if own is not None:  # (1 + the others that score as low) / n: itself is counted once
-            found = np.rint(found * (len(known) + 1) - 1) / len(known)
+            found = np.rint(found * (n + 1) - 1) / n
         p_values = found.tolist()
-    columns = {**verdicts, "p_value": p_values, **(explained or {})}
-    if own is not None:
-        columns["own"] = own.tolist()
-    rows = zip(*columns.values(), strict=True)
-    return [Judgement(**dict(zip(columns, row, strict=True))) for row in rows]
+    judged = []
+    for i, score in enumerate(scores.tolist()):
+        reference = -1 if own is None else int(own[i])
+        decision = score - float(detector.offset_)
+        judged.append(Judgement(score, decision, p_values[i], own=reference, **why[i]))
+    return judged
 
 
 def _explained(
@@ -143,11 +141,11 @@ def _explained(
     n_reasons: int,
     node_names: Sequence[Sequence[Any]] | None,
     own: np.ndarray | None,
-) -> dict[str, Any]:
-    """The fields of a Judgement that say why, each for all graphs."""
+) -> list[dict[str, Any]]:
+    """The fields of the Judgement of each graph that say why."""
     model, scores = detector.model_, None
-    featurized = model.features.transform_batch(batch)
     context = model.context(batch)
+    features = np.asarray(model.features.transform_batch(batch).attributes)
     if own is None:
         scores = model.view_scores(batch, context=context)
         surprises = surprises_of(model, scores)
@@ -155,28 +153,23 @@ def _explained(
         surprises = 0.0 - model.leave_one_out_log_p_values()[:, own].T
     densities = np.array(model.densities, dtype=int)
     views = densities[surprises[:, densities].argmax(axis=1)]
-    n_others = len(model.references) - (own is not None)
-    references = np.empty((len(batch), min(k, n_others)), dtype=int)
-    distances = np.empty(references.shape)
+    reference = np.full(len(batch), -1) if own is None else own
+    profiles = Profiles(model, context, features, scores, reference, node_names)
+    found: list[dict[str, Any]] = [{} for _ in range(len(batch))]
     for view in np.unique(views):
         index = np.flatnonzero(views == view)
-        distances[index], references[index] = model.nearest(
-            batch[index],
-            references.shape[1],
-            view=int(view),
-            own=None if own is None else own[index],
+        n = min(k, len(model.references) - (own is not None))
+        distances, references = model.nearest(
+            batch[index], n, view=int(view), own=None if own is None else own[index],
             context=context.part(index),
-        )
-    features = np.asarray(featurized.attributes)
-    profiles = Profiles(model, batch, features, node_names, own, scores, context)
-    return {
-        "reasons": [profiles.reasons(i, n_reasons) for i in range(len(batch))],
-        "surprises": surprises,
-        "view": views.tolist(),
-        "surprised": [_in_words(model.views[i]) for i in surprises.argmax(axis=1)],
-        "references": references,
-        "distances": distances,
-    }
+        )  # fmt: skip
+        for i, near, indices in zip(index.tolist(), distances, references, strict=True):
+            found[i] = {"view": int(view), "distances": near, "references": indices}
+    for i, x in enumerate(found):
+        surprised = _in_words(model.views[surprises[i].argmax()])
+        reasons = profiles.reasons(i, n_reasons)
+        x |= {"reasons": reasons, "surprises": surprises[i], "surprised": surprised}
+    return found
 
 
 def _in_words(view: View) -> str:
@@ -186,28 +179,15 @@ def _in_words(view: View) -> str:
 
 
 def _warn_of_training_graphs(batch: GraphBatch, known: GraphBatch) -> None:
-    """Warn of graphs with the names and edges of references; without names, if all are such."""
-    rows = own = np.arange(len(batch))
-    names, known_names = batch.names or (), known.names or ()
-    has_names = bool(names and known_names)
-    if has_names:
-        position = {name: i for i, name in enumerate(known_names) if name}
-        own = np.array([position.get(name, -1) for name in names])
-        rows = np.flatnonzero(own >= 0)
-    elif not 1 < len(batch) == len(known):
+    """Warn if the graphs are those of fit, in their order."""
+    if not 1 < len(batch) == len(known):
         return
-    for sizes in ("n_nodes_per_graph", "n_arcs_per_graph"):  # which is quick
-        rows = rows[getattr(batch, sizes)[rows] == getattr(known, sizes)[own[rows]]]
-    if not len(rows):
-        return
-    classes = isomorphism_classes(GraphBatch.concatenate([batch[rows], known[own[rows]]]))
-    same = rows[classes[: len(rows)] == classes[len(rows) :]]
-    if len(same) and (has_names or len(same) == len(known)):
-        which = [names[i] for i in same] if has_names else ["the graphs"]
+    classes = isomorphism_classes(GraphBatch.concatenate([known, batch]))
+    if np.array_equal(classes[: len(known)], classes[len(known) :]):
         warn(
-            f"given again, a training graph looks normal, and {listed(which)} seem to be training "
-            "graphs: to judge these by the others, call results, explain or report without graphs "
-            "(in the shell, use `skgraphkde find`)"
+            "the graphs seem to be the training graphs, which look normal if they are given again: "
+            "to judge each by the others, call results, explain or report without graphs (in the "
+            "shell, use `skgraphkde find`)"
         )
 
 
@@ -234,7 +214,7 @@ def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.n
         return known, np.arange(len(known))
     raise ValueError(
         "the training graphs are judged by the others if a GraphKDEDetector keeps them all: fit it "
-        "with calibration='loo' and references=None, or give graphs"
+        "with calibration='loo' and max_references=None, or give graphs"
     )
 
 
@@ -331,14 +311,13 @@ def explain(
     --------
     >>> import networkx as nx
     >>> from skgraphkde import GraphKDEDetector
-    >>> from skgraphkde.inspection import explain
+    >>> from skgraphkde.explanation import explain
     >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(15, 26)])
     >>> explain(detector, [nx.cycle_graph(200)])["what"][0]
     'nodes'
     """
     if k < 1 or n_reasons < 1:
         raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
-    detector = copy.copy(detector)  # as it is now, whatever another thread updates
     batch, own = to_judge(detector, graphs)
     if node_names is None:
         node_names = node_names_of(detector, graphs, own)
@@ -407,7 +386,7 @@ def results(
     --------
     >>> import networkx as nx
     >>> from skgraphkde import GraphKDEDetector
-    >>> from skgraphkde.inspection import results
+    >>> from skgraphkde.explanation import results
     >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(15, 65)])
     >>> frame = results(detector, [nx.cycle_graph(30), nx.star_graph(30)], names=["ring", "star"])
     >>> frame[["name", "verdict", "selected"]]
@@ -416,7 +395,6 @@ def results(
     1  star       -1      True
     """
     check_alpha(alpha)
-    detector = copy.copy(detector)  # as it is now, whatever another thread updates
     batch, own = to_judge(detector, graphs)
     ids = node_names_of(detector, graphs, own)
     judged = judge(detector, batch, n_reasons=1, node_names=ids, own=own)

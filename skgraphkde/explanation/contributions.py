@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde.calibration import finite
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
@@ -17,7 +15,6 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.views.novelty import Novelty
 
 __all__ = [
-    "mean_distances",
     "nearest_references",
     "node_contributions",
     "novel_nodes",
@@ -45,7 +42,7 @@ def view_surprises(detector: GraphKDEDetector, graphs: Any) -> pd.DataFrame:
     --------
     >>> import networkx as nx
     >>> from skgraphkde import GraphKDEDetector
-    >>> from skgraphkde.inspection import view_surprises
+    >>> from skgraphkde.explanation import view_surprises
     >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(10, 30)])
     >>> graphs = [nx.cycle_graph(40), nx.lollipop_graph(3, 12)]
     >>> surprises = view_surprises(detector, graphs)
@@ -98,7 +95,7 @@ def novel_nodes(detector: GraphKDEDetector, graphs: Any) -> list[np.ndarray]:
     --------
     >>> import networkx as nx
     >>> from skgraphkde import GraphKDEDetector
-    >>> from skgraphkde.inspection import novel_nodes
+    >>> from skgraphkde.explanation import novel_nodes
     >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(20, 40)])
     >>> tadpole = nx.lollipop_graph(3, 12)  # a triangle with a tail, which begins at node 2
     >>> novel_nodes(detector, [tadpole])[0].tolist()
@@ -144,7 +141,7 @@ def nearest_references(
     --------
     >>> from skgraphkde import GraphKDEDetector
     >>> from skgraphkde.datasets import load_mutag
-    >>> from skgraphkde.inspection import nearest_references
+    >>> from skgraphkde.explanation import nearest_references
     >>> molecules = load_mutag().graphs
     >>> detector = GraphKDEDetector().fit(molecules[:50])
     >>> distances, indices = nearest_references(detector, molecules[48:52], k=1)
@@ -154,28 +151,12 @@ def nearest_references(
     if not isinstance(k, Integral) or k < 1:
         raise ValueError(f"k must be an integer of at least 1, got {k!r}")
     batch, model = detector.read(graphs), detector.model_
-    return model.nearest(batch, int(k), view=_checked(view, model))
-
-
-def mean_distances(detector: GraphKDEDetector, *, view: int | None = None) -> np.ndarray:
-    """Mean distance from each reference to the others, the smallest for the most typical graph.
-
-    Parameters
-    ----------
-    detector : GraphKDEDetector
-        Fitted.
-    view : int, default=None
-        Index of a view that is a density, whose distance is used. None means the first.
-
-    Returns
-    -------
-    ndarray of shape (n_references,)
-        In the order of ``detector.model_.references``.
-    """
-    check_is_fitted(detector)
-    D = detector.model_.reference_distances(_checked(view, detector.model_))
-    np.fill_diagonal(D, 0)
-    return D.sum(axis=1) / (len(D) - 1)
+    if view is not None and view not in model.densities:
+        raise ValueError(
+            f"view must be the index of a density, one of {model.densities}, got {view!r}: the "
+            "other views have no distances"
+        )
+    return model.nearest(batch, int(k), view=view)
 
 
 def node_contributions(
@@ -209,7 +190,7 @@ def node_contributions(
     --------
     >>> import networkx as nx
     >>> from skgraphkde import GraphKDEDetector
-    >>> from skgraphkde.inspection import node_contributions
+    >>> from skgraphkde.explanation import node_contributions
     >>> detector = GraphKDEDetector().fit([nx.cycle_graph(n) for n in range(10, 30)])
     >>> cycle = nx.cycle_graph(15)
     >>> cycle.add_edges_from([(0, 15), (1, 15)])  # a triangle
@@ -217,7 +198,6 @@ def node_contributions(
     >>> sorted(shares.argsort()[-3:].tolist())
     [0, 1, 15]
     """
-    detector = copy.copy(detector)  # as it is now, whatever another thread updates
     batch = detector.read(graphs)
     distances, indices = nearest_references(detector, batch, k, view=view)
     near = zip(indices, distances, strict=True)
@@ -248,12 +228,3 @@ def shares_of(
             "'mmd', or give a distance of your own a method `contributions`"
         )
     return shares.mean(axis=1)
-
-
-def _checked(view: int | None, model: GraphModel) -> int | None:
-    if view is not None and view not in model.densities:
-        raise ValueError(
-            f"view must be the index of a density, one of {model.densities}, got {view!r}: the "
-            "other views have no distances"
-        )
-    return view

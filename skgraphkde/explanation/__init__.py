@@ -1,17 +1,15 @@
 """Reasons: the views, the data, the nodes and the references that a graph's score comes from."""
 
-from skgraphkde.inspection.results import explain, results
-from skgraphkde.inspection.views import (
-    mean_distances,
+from skgraphkde.explanation.contributions import (
     nearest_references,
     node_contributions,
     novel_nodes,
     view_surprises,
 )
+from skgraphkde.explanation.results import explain, results
 
 __all__ = [
     "explain",
-    "mean_distances",
     "nearest_references",
     "node_contributions",
     "novel_nodes",

@@ -5,20 +5,30 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
-from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, Readout, read_graphs
-from skgraphkde.distances import DiscreteMeasures
-from skgraphkde.inspection import mean_distances, nearest_references, node_contributions
-from skgraphkde.inspection.wording import feature_words, usually
+from skgraphkde import (
+    GCN,
+    MMD,
+    Contrastive,
+    Density,
+    Distance,
+    FittedDistance,
+    GraphKDEDetector,
+    GraphSchema,
+    NodeFeatures,
+    read_graphs,
+)
+from skgraphkde.explanation import nearest_references, node_contributions
+from skgraphkde.explanation.wording import feature_words, features_in_words, usually
 from tests.conftest import permuted, random_graphs
 
 SETTINGS = {
     "defaults": {},
     "biased": {"views": (Density(MMD(estimator="biased")), "novelty")},
     "random features": {"views": (Density(MMD(method="random_features")), "novelty")},
-    "mean": {"views": ("novelty", Density("mean"))},
     "trained": {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)},
 }
 
@@ -42,10 +52,8 @@ def labeled(graphs):
 def squared_distances(detector, graphs, view):
     """Signed, as the kernels take them."""
     model = detector.model_
-    batches = detector.read(graphs), model.references
-    measures = [model._measures(batch)[0] for batch in batches]
-    P, Q = (DiscreteMeasures(x.points, x.weights, x.sizes) for x in measures)
-    return model.views[view].distance_.squared(P, Q)
+    density, clouds = model.views[view], model.embedding(detector.read(graphs))
+    return density.distance_.squared(clouds[density], model.clouds[density])
 
 
 def rounding(detector):
@@ -87,15 +95,6 @@ def test_nearest_references_are_those_of_all_distances(detector, graphs):
     assert nearest_references(detector, graphs, 99)[1].shape == (len(graphs), 20)
 
 
-def test_the_most_typical_graph():
-    """Cycles, and one star: a cycle is typical, the star the extreme."""
-    graphs = [nx.cycle_graph(n) for n in (6, 7, 8, 9)] + [nx.star_graph(7)]
-    detector = GraphKDEDetector(views=Density(MMD(estimator="biased"))).fit(graphs)
-    D = detector.pairwise_distances(graphs)
-    np.testing.assert_allclose(mean_distances(detector), D.sum(axis=1) / 4, atol=1e-6)
-    assert mean_distances(detector).argmax() == 4
-
-
 def test_planted_nodes_come_first(capsys):
     """A clique of four, hung into a cycle: its nodes are what is odd."""
     rng = np.random.RandomState(0)
@@ -113,22 +112,30 @@ def test_planted_nodes_come_first(capsys):
     assert np.mean(aurocs) > 0.95
 
 
+class Sums(Distance):
+    """Distances between sums of points, which are no sums over nodes."""
+
+    def build(self, dim, n_points, rng):
+        return FittedSums()
+
+
+class FittedSums(FittedDistance):
+    def squared(self, P, Q=None):
+        P, Q = (x.weights @ x.points * x.sizes[:, None] for x in (P, P if Q is None else Q))
+        return cdist(P, Q, "sqeuclidean")
+
+
 def test_what_cannot_be_explained(graphs):
-    for distance in (Readout("sum"), "sum"):
-        detector = GraphKDEDetector(views=("novelty", Density(distance))).fit(graphs[:8])
-        message = (
-            f"the distance of Density(distance={distance!r}) is not a sum over nodes: use 'mmd', or"
-        )
-        with pytest.raises(ValueError, match=re.escape(message)):
-            node_contributions(detector, graphs)
+    detector = GraphKDEDetector(views=("novelty", Density(Sums()))).fit(graphs[:8])
+    message = "the distance of Density(distance=Sums()) is not a sum over nodes: use 'mmd', or"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        node_contributions(detector, graphs)
     assert nearest_references(detector, graphs, 2)[0].shape == (len(graphs), 2)
     with pytest.raises(ValueError, match="k must be an integer of at least 1, got 0"):
         nearest_references(detector, graphs, 0)
     for function in (nearest_references, node_contributions):
         with pytest.raises(NotFittedError):
             function(GraphKDEDetector(), graphs)
-    with pytest.raises(NotFittedError):
-        mean_distances(GraphKDEDetector())
 
 
 def test_usual_values_in_words():
@@ -140,14 +147,43 @@ def test_usual_values_in_words():
     assert usually(1.2, np.repeat([-3.47e-18, 3.47e-18], 10)) == ("1.2", "0")  # rounding
     assert usually(1e-9, np.full(9, 2e-9)) == ("1e-09", "2e-09")
     known = np.full(5, 0.25)
-    said = feature_words("random_walk", "directed_return_3", 0.5, known, "")
-    assert said == "walks of 3 steps along the directions come back more often: 0.5; usually 0.25"
-    none, all_nodes = (
-        feature_words("degree", "degree=2-3", x, known, "degree=2-3") for x in (0, 1)
+
+
+def test_features_are_described_by_what_they_are_not_by_their_names():
+    numbers = ["log(1+income)", "temp missing"]  # which look like names of features
+
+    def graph(seed):
+        rng = np.random.RandomState(seed)
+        graph = nx.gnm_random_graph(12, 20, seed=seed, directed=True)
+        for data in graph.nodes.values():
+            data.update(dict.fromkeys(numbers, rng.rand()))
+        nx.set_edge_attributes(graph, {edge: "ab"[sum(edge) % 2] for edge in graph.edges}, "via")
+        nx.set_edge_attributes(graph, {edge: rng.rand() for edge in graph.edges}, "my wait")
+        return graph
+
+    schema = GraphSchema(
+        node_numbers=numbers, edge_categories="via", edge_numbers="my wait", missing="indicate"
     )
-    assert none == "no node has degree 2 or more; usually 25%"
-    assert all_nodes == "100% of the nodes have degree 2 or more; usually 25%"
-    assert feature_words("degree", "degree=1", 0.5, known, "degree=2-3").startswith("50% of the")
-    assert feature_words("edge", "log(1+edges)", np.log(3), np.full(5, np.log(2)), "") == (
-        "2 edges of a node (geometric mean); usually 1"
-    )
+    fitted = NodeFeatures().fit(read_graphs([graph(seed) for seed in range(9)], schema=schema))
+    found = {x.name: x for x in features_in_words(fitted)}
+    assert list(found) == fitted.get_feature_names_out().tolist()
+    expected = {
+        "log(1+income)": "mean log(1+income) 0.5; usually 0.25",
+        "temp missing": "mean temp missing 0.5; usually 0.25",
+        "temp missing missing": "temp missing is missing at 50% of the nodes; usually 25%",
+        "degree=0": "50% of the nodes have degree 0; usually 25%",
+        "degree=2-3": "50% of the nodes have degree 2 to 3; usually 25%",
+        "degree=4-7": "50% of the nodes have degree 4 or more; usually 25%",
+        "log(1+degree)": "0.649 neighbors of a node (geometric mean); usually 0.284",
+        "return_3": "walks of 3 steps come back more often: 0.5; usually 0.25",
+        "directed_return_2": "walks of 2 steps along the directions come back more often: 0.5; "
+        "usually 0.25",
+        "log(1+out a edges)": "0.649 out a edges of a node (geometric mean); usually 0.284",
+        "in b my wait": "mean in b my wait 0.5; usually 0.25",
+        "in b my wait missing": "in b my wait is missing at 50% of the edges at a node; "
+        "usually 25%",
+    }
+    known = np.full(5, 0.25)
+    assert {name: feature_words(found[name], 0.5, known) for name in expected} == expected
+    assert feature_words(found["degree=1"], 0, known) == "no node has degree 1; usually 25%"
+    assert found["in b my wait"].fact == found["out a my wait"].fact == "edge my wait"

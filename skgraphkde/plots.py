@@ -1,0 +1,673 @@
+"""Pictures: numbers about graphs, or one graph and numbers of its nodes -> matplotlib axes.
+
+The functions take what a detector returns, and draw on the axes that you pass or on new ones.
+Normal graphs are blue circles, anomalies are vermilion triangles. RDKit draws molecules, networkx
+other graphs. matplotlib is imported when something is drawn. Curves of detection are those of
+:class:`sklearn.metrics.RocCurveDisplay`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import textwrap
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from scipy.sparse.csgraph import dijkstra
+from sklearn.decomposition import KernelPCA
+from sklearn.manifold import smacof
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import printable
+from skgraphkde.graphs.readers import read_graphs
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.cm import ScalarMappable
+
+Style = dict[str, Any]
+
+__all__ = ["plot_graph", "plot_map", "plot_scores"]
+
+# Readable with color blindness, too (Okabe and Ito).
+BLUE, VERMILION, GRAY = "#0072B2", "#D55E00", "#777777"
+# Looks of the first categories of edges, distinct without color, too, and not the colors of nodes
+# (Okabe and Ito; Tol), and of all others.
+LOOKS: tuple[tuple[str, Any], ...] = (
+    ("#6b6b6b", "solid"),
+    ("#009E73", (0, (4, 1.5))),
+    ("#E69F00", "solid"),
+    ("#CC79A7", (0, (1, 1))),
+    ("#56B4E9", (0, (5, 1.5, 1, 1.5))),
+    ("#882255", "solid"),
+    ("#999933", (0, (2, 1))),
+    ("#332288", (0, (1, 1))),
+)
+OTHERS = ("others", "#d0d0d0", "solid")
+# Largest graph that is drawn whole, with labels of at most so many characters or longer ones.
+MAX_NODES, MAX_NODES_LONG, LONGEST_ON_NODE = 60, 40, 3
+# Diameters in points of nodes with labels on them, and below them, in lines of so many characters.
+LARGEST_NODE, SMALL_NODE, CHARACTERS = 14.0, 8.0, 14
+# Of labels, in points.
+FONT, SMALLEST_FONT = 6.5, 4.5
+# How far the first, second, ... edge from one node to another bends, as a share of its length.
+BENDS = [f"arc3,rad={0.06 + 0.12 * i:.2f}" for i in range(9)]
+# Of a molecule, in pixels: an inch, the longest bond, and the radius of a ring around an atom.
+INCH, BOND, RING = 150, 50, 15
+
+
+# -- many graphs -----------------------------------------------------------------------------------
+
+
+def plot_scores(
+    scores: Any,
+    offset: float | None = None,
+    y: Any = None,
+    *,
+    ax: Axes | None = None,
+    bins: int = 30,
+) -> Axes:
+    """Draw a histogram of scores, with the threshold.
+
+    Scores can have long lower tails: one may be -1000 where the others are 5. The axis extends
+    below the median (of the normal graphs, if `y` is given) or the threshold, whichever is lower,
+    by at most four times the distance from the median to the highest score. Graphs further down are
+    counted in one hatched bar at the left end, with their number above it.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_graphs,)
+        The result of ``detector.score_samples``, higher for normal graphs.
+    offset : float, default=None
+        The threshold to mark, ``detector.offset_``.
+    y : array-like of shape (n_graphs,), default=None
+        1 for normal, -1 for anomalies: each gets a histogram.
+    ax : matplotlib Axes, default=None
+        None opens a new figure.
+    bins : int, default=30
+        Number of bars, at least 1.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ValueError
+        If a score is not finite, or `y` contains values other than 1 and -1 or has another length.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from skgraphkde.plots import plot_scores
+    >>> ax = plot_scores([3.1, 2.9, 2.4, -1000], offset=1.5)
+    >>> [text.get_text() for text in ax.texts]
+    ['1 below 1.5']
+    >>> plt.close(ax.figure)
+    """
+    scores = _check_numbers(scores, "scores")
+    y = _check_target(y, scores)
+    is_far = scores < lowest_shown(scores, offset, y)
+    inside = scores[~is_far]
+    if is_far.any() and offset is not None:  # the hatched bar is left of the threshold
+        inside = np.append(inside, offset)
+    edges = np.histogram_bin_edges(inside, bins)
+    lowest, width = edges[0], edges[1] - edges[0]
+    if is_far.any():  # a separate bar, one bar's width away from the others
+        edges = np.concatenate([lowest - width * np.array([2, 1]), edges])
+    ax = _open_axes(ax)
+    for rows, label, color, _ in _groups(y, len(scores)):
+        shown, label = np.maximum(scores[rows], edges[0]), f"{label} ({rows.sum()})"
+        ax.hist(shown, edges.tolist(), label=label, color=color, alpha=0.65)
+    if offset is not None:
+        ax.axvline(offset, color="black", linestyle="--", label="threshold")
+    ax.margins(y=0.12)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.locator_params(axis="y", integer=True)
+    ax.set(xlabel="score", ylabel="graphs")
+    # Where it hides no bar and not the threshold, wherever these are.
+    ax.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3)
+    if is_far.any():
+        for bars in ax.containers:
+            bars[0].set_hatch("////")
+        highest = max(bars[0].get_height() for bars in ax.containers)
+        ax.text(edges[0], highest, f"{is_far.sum()} below {lowest:.3g}", va="bottom")
+    return ax
+
+
+def plot_map(
+    distances: Any,
+    scores: Any,
+    offset: float | None = None,
+    y: Any = None,
+    *,
+    known: Any = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a map of at least 3 graphs in the plane: similar graphs are close together.
+
+    Metric multidimensional scaling preserves the distances as well as a plane can. The darker a
+    graph, the higher its score, with the tail cut off as in :func:`plot_scores`. Shapes are classes
+    in `y`, or verdicts if there is no `y`; with `y`, rings mark the graphs below the threshold.
+
+    Parameters
+    ----------
+    distances : array-like of shape (n_graphs, n_graphs)
+        The result of ``detector.pairwise_distances``.
+    scores, offset, y, ax
+        As in :func:`plot_scores`. Without an offset there are no verdicts.
+    known : array-like of shape (n_graphs,), bool, default=None
+        Graphs among which the others are shown, such as those of fit: crosses, whatever their
+        verdicts.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    ValueError
+        If `distances` is not a matrix of distances, `scores` or `y` have another length, there are
+        fewer than 3 graphs, or all graphs are alike.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from skgraphkde.plots import plot_map
+    >>> ax = plot_map([[0, 3, 4], [3, 0, 5], [4, 5, 0]], [2.0, 1.5, -8.0], offset=0.0)
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['normal', 'anomaly']
+    >>> plt.close(ax.figure)
+    """
+    D = check_array(distances, dtype=float, input_name="distances")
+    if D.shape[0] != D.shape[1] or not np.allclose(D, D.T) or (D < 0).any():
+        raise ValueError("distances must be a symmetric matrix without negative numbers")
+    if len(D) < 3 or not D.any():
+        raise ValueError(f"a map needs at least 3 graphs, not all alike, got {len(D)}")
+    scores = _check_numbers(scores, "scores")
+    check_consistent_length(D, scores, known)
+    y = _check_target(y, scores)
+    scaling = KernelPCA(2, kernel="precomputed", eigen_solver="arpack", random_state=0)
+    left, up = smacof(D, init=scaling.fit_transform(-0.5 * D**2), n_init=1)[0].T
+    classes = y
+    if y is None and offset is not None:
+        classes = np.where(scores < offset, -1, 1)
+    is_new = np.ones(len(D), dtype=bool) if known is None else ~np.asarray(known, dtype=bool)
+    values = np.maximum(scores, lowest_shown(scores, offset, y))
+    # The lowest score is not white.
+    shades: Style = {
+        "cmap": "Greys",
+        "vmin": values.min() - 0.3 * np.ptp(values),
+        "vmax": values.max(),
+    }
+    ax = _open_axes(ax)
+    if known is not None:
+        cross: Style = {"s": 16, "marker": "x", "label": "known"}
+        ax.scatter(left[~is_new], up[~is_new], c=values[~is_new], **cross, **shades)
+    for rows, label, color, marker in _groups(classes, len(D)):
+        some = rows & is_new
+        look: Style = {
+            "s": 36,
+            "label": label,
+            "marker": marker,
+            "edgecolor": color,
+            "linewidth": 1.5,
+        }
+        points = ax.scatter(left[some], up[some], c=values[some], **look, **shades)
+    ax.figure.colorbar(points, ax=ax, label="score")
+    if y is not None and offset is not None:
+        ring: Style = {
+            "s": 90,
+            "label": "below the threshold",
+            "facecolor": "none",
+            "edgecolor": "black",
+            "linewidth": 0.8,
+        }
+        ax.scatter(left[scores < offset], up[scores < offset], **ring)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.axis("off")
+    ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3)
+    return ax
+
+
+def lowest_shown(scores: np.ndarray, offset: float | None, y: np.ndarray | None) -> float:
+    """The score below which a picture makes no difference, see :func:`plot_scores`."""
+    normal = scores if y is None or not np.any(y == 1) else scores[y == 1]
+    middle, highest = np.median(normal), scores.max()
+    low = middle if offset is None else min(middle, offset)
+    return low - 4 * (highest - middle) if highest > middle else -np.inf
+
+
+# -- one graph -------------------------------------------------------------------------------------
+
+
+def plot_graph(
+    graph: Any,
+    values: Any = None,
+    *,
+    radius: int | None = None,
+    ax: Axes | None = None,
+    vmax: float | None = None,
+    colorbar: bool = True,
+    legend: bool = True,
+    marked: Sequence[tuple[int, int]] = (),
+    outlined: Sequence[int] = (),
+    numbered: Sequence[int] = (),
+    edge_categories: Sequence[Hashable] = (),
+) -> ScalarMappable | None:
+    """Draw one graph, its nodes colored by their contributions, or by how new they are.
+
+    Nodes have their categories on them, or below them if they are long. Edges are drawn with their
+    directions, categories, and weights as widths. A graph whose nodes are elements and whose edges
+    are bonds is drawn as chemists do, if RDKit is installed. Of another graph of more than 60
+    nodes, 40 with long categories, a part is drawn: that around the marked edges and outlined
+    nodes, or around the node that matters most, without values that with the most neighbors.
+
+    Parameters
+    ----------
+    graph : graph, or GraphBatch of one
+        In any format that :func:`skgraphkde.read_graphs` takes; ``detector.read([graph])`` reads it
+        as a detector does.
+    values : array-like of shape (n_nodes,), default=None
+        Without `radius`, contributions to a distance, such as those of
+        :func:`skgraphkde.explanation.node_contributions`: red nodes make the graph unusual, blue
+        ones make it like known graphs. None: all nodes are white.
+    radius : int, default=None
+        If `values` are those of :func:`skgraphkde.explanation.novel_nodes`, the largest radius. The
+        darker a node, the less of its surroundings it takes to be unlike every known graph; white
+        nodes are known up to this radius.
+    ax : matplotlib Axes, default=None
+        None opens a new figure.
+    vmax : float, default=None
+        Colors of contributions range from -vmax to vmax. None takes the largest absolute one.
+    colorbar : bool, default=True
+        Draw a color bar, if there are values.
+    legend : bool, default=True
+        Draw a legend below the graph: categories of edges, and the part of a large graph that is
+        shown.
+    marked : sequence of (int, int), default=()
+        Edges to mark, by the numbers of their nodes, such as those of
+        :func:`skgraphkde.explanation.explain`.
+    outlined : sequence of int, default=()
+        Nodes with a ring around them.
+    numbered : sequence of int, default=()
+        Nodes that have the numbers 1, 2, ... beside them.
+    edge_categories : sequence, default=()
+        Categories that have the first looks, so that several pictures agree.
+
+    Returns
+    -------
+    matplotlib ScalarMappable or None
+        The colors, of which ``figure.colorbar`` makes one bar for several axes; None without
+        values.
+
+    Raises
+    ------
+    ValueError
+        If `graph` is a batch of several graphs, there is not one finite value per node, or
+        a mark is at no node or edge of the graph.
+
+    Examples
+    --------
+    Two graphs side by side, with the same range of colors:
+
+    >>> import matplotlib.pyplot as plt
+    >>> import networkx as nx
+    >>> from skgraphkde.plots import plot_graph
+    >>> figure, axes = plt.subplots(1, 2, layout="constrained")
+    >>> for ax, contributions in zip(axes, [[0.1, 0.0, -0.2], [0.3, 0.1, 0.1]]):
+    ...     colors = plot_graph(nx.path_graph(3), contributions, vmax=0.3, colorbar=False, ax=ax)
+    >>> bar = figure.colorbar(colors, ax=axes, shrink=0.6)
+    >>> plt.close(figure)
+    """
+    batch = read_graphs([graph])
+    if len(batch) != 1:
+        raise ValueError(f"a picture shows one graph, got a GraphBatch of {len(batch)}")
+    for node in (*np.ravel(marked).astype(int).tolist(), *outlined, *numbered):
+        if not 0 <= node < batch.n_nodes:
+            raise ValueError(f"node {node} is marked, but the graph has {batch.n_nodes}")
+    if not all(batch.underlying[u, v] for u, v in marked):
+        raise ValueError(f"one of the marked edges is none of the graph: {list(marked)}")
+    importance, mappable, colors = batch.degrees.astype(float), None, None
+    if values is not None:
+        values = _check_numbers(values, "values")
+        if len(values) != batch.n_nodes:
+            raise ValueError(
+                f"got {len(values)} values for a graph of {batch.n_nodes} nodes: pass one per "
+                "node, in the order of the nodes"
+            )
+        importance = values if radius is None else -values
+        mappable = shades(values, radius, vmax)
+        colors = mappable.to_rgba(values)
+    ax = _open_axes(ax)
+    if is_molecule(batch):
+        from matplotlib.image import imread
+        from rdkit.Chem.Draw.rdMolDraw2D import MolDraw2DCairo
+
+        width, height = np.multiply(ax.bbox.size, INCH / ax.figure.dpi)
+        drawer = MolDraw2DCairo(int(width), int(height))
+        png = draw_molecule(drawer, batch, colors, marked, outlined, numbered)
+        ax.imshow(imread(io.BytesIO(png)), interpolation="none")
+    else:
+        centers = [*np.ravel(marked).astype(int).tolist(), *outlined]
+        nodes = _nodes_to_draw(batch, importance, centers)
+        if len(nodes) < batch.n_nodes and not centers:
+            outlined = [int(np.argmax(importance))]
+        looks = _looks(batch, edge_categories)
+        _draw_part(ax, batch, nodes, colors, looks, marked, outlined, numbered)
+        if legend:
+            _draw_legend(ax, batch, nodes, looks)
+    ax.axis("off")
+    if mappable is not None and colorbar:
+        label, ticks = "contribution to the squared distance", None
+        if radius is not None:
+            label = f"new from this radius ({radius + 1}: known)"
+            ticks = range(radius + 2)
+        ax.figure.colorbar(mappable, ax=ax, shrink=0.8, label=label, ticks=ticks)
+    return mappable
+
+
+def shades(values: np.ndarray, radius: int | None, vmax: float | None) -> ScalarMappable:
+    """Colors of contributions, or of radii; black text is legible on all of them."""
+    from matplotlib import cm, colormaps, colors
+
+    if radius is None:
+        vmax = vmax or np.abs(values).max() or 1.0
+        cmap = colors.ListedColormap(colormaps["RdBu_r"](np.linspace(0.18, 0.82, 256)))
+        return cm.ScalarMappable(colors.Normalize(-vmax, vmax), cmap)
+    reds = colormaps["YlOrRd"](np.linspace(0.7, 0.15, radius + 1))
+    norm = colors.BoundaryNorm(np.arange(radius + 3) - 0.5, radius + 2)
+    return cm.ScalarMappable(norm, colors.ListedColormap([*reds, "white"]))
+
+
+def node_kinds(batch: GraphBatch) -> list[str]:
+    """A category of each node in words: "label", or else the first one; [] if there are none."""
+    if batch.labels is None:
+        return []
+    by_category = batch.values_by_category("node")
+    values = by_category.get("label", next(iter(by_category.values())))
+    words = [_in_words(value) for value in values]
+    return [words[code] for code in batch.labels]
+
+
+# -- molecules -------------------------------------------------------------------------------------
+
+
+def is_molecule(batch: GraphBatch) -> bool:
+    """True if nodes are elements, edges are bonds, and RDKit is installed."""
+    has_data = batch.labels is not None and batch.edge_labels is not None
+    if not has_data or batch.directed or importlib.util.find_spec("rdkit") is None:
+        return False
+    from rdkit import Chem
+
+    table = Chem.GetPeriodicTable()
+    elements = {table.GetElementSymbol(number) for number in range(1, 119)}
+    bonds = {_in_words(name).upper() for name in batch.edge_label_names}
+    return elements.issuperset(node_kinds(batch)) and bonds <= Chem.BondType.names.keys()
+
+
+def draw_molecule(
+    drawer: Any,
+    batch: GraphBatch,
+    colors: np.ndarray | None,
+    marked: Sequence[tuple[int, int]] = (),
+    outlined: Sequence[int] = (),
+    numbered: Sequence[int] = (),
+) -> Any:
+    """Draw a molecule by RDKit, as it is, without sanitizing.
+
+    Parameters
+    ----------
+    drawer : rdkit.Chem.Draw.rdMolDraw2D.MolDraw2D
+    batch : GraphBatch
+        A molecule, by :func:`is_molecule`.
+    colors : ndarray of shape (n_atoms, 4) or None
+    marked, outlined, numbered
+        As in :func:`plot_graph`.
+
+    Returns
+    -------
+    str or bytes
+        The picture in the format of the drawer.
+    """
+    from matplotlib.colors import to_rgba
+    from rdkit import Chem
+    from rdkit.Geometry import Point2D
+
+    molecule = Chem.RWMol()
+    for kind in node_kinds(batch):
+        atom = Chem.Atom(kind)
+        atom.SetNoImplicit(True)
+        molecule.AddAtom(atom)
+    arcs = zip(batch.source_of_arc.tolist(), batch.adjacency.indices.tolist(), strict=True)
+    for (u, v), code in zip(arcs, np.asarray(batch.edge_labels), strict=True):
+        if u < v and molecule.GetBondBetweenAtoms(u, v) is None:
+            name = _in_words(batch.edge_label_names[code]).upper()
+            molecule.AddBond(u, v, Chem.BondType.names[name])
+    molecule.UpdatePropertyCache(strict=False)
+    options = drawer.drawOptions()
+    options.prepareMolsBeforeDrawing = options.clearBackground = False
+    options.fixedBondLength, options.highlightBondWidthMultiplier = BOND, 16
+    options.useBWAtomPalette()
+    bonds = [molecule.GetBondBetweenAtoms(int(u), int(v)).GetIdx() for u, v in marked]
+    of_atoms = {} if colors is None else dict(enumerate(map(tuple, colors.tolist())))
+    of_bonds = dict.fromkeys(bonds, to_rgba(VERMILION, 0.35))
+    drawer.DrawMolecule(molecule, of_atoms.keys(), bonds, of_atoms, of_bonds)
+    drawer.SetFillPolys(False)
+    drawer.SetColour((0, 0, 0))
+    drawer.SetLineWidth(3)
+    drawer.SetFontSize(0.7 * drawer.FontSize())
+    for node in outlined:
+        drawer.DrawArc(drawer.GetDrawCoords(int(node)), RING, 0, 360, True)
+    for number, node in enumerate(numbered, 1):
+        above = drawer.GetDrawCoords(int(node)) - Point2D(0, 2 * RING)
+        drawer.DrawString(str(number), above, 0, True)
+    drawer.FinishDrawing()
+    return drawer.GetDrawingText()
+
+
+# -- other graphs ----------------------------------------------------------------------------------
+
+
+def _nodes_to_draw(batch: GraphBatch, importance: np.ndarray, centers: list[int]) -> np.ndarray:
+    """All nodes; of a large graph those around some, or around the most important one."""
+    most = MAX_NODES
+    if max(map(len, node_kinds(batch)), default=0) > LONGEST_ON_NODE:
+        most = MAX_NODES_LONG
+    if batch.n_nodes <= most:
+        return np.arange(batch.n_nodes)
+    around = centers[:most] or [int(np.argmax(importance))]
+    steps = dijkstra(batch.underlying, indices=around, unweighted=True, min_only=True)
+    # Of nodes equally far, those that matter.
+    order = np.lexsort((-importance, steps))[:most]
+    return np.sort(order[np.isfinite(steps[order])])
+
+
+def _draw_part(
+    ax: Axes,
+    batch: GraphBatch,
+    nodes: np.ndarray,
+    colors: np.ndarray | None,
+    looks: list[tuple[str, str, Any]],
+    marked: Sequence[tuple[int, int]],
+    outlined: Sequence[int],
+    numbered: Sequence[int],
+) -> None:
+    """Draw some nodes and the edges between them by networkx."""
+    edges = _edges_between(batch, nodes)
+    graph = nx.MultiDiGraph() if batch.directed else nx.MultiGraph()
+    graph.add_nodes_from(nodes.tolist())
+    graph.add_edges_from(edges[["u", "v"]].to_numpy().tolist())
+    positions = _layout(nx.Graph(graph))
+    kinds = node_kinds(batch)
+    labels = {node: kinds[node] for node in graph if kinds}
+    are_long = max(map(len, labels.values()), default=0) > LONGEST_ON_NODE
+    shorter = np.min(ax.bbox.size) * 72 / ax.figure.dpi
+    diameter = 0.4 * shorter / np.sqrt(len(graph))
+    diameter = min(diameter, SMALL_NODE if are_long else LARGEST_NODE)
+    behind = [(u, v) for u, v in marked if u in graph and v in graph]
+    if behind:
+        broad = {"width": 8, "edge_color": VERMILION, "alpha": 0.35, "arrows": False}
+        nx.draw_networkx_edges(graph, positions, behind, ax=ax, **broad).set_zorder(0.5)
+    _draw_edges(ax, graph, edges, looks, positions, diameter)
+    has_ring = np.isin(nodes, outlined)
+    circles = nx.draw_networkx_nodes(
+        graph, positions, ax=ax, node_size=diameter**2,
+        node_color="white" if colors is None else colors[nodes],
+        edgecolors=np.where(has_ring, "black", "#555555"),
+        linewidths=np.where(has_ring, 2.2, 0.6),
+    )  # fmt: skip
+    circles.set_clip_on(False)  # axes that are fitted to the aspect cut through nodes
+    _write_labels(ax, labels, positions, diameter, are_long)
+    for number, node in enumerate(numbered, 1):
+        if node in graph:
+            style = {"va": "bottom", "fontweight": "bold"}
+            _write(ax, str(number), positions[node], diameter / 2 + 2, fontsize=FONT, **style)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.margins(0.12)
+
+
+def _edges_between(batch: GraphBatch, nodes: np.ndarray) -> pd.DataFrame:
+    """Edges between some nodes, undirected ones once: u, v, code of the category, and width."""
+    arcs = batch.adjacency.tocoo()
+    codes = 0 if batch.edge_labels is None else batch.edge_labels
+    edges = pd.DataFrame({"u": arcs.row, "v": arcs.col, "code": codes, "weight": arcs.data})
+    is_drawn = edges["u"].isin(nodes) & edges["v"].isin(nodes)
+    if not batch.directed:
+        is_drawn &= edges["u"] < edges["v"]
+    edges = edges[is_drawn].groupby(["u", "v", "code"], as_index=False)["weight"].sum()
+    edges["width"] = min(1.5, 4 * len(nodes) / max(len(edges), 1))  # many edges are thin
+    if np.any(arcs.data != arcs.data[:1]):
+        edges["width"] = 0.1 + 3.9 * edges["weight"] / edges["weight"].max()
+    return edges
+
+
+def _looks(batch: GraphBatch, categories: Sequence[Hashable]) -> list[tuple[str, str, Any]]:
+    """Name, color and line style of each category of the batch's edges; "" is in no legend."""
+    if batch.edge_labels is None:
+        return [("", GRAY, "solid")]
+    order = dict.fromkeys([*categories, *batch.edge_label_names])
+    looks = {x: (_in_words(x), *look) for x, look in zip(order, LOOKS, strict=False)}
+    return [looks.get(name, OTHERS) for name in batch.edge_label_names]
+
+
+def _layout(graph: nx.Graph) -> dict[int, np.ndarray]:
+    """Positions of the nodes, by their distances, the same in each call."""
+    apart = {u: dict.fromkeys(graph, 0.6 * np.sqrt(len(graph)) + 1) for u in graph}
+    positions: dict[int, np.ndarray] = {}
+    # Powers of distances leave more room between the branches of a tree.
+    for power in (1.0, 0.7):
+        for u, steps in nx.all_pairs_shortest_path_length(graph):
+            apart[u] |= {v: d**power for v, d in steps.items()}
+        positions = nx.kamada_kawai_layout(graph, dist=apart, pos=positions or None)
+    return positions
+
+
+def _draw_edges(
+    ax: Axes,
+    graph: nx.MultiGraph,
+    edges: pd.DataFrame,
+    looks: list[tuple[str, str, Any]],
+    positions: dict[int, Any],
+    diameter: float,
+) -> None:
+    """Draw edges; arrows, and edges between the same two nodes, are bent apart."""
+    arrows: dict[str, Any] = {"arrows": False}
+    if graph.is_directed() or edges.duplicated(["u", "v"]).any():
+        arrows = {
+            "arrows": True,
+            "arrowstyle": "-|>" if graph.is_directed() else "-",
+            "arrowsize": (0.7 * diameter + edges["width"]).tolist(),
+            "connectionstyle": BENDS,
+        }
+    lines = nx.draw_networkx_edges(
+        graph, positions, edges[["u", "v"]].to_numpy().tolist(), ax=ax, node_size=diameter**2,
+        width=edges["width"].tolist(), style=[looks[code][2] for code in edges["code"]],
+        edge_color=[looks[code][1] for code in edges["code"]], **arrows,
+    )  # fmt: skip
+    for line in np.ravel(lines):
+        line.set(clip_on=False, capstyle="butt")  # round ends would fill the gaps of dots
+
+
+def _write_labels(
+    ax: Axes, labels: dict[int, str], positions: dict[int, Any], diameter: float, are_long: bool
+) -> None:
+    """Write labels on the nodes, if they can be read, or below them, over the edges."""
+    style: Style = {"va": "center"}
+    font, aside = min(8.0, 0.57 * diameter), 0.0
+    if are_long:
+        box = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.3}
+        font, aside = FONT, -diameter / 2 - 3
+        style = {"va": "top", "bbox": box}
+    if font >= SMALLEST_FONT:
+        for node, label in labels.items():
+            lines = textwrap.wrap(label, CHARACTERS, max_lines=2, placeholder="…")
+            _write(ax, "\n".join(lines), positions[node], aside, fontsize=font, **style)
+
+
+def _write(ax: Any, text: str, position: np.ndarray, above: float, **style: Any) -> None:
+    """Write text so many points above a position; dollars are not mathematics."""
+    style |= {"ha": "center", "textcoords": "offset points", "parse_math": False}
+    ax.annotate(text, position, (0.0, above), annotation_clip=False, zorder=3, **style)
+
+
+def _draw_legend(
+    ax: Axes, batch: GraphBatch, nodes: np.ndarray, looks: list[tuple[str, str, Any]]
+) -> None:
+    """Draw the categories of edges below the graph, and how many of its nodes are shown."""
+    from matplotlib.lines import Line2D
+
+    words = f"{len(nodes)} of {batch.n_nodes} nodes" if len(nodes) < batch.n_nodes else None
+    codes = np.unique([] if batch.edge_labels is None else batch.edge_labels)
+    lines = {looks[x][0]: Line2D([], [], color=looks[x][1], linestyle=looks[x][2]) for x in codes}
+    if lines or words:
+        legend = ax.legend(
+            lines.values(), lines.keys(), title=words, loc="upper center", frameon=False,
+            bbox_to_anchor=(0.5, 0.02), ncols=3, fontsize=7, title_fontsize=7, handlelength=1.8,
+            columnspacing=1.2,
+        )  # fmt: skip
+        for text in legend.get_texts():
+            text.set_parse_math(False)
+
+
+# -- common ----------------------------------------------------------------------------------------
+
+
+def _in_words(name: Hashable) -> str:
+    """A category in words; a missing one is "?"."""
+    values = name if isinstance(name, tuple) else (name,)
+    return printable(" ".join("?" if value is None else str(value) for value in values))
+
+
+def _open_axes(ax: Axes | None) -> Axes:
+    """The caller's axes, or those of a new figure if `ax` is None."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(5, 4), layout="constrained")[1]
+
+
+def _groups(y: np.ndarray | None, n: int) -> list[tuple[np.ndarray, str, str, str]]:
+    """(mask, name, color, marker) of normal graphs and of anomalies, or of all without `y`."""
+    if y is None:
+        return [(np.ones(n, dtype=bool), "graphs", BLUE, "o")]
+    return [(y == 1, "normal", BLUE, "o"), (y == -1, "anomaly", VERMILION, "^")]
+
+
+def _check_numbers(values: Any, name: str) -> np.ndarray:
+    """The values as a flat, nonempty array of finite numbers."""
+    return column_or_1d(check_array(values, ensure_2d=False, dtype=float, input_name=name))
+
+
+def _check_target(y: Any, scores: np.ndarray) -> np.ndarray | None:
+    """The target as an array of 1 and -1, as long as `scores`; None without a target."""
+    check_consistent_length(scores, y)
+    if y is None or np.isin(y, (1, -1)).all():
+        return None if y is None else np.asarray(y)
+    raise ValueError(f"y must be 1 for normal graphs and -1 for anomalies, got {np.unique(y)}")

@@ -1,0 +1,258 @@
+"""fit with verdicts, partial_fit and learn: fits of one list, and what verdicts change."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
+
+from skgraphkde import GCN, GraphBatch, GraphKDEDetector, LeaveOneOut, Split, read_graphs
+from skgraphkde.datasets import load_mutag
+from skgraphkde.explanation import explain, results, view_surprises
+from skgraphkde.views.confirmed import Confirmed
+from tests.conftest import permuted, random_graphs
+
+MOLECULES, Y = load_mutag(return_X_y=True, edge_data=True)
+ORDER = np.random.RandomState(0).permutation(len(Y))  # similar molecules follow each other
+MOLECULES, Y = read_graphs(MOLECULES[ORDER].to_networkx()), Y[ORDER]
+NORMAL, ODD = MOLECULES[Y == 1], MOLECULES[Y == -1]
+APART = LeaveOneOut(copies="apart")
+pytestmark = pytest.mark.filterwarnings("ignore:.* that fit did not see")
+
+
+def together(*graphs):
+    return GraphBatch.concatenate(list(graphs))
+
+
+def assert_same(detector, expected):
+    """To the last bit."""
+    np.testing.assert_array_equal(detector.score_samples(ODD), expected.score_samples(ODD))
+    for name in ("calibration_scores_", "calibration_graphs_", "offset_", "verdicts_"):
+        np.testing.assert_array_equal(getattr(detector, name), getattr(expected, name))
+
+
+def auroc(detector):
+    normal, odd = NORMAL[90:], ODD[20:]
+    scores = detector.score_samples(together(normal, odd))
+    return roc_auc_score(np.repeat([1, -1], [len(normal), len(odd)]), scores)
+
+
+SETTINGS = {
+    "defaults": {},
+    "copies": {"calibration": LeaveOneOut(copies="together")},
+    "split": {"calibration": Split(0.3)},
+    "train": {"calibration": "train"},
+    "network": {"encoder": GCN(hidden_dim=4), "views": "density"},
+    "few references": {"max_references": 30},
+}
+
+
+@pytest.fixture(params=SETTINGS)
+def detector(request):
+    return GraphKDEDetector(random_state=0, **SETTINGS[request.param])
+
+
+@pytest.fixture(scope="module")
+def _fitted():
+    return GraphKDEDetector().fit(NORMAL[:90])
+
+
+@pytest.fixture
+def fitted(_fitted):
+    """A copy that a test may fit again."""
+    return copy.copy(_fitted)
+
+
+# -- one list --------------------------------------------------------------------------------------
+
+
+def test_partial_fit_is_a_fit_to_all_graphs(detector):
+    graphs = NORMAL[:70].to_networkx()
+    expected = clone(detector).fit(graphs)
+    detector.partial_fit(graphs[:45]).partial_fit(graphs[45:60]).partial_fit(graphs[60:])
+    assert_same(detector, expected)
+    assert len(detector.training_graphs_) == 70
+
+
+def test_learn_is_a_fit_with_verdicts(detector):
+    graphs = together(ODD[:4], NORMAL[60:62], NORMAL[:1], ODD[4:6])
+    expected = clone(detector).fit(
+        together(NORMAL[:60], ODD[:4], NORMAL[60:62]),
+        verdicts=[1, *[0] * 59, *[-1] * 4, 1, 1],
+    )
+    detector.fit(NORMAL[:60]).learn(graphs, [-1, -1, -1, -1, 1, 1, 1, 0, None])
+    assert_same(detector, expected)
+    detector.partial_fit(NORMAL[62:66])
+    verdicts = np.append(expected.verdicts_, [0] * 4)
+    expected.fit(together(expected.training_graphs_, NORMAL[62:66]), verdicts=verdicts)
+    assert_same(detector, expected)
+
+
+def test_the_latest_verdict_on_a_graph_counts(fitted):
+    graphs = together(ODD[:5], NORMAL[:1])
+    expected = clone(fitted).fit(
+        together(NORMAL[:90], ODD[:5]), verdicts=[1, *[0] * 89, *[-1] * 4, 1]
+    )
+    fitted.learn(graphs, [-1] * 6)
+    assert fitted.predict(graphs[[4, 5]]).tolist() == [-1, -1]
+    fitted.learn(permuted(graphs[[4, 5]], 0), [1, 1]).learn(graphs, [0] * 6)
+    positions = np.flatnonzero(fitted.verdicts_[:90])
+    copies = expected.verdicts_.copy()
+    copies[positions] = 1  # those of the first graph
+    assert_same(fitted, expected.fit(expected.training_graphs_, verdicts=copies))
+
+
+def test_without_anomalies_nothing_is_learned(fitted):
+    expected = fitted.score_samples(ODD)
+    for verdicts in (None, [0] * 90, ["normal", *[""] * 89], [None] * 90):
+        detector = GraphKDEDetector().fit(NORMAL[:90], verdicts=verdicts)
+        np.testing.assert_array_equal(detector.score_samples(ODD), expected)
+        assert detector.model_.confirmed is None
+
+
+def test_verdicts_are_numbers_or_words(fitted):
+    expected = clone(fitted).fit(NORMAL[:20]).learn(ODD[:4], [-1, -1, 1, 0])
+    words = pd.Series(["anomaly", "anomaly", "normal", ""], index=[7, 8, 9, 10])
+    assert_same(fitted.fit(NORMAL[:20]).learn(ODD[:4], words), expected)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "message"),
+    [
+        ([-1, np.nan], "that of graph 1 is nan"),
+        ([-1], "one value for each of 2 graphs, and have 1"),
+        (["anomaly", "odd"], "that of graph 1 is 'odd'"),
+        ([True, False], "that of graph 0 is True"),
+        (np.array([True, False]), "that of graph 0 is np.True_"),
+        ([-1, 2], "that of graph 1 is 2"),
+    ],
+)
+def test_wrong_verdicts_are_refused(fitted, verdicts, message):
+    before = dict(vars(fitted))
+    with pytest.raises(ValueError, match=message):
+        fitted.learn(ODD[:2], verdicts)
+    with pytest.raises(ValueError, match=message):
+        fitted.fit(ODD[:2], verdicts=verdicts)
+    assert vars(fitted) == before
+
+
+def test_equal_graphs_with_different_verdicts_are_refused_by_name(fitted):
+    graphs = together(permuted(ODD[[3]], 0), ODD[[4, 3]])
+    for method in (fitted.learn, lambda graphs, verdicts: fitted.fit(graphs, verdicts=verdicts)):
+        with pytest.raises(ValueError, match="graphs 0 and 2 are equal, and one verdict is 'ano"):
+            method(graphs, [-1, -1, 1])
+        with pytest.raises(ValueError, match="graphs 'one' and 'three' are equal"):
+            method(graphs.replace(names=["one", "two", "three"]), [-1, 0, 1])
+
+
+def test_a_failed_refit_changes_nothing(fitted, monkeypatch):
+    before, scores = dict(vars(fitted)), fitted.score_samples(ODD)
+
+    def assert_unchanged(message, method, *arguments):
+        with pytest.raises(ValueError, match=message):
+            method(*arguments)
+        assert vars(fitted) == before
+        np.testing.assert_array_equal(fitted.score_samples(ODD), scores)
+
+    unlabeled = random_graphs(2, labels="")
+    assert_unchanged("attribute 'label', which earlier", fitted.partial_fit, unlabeled)
+    assert_unchanged("attribute 'label', which earlier", fitted.learn, unlabeled, [-1, 1])
+    assert_unchanged(
+        "fit needs at least 2 distinct graphs, got 0", fitted.learn, NORMAL, [-1] * 125
+    )
+    monkeypatch.setattr(Confirmed, "scores_of_anomalies", lambda self: np.full(2, -np.inf))
+    assert_unchanged("not a finite number", fitted.learn, ODD[:2], [-1, -1])
+
+
+def test_only_a_fitted_detector_learns():
+    with pytest.raises(NotFittedError):
+        GraphKDEDetector().learn(ODD[:2], [-1, -1])
+
+
+# -- confirmed anomalies ---------------------------------------------------------------------------
+
+
+def test_known_anomalies_help_to_find_others(fitted):
+    before = auroc(fitted)
+    for graph in NORMAL[90:95]:  # one wrong verdict does little
+        assert auroc(GraphKDEDetector().fit(NORMAL[:90]).learn([graph], [-1])) > before - 0.1
+    assert auroc(fitted.learn(ODD[:20], [-1] * 20)) > before + 0.02
+    surprises = view_surprises(fitted, ODD)
+    assert list(surprises)[-1] == "nearness to confirmed anomalies"
+    np.testing.assert_allclose(surprises.sum(axis=1), -fitted.score_samples(ODD))
+
+
+def test_one_view_learns_too():
+    detector = GraphKDEDetector(views="density").fit(NORMAL[:90]).learn(ODD[:20], [-1] * 20)
+    assert len(detector.model_.views) == 2
+    assert auroc(detector) > 0.85
+    assert (detector.calibration_scores_ <= 0).all()  # sums of log p-values
+
+
+@pytest.mark.parametrize("calibration", [APART, Split(0.3), "train"], ids=str)
+def test_confirmed_anomalies_do_not_calibrate_and_are_flagged(fitted, calibration):
+    """However usual they look, and their copies, too."""
+    detector = GraphKDEDetector(calibration=calibration, random_state=0).fit(NORMAL[:90])
+    usual = np.argsort(-fitted.calibration_scores_)[:2]
+    assert (fitted.predict(NORMAL[usual]) == 1).all()
+    detector.learn(NORMAL[usual], [-1, -1])
+    removed = np.flatnonzero(detector.verdicts_ == -1)
+    assert set(usual) <= set(removed)
+    assert not set(removed) & set(detector.calibration_graphs_)
+    assert len(detector.model_.references) <= 90 - len(removed)
+    assert (detector.predict(permuted(NORMAL[removed], 0)) == -1).all()
+    expected = clone(detector).fit(NORMAL[np.setdiff1d(np.arange(90), removed)])
+    training = detector.model_.training_scores[:-1]
+    np.testing.assert_allclose(training, expected.model_.training_scores, rtol=1e-9)
+
+
+def test_p_values_of_new_normal_graphs_stay_valid():
+    """At most .1 + three standard errors of 20 times 60 graphs, which share references."""
+    flagged = []
+    for seed in range(20):
+        known, new = random_graphs(60, seed), random_graphs(60, seed + 1000)
+        dense = random_graphs(5, seed + 2000, max_nodes=14)
+        detector = GraphKDEDetector(calibration=APART).fit(known).learn(dense, [-1] * 5)
+        flagged.append((detector.p_values(new) <= 0.1).mean())
+    assert np.mean(flagged) < 0.13
+
+
+def test_reasons_and_results_know_the_anomalies(fitted):
+    odd = ODD[:5].replace(names=[f"case {i}" for i in range(5)])
+    reasons = explain(fitted.learn(odd, [-1] * 5), ODD[:5])
+    found = reasons[reasons["kind"] == "confirmed"]
+    assert set(found["graph"]) == set(range(5))
+    assert found["reason"].str.match(r"(like|the same as) 'case \d', a confirmed anomaly").all()
+    again = results(fitted, permuted(odd, 0))["reason"]
+    assert (again == "confirmed as an anomaly").all()
+    frame = results(fitted)  # the training graphs, each weighted without itself
+    np.testing.assert_array_equal(frame["score"], fitted.calibration_scores_)
+
+
+# -- fewer references ------------------------------------------------------------------------------
+
+
+def test_max_references_bounds_references_and_all_graphs_calibrate():
+    detector = GraphKDEDetector(max_references=25, random_state=0).fit(NORMAL[:80])
+    model, index = detector.model_, detector.model_.reference_index
+    assert len(model.references) == len(set(index)) == 25
+    assert (np.diff(index) > 0).all()
+    assert model.training_scores.shape == (6, 80)
+    assert len(detector.calibration_scores_) == 80
+    own = np.full(80, -1)
+    own[index] = np.arange(25)
+    expected = model.view_scores(read_graphs(NORMAL[:80]), own=own)
+    np.testing.assert_allclose(model.training_scores, expected, rtol=1e-8)
+    other = clone(detector).set_params(random_state=1).fit(NORMAL[:80])
+    assert set(other.model_.reference_index) != set(index)
+
+
+def test_as_many_references_as_graphs_are_all():
+    expected = GraphKDEDetector(random_state=0).fit(NORMAL[:40])
+    for most in (40, 1000):
+        assert_same(
+            GraphKDEDetector(max_references=most, random_state=0).fit(NORMAL[:40]), expected
+        )

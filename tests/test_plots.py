@@ -1,0 +1,359 @@
+"""Pictures: what they draw is what the caller gives."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+from itertools import combinations
+
+import matplotlib.pyplot as plt
+import networkx as nx
+import numpy as np
+import pytest
+from matplotlib.colors import same_color
+from matplotlib.path import Path
+from scipy.spatial.distance import cdist, pdist
+
+from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
+from skgraphkde.datasets import load_mutag
+from skgraphkde.explanation import novel_nodes
+from skgraphkde.plots import plot_graph, plot_map, plot_scores
+from tests.conftest import random_graphs
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def written(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+# -- scores ----------------------------------------------------------------------------------------
+
+
+def heights(ax):
+    return [np.array([bar.get_height() for bar in bars]) for bars in ax.containers]
+
+
+def test_every_graph_is_in_a_bar():
+    scores = np.random.RandomState(0).uniform(-3, 0, 25)
+    y = np.repeat([1, -1], [20, 5])
+    ax = plot_scores(scores, -2.5, y, bins=7)
+    assert [x.sum() for x in heights(ax)] == [20, 5]
+    assert legend(ax) == ["normal (20)", "anomaly (5)", "threshold"]
+    assert ax.lines[0].get_xdata()[0] == -2.5
+    box = ax.get_legend().get_window_extent()
+    assert not box.overlaps(ax.get_window_extent())
+    np.testing.assert_array_equal(
+        heights(plot_scores(scores, bins=7))[0], np.histogram(scores, 7)[0]
+    )
+
+
+@pytest.mark.parametrize("offset", [None, -30.0])
+def test_a_long_tail_leaves_the_others_visible(offset):
+    scores = np.concatenate([np.linspace(0, 5, 60), [-20.0, -1000.0, -1e6]])
+    ax = plot_scores(scores, offset, np.where(scores < -10, -1, 1), bins=20)
+    low, high = ax.get_xlim()
+    assert -50 < low < high < 10
+    n_below = 3 if offset is None else 2  # with the threshold the axis reaches further down
+    tail = [bars[0] for bars in ax.containers]
+    assert [bar.get_height() for bar in tail] == [0, n_below]
+    assert all(bar.get_hatch() for bar in tail)
+    inside = scores[scores > (-10 if offset is None else -25)]
+    assert tail[0].get_x() + tail[0].get_width() < min(inside.min(), offset or 0)
+    assert written(ax) == [f"{n_below} below {0 if offset is None else -30}"]
+    assert [x.sum() for x in heights(ax)] == [60, 3]
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "tail"),
+    [
+        ([-8, 0, 0, 2, 2], {}, []),  # median 0, highest 2: down to -8
+        ([-9.5, 0, 0, 2, 2], {}, ["1 below 0"]),
+        ([-9.5, 0, 0, 2, 2], {"offset": -1.5}, []),
+        ([-9.5, 0, 0, 2, 2], {"y": [-1, 1, 1, -1, -1]}, ["1 below 0"]),
+        ([-9.5, 0, 0, 2, 2], {"y": [1, 1, -1, -1, -1]}, []),  # a median of -4.75
+        ([-50, 3, 3, 3], {}, []),  # nothing to scale by
+    ],
+)
+def test_the_axis_of_scores_ends_where_the_docstring_says(scores, options, tail):
+    assert written(plot_scores(scores, **options)) == tail
+
+
+# -- the map ---------------------------------------------------------------------------------------
+
+
+def groups(ax):
+    """The positions on a map by the label of their group."""
+    return {points.get_label(): points.get_offsets() for points in ax.collections}
+
+
+@pytest.mark.parametrize("dimension", [1, 2])
+def test_a_map_of_the_plane_keeps_its_distances(dimension):
+    X = np.random.RandomState(0).rand(15, dimension) * [1, 3][:dimension]
+    ax = plot_map(cdist(X, X), X[:, 0])
+    (points,) = ax.collections
+    np.testing.assert_allclose(pdist(points.get_offsets()), pdist(X), atol=1e-4)
+    np.testing.assert_array_equal(points.get_array(), X[:, 0])
+
+
+def test_groups_on_the_map_are_known_graphs_verdicts_or_classes():
+    X = np.random.RandomState(0).rand(8, 2)
+    D, scores = cdist(X, X), np.array([-1.0, 1, 1, 1, 1, 1, -1, -1])
+    by_verdict = groups(plot_map(D, scores, 0.0))
+    assert [len(by_verdict[x]) for x in ("normal", "anomaly")] == [5, 3]
+    among = groups(plot_map(D, scores, 0.0, known=np.arange(8) < 5))
+    assert [len(among[x]) for x in ("known", "normal", "anomaly")] == [5, 1, 2]
+    y = np.repeat([1, -1], 4)
+    by_class = groups(plot_map(D, scores, 0.0, y))
+    assert [len(by_class[x]) for x in ("normal", "anomaly", "below the threshold")] == [4, 4, 3]
+    np.testing.assert_array_equal(by_class["below the threshold"], by_verdict["anomaly"])
+
+
+# -- one graph -------------------------------------------------------------------------------------
+
+
+def drawn(graph, values=None, schema=None, **options):
+    """Axes with a picture of one graph, after matplotlib has drawn it."""
+    ax = options.pop("ax", None) or plt.figure(figsize=(4, 4)).add_axes((0, 0, 1, 1))
+    plot_graph(read_graphs([graph], schema=schema), values, ax=ax, **options)
+    ax.figure.canvas.draw()
+    return ax
+
+
+def nodes_of(ax):
+    return next(x for x in ax.collections if type(x).__name__ == "PathCollection")
+
+
+def lines_of(ax):
+    """The lines of undirected edges, one after the other."""
+    return [x for x in ax.collections if type(x).__name__ == "LineCollection"][-1]
+
+
+def with_data(graph, names=(), **data):
+    """The graph with a value of each attribute for each node, or edge, in order."""
+    for name, values in data.items():
+        parts, put = graph, nx.set_node_attributes
+        if name in names:
+            parts, put = graph.edges, nx.set_edge_attributes
+        put(graph, dict(zip(parts, values, strict=True)), name)
+    return graph
+
+
+def test_values_and_labels_are_on_their_nodes():
+    """A path with string ids that are not in the order of the alphabet."""
+    graph = nx.Graph([("z", "a"), ("a", "m"), ("m", "b")])
+    with_data(graph, label="NCOC")
+    shares = [0.4, -0.1, 0.2, -0.4]
+    figure, axes = plt.subplots(1, 2)
+    colors = plot_graph(graph, shares, ax=axes[0])
+    assert colors.get_clim() == (-0.4, 0.4)
+    assert len(figure.axes) == 3  # and a color bar
+    nodes = nodes_of(axes[0])
+    np.testing.assert_allclose(nodes.get_facecolor(), colors.to_rgba(shares))
+    positions = np.asarray(nodes.get_offsets())
+    labels = {text.get_text(): text.xy for text in axes[0].texts}
+    np.testing.assert_array_equal([labels["N"], labels["O"]], positions[[0, 2]])
+    bonds = {frozenset(map(tuple, bond)) for bond in lines_of(axes[0]).get_segments()}
+    assert bonds == {frozenset(map(tuple, positions[[i, i + 1]])) for i in range(3)}
+    assert plot_graph(graph, ax=axes[1]) is None
+    assert same_color(nodes_of(axes[1]).get_facecolor(), "white")
+    assert plot_graph(graph, shares, vmax=3, colorbar=False, ax=axes[1]).get_clim() == (-3, 3)
+    assert len(figure.axes) == 3
+
+
+@pytest.mark.parametrize(("values", "radius"), [(np.linspace(-1, 1, 5), None), (range(5), 3)])
+def test_labels_contrast_with_the_color_of_their_node(values, radius):
+    ax = drawn(with_data(nx.path_graph(5), label="abcde"), values, radius=radius)
+    assert {text.get_color() for text in ax.texts} == {"black"}
+    rgb = nodes_of(ax).get_facecolor()[:, :3]
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    contrast = (linear @ [0.2126, 0.7152, 0.0722] + 0.05) / 0.05
+    assert contrast.min() >= 4.5  # WCAG 2, level AA
+    assert len({tuple(color) for color in rgb}) == 5
+
+
+def test_nodes_do_not_overlap_and_rings_do_not_cross():
+    """A caterpillar, a molecule with rings at the ends of a chain, and pieces."""
+    caterpillar = nx.disjoint_union_all([nx.star_graph(4)] * 8)
+    nx.add_path(caterpillar, range(0, 40, 5))
+    pieces = [*3 * [nx.cycle_graph(9)], *2 * [nx.empty_graph(1)], nx.path_graph(6)]
+    for graph in (caterpillar, load_mutag().graphs[62], nx.disjoint_union_all(pieces)):
+        ax = drawn(graph)
+        points = ax.transData.transform(nodes_of(ax).get_offsets())
+        diameter = np.sqrt(nodes_of(ax).get_sizes()[0]) * ax.figure.dpi / 72
+        assert pdist(points).min() > diameter
+        bonds = [Path(segment) for segment in lines_of(ax).get_segments()]
+        ends = [set(map(tuple, bond.vertices.round(6))) for bond in bonds]
+        for i, j in combinations(range(len(bonds)), 2):
+            assert ends[i] & ends[j] or not bonds[i].intersects_path(bonds[j])
+
+
+def test_categories_of_edges_look_different_and_are_named():
+    def picture(actions, **options):
+        graph = with_data(nx.path_graph(len(actions) + 1), ["action"], action=list(actions))
+        return drawn(graph, schema=GraphSchema(edge_categories="action"), **options)
+
+    ax = picture("abcdefgh")
+    lines = lines_of(ax)
+    looks = zip(lines.get_color(), map(str, lines.get_linestyle()), strict=True)
+    assert len({(tuple(color), line) for color, line in looks}) == 8
+    assert legend(ax) == [*"abcdefgh"]
+    assert picture("abcd", legend=False).get_legend() is None
+    assert legend(picture("abcdefghij")) == [*"abcdefgh", "others"]
+    first = lines_of(picture("ba", edge_categories=["b"])).get_color()[0]
+    assert same_color(first, lines.get_color()[0])
+
+
+def test_arrows_point_at_the_end_and_edges_of_one_pair_are_apart():
+    ax = drawn(nx.DiGraph([("a", "b"), ("b", "a"), ("c", "b")]))
+    points = np.asarray(nodes_of(ax).get_offsets())
+    middles = []
+    for arrow, (u, v) in zip(ax.patches, ((0, 1), (1, 0), (2, 1)), strict=True):
+        tail, middle, tip = arrow.get_path().vertices[:3]
+        np.testing.assert_allclose(tip - tail, (points[v] - points[u]) * 0.9, atol=0.2)
+        assert arrow.get_arrowstyle().arrow == "-|>"
+        assert not arrow.get_clip_on()
+        middles.append(middle)
+    assert pdist(middles).min() > 0.01
+    schema = GraphSchema(edge_categories="action")
+    both = nx.MultiGraph([(0, 1, {"action": "read"}), (0, 1, {"action": "write"})])
+    ax = drawn(both, schema=schema)
+    first, second = (arrow.get_path().vertices[1] for arrow in ax.patches)
+    assert np.linalg.norm(first - second) > 0.01
+    assert legend(ax) == ["read", "write"]
+
+
+def test_weights_are_widths():
+    graph = nx.path_graph(4)
+    weights = [1.0, 2.0, 4.0]
+    nx.set_edge_attributes(graph, dict(zip(graph.edges, weights, strict=True)), "weight")
+    ax = drawn(graph, schema=GraphSchema(edge_weight="weight"))
+    np.testing.assert_allclose(lines_of(ax).get_linewidth(), 0.1 + 3.9 * np.array(weights) / 4)
+
+
+def test_marks_are_where_they_belong():
+    graph = nx.relabel_nodes(nx.cycle_graph(5), "n{}".format)
+    ax = drawn(graph, marked=[(2, 1)], outlined=[3, 4], numbered=[2, 0])
+    points = np.asarray(nodes_of(ax).get_offsets())
+    broad, _ = [x for x in ax.collections if type(x).__name__ == "LineCollection"]
+    assert {tuple(x) for x in broad.get_segments()[0]} == {tuple(x) for x in points[[1, 2]]}
+    assert np.flatnonzero(np.array(nodes_of(ax).get_linewidth()) > 2).tolist() == [3, 4]
+    numbers = {text.get_text(): text.xy for text in ax.texts}
+    np.testing.assert_array_equal([numbers["1"], numbers["2"]], points[[2, 0]])
+
+
+def test_long_labels_are_below_the_nodes_and_dollars_are_dollars():
+    kinds = ["ER Registration", r"cost in $\no$", "an activity with a name that has no end"]
+    ax = drawn(with_data(nx.path_graph(3), label=kinds))
+    assert written(ax)[:2] == ["ER\nRegistration", r"cost in $\no$"]
+    assert written(ax)[2].startswith("an activity\nwith")
+    assert all(text.get_position()[1] < 0 for text in ax.texts)
+    crowded = plt.figure(figsize=(1, 1)).add_subplot()
+    many = with_data(nx.cycle_graph(12), label=[f"r{i}" for i in range(12)])
+    assert written(drawn(many, ax=crowded)) == []  # they could not be read
+
+
+def test_of_a_large_graph_the_part_around_what_matters_is_drawn():
+    graph = nx.gn_graph(200, seed=1)  # arcs lead to older nodes, so most are behind
+    values = np.random.RandomState(0).standard_normal(200)
+    values[150] = 9
+    ax = drawn(graph, values)
+    steps = nx.single_source_shortest_path_length(graph.to_undirected(), 150)
+    ranked = sorted(graph, key=lambda node: (steps[node], -values[node]))
+    shown = sorted(ranked[:60])
+    colors = plot_graph(graph, values, colorbar=False).to_rgba(values[shown])
+    np.testing.assert_allclose(nodes_of(ax).get_facecolor(), colors)
+    assert len(ax.patches) == graph.subgraph(shown).number_of_edges()
+    assert ax.get_legend().get_title().get_text() == "60 of 200 nodes"
+    assert shown[np.argmax(nodes_of(ax).get_linewidth())] == 150
+    pieces = nx.disjoint_union(nx.path_graph(5), nx.path_graph(100))
+    assert len(nodes_of(drawn(pieces, outlined=[2])).get_offsets()) == 5
+
+
+# -- molecules -------------------------------------------------------------------------------------
+
+
+def test_molecules_are_drawn_by_rdkit():
+    pytest.importorskip("rdkit")
+    molecule = load_mutag(edge_data=True).graphs[0]
+    (image,) = drawn(molecule, np.linspace(-1, 1, molecule.n_nodes)).images
+    pixels = image.get_array()
+    assert pixels[..., 3].min() == 0  # transparent
+    assert (pixels[..., 0] > pixels[..., 2] + 0.3).any()  # red
+    assert (pixels[..., 2] > pixels[..., 0] + 0.3).any()  # blue
+    edge = tuple(np.argwhere(molecule.adjacency.toarray())[0])
+    for mark in ({"outlined": [1]}, {"numbered": [1]}, {"marked": [edge]}):
+        assert np.any(
+            drawn(molecule, **mark).images[0].get_array() != drawn(molecule).images[0].get_array()
+        )
+    graph = with_data(nx.path_graph(3), ["bond"], label="CCO", bond=["single", "DOUBLE"])
+    schema = GraphSchema(node_categories="label", edge_categories="bond")
+    assert drawn(graph, schema=schema).images
+    graph.nodes[0]["label"] = "tank"
+    assert not drawn(graph, schema=schema).images
+    with_data(graph, ["bond"], label="CCO", bond=["single", "of a friend"])
+    assert not drawn(graph, schema=schema).images
+
+
+# -- all of them -----------------------------------------------------------------------------------
+
+TRIANGLE = 1 - np.eye(3)
+PICTURES = {
+    "scores": lambda ax: plot_scores([1, 2, 3], ax=ax),
+    "map": lambda ax: plot_map(TRIANGLE, [1, 2, 3], ax=ax),
+}
+
+
+@pytest.mark.parametrize("draw", PICTURES.values(), ids=PICTURES)
+def test_axes_of_the_caller_are_drawn_on(draw):
+    _, ax = plt.subplots()
+    assert draw(ax) is ax
+    assert len(plt.get_fignums()) == 1
+    assert draw(None) is not ax
+
+
+def test_pictures_of_what_a_detector_returns():
+    detector = GraphKDEDetector().fit(random_graphs(30, seed=1))
+    graphs = random_graphs(20, seed=2)
+    scores = detector.score_samples(graphs)
+    plot_scores(scores, detector.offset_)
+    plot_map(detector.pairwise_distances(graphs), scores, detector.offset_)
+    radii = novel_nodes(detector, graphs[:1])[0]
+    colors = plot_graph(graphs[0], radii, radius=5)
+    np.testing.assert_array_equal(colors.norm(np.arange(7)), range(7))
+
+
+path, batch = nx.path_graph(3), read_graphs(random_graphs(2))
+ERRORS = {
+    "score": (lambda: plot_scores([1, np.nan]), "scores contains NaN"),
+    "flat": (lambda: plot_scores([[1, 2]]), r"1d array, got an array of shape \(1, 2\)"),
+    "length of y": (lambda: plot_scores([1, 2], y=[1]), "inconsistent"),
+    "y": (lambda: plot_scores([1, 2], y=[0, 1]), "y must be 1 for normal"),
+    "bins": (lambda: plot_scores([1, 2], bins=0), "`bins` must be positive"),
+    "not square": (lambda: plot_map([[0, 1, 2]], [1]), "symmetric matrix"),
+    "not symmetric": (lambda: plot_map([[0, 1], [2, 0]], [1, 1]), "symmetric matrix"),
+    "negative": (lambda: plot_map(-TRIANGLE, [1, 1, 1]), "negative"),
+    "two graphs": (lambda: plot_map([[0, 1], [1, 0]], [1, 1]), "at least 3 graphs"),
+    "all alike": (lambda: plot_map(np.zeros((3, 3)), [1, 1, 1]), "not all alike"),
+    "scores of a map": (lambda: plot_map(TRIANGLE, [1, 1]), "inconsistent"),
+    "nodes": (lambda: plot_graph(path, [1, 2]), "got 2 values for a graph of 3 nodes"),
+    "graphs": (lambda: plot_graph(batch), "a picture shows one graph, got a GraphBatch of 2"),
+    "no edge": (lambda: plot_graph(path, marked=[(0, 2)]), r"marked edges.*\[\(0, 2\)\]"),
+    "no end": (lambda: plot_graph(path, marked=[(2, 3)]), "node 3 is marked, but the graph has 3"),
+    "no node": (lambda: plot_graph(path, outlined=[-1]), "node -1 is marked"),
+}
+
+
+@pytest.mark.parametrize(("draw", "message"), ERRORS.values(), ids=ERRORS)
+def test_bad_input_is_named_and_opens_no_figure(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
+    assert plt.get_fignums() == []

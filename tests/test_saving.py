@@ -1,0 +1,248 @@
+"""Files of fitted detectors: what is saved comes back, and files that are none are refused."""
+
+import importlib
+import os
+import pickle
+import zipfile
+
+import networkx as nx
+import numpy as np
+import pytest
+import skops.io
+from sklearn.base import clone
+
+import skgraphkde
+from skgraphkde import (
+    GCN,
+    KDE,
+    MMD,
+    Contrastive,
+    Density,
+    GraphKDEDetector,
+    GraphSchema,
+    InvalidFileError,
+    NodeFeatures,
+    Numbers,
+    SpectralEdges,
+    Split,
+    Twins,
+    View,
+    paper_settings,
+    saving,
+)
+from skgraphkde.explanation import explain
+from tests.conftest import random_graphs
+from tests.detectors.test_base import EdgeCount
+from tests.golden import trace
+
+
+class Size(View):
+    """A view of somebody else."""
+
+    def fit(self, references, context):
+        self.sizes_ = references.n_nodes_per_graph
+        return self
+
+    def scores(self, graphs, own, context):
+        return -abs(graphs.n_nodes_per_graph - self.sizes_.mean())
+
+
+def table(seed):
+    """A path whose nodes have numbers, some of which are missing."""
+    rng, graph = np.random.RandomState(seed), nx.path_graph(4 + seed % 5)
+    for node in graph:
+        graph.nodes[node].update(
+            kind="ab"[node % 2], amount=rng.rand() if rng.rand() < 0.8 else None
+        )
+    return graph
+
+
+PLAIN = [random_graphs(n, seed=n, n_attributes=2) for n in (16, 5)]
+TRACES = [[trace(seed) for seed in range(start, start + 20)] for start in (0, 20)]
+TABLES = [[table(seed) for seed in range(start, start + 20)] for start in (0, 20)]
+LABELS = [3, 2.5, True, "C", "Å", ("C", (1, None)), 10**30]
+NAMED = [random_graphs(30, seed=seed, labels=LABELS) for seed in (1, 2)]
+GAPS = GraphSchema(node_categories="kind", node_numbers="amount", missing="indicate")
+TRAINED = {"encoder": GCN(hidden_dim=8), "training": Contrastive(max_iter=2)}
+SPECTRAL = Contrastive(max_iter=1, twins=Twins(edges=SpectralEdges([0.4, 0.7])))
+CASES = {
+    "defaults": (PLAIN, {}),
+    "no data": ([[nx.cycle_graph(n) for n in range(3, 20)], [nx.star_graph(5)]], {}),
+    "categories and numbers of nodes, edges and graphs": (TRACES, {"schema": "all"}),
+    "missing numbers": (TABLES, {"schema": GAPS, "views": ("density", Numbers(20))}),
+    "labels of every kind": (NAMED, {}),
+    "network": (PLAIN, TRAINED),
+    "paper": (PLAIN, paper_settings(encoder=GCN(hidden_dim=8), training=SPECTRAL)),
+    "split": (PLAIN, {"calibration": Split(0.4), "contamination": 0.25}),
+    "few references": (PLAIN, {"max_references": 8, "contamination": "auto"}),
+    "random features": (PLAIN, {"views": Density(MMD(method="random_features", n_components=32))}),
+    "lists and arrays": (
+        PLAIN,
+        {
+            "views": [("density", Density(MMD([1, 10.0]), KDE(np.array([0.2, 1]))))],
+            "encoder": GCN(hidden_dim=np.int64(4), dropout=np.float32(0.1)),
+            "features": NodeFeatures(["degree", "label"]),
+        },
+    ),
+}
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "detector.skg"
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return GraphKDEDetector(random_state=0).fit(PLAIN[0])
+
+
+def assert_same(loaded, detector, new):
+    for method in ("score_samples", "predict", "pairwise_distances", "transform", "score"):
+        actual, expected = getattr(loaded, method)(new), getattr(detector, method)(new)
+        np.testing.assert_array_equal(actual, expected, err_msg=method)
+    for name in ("calibration_scores_", "calibration_graphs_", "offset_", "verdicts_"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(detector, name))
+    assert loaded.get_params().keys() == detector.get_params().keys()
+    assert explain(loaded, new).equals(explain(detector, new))
+
+
+# -- there and back --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_files_and_pickles_equal_the_detector_to_the_last_bit(path, case):
+    (train, new), parameters = CASES[case]
+    detector = GraphKDEDetector(**{"random_state": 0, **parameters}).fit(train)
+    detector.save(path)
+    for copied in (skgraphkde.load(path), pickle.loads(pickle.dumps(detector))):
+        assert_same(copied, detector, new)
+
+
+def test_verdicts_are_saved_and_more_can_be_learned(fitted, path):
+    train, new = PLAIN
+    detector = clone(fitted).fit(train).learn([*new[:2], train[0]], [-1, -1, -1])
+    detector.save(str(path))  # a str will do
+    loaded = skgraphkde.load(str(path))
+    assert_same(loaded, detector, new)
+    for one in (loaded, detector):
+        one.learn(new[2:4], [-1, 1])
+    assert_same(loaded, detector, new)
+
+
+def test_a_loaded_detector_is_an_estimator_like_any_other(fitted, path):
+    fitted.save(path)
+    loaded = skgraphkde.load(path)
+    assert clone(loaded).get_params(deep=False) == fitted.get_params(deep=False)
+    assert_same(loaded.fit(PLAIN[0]), fitted, PLAIN[1])
+    detectors = [clone(fitted).set_params(encoder=GCN(hidden_dim=4)) for _ in range(2)]
+    for i in range(2):  # the generator goes on where it was
+        detectors[i].set_params(random_state=np.random.RandomState(0)).fit(PLAIN[0])
+        detectors[i].save(path)
+    detectors[1] = skgraphkde.load(path)
+    assert_same(detectors[1].fit(PLAIN[0]), detectors[0].fit(PLAIN[0]), PLAIN[1])
+
+
+def test_own_classes_are_loaded_by_those_who_trust_them(path):
+    graphs = [nx.path_graph(n) for n in range(10, 30)]
+    for detector, name in (
+        (EdgeCount(contamination=0.2), "tests.detectors.test_base.EdgeCount"),
+        (GraphKDEDetector(views=("density", Size())), f"{__name__}.Size"),
+    ):
+        detector.fit(graphs).save(path)
+        with pytest.raises(InvalidFileError, match=f"contains {name}, which .* trusted="):
+            skgraphkde.load(path)
+        loaded = skgraphkde.load(path, trusted=[name])
+        assert type(loaded) is type(detector)
+        np.testing.assert_array_equal(loaded.score_samples(graphs), detector.score_samples(graphs))
+
+
+def test_trusted_classes_exist():
+    for name in saving.TRUSTED:
+        module, _, cls = name.rpartition(".")
+        assert isinstance(getattr(importlib.import_module(module), cls), type)
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [b"", b"some text", b"\x40\x00\x00\x00\x00\x00\x00\x00" + b'{"skgraphkde": "0.2"}' * 9],
+    ids=["empty", "text", "safetensors"],
+)
+def test_files_of_other_formats_are_refused(path, contents):
+    path.write_bytes(contents)
+    with pytest.raises(InvalidFileError, match=r"is not a file .* fit and save again"):
+        skgraphkde.load(path)
+
+
+def test_damaged_files_are_refused(fitted, path):
+    fitted.save(path)
+    contents = path.read_bytes()
+    damaged = [contents[:-1], contents[:100], contents[: len(contents) // 2], contents[100:]]
+    rng = np.random.RandomState(0)
+    for _ in range(60):
+        changed = bytearray(contents)
+        changed[rng.randint(len(contents))] ^= 1 << rng.randint(8)
+        damaged.append(bytes(changed))
+    for one in damaged:
+        path.write_bytes(one)
+        try:
+            loaded = skgraphkde.load(path)
+        except InvalidFileError:
+            continue
+        np.testing.assert_array_equal(  # what was changed is no content
+            loaded.score_samples(PLAIN[1]), fitted.score_samples(PLAIN[1])
+        )
+
+
+@pytest.mark.parametrize("contents", [3, {"detector": [1]}, {"other": NodeFeatures()}])
+def test_files_without_a_detector_are_refused(path, contents):
+    path.write_bytes(skops.io.dumps(contents))
+    with pytest.raises(InvalidFileError, match="contains no detector"):
+        skgraphkde.load(path)
+
+
+def test_a_zip_of_something_else_is_refused(path):
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("a.txt", "text")
+    with pytest.raises(InvalidFileError, match="damaged, or of another version"):
+        skgraphkde.load(path)
+
+
+def test_not_a_file_is_an_os_error(tmp_path, fitted):
+    with pytest.raises(FileNotFoundError):
+        skgraphkde.load(tmp_path / "nothing")
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        for function in (skgraphkde.load, fitted.save):
+            with pytest.raises(OSError, match="a folder or a device"):
+                function(path)
+
+
+def write_half(path):
+    with saving.atomic_file(path) as file:
+        file.write(b"half")
+        raise RuntimeError("the disk is full")
+
+
+def test_a_file_is_replaced_in_one_step(fitted, path, monkeypatch):
+    link = path.with_name("link.skg")
+    os.symlink(path, link)
+    fitted.save(path)
+    before = path.read_bytes()
+    with pytest.raises(RuntimeError, match="disk is full"):
+        write_half(path)
+    replaced = []
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", lambda *paths: replaced.append(paths))
+        fitted.save(link)
+    [(temporary, target)] = replaced
+    assert target == path
+    assert temporary.parent == path.parent
+    assert path.read_bytes() == before
+    assert sorted(os.listdir(path.parent)) == sorted([path.name, link.name])
+    clone(fitted).fit(PLAIN[0][:9]).save(link)
+    assert len(skgraphkde.load(path).training_graphs_) == 9
+    assert link.is_symlink()

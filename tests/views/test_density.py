@@ -1,0 +1,72 @@
+"""The view of a density, and the clouds of points that densities share."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+
+from skgraphkde import MMD, Density, FittedDistance, GraphKDEDetector, load, read_graphs
+from skgraphkde.distances import DiscreteMeasures
+from skgraphkde.explanation import node_contributions
+from skgraphkde.views import embedding as embedding_module
+from tests.conftest import random_graphs
+
+TRAIN, NEW = random_graphs(30, seed=1), random_graphs(5, seed=2)
+VIEWS = []
+for gamma, estimator in ((10.0, "biased"), (1.0, "unbiased"), (0.5, "biased")):
+    VIEWS.append(Density(MMD((gamma,), estimator, "random_features", 32)))
+
+
+@pytest.mark.parametrize("result", [np.zeros(2), [[0.0] * 30] * 29], ids=["shape", "list"])
+def test_a_distance_that_returns_something_else_is_named(result):
+    class Wrong(FittedDistance):
+        def squared(self, P, Q=None):
+            return result
+
+    density = Density()
+    density.distance_ = Wrong()
+    with pytest.raises(TypeError, match=r"Wrong.squared must return an array of shape \(30, 30\)"):
+        density.squared(TRAIN, TRAIN)
+
+
+@pytest.mark.parametrize("working_memory", [0.05, 1024])
+def test_embedding_without_points(working_memory, monkeypatch):
+    """Random features block by block are those of all points at once."""
+    monkeypatch.setattr(embedding_module, "MAX_SAMPLE", 20)
+    model = GraphKDEDetector(views=VIEWS).fit(TRAIN).model_
+    embedding, graphs = model.embedding, model.references
+    with config_context(working_memory=working_memory):
+        flows = embedding.flows(graphs)
+        assert (len(flows) > 3) == (working_memory < 1)
+        found = embedding.of_references(graphs, flows)
+    expected = embedding(graphs)
+    for density in embedding.densities:
+        x, y = found[density], expected[density]
+        alone = density.distance_.embed(DiscreteMeasures(y.points, y.weights, y.sizes))
+        for other in (x, y):
+            np.testing.assert_allclose(other.features, alone.features, atol=1e-13)
+            np.testing.assert_allclose(other.squared_norms, alone.squared_norms, atol=1e-13)
+        assert x.points is None
+        assert x.sample(20).tolist() == alone.sample(20).tolist()
+        np.testing.assert_array_equal(x[3:5].sizes, y[3:5].sizes)
+
+
+def test_an_adaptive_distance_keeps_its_points():
+    adaptive = Density(MMD(method="random_features"))
+    model = GraphKDEDetector(views=(adaptive, *VIEWS)).fit(TRAIN).model_
+    assert all(clouds.points is not None for clouds in model.clouds.values())
+
+
+def test_references_without_points_do_what_others_do(tmp_path):
+    fitted = GraphKDEDetector(views=VIEWS, random_state=0).fit(TRAIN)
+    fitted.save(tmp_path / "model.skg")
+    loaded, graphs = load(tmp_path / "model.skg"), read_graphs(NEW)
+    np.testing.assert_allclose(fitted.score_samples(NEW), loaded.score_samples(NEW), rtol=1e-9)
+    both = [node_contributions(x, NEW[:1], k=3)[0] for x in (fitted, loaded)]
+    np.testing.assert_allclose(*both, atol=1e-12)
+    with config_context(working_memory=0.01):  # distances block by block, in fit and after it
+        blocks = GraphKDEDetector(views=VIEWS, random_state=0).fit(TRAIN)
+        scores = blocks.model_.view_scores(graphs)
+    np.testing.assert_allclose(scores, fitted.model_.view_scores(graphs), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        blocks.model_.training_scores, fitted.model_.training_scores, rtol=1e-9, atol=1e-9
+    )

@@ -1,0 +1,342 @@
+"""Views of neighborhoods, against neighborhoods and parts written out: Novelty and Neighbors."""
+
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.metrics import roc_auc_score
+
+from skgraphkde import (
+    GraphKDEDetector,
+    GraphSchema,
+    Neighbors,
+    NodeFeatures,
+    Novelty,
+    Tanimoto,
+    read_graphs,
+)
+from skgraphkde.explanation import explain
+from tests.conftest import densities, random_graphs
+from tests.graphs.test_relations import typed_graphs
+from tests.views.common import context_of, fit, scores_of
+
+NOBODY = np.full(12, -1)
+
+
+def neighborhood(graph, node, radius, label):
+    """What can be reached from a node in so many steps, as nested tuples."""
+    own = str(graph.nodes[node]["label"]) if label else str(graph.degree[node])
+    if not radius:
+        return (own,)
+    inner = neighborhood(graph, node, radius - 1, label)
+    around = sorted(neighborhood(graph, v, radius - 1, label) for v in graph[node])
+    return (inner, tuple(around))
+
+
+def scores_slow(graphs, references, own, radius, label):
+    """Minus the share of nodes in new neighborhoods, and minus ten times that of new labels."""
+    scores = []
+    for graph, left_out in zip(graphs, own, strict=True):
+        known, labels = set(), set()
+        for i, reference in enumerate(references):
+            if i != left_out:
+                known |= {neighborhood(reference, node, radius, label) for node in reference}
+                labels |= {name for _, name in reference.nodes(data="label")}
+        new = [neighborhood(graph, node, radius, label) not in known for node in graph]
+        scores.append(-np.mean(new))
+        if label:
+            scores[-1] -= 10 * np.mean([x not in labels for _, x in graph.nodes(data="label")])
+    return scores
+
+
+@pytest.mark.parametrize("working_memory", [1024, 0.001])
+@pytest.mark.parametrize("categories", ["label", "degree"])
+@given(st.integers(0, 10**6), st.integers(0, 3))
+def test_scores_equal_the_definition(working_memory, categories, seed, radius):
+    graphs, new = random_graphs(12, seed=seed), random_graphs(6, seed=seed + 1)
+    references, is_label = read_graphs(graphs), categories == "label"
+    with config_context(working_memory=working_memory):
+        novelty = fit(Novelty(radius, categories), references)
+        assert scores_of(novelty, references).tolist() == [0] * 12
+        of_new = scores_of(novelty, read_graphs(new))
+        alone = scores_of(novelty, references, np.arange(12))
+        own = np.where(np.arange(12) % 2, np.arange(12), -1)
+        mixed = scores_of(novelty, references, own)
+    expected = scores_slow(new, graphs, NOBODY[:6], radius, is_label)
+    np.testing.assert_allclose(of_new, expected, atol=1e-12)
+    expected = scores_slow(graphs, graphs, range(12), radius, is_label)
+    np.testing.assert_allclose(alone, expected, atol=1e-12)
+    np.testing.assert_array_equal(mixed, np.where(own < 0, 0, alone))
+
+
+def test_new_from_is_the_smallest_radius(graphs):
+    batch = read_graphs(random_graphs(6, seed=5))
+    smallest = fit(Novelty(3), read_graphs(graphs)).new_from(NOBODY[:6], context_of(batch))
+    for radius in range(4):
+        novelty = fit(Novelty(radius), read_graphs(graphs))
+        of_graphs = np.split(smallest, batch.node_ptr[1:-1])
+        shares = [np.mean(x <= radius) + 10 * np.mean(x == 0) for x in of_graphs]
+        np.testing.assert_allclose(-scores_of(novelty, batch), shares)
+    assert smallest.min() >= 0
+    assert smallest.max() == 4
+
+
+def test_a_label_that_fit_did_not_see_is_new_by_itself(graphs):
+    odd = nx.path_graph(4)
+    nx.set_node_attributes(odd, dict(enumerate("CXNC")), "label")
+    # The vocabulary of a batch may be larger than what its references use.
+    everything = read_graphs([*graphs, odd])
+    for batch in (everything[[-1]], read_graphs([odd])):
+        novelty = fit(Novelty(2), everything[:-1])
+        smallest = novelty.new_from(NOBODY[:1], context_of(batch)).tolist()
+        assert smallest[1] == 0
+        assert smallest[0] == smallest[2] == 1  # it is next to it
+        assert scores_of(fit(Novelty(0), everything[:-1]), batch).tolist() == [-11 / 4]
+
+
+def test_edge_weights_are_ignored(graphs):
+    heavy = [graph.copy() for graph in graphs]
+    for graph in heavy:
+        nx.set_edge_attributes(graph, 7.5, "weight")
+    batch = read_graphs(heavy, schema=GraphSchema(edge_weight="weight"))
+    assert scores_of(fit(Novelty(3), read_graphs(graphs)), batch).tolist() == [0] * 12
+
+
+def test_what_is_not_there_is_refused(graphs):
+    unlabeled = [nx.cycle_graph(n) for n in range(10, 30)]
+    with pytest.raises(ValueError, match=r"needs node labels.*use categories='degree'"):
+        fit(Novelty(2, "label"), read_graphs(unlabeled))
+    with pytest.raises(ValueError, match=r"Novelty\(edges=True\) needs categories"):
+        GraphKDEDetector(views=("density", Novelty(edges=True))).fit(unlabeled)
+    detector = GraphKDEDetector(features=NodeFeatures(("degree",))).fit(graphs)
+    with pytest.raises(ValueError, match="no graph has the node attribute 'label'"):
+        detector.score_samples(unlabeled)
+
+
+# -- parts: nodes and edges by their categories ----------------------------------------------------
+
+
+def parts_slow(graph):
+    """The kinds of nodes, and the kinds of arcs, of a networkx graph."""
+    label, arcs = dict(graph.nodes(data="label")), []
+    for u, v, kind in graph.edges(data="label"):
+        if graph.is_directed():
+            arcs.append((label[u], label[v], kind))
+        else:
+            arcs += 2 * [(*sorted((label[u], label[v])), kind)]
+    return list(label.values()), arcs
+
+
+def weight_slow(references, i):
+    """10, or less if more than a hundredth of the parts are of one reference alone."""
+    owners = {}
+    parts = [(part, j) for j, graph in enumerate(references) for part in parts_slow(graph)[i]]
+    for part, j in parts:
+        owners.setdefault(part, set()).add(j)
+    alone = sum(len(owners[part]) == 1 for part, _ in parts)
+    return 10 * 0.01 / max(alone / max(len(parts), 1), 0.01)
+
+
+def scores_of_parts_slow(graphs, references, own):
+    """Minus the shares of new nodes (with radius 0 a neighborhood, too), and of new edges."""
+    scores = []
+    for graph, left_out in zip(graphs, own, strict=True):
+        others = [reference for i, reference in enumerate(references) if i != left_out]
+        score = 0.0
+        for i, parts in enumerate(parts_slow(graph)):
+            known = {part for reference in others for part in parts_slow(reference)[i]}
+            if parts:
+                weight = weight_slow(references, i) + (i == 0)
+                score -= weight * np.mean([part not in known for part in parts])
+        scores.append(score)
+    return scores
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@given(st.integers(0, 10**6))
+def test_scores_of_parts_equal_the_definition(directed, seed):
+    options = {"directed": directed, "categories": "abcde"}
+    references, new = typed_graphs(6, seed, **options), typed_graphs(4, seed + 1, **options)
+    novelty = fit(Novelty(0), read_graphs(references))
+    assert novelty.parts_.kinds == ("categories", "edges")
+    for graphs, own in ((new, [-1] * 4), (references, range(6))):
+        expected = scores_of_parts_slow(graphs, references, own)
+        np.testing.assert_allclose(scores_of(novelty, read_graphs(graphs), own), expected)
+
+
+@pytest.mark.parametrize(
+    ("schema", "edges", "kinds"),
+    [
+        (None, "auto", ("categories", "edges")),
+        (GraphSchema(edge_categories=None), "auto", ("categories", "edges")),  # directed
+        (GraphSchema(edge_categories=None, directed=False), "auto", ("categories",)),
+        (GraphSchema(edge_categories=None, directed=False), True, ("categories", "edges")),
+        (GraphSchema(node_categories=None), "auto", ("edges",)),
+        (GraphSchema(node_categories=None, edge_categories=None), "auto", ()),
+    ],
+)
+def test_which_parts_count(schema, edges, kinds):
+    batch = read_graphs(typed_graphs(6), schema=schema)
+    assert fit(Novelty(edges=edges), batch).parts_.kinds == kinds
+
+
+def test_edges_count_if_no_label_occurs_twice_in_a_graph():
+    """As with regions of a brain."""
+    regions = [nx.relabel_nodes(nx.cycle_graph(5), dict(enumerate("abcde"))) for _ in range(3)]
+    for graph in regions:
+        nx.set_node_attributes(graph, {v: v for v in graph}, "label")
+    assert fit(Novelty(), read_graphs(regions)).parts_.kinds == ("categories", "edges")
+
+
+@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+@pytest.mark.parametrize("n_days", [30, 300])
+def test_a_new_value_does_not_drown_among_combinations(n_days):
+    """Of a category with many values, nearly all combinations with another one are new."""
+
+    def graph(seed, odd=False):
+        rng, graph = np.random.default_rng(seed), nx.cycle_graph(25)
+        for node in graph:
+            kind, day = rng.integers([3, n_days]).tolist()
+            graph.nodes[node].update(kind=("pump", "valve", "tank")[kind], day=f"d{day}")
+        graph.nodes[0]["kind"] = "bomb" if odd else graph.nodes[0]["kind"]
+        return graph
+
+    schema = GraphSchema(node_categories=("kind", "day"))
+    detector = GraphKDEDetector(schema=schema).fit([graph(seed) for seed in range(120)])
+    new = [graph(1000 + seed, odd=seed % 2 == 1) for seed in range(60)]
+    scores = detector.score_samples(new)
+    assert roc_auc_score(np.arange(60) % 2 == 0, scores) > 0.85
+    first = explain(detector, new[1::2], n_reasons=1)["what"]
+    assert (first == "kind=bomb").mean() > 0.9
+
+
+@pytest.mark.parametrize("label", ["label", "role"])
+def test_categories_that_are_never_neighbors(label):
+    """Of undirected graphs with node categories alone, who asks for edges finds them."""
+
+    def network(seed, odd=False):
+        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(25, 0.12, seed=seed)
+        for node in graph:
+            graph.nodes[node][label] = "abc"[rng.integers(3)]
+        of = dict(graph.nodes(data=label))
+        graph.remove_edges_from([e for e in graph.edges if {of[e[0]], of[e[1]]} == {"a", "c"}])
+        if odd:
+            graph.add_edge(*(next(v for v in graph if of[v] == x) for x in "ac"))
+        return graph
+
+    schema = GraphSchema(node_categories=label)
+    detector = GraphKDEDetector(views=(*densities(), Novelty(edges=True)), schema=schema)
+    detector.fit([network(seed) for seed in range(80)])
+    new = [network(1000 + seed, odd=seed % 2 == 1) for seed in range(40)]
+    assert roc_auc_score(np.arange(40) % 2 == 0, detector.score_samples(new)) > 0.85
+
+
+def test_a_gap_at_a_kind_that_has_none():
+    """A number that some kinds never have, and others always."""
+
+    def chain(seed, odd=None):
+        rng, graph = np.random.default_rng(seed), nx.gnp_random_graph(25, 0.12, seed=seed)
+        for node in graph:
+            kind = "mine" if rng.random() < 0.5 else "dealer"
+            number = rng.normal(100, 10) if kind == "mine" else None
+            graph.nodes[node].update(type=kind, staff=number)
+        if odd is not None:
+            node = next(v for v in graph if graph.nodes[v]["type"] == odd)
+            graph.nodes[node]["staff"] = None if odd == "mine" else 100.0
+        return graph
+
+    schema = GraphSchema(node_categories="type", node_numbers="staff", missing="indicate")
+    detector = GraphKDEDetector(schema=schema).fit([chain(seed) for seed in range(80)])
+    fresh = [chain(1000 + seed) for seed in range(30)]
+    for odd, text in (("mine", "type=mine without staff"), ("dealer", "type=dealer with staff")):
+        new = [chain(2000 + seed, odd) for seed in range(30)]
+        scores = detector.score_samples([*fresh, *new])
+        assert roc_auc_score(np.repeat([1, 0], 30), scores) > 0.9
+        said = explain(detector, new, n_reasons=2).groupby("graph")["what"].agg(list)
+        assert np.mean([text in x for x in said]) > 0.9
+
+
+# -- Tanimoto and Neighbors ------------------------------------------------------------------------
+
+
+def counts_slow(graph, radius, label):
+    """How many nodes have each neighborhood, of each radius."""
+    return Counter(
+        (r, neighborhood(graph, node, r, label)) for r in range(radius + 1) for node in graph
+    )
+
+
+def tanimoto_slow(a, b):
+    return (a & b).total() / (a | b).total()
+
+
+def differing_slow(a, b):
+    return np.sqrt(len(set(a) ^ set(b)))
+
+
+@pytest.mark.parametrize("working_memory", [1024, 0.001])
+@pytest.mark.parametrize("labels", ["CNO", ""])
+@given(st.integers(0, 10**6), st.integers(0, 3))
+def test_similarities_equal_the_definition(working_memory, labels, seed, radius):
+    graphs, new = (random_graphs(n, seed + n, labels=labels) for n in (12, 5))
+    known = [counts_slow(x, radius, bool(labels)) for x in graphs]
+    views = (
+        (Tanimoto(radius), tanimoto_slow, max),
+        (Neighbors(3, radius), differing_slow, lambda values: -np.mean(sorted(values)[:3])),
+    )
+    for view, slow, pooled in views:
+        for some, own in ((new, [-1] * 5), (graphs, range(12))):
+            expected = []
+            for graph, left_out in zip(some, own, strict=True):
+                counts = counts_slow(graph, radius, bool(labels))
+                others = [slow(counts, x) for i, x in enumerate(known) if i != left_out]
+                expected.append(pooled(others))
+            with config_context(working_memory=working_memory):
+                found = scores_of(fit(view, read_graphs(graphs)), read_graphs(some), own)
+            np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_fewer_references_than_neighbors():
+    references = read_graphs(random_graphs(3))
+    few, most = (fit(Neighbors(k), references) for k in (2, 50))
+    for own in (np.full(3, -1), np.arange(3)):
+        np.testing.assert_array_equal(
+            scores_of(most, references, own), scores_of(few, references, own)
+        )
+
+
+@pytest.mark.parametrize("view", ["tanimoto", "neighbors"])
+def test_reasons_name_the_nearest_known_graph(view):
+    graphs = random_graphs(30)
+    detector = GraphKDEDetector(views=("density", view)).fit(graphs)
+    odd = [nx.gnp_random_graph(40, 0.1, seed=0)]
+    nx.set_node_attributes(odd[0], {node: "CNO"[node % 3] for node in odd[0]}, "label")
+    reasons = explain(detector, odd, n_reasons=20).set_index("what")
+    [text] = reasons.loc[[detector.model_.view_names[1]], "reason"]
+    assert "known graph" in text
+
+
+def test_copies_are_most_similar():
+    graphs = random_graphs(20)
+    references = read_graphs(graphs)
+    assert (scores_of(fit(Tanimoto(), references), references) == 1).all()
+    assert (scores_of(fit(Neighbors(1), references), references) == 0).all()
+
+
+@pytest.mark.parametrize("view", [Tanimoto(2), Neighbors(2, 2)])
+def test_labels_of_its_own_are_those_of_a_new_graph(view):
+    """A reference is scored as if it were none: its labels differ from each other, known or not."""
+    graphs = random_graphs(8, seed=0)
+    for i, graph in enumerate(graphs):
+        names = {node: f"{i}.{node}" for node in graph if node % 3}
+        nx.set_node_attributes(graph, names, "label")
+    batch = read_graphs(graphs)
+    known = scores_of(fit(view, batch), batch, range(8))
+    for i in range(8):
+        others = read_graphs(graphs[:i] + graphs[i + 1 :])
+        [expected] = scores_of(fit(view, others), read_graphs(graphs[i : i + 1]))
+        assert known[i] == pytest.approx(expected, abs=1e-12)
