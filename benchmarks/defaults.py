@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.pipeline import Pipeline, make_pipeline
 
 from benchmarks import protocol
 from benchmarks.protocol import DATASETS, SMALL, evaluate, load
@@ -44,18 +43,10 @@ def _changed(**changes: Any) -> Callable[[int], GraphKDEDetector]:
     return lambda seed: _detector(seed, **changes)
 
 
-def _with_walks(n_steps: int) -> Callable[[int], Pipeline]:
-    # Rows were measured in a pipeline; in the detector alone rounding differs, which decides ties.
-    return lambda seed: make_pipeline(
-        NodeFeatures(n_steps=n_steps), _detector(seed, features=NodeFeatures(("attribute",)))
-    )
-
-
 VARIANTS: dict[str, Callable[[int], Any]] = {
     "defaults": _changed(),
     "defaults, exact up to 100,000 nodes": _changed(views__distance__method="auto"),
     "features: label, else attribute, else degree": _changed(features=NodeFeatures("given")),
-    "features: walks of 16 steps": _with_walks(16),
     "no convolution": _changed(encoder__n_layers=0),
     "one convolution": _changed(encoder__n_layers=1),
     "three convolutions": _changed(encoder__n_layers=3),

@@ -45,22 +45,10 @@ def find_table(name: str) -> Any:
 
 
 def run(name: str, cells: list[Cell], n_jobs: int, path: Path) -> int:
-    """Measure the cells that are not finished, and write each one as soon as it is measured.
+    """Measure the cells that the CSV lacks, by some processes, and return how many failed.
 
-    Parameters
-    ----------
-    name : str
-        Of the table.
-    cells : list of dict
-    n_jobs : int
-        Processes; the cores are divided among them.
-    path : Path
-        The CSV, which is created or continued.
-
-    Returns
-    -------
-    int
-        Number of cells that failed. They are not written, and the next run tries them again.
+    Cores are divided among the processes. Each cell is written as soon as it is measured. Those
+    that failed are not written, and the next run tries them again.
     """
     finished = set()
     if path.exists():

@@ -34,6 +34,12 @@ def _floor(seed: int) -> GraphKDEDetector:
     return GraphKDEDetector(encoder=Propagation(n_layers=0), views=view, random_state=seed)
 
 
+#: The sizes of GLocalKD and SIGNET in their papers, and the patience.
+GLOCALKD = {
+    **{"max_iter": 150, "hidden_dim": 512, "n_layers": 3},
+    **{"learning_rate": 1e-4, "batch_size": 300, "patience": 20},
+}
+SIGNET = {"max_iter": 1000, "hidden_dim": 16, "n_layers": 5}
 #: Deep detectors from their papers' equations, with a stopping rule that sees no label.
 DEEP = ("OCGIN", "OCGTL", "GLocalKD", "SIGNET")
 #: Our own rows first.
@@ -52,8 +58,8 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "statistics+ECOD": peer("descriptors", "StatisticsECOD"),
     "OCGIN": peer("ocgin", "OCGIN"),
     "OCGTL": peer("ocgtl", "OCGTL"),
-    "GLocalKD": peer("glocalkd", "GLocalKD"),
-    "SIGNET": peer("signet", "SIGNET"),
+    "GLocalKD": peer("glocalkd", "GLocalKD", **GLOCALKD),
+    "SIGNET": peer("signet", "SIGNET", **SIGNET),
 }
 
 #: What the paper calls the methods for which it has figures.

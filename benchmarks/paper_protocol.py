@@ -170,18 +170,9 @@ SPLITS = {"folds": _fold, "random": random_split}
 
 
 def scores_by_epoch(detector: GraphKDEDetector, train: Any, test: Any) -> list[np.ndarray]:
-    """Fit, and return the scores that the detector would have had after each epoch.
+    """Fit a detector with one density, and return the scores that it would have had by epoch.
 
-    Parameters
-    ----------
-    detector : GraphKDEDetector
-        With one density, and training.
-    train, test : GraphBatch
-
-    Returns
-    -------
-    list of ndarray of shape (n_test,)
-        Epoch 0 is untrained.
+    Epoch 0 is untrained.
     """
     untrained = clone(detector).set_params(training=None).fit(train)
     featurized, recorded = untrained.model_.features.transform(test), []

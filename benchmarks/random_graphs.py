@@ -136,18 +136,9 @@ def make_distribution_shift(
     every other anomaly is instead a normal test graph with half of its edges moved to random pairs,
     which gives another graph with independent edges: no detector can find it.
 
-    Parameters
-    ----------
-    scenario : {"in_distribution", "sparse", "dense"}
-    n_train, n_test : int
-        Training graphs, and test graphs of each kind.
-    random_state : int, RandomState instance or None, default=None
-
-    Returns
-    -------
-    Bunch
-        `train` and `test`, normal graphs first; `target` and `parameters` of the test graphs, "p"
-        and "rewired", the share of moved edges.
+    The scenarios are "in_distribution", "sparse" and "dense"; `n_test` counts test graphs of each
+    kind. The Bunch has `train` and `test`, normal graphs first, and `target` and `parameters` of
+    the test graphs, "p" and "rewired", the share of moved edges.
     """
     rng = check_random_state(random_state)
     mean = {"in_distribution": 0.5, "sparse": 0.3, "dense": 0.7}[scenario]

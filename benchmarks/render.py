@@ -43,25 +43,9 @@ def against_paper(
 ) -> str:
     """Methods by data sets, then mean and mean rank; figures of the paper below, in italics.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        With "dataset", "method", "fold" and `metric`.
-    metric : str
-        Low values of "fpr95" rank first, high values of anything else.
-    datasets, methods : sequence of str
-        The columns, and the rows.
-    paper : DataFrame
-        With "method", "dataset", "mean" and "std".
-    paper_names : dict
-        From our names of methods to the paper's.
-    unranked : sequence of str
-        Methods that ran on few data sets, and have no mean and no rank.
-
-    Returns
-    -------
-    str
-        Mean and rank of ours are over the data sets that all of these methods have.
+    Low values of "fpr95" rank first, high values of anything else. Mean and rank are over the data
+    sets that all methods have, except for `unranked`, which have no mean and no rank.
+    `paper_names` are the paper's names of our methods.
     """
     ours = rows.pivot_table(index="method", columns="dataset", values=metric, aggfunc="mean")
     ours = ours.reindex(index=methods, columns=datasets)
@@ -110,14 +94,9 @@ def of_paper(paper: pd.DataFrame, by: str | list[str], column: str, digits: int 
 
 
 def side_by_side(ours: pd.DataFrame, paper: pd.DataFrame, titles: dict[str, str]) -> str:
-    """Two tables of text in one: each column of the paper in italics after ours.
+    """Two tables of text in one: each column of the paper in italics after ours, with titles.
 
-    Parameters
-    ----------
-    ours, paper : DataFrame
-        With the same kind of index; what the paper lacks stays empty.
-    titles : dict
-        From columns of both to their titles.
+    What the paper lacks stays empty.
     """
     table = pd.DataFrame(index=ours.index)
     for key, title in titles.items():

@@ -252,18 +252,6 @@ def random_graph(seed, of_nodes=None, of_edges=None, n=12):
     return graph
 
 
-@pytest.mark.filterwarnings("ignore:left out of the features")
-def test_numbers_of_nodes_and_edges_with_one_name():
-    def graph(seed, shift=0):
-        of_edges = {"x": lambda rng: rng.normal(5, 1)}
-        return random_graph(seed, {"x": lambda rng: rng.normal(20 + shift, 2)}, of_edges)
-
-    detector = GraphKDEDetector().fit([graph(seed) for seed in range(40)])
-    reason = first_reason(detector, graph(99, shift=20))
-    assert reason.what == "x"
-    assert reason.reason.startswith(("mean x 40", "mean x 39"))
-
-
 def test_the_nodes_of_an_edge_number_by_category():
     level = {"x": 1, "y": 10, "z": 100}
 

@@ -17,22 +17,7 @@ class GIN(nn.Module):
     """Graph isomorphism network (Xu et al., ICLR 2019) with eps = 0.
 
     Z_l = relu(relu(BN((Z_{l-1} + A Z_{l-1}) V_l)) W_l) with the weighted adjacency matrix A, where
-    Z_0 are the node features.
-
-    Parameters
-    ----------
-    in_dim : int
-        Number of node features.
-    hidden_dim : int
-        Width of each layer.
-    n_layers : int
-        Number of layers.
-    generator : torch.Generator
-        Draws the initial weights.
-    bias : bool, default=True
-        Whether the linear maps, and the batch norms, have offsets.
-    batch_norm : bool, default=True
-        Whether BN is a batch norm over nodes, or nothing.
+    Z_0 are the node features. With `bias`, linear maps and batch norms have offsets.
     """
 
     def __init__(
@@ -43,14 +28,13 @@ class GIN(nn.Module):
         generator: torch.Generator,
         *,
         bias: bool = True,
-        batch_norm: bool = True,
     ) -> None:
         super().__init__()
         self.out_dim = n_layers * hidden_dim
         self.layers = nn.ModuleList(
             nn.Sequential(
                 linear(n_in, n_out, generator, bias),
-                nn.BatchNorm1d(n_out, affine=bias) if batch_norm else nn.Identity(),
+                nn.BatchNorm1d(n_out, affine=bias),
                 nn.ReLU(),
                 linear(n_out, n_out, generator, bias),
                 nn.ReLU(),

@@ -33,7 +33,7 @@ class TrainedDetector(BaseGraphDetector):
     Parameters
     ----------
     max_iter, hidden_dim, n_layers : int
-        Most epochs; width and number of the layers.
+        Most epochs; width and number of the layers. The defaults are those of OCGIN and OCGTL.
     learning_rate, batch_size : float and int
         Of Adam; most graphs of a mini-batch, which has at least 2.
     patience : int
@@ -51,13 +51,14 @@ class TrainedDetector(BaseGraphDetector):
 
     def __init__(
         self,
-        max_iter: int,
-        hidden_dim: int,
-        n_layers: int,
-        learning_rate: float,
-        batch_size: int,
-        patience: int,
-        random_state: Any,
+        max_iter: int = 500,
+        hidden_dim: int = 32,
+        n_layers: int = 4,
+        learning_rate: float = 1e-3,
+        batch_size: int = 128,
+        patience: int = 100,
+        *,
+        random_state: Any = None,
     ) -> None:
         super().__init__(random_state=random_state)
         self.max_iter, self.patience = max_iter, patience

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import scipy.sparse as sp
 import torch
@@ -33,35 +32,9 @@ class GLocalKD(TrainedDetector):
     of 300 graphs and 150 epochs, as far as we know. Ours are the learning rate, for which the paper
     searches a grid; that the last layer has no relu, as a coordinate of the prediction that is 0 at
     all nodes would never learn; and the patience.
-
-    Parameters
-    ----------
-    max_iter, hidden_dim, n_layers, learning_rate, batch_size, patience
-        As for TrainedDetector.
-    out_dim : int, default=256
-        Width d of the last layer.
-    node_weight : float, default=1.0
-        The factor lambda of the error of nodes.
     """
 
-    def __init__(
-        self,
-        max_iter: int = 150,
-        hidden_dim: int = 512,
-        n_layers: int = 3,
-        learning_rate: float = 1e-4,
-        batch_size: int = 300,
-        patience: int = 20,
-        *,
-        out_dim: int = 256,
-        node_weight: float = 1.0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            max_iter, hidden_dim, n_layers, learning_rate, batch_size, patience, random_state
-        )
-        self.out_dim = out_dim
-        self.node_weight = node_weight
+    out_dim, node_weight = 256, 1.0  # the width d of the last layer, and lambda
 
     def _build(self, in_dim: int, generator: torch.Generator) -> nn.Module:
         widths = [in_dim] + [self.hidden_dim] * (self.n_layers - 1) + [self.out_dim]

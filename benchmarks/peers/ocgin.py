@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -22,31 +20,9 @@ class OCGIN(TrainedDetector):
 
     The paper's are the loss, the sum over all layers, the center and the weight decay. Ours are the
     numbers, which are the same as for OCGTL, and the batch norm, which has no offsets either.
-
-    Parameters
-    ----------
-    max_iter, hidden_dim, n_layers, learning_rate, batch_size, patience
-        As for TrainedDetector.
-    weight_decay : float, default=1e-4
-        Of Adam: this share of the weights is added to the gradient.
     """
 
-    def __init__(
-        self,
-        max_iter: int = 500,
-        hidden_dim: int = 32,
-        n_layers: int = 4,
-        learning_rate: float = 1e-3,
-        batch_size: int = 128,
-        patience: int = 100,
-        *,
-        weight_decay: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            max_iter, hidden_dim, n_layers, learning_rate, batch_size, patience, random_state
-        )
-        self.weight_decay = weight_decay
+    weight_decay = 1e-4
 
     def _build(self, in_dim: int, generator: torch.Generator) -> nn.Module:
         return _Sphere(in_dim, self.hidden_dim, self.n_layers, generator)

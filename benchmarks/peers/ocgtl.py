@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
@@ -29,35 +27,9 @@ class OCGTL(TrainedDetector):
     learning rate 0.001, batches of 128 and 500 epochs, as far as we know. Ours are the temperature,
     the batch norm, that the linear maps have no offsets, with which views could ignore the graph,
     that c starts at the mean of the views of the training graphs, and the patience.
-
-    Parameters
-    ----------
-    max_iter, hidden_dim, n_layers, learning_rate, batch_size, patience
-        As for TrainedDetector.
-    n_views : int, default=6
-        K, at least 2.
-    temperature : float, default=1.0
-        Positive; the lower, the more the nearest view counts.
     """
 
-    def __init__(
-        self,
-        max_iter: int = 500,
-        hidden_dim: int = 32,
-        n_layers: int = 4,
-        learning_rate: float = 1e-3,
-        batch_size: int = 128,
-        patience: int = 100,
-        *,
-        n_views: int = 6,
-        temperature: float = 1.0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            max_iter, hidden_dim, n_layers, learning_rate, batch_size, patience, random_state
-        )
-        self.n_views = n_views
-        self.temperature = temperature
+    n_views, temperature = 6, 1.0
 
     def _build(self, in_dim: int, generator: torch.Generator) -> nn.Module:
         sizes = in_dim, self.hidden_dim, self.n_layers

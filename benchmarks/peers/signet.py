@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,31 +38,9 @@ class SIGNET(TrainedDetector):
     and 5 layers of 16, as far as we know; its score is the loss in the batch of test graphs. Ours
     are the score; that p weights the sums, and no features; that G' may be G; the learning rate;
     batch norm in the GINs; and the patience. Edge weights count in the GINs alone.
-
-    Parameters
-    ----------
-    max_iter, hidden_dim, n_layers, learning_rate, batch_size, patience
-        As for TrainedDetector.
-    temperature : float, default=0.2
-        The divisor tau of the cosines in the loss.
     """
 
-    def __init__(
-        self,
-        max_iter: int = 1000,
-        hidden_dim: int = 16,
-        n_layers: int = 5,
-        learning_rate: float = 1e-3,
-        batch_size: int = 128,
-        patience: int = 100,
-        *,
-        temperature: float = 0.2,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            max_iter, hidden_dim, n_layers, learning_rate, batch_size, patience, random_state
-        )
-        self.temperature = temperature
+    temperature = 0.2  # tau
 
     def _build(self, in_dim: int, generator: torch.Generator) -> nn.Module:
         return _TwoViews([in_dim] + [self.hidden_dim] * self.n_layers, generator)

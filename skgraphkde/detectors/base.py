@@ -298,7 +298,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
             "name them in schema=GraphSchema(...) to use them; to silence this warning, list the "
             "attributes to use there",
         )
-        vars(self).update(vars(fitted))  # an error above leaves self unchanged
+        for name, value in vars(fitted).items():  # an error above leaves self unchanged
+            setattr(self, name, value)
         for name in set(earlier) - vars(fitted).keys():
             delattr(self, name)
         position = np.full(len(batch), -1)

@@ -161,7 +161,7 @@ class Confirmed(View):
             mean = statistics.subjects[j]  # which is plainer than a deviation
             k = mean if is_odd[mean] else j
             (x, known_range), (y, _) = (
-                in_words(statistics.names_[k], row[k], known[:, k]) for row in rows
+                in_words(statistics.forms_[k], row[k], known[:, k]) for row in rows
             )
             said[mean] = f"{statistics.names_[k]} ({x} and {y}; usually {known_range})"
         return " and ".join(said.values())

@@ -29,25 +29,6 @@ from skgraphkde.views.winsorizing import whitening, winsorized
 MOST_CATEGORIES = 200
 # Value that stands for the other categories.
 OTHERS = "another"
-# Statistics that are logarithms, of numbers to which so much was added.
-LOGARITHMS = {
-    "number of nodes": 0,
-    "number of edges": 1,
-    "most neighbors of a node": 1,
-    "number of pieces": 0,
-    "number of independent cycles": 1,
-}
-# Statistics of which there are reasons: their kinds, and the facts that other reasons state, too.
-REASONS = {
-    "most neighbors of a node": ("size", "degrees"),
-    "standard deviation of the numbers of neighbors": ("statistics", "degrees"),
-    "clustering coefficient": ("statistics", "clustering coefficient"),
-    "number of pieces": ("size", "pieces"),
-    "number of independent cycles": ("size", "edges"),
-    "share of nodes without edges": ("statistics", "isolated nodes"),
-    "share of nodes with outgoing edges only": ("statistics", "sources"),
-    "share of nodes with incoming edges only": ("statistics", "sinks"),
-}
 # Variance that whitening adds, in units of the variance of a statistic, beside the number of
 # statistics per reference.
 RIDGE = 0.1
@@ -61,14 +42,18 @@ class Statistic(NamedTuple):
     name: str
     values: np.ndarray  # (n_graphs,); NaN where a graph has none
     step: float
+    form: str = "number"  # or "log", "log1p", "share", "deviation" of the mean right before it
+    kind: str = ""  # of its reason; "" if there is none
+    fact: str = ""  # what reasons of other kinds call the same fact
 
 
-def in_words(name: str, own: float, known: np.ndarray) -> tuple[str, str]:
+def in_words(form: str, own: float, known: np.ndarray) -> tuple[str, str]:
     """A statistic of a graph and the range of nine in ten known graphs.
 
     Parameters
     ----------
-    name : str
+    form : str
+        As of a :class:`Statistic`.
     own : float
     known : ndarray of shape (n_known,)
         The statistic of the known graphs; NaN is ignored.
@@ -78,9 +63,9 @@ def in_words(name: str, own: float, known: np.ndarray) -> tuple[str, str]:
     own, range : str
     """
     low, high = np.nanquantile(known, USUAL, method="nearest")
-    if name in LOGARITHMS:
-        own, low, high = np.exp([own, low, high]) - LOGARITHMS[name]
-    return usual(own, low, high, percent=name.startswith(("share of nodes ", "share of edges ")))
+    if form in ("log", "log1p"):
+        own, low, high = np.exp([own, low, high]) - (form == "log1p")
+    return usual(own, low, high, percent=form == "share")
 
 
 class Metric:
@@ -161,8 +146,8 @@ class Statistics(View):
         Categories of nodes and edges that have a share of their own.
     columns_ : ndarray of int
         Indices of the node numbers that count, as for :class:`Numbers`.
-    names_ : tuple of str
-        Names of the statistics.
+    names_, forms_ : tuple of str
+        Names and forms of the statistics.
     table_ : ndarray of shape (n_references, n_statistics)
         Statistics of the references; NaN where nothing has a number.
     steps_ : ndarray of shape (n_statistics,)
@@ -190,11 +175,12 @@ class Statistics(View):
         """Learn the statistics of the references, see :meth:`View.fit`."""
         self.categories_ = {
             name: _most_frequent(codes, values, graph)
-            for name, codes, values, graph, _ in _categories(references)
+            for name, _, codes, values, graph, _ in _categories(references)
         }
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
         found = self._statistics(context)
         self.names_ = tuple(statistic.name for statistic in found)
+        self.forms_ = tuple(statistic.form for statistic in found)
         self.table_ = np.column_stack([statistic.values for statistic in found])
         self.steps_ = np.array([statistic.step for statistic in found])
         return self
@@ -236,11 +222,7 @@ class Statistics(View):
     @property
     def subjects(self) -> np.ndarray:
         """The statistic itself, or the mean, right before it, of which it is the deviation."""
-        is_deviation = [
-            name.startswith("standard deviation of ") and name.endswith((" of nodes", " of edges"))
-            for name in self.names_
-        ]
-        return np.arange(len(self.names_)) - is_deviation
+        return np.arange(len(self.forms_)) - (np.array(self.forms_) == "deviation")
 
     @cached_property
     def _folds(self) -> tuple[np.ndarray, list[Metric]]:
@@ -259,14 +241,14 @@ class Statistics(View):
 
     def _shares(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Shares of the categories of nodes and edges."""
-        for name, codes, values, graph, totals in _categories(graphs):
+        for name, form, codes, values, graph, totals in _categories(graphs):
             known = {value: i for i, value in enumerate(self.categories_[name])}
             n = len(known) + 1
             columns = np.array([known.get(value, n - 1) for value in values], dtype=np.int64)
             counts = np.bincount(graph * n + columns[codes], minlength=len(graphs) * n)
             shares = counts.reshape(len(graphs), n) / np.maximum(totals, 1)[:, np.newaxis]
             for value, share in zip([*known, OTHERS], shares.T, strict=True):
-                yield Statistic(f"{name}={value}", share, 1 / max(totals.mean(), 1))
+                yield Statistic(f"{name}={value}", share, 1 / max(totals.mean(), 1), form)
 
     def _numbers(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Numbers of graphs, means and deviations of those of nodes and of edges."""
@@ -293,7 +275,8 @@ class Statistics(View):
                 deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
                 yield Statistic(f"mean {name} of {part}", mean, 0.0)
                 one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
-                yield Statistic(f"standard deviation of {name} of {part}", deviation, one)
+                name = f"standard deviation of {name} of {part}"
+                yield Statistic(name, deviation, one, "deviation")
 
     # -- reasons -----------------------------------------------------------------------------------
 
@@ -301,13 +284,12 @@ class Statistics(View):
         self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
     ) -> list[Property]:
         """Statistics of the structure; other statistics are reasons for any detector."""
-        return [
-            Property(
-                REASONS[x.name][0], x.name, x.values, np.full(len(graphs), step / 2), both=True
-            )
-            for x, step in zip(context.shared(structure), self.steps_, strict=False)
-            if x.name in REASONS
-        ]
+        found = []
+        for place, x in enumerate(context.shared(structure)):
+            if x.kind:
+                least = np.full(len(graphs), self.steps_[place] / 2)
+                found.append(Property(x.kind, x.name, x.values, least, place, both=True))
+        return found
 
     def reason(
         self,
@@ -318,9 +300,9 @@ class Statistics(View):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The statistic and those of the references, see :meth:`View.reason`."""
-        name = unusual.what
-        own, known_range = in_words(name, float(unusual.values[0]), known)
-        return Reason(name, f"{name} {own}; usually {known_range}", about=(REASONS[name][1],))
+        name, statistic = unusual.what, context.shared(structure)[unusual.place]
+        own, known_range = in_words(statistic.form, float(unusual.values[0]), known)
+        return Reason(name, f"{name} {own}; usually {known_range}", about=(statistic.fact,))
 
 
 def structure(graphs: GraphBatch) -> list[Statistic]:
@@ -348,29 +330,46 @@ def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
     n_wedges = np.bincount(graph, degrees * (degrees - 1), n)
     n_closed = 6 * np.bincount(graph, triangles(U), n)
     variance = mean(degrees**2) - mean(degrees) ** 2
-    yield Statistic("number of nodes", np.log(n_nodes), node)
-    yield Statistic("number of edges", np.log1p(n_edges), 1 / (1 + n_edges.mean()))
+    yield Statistic("number of nodes", np.log(n_nodes), node, "log")
+    yield Statistic("number of edges", np.log1p(n_edges), 1 / (1 + n_edges.mean()), "log1p")
     yield Statistic("density", n_edges / n_pairs, (1 / n_pairs).mean())
     yield Statistic("mean number of neighbors", mean(degrees), node)
     yield Statistic(
-        "standard deviation of the numbers of neighbors", np.sqrt(np.maximum(variance, 0)), node
-    )
-    yield Statistic("most neighbors of a node", np.log1p(largest), 1 / (1 + largest.mean()))
-    yield Statistic("clustering coefficient", n_closed / np.maximum(n_wedges, 1), node)
-    yield Statistic("number of pieces", np.log(n_components), np.log(2))
+        "standard deviation of the numbers of neighbors", np.sqrt(np.maximum(variance, 0)), node,
+        kind="statistics", fact="degrees",
+    )  # fmt: skip
+    yield Statistic(
+        "most neighbors of a node", np.log1p(largest), 1 / (1 + largest.mean()),
+        "log1p", "size", "degrees",
+    )  # fmt: skip
+    yield Statistic(
+        "clustering coefficient", n_closed / np.maximum(n_wedges, 1), node,
+        kind="statistics", fact="clustering coefficient",
+    )  # fmt: skip
+    yield Statistic("number of pieces", np.log(n_components), np.log(2), "log", "size", "pieces")
     n_cycles = n_edges - n_nodes + n_components
-    yield Statistic("number of independent cycles", np.log1p(n_cycles), 1 / (1 + n_cycles.mean()))
-    for degree, which in enumerate(("without edges", "with one neighbor", "with two neighbors")):
-        yield Statistic(f"share of nodes {which}", mean(degrees == degree), node)
+    yield Statistic(
+        "number of independent cycles", np.log1p(n_cycles), 1 / (1 + n_cycles.mean()),
+        "log1p", "size", "edges",
+    )  # fmt: skip
+    yield Statistic(
+        "share of nodes without edges", mean(degrees == 0), node,
+        "share", "statistics", "isolated nodes",
+    )  # fmt: skip
+    yield Statistic("share of nodes with one neighbor", mean(degrees == 1), node, "share")
+    yield Statistic("share of nodes with two neighbors", mean(degrees == 2), node, "share")
     if graphs.directed:
         to = np.bincount(graphs.adjacency.indices, minlength=graphs.n_nodes) > 0
         out = np.diff(graphs.adjacency.indptr) > 0
-        yield Statistic("share of nodes with outgoing edges only", mean(out & ~to), node)
-        yield Statistic("share of nodes with incoming edges only", mean(to & ~out), node)
+        for name, values, fact in (
+            ("share of nodes with outgoing edges only", out & ~to, "sources"),
+            ("share of nodes with incoming edges only", to & ~out, "sinks"),
+        ):
+            yield Statistic(name, mean(values), node, "share", "statistics", fact)
 
 
 def _categories(graphs: GraphBatch) -> Iterator[tuple]:
-    """Generate name, codes, values, graph of each node, arc or graph, and numbers of these."""
+    """Generate name, form, codes, values, graph of each node, arc or graph, and their numbers."""
     for part, prefix in PARTS.items():
         labels, vocabulary = (getattr(graphs, f"{prefix}{x}") for x in ("labels", "label_names"))
         if labels is None:
@@ -380,8 +379,10 @@ def _categories(graphs: GraphBatch) -> Iterator[tuple]:
         tuples: Any = vocabulary if len(names) > 1 else [(value,) for value in vocabulary]
         columns = [[values[i] for values in tuples] for i in range(len(names))]
         for name, values in zip(names, columns, strict=True):
-            noun = f"share of {part}s with {name}" if part != "graph" else name
-            yield noun, np.asarray(labels), values, graph, totals
+            noun, form = f"share of {part}s with {name}", "share"
+            if part == "graph":
+                noun, form = name, "number"
+            yield noun, form, np.asarray(labels), values, graph, totals
 
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:

@@ -6,7 +6,6 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 import skgraphkde
-from skgraphkde.views import Confirmed
 from tests.cli.conftest import run
 from tests.conftest import random_graphs
 from tests.reporting.conftest import draw_little
@@ -73,11 +72,12 @@ def test_what_is_marked_is_learned(browser, folder):  # noqa: F811
 
     result = run("learn model.skg verdicts.csv -o model2.skg")
     assert "3 graphs with a verdict" in result.stdout
-    learned = skgraphkde.load("model2.skg").model_.first(Confirmed)
-    verdicts = dict(zip(learned.graphs_.names, learned.verdicts_.tolist(), strict=True))
+    learned = skgraphkde.load("model2.skg")
+    verdicts = dict(zip(learned.training_graphs_.names, learned.verdicts_.tolist(), strict=True))
+    verdicts = {name: verdict for name, verdict in verdicts.items() if verdict}
     assert verdicts == {odd: -1, normal: 1, by_key: -1}
     run("report model2.skg new -o page2.html")
     browser.get((folder / "page2.html").as_uri())
     lines(browser)
-    assert "Learned from 3 verdicts, 2 of them anomalies." in browser.page_source
+    assert "Learned from 2 confirmed anomalies." in browser.page_source
     assert browser.get_log("browser") == []
