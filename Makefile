@@ -67,6 +67,7 @@ smoke:
 # What a GPU does: training and scoring, beside the CPU, in docs/benchmarks/gpu.md.
 gpu: $(VENV)/installed
 	$(BIN)/python -c "import torch; torch.cuda.is_available() or exit('torch sees no GPU: nothing was measured')"
+	$(BIN)/python -m pytest -q tests/learned/test_gpu.py
 	$(BIN)/python -m benchmarks.gpu
 
 # The tests with the oldest versions that are supported; needs Python 3.11.

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import false_discovery_control
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skgraphkde.computing.warn import warn
+from skgraphkde._utils import warn
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import has_excess_duplicates, kinds_of
 from skgraphkde.specification import Specification

@@ -34,8 +34,7 @@ _CLASSES = {
     "graphs.relations": ["EdgeGroups"],
     "graphs.schema": ["FittedSchema", "GraphSchema"],
     "learned.contrastive": ["Contrastive"],
-    "learned.gcn": ["GCN"],
-    "learned.gcn_module": ["GCNModule"],
+    "learned.gcn": ["GCN", "FittedGCN"],
     "learned.twins": ["SpectralEdges", "Twins"],
     "views.confirmed": ["Confirmed"],
     "views.density": ["Density"],
@@ -137,8 +136,10 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
         found = set(skops.io.get_untrusted_types(data=contents))
         unknown = sorted(found - TRUSTED - set(trusted))
         loaded = None if unknown else skops.io.loads(contents, trusted=list(found))
-    except ImportError:
-        raise
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"{path} needs {error.name}, which is not installed: pip install 'skgraphkde[gcn]'"
+        ) from error
     except Exception as error:  # of the zip, of skops, or of a class: whatever the damage makes
         raise InvalidFileError(
             f"{path} is damaged, or of another version ({error}): use another copy of the file, "

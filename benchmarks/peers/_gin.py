@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from skgraphkde import GraphBatch
-from skgraphkde.learned.sparse import CSRMatrix
+from skgraphkde.learned.gpu import sparse_product
 
 
 class GIN(nn.Module):
@@ -45,10 +45,9 @@ class GIN(nn.Module):
     def forward(self, graphs: GraphBatch) -> torch.Tensor:
         """Embed the nodes, shape (n_nodes, n_layers * hidden_dim): all layers side by side."""
         Z = node_features(graphs, self)
-        adjacency = CSRMatrix(graphs.adjacency, Z)
         layers = []
         for layer in self.layers:
-            Z = layer(Z + adjacency @ Z)
+            Z = layer(Z + sparse_product(graphs.adjacency, Z))
             layers.append(Z)
         return torch.cat(layers, dim=1)
 
@@ -73,7 +72,7 @@ def graph_sums(Z: torch.Tensor, graphs: GraphBatch) -> torch.Tensor:
     """The sum of the rows of each graph's nodes, shape (n_graphs, d)."""
     n_nodes, ptr = graphs.n_nodes, graphs.node_ptr
     members = (np.ones(n_nodes), np.arange(n_nodes), ptr)
-    return CSRMatrix(sp.csr_array(members, shape=(len(graphs), n_nodes)), Z) @ Z
+    return sparse_product(sp.csr_array(members, shape=(len(graphs), n_nodes)), Z)
 
 
 @torch.no_grad()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import scipy.sparse as sp
 import torch
 from torch import Tensor, nn
 
 from benchmarks.peers._gin import graph_sums, linear, node_features
 from benchmarks.peers._trained import TrainedDetector
 from skgraphkde import GraphBatch
-from skgraphkde.learned.sparse import CSRMatrix
+from skgraphkde.learned.gpu import sparse_product
 from skgraphkde.propagation import normalized_adjacency
 
 
@@ -64,7 +65,7 @@ class _Distillation(nn.Module):
 
     def forward(self, graphs: GraphBatch) -> tuple[Tensor, Tensor]:
         X = node_features(graphs, self)
-        adjacency = CSRMatrix(normalized_adjacency(graphs.adjacency), X)
+        adjacency = normalized_adjacency(graphs.adjacency)
         expected, predicted = (
             _convolved(layers, adjacency, X) for layers in (self.target, self.predictor)
         )
@@ -77,7 +78,7 @@ class _Distillation(nn.Module):
         return of_graphs, graph_sums(of_nodes, graphs)[:, 0] / n_nodes
 
 
-def _convolved(layers: nn.ModuleList, adjacency: CSRMatrix, Z: Tensor) -> Tensor:
+def _convolved(layers: nn.ModuleList, adjacency: sp.csr_array, Z: Tensor) -> Tensor:
     for layer in layers[:-1]:
-        Z = torch.relu(layer(adjacency @ Z))
-    return layers[-1](adjacency @ Z)
+        Z = torch.relu(layer(sparse_product(adjacency, Z)))
+    return layers[-1](sparse_product(adjacency, Z))

@@ -13,7 +13,7 @@ from torch.nn.functional import cross_entropy, normalize
 from benchmarks.peers._gin import GIN, graph_sums, linear, node_features
 from benchmarks.peers._trained import TrainedDetector
 from skgraphkde import GraphBatch
-from skgraphkde.learned.sparse import CSRMatrix
+from skgraphkde.learned.gpu import sparse_product
 
 
 class SIGNET(TrainedDetector):
@@ -73,22 +73,24 @@ class _TwoViews(nn.Module):
         edges = sp.triu(graphs.adjacency, k=1, format="coo")
         ends = np.column_stack([edges.row, edges.col])
         rows = np.ones(ends.size), ends.ravel(), 2 * np.arange(edges.nnz + 1)
-        M = CSRMatrix(sp.csr_array(rows, shape=(edges.nnz, graphs.n_nodes)), X)
+        M = sp.csr_array(rows, shape=(edges.nnz, graphs.n_nodes))
         p = torch.sigmoid(self.to_logit(self.extractor(graphs)))
         p_u, p_v = (p.index_select(0, nodes) for nodes in torch.tensor(ends.T))
         of_edges = p_u * p_v * self._embed_edges(M, graphs, X)
         f, f_dual = self.heads
         h = f(graph_sums(p * self.gin(graphs), graphs))
-        h_dual = f_dual(graph_sums(M.transpose_matmul(of_edges), graphs) / 2)  # edges have two ends
+        h_dual = f_dual(
+            graph_sums(sparse_product(M.T.tocsr(), of_edges), graphs) / 2
+        )  # edges have two ends
         return normalize(h), normalize(h_dual)
 
-    def _embed_edges(self, M: CSRMatrix, graphs: GraphBatch, X: Tensor) -> Tensor:
+    def _embed_edges(self, M: sp.csr_array, graphs: GraphBatch, X: Tensor) -> Tensor:
         """The embeddings z_e, shape (n_edges, n_layers * hidden_dim)."""
         degrees = torch.tensor(np.maximum(graphs.degrees, 1), dtype=X.dtype)[:, None]
-        Z, layers = M @ X, []
+        Z, layers = sparse_product(M, X), []
         for convolution in self.convolutions:
-            of_hyperedges = M.transpose_matmul(Z) / degrees
-            Z = torch.relu(convolution(M @ of_hyperedges / 2))
+            of_hyperedges = sparse_product(M.T.tocsr(), Z) / degrees
+            Z = torch.relu(convolution(sparse_product(M, of_hyperedges) / 2))
             layers.append(Z)
         return torch.cat(layers, dim=1)
 

@@ -7,22 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax, softmax
 from sklearn.utils._param_validation import StrOptions
 
-from skgraphkde.computing.arrays import to_numpy
-from skgraphkde.computing.pool import in_threads, ranges_of
-from skgraphkde.density import kde_loops
 from skgraphkde.specification import Specification, positive_numbers
 
 # Bandwidths of bandwidths="nearest", as multiples of the median nearest-neighbor distance.
 NEAREST_MULTIPLES = (0.075, 0.15, 0.3)
-# Number of jobs that share the rows of a distance matrix among threads.
-ROW_JOBS = 16
+# Number of kernel values in a block of rows, which fits into a cache.
+BLOCK = 2**15
+# Logarithm of the smallest kernel, as a share of the largest one of a graph.
+LOG_SMALLEST = -700.0
 
 
 class KDE(Specification):
@@ -85,15 +83,15 @@ class MultiBandwidthKDE:
     Attributes
     ----------
     scale : float
-    logits : ndarray or Tensor of shape (M,)
-        Logits of the mixture weights; a tensor while they are trained.
+    logits : ndarray of shape (M,)
+        Logits of the mixture weights.
     """
 
     def __init__(self, multiples: Sequence[float], scale_by: str) -> None:
         self.scale_by = scale_by
         self.multiples = np.array(multiples, dtype=float)
         self.scale = 1.0
-        self.logits: Any = np.zeros(len(self.multiples))
+        self.logits = np.zeros(len(self.multiples))
 
     @property
     def bandwidths(self) -> np.ndarray:
@@ -103,7 +101,7 @@ class MultiBandwidthKDE:
     @property
     def mixture_weights(self) -> np.ndarray:
         """Mixture weights pi_k, shape (M,)."""
-        return softmax(to_numpy(self.logits).astype(float))
+        return softmax(self.logits)
 
     def scale_to_nearest(self, nearest: np.ndarray) -> None:
         """Set the scale to the median distance to the nearest neighbor.
@@ -119,15 +117,15 @@ class MultiBandwidthKDE:
 
     def __call__(
         self,
-        squared: Any,
+        squared: np.ndarray,
         log_weights: np.ndarray | None = None,
         left_out: np.ndarray | None = None,
-    ) -> Any:
+    ) -> np.ndarray:
         """Log densities.
 
         Parameters
         ----------
-        squared : ndarray or Tensor of shape (n, N)
+        squared : ndarray of shape (n, N)
             Squared distances to the N references. Negative unbiased estimates are allowed.
         log_weights : ndarray of shape (n, N), default=None
             Logarithm of a second kernel, which multiplies the first.
@@ -136,50 +134,28 @@ class MultiBandwidthKDE:
 
         Returns
         -------
-        ndarray or Tensor of shape (n,)
+        ndarray of shape (n,)
         """
-        return log_densities(squared, self.logits, self.bandwidths, log_weights, left_out)
-
-
-@singledispatch
-def log_densities(
-    squared: Any,
-    logits: Any,
-    bandwidths: np.ndarray,
-    log_weights: np.ndarray | None,
-    left_out: np.ndarray | None,
-) -> Any:
-    """Log densities under a mixture of kernels; `learned` registers those for tensors.
-
-    Parameters
-    ----------
-    squared, log_weights, left_out
-        As for :class:`MultiBandwidthKDE`.
-    logits : ndarray of shape (M,)
-        Logits of the mixture weights.
-    bandwidths : ndarray of shape (M,)
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
-    n, N = squared.shape
-    out, counts = np.empty(n), np.full(n, N)
-    none = np.empty((0, 0))
-    if left_out is not None:
-        counts = (~left_out).sum(axis=1)
-    log_scales = log_softmax(logits) - np.log(math.sqrt(2 * math.pi) * bandwidths)
-    operands = (
-        squared, log_scales, 2 * bandwidths**2,
-        none if log_weights is None else log_weights,
-        none.astype(bool) if left_out is None else left_out,
-    )  # fmt: skip
-    in_threads(
-        lambda rows: kde_loops.log_sums(*operands, *rows, out),
-        ranges_of(n, ROW_JOBS),
-        float(squared.size * len(bandwidths)),
-    )
-    return out - np.log(counts)
+        n, n_references = squared.shape
+        counts = np.full(n, n_references)
+        if left_out is not None:
+            counts -= left_out.sum(axis=1)
+        log_scales = log_softmax(self.logits) - np.log(math.sqrt(2 * math.pi) * self.bandwidths)
+        widths = -2 * self.bandwidths**2
+        sums, step = np.empty(n), max(1, BLOCK // n_references)
+        for rows in (slice(start, start + step) for start in range(0, n, step)):
+            log_kernels = squared[rows] / widths[:, np.newaxis, np.newaxis]
+            log_kernels += log_scales[:, np.newaxis, np.newaxis]
+            if log_weights is not None:
+                log_kernels += log_weights[rows]
+            if left_out is not None:
+                log_kernels += np.where(left_out[rows], -np.inf, 0.0)
+            largest = log_kernels.max(axis=(0, 2))
+            log_kernels -= np.where(np.isfinite(largest), largest, 0.0)[:, np.newaxis]
+            # Exponentials that underflow are slow.
+            np.exp(np.maximum(log_kernels, LOG_SMALLEST, out=log_kernels), out=log_kernels)
+            sums[rows] = np.log(log_kernels.sum(axis=(0, 2))) + largest
+        return sums - np.log(counts)
 
 
 def _median_distance(squared: np.ndarray) -> float:

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from skgraphkde._utils import warn
 from skgraphkde.calibration import (
     Calibration,
     FittedCalibration,
@@ -22,7 +23,6 @@ from skgraphkde.calibration import (
     discoveries,
     finite,
 )
-from skgraphkde.computing.warn import warn
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
 from skgraphkde.graphs.batch import GraphBatch

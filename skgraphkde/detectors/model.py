@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 import numpy as np
 from tqdm.auto import tqdm
 
+from skgraphkde._utils import progress
 from skgraphkde.calibration import finite
-from skgraphkde.computing.blocks import progress
 from skgraphkde.distances.base import FittedDistance
-from skgraphkde.distances.measures import pooled
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.contrastive import Contrastive
@@ -341,7 +340,7 @@ class GraphModel:
     def embeddings(self, graphs: GraphBatch) -> np.ndarray:
         """Means of the node embeddings of each graph, shape (n_graphs, embedding_dim)."""
         means = [
-            pooled(self.embedding(graphs[block])[self.embedding.densities[0]])
+            self.embedding(graphs[block])[self.embedding.densities[0]].means()
             for block in self.embedding.blocks(graphs)
         ]
         return finite(np.concatenate(means), "embedding")

@@ -1,22 +1,19 @@
 """Parallel scoring: one function of many graphs, in joblib's processes or on a cluster.
 
 joblib chooses the processes: ``n_jobs`` on this machine, or the backend that
-``joblib.parallel_config`` names. Each process receives a part of the graphs as flat arrays, and the
-caller's `working_memory`, which it would not inherit.
+``joblib.parallel_config`` names. Each process receives a part of the graphs as flat arrays;
+scikit-learn passes on its configuration.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from contextlib import ExitStack
 from itertools import pairwise
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from sklearn import config_context, get_config
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel, delayed
 
-from skgraphkde.computing.threads import distance_threads
 from skgraphkde.graphs.batch import GraphBatch
 
 GraphFunction = Callable[[GraphBatch], np.ndarray]
@@ -52,18 +49,4 @@ def in_parallel(function: GraphFunction, graphs: GraphBatch, n_jobs: int | None)
     cuts = np.searchsorted(shares, np.arange(1, n_parts) / n_parts) + 1
     edges = np.unique([0, *cuts, len(graphs)])
     parts = [graphs[a:b] for a, b in pairwise(edges.tolist())]
-    memory = get_config()["working_memory"]
-    jobs = (delayed(_in_one_thread)(function, part, memory) for part in parts)
-    return np.concatenate(Parallel(n_jobs)(jobs))
-
-
-def _in_one_thread(function: GraphFunction, graphs: GraphBatch, memory: float) -> np.ndarray:
-    """Call the function in one thread, because the other processes use the other cores."""
-    with ExitStack() as limits:
-        limits.enter_context(config_context(working_memory=memory))
-        if "torch" in sys.modules:
-            from skgraphkde.learned.threads import one_torch_thread
-
-            limits.enter_context(one_torch_thread())
-        limits.enter_context(distance_threads(1))
-        return function(graphs)
+    return np.concatenate(Parallel(n_jobs)(delayed(function)(part) for part in parts))

@@ -8,7 +8,6 @@ from skgraphkde.density.kde import KDE
 from skgraphkde.distances.mmd import FIVE_DECADES, MMD
 from skgraphkde.features import NodeFeatures
 from skgraphkde.learned.contrastive import Contrastive
-from skgraphkde.learned.gcn import GCN
 from skgraphkde.learned.twins import SpectralEdges, Twins
 from skgraphkde.views.density import Density
 
@@ -48,6 +47,8 @@ def paper_settings(code: str = "text", **changes: Any) -> dict[str, Any]:
     """
     if code not in ("text", "released"):
         raise ValueError(f"code must be 'text' or 'released'. Got {code!r} instead.")
+    from skgraphkde.learned import GCN  # imports torch
+
     encoder = GCN(hidden_dim=128, n_layers=2, dropout=0.2, batch_norm=True)
     training = Contrastive(max_iter=100, leave_one_out=False)
     if code == "released":

@@ -5,12 +5,9 @@ To add a distance, subclass both: `docs/extending.md` adds the energy distance i
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from skgraphkde.computing.arrays import to_numpy
-from skgraphkde.computing.blocks import blocks, memory_limit
+from skgraphkde._utils import blocks, memory_limit
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.specification import Specification
 
@@ -19,7 +16,6 @@ class Distance(Specification):
     """Base class of the specifications of distances.
 
     A subclass assigns its parameters in ``__init__`` and builds a fitted distance in :meth:`build`.
-    Decorate both classes with :func:`skgraphkde.register` so that fitted detectors can be saved.
     """
 
     def build(self, dim: int, n_points: int, rng: np.random.RandomState) -> FittedDistance:
@@ -59,7 +55,7 @@ class FittedDistance:
         """Name of the distance in tables and plots."""
         return type(self).__name__.removeprefix("Fitted")
 
-    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> Any:
+    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> np.ndarray:
         """Squared distances between all measures.
 
         Parameters
@@ -69,8 +65,7 @@ class FittedDistance:
 
         Returns
         -------
-        ndarray or Tensor of shape (len(P), len(Q))
-            Differentiable in the points if the encoder is trained.
+        ndarray of shape (len(P), len(Q))
         """
         raise NotImplementedError(f"{type(self).__name__} has no method squared(P, Q)")
 
@@ -78,13 +73,9 @@ class FittedDistance:
         """Add terms that depend on single measures, so that references need them only once."""
         return P
 
-    def concatenate(self, parts: list[DiscreteMeasures]) -> DiscreteMeasures:
-        """Concatenate embedded measures."""
-        return self.embed(DiscreteMeasures.concatenate(parts))
-
     def adapted(
         self, P: DiscreteMeasures, sample: np.ndarray
-    ) -> tuple[FittedDistance, np.ndarray, Any]:
+    ) -> tuple[FittedDistance, np.ndarray, np.ndarray | None]:
         """Adapt to references, and find their nearest neighbors.
 
         Parameters
@@ -100,7 +91,7 @@ class FittedDistance:
             This distance, or a copy with constants that are adapted to the references.
         nearest : ndarray of shape (len(sample),)
             Squared distances to the nearest other reference.
-        squared : ndarray or Tensor of shape (len(P), len(P)), or None
+        squared : ndarray of shape (len(P), len(P)), or None
             All squared distances; None if they do not fit in memory.
         """
         P = self.embed(P)
@@ -116,7 +107,7 @@ class FittedDistance:
         cost = 8.0 * self.numbers_per_pair * n_columns
         return [sample[block] for block in blocks(np.full(len(sample), cost))]
 
-    def contributions(self, Z: Any, Q: DiscreteMeasures) -> Any:
+    def contributions(self, Z: np.ndarray, Q: DiscreteMeasures) -> np.ndarray:
         """Contributions of a graph's nodes to its squared distances.
 
         With the graph's measure P and the measure delta_p of its node p alone, the contribution is
@@ -126,14 +117,14 @@ class FittedDistance:
 
         Parameters
         ----------
-        Z : ndarray or Tensor of shape (n_nodes, dim)
+        Z : ndarray of shape (n_nodes, dim)
             Points of the graph's nodes.
         Q : DiscreteMeasures
             Measures of other graphs.
 
         Returns
         -------
-        Tensor of shape (n_nodes, len(Q))
+        ndarray of shape (n_nodes, len(Q))
             Columns sum to the squared distances.
         """
         n = len(Z)
@@ -142,12 +133,12 @@ class FittedDistance:
         return (self.squared(nodes, Q) - self.squared(nodes, graph)) / n
 
 
-def nearest_other(squared: Any, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def nearest_other(squared: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Smallest entry of each row, without the column of the row's own reference.
 
     Parameters
     ----------
-    squared : ndarray or Tensor of shape (n, N)
+    squared : ndarray of shape (n, N)
         Squared distances.
     own : ndarray of shape (n,), int
         Column to exclude from each row.
@@ -156,7 +147,7 @@ def nearest_other(squared: Any, own: np.ndarray) -> tuple[np.ndarray, np.ndarray
     -------
     values, columns : ndarray of shape (n,)
     """
-    others, rows = to_numpy(squared).copy(), np.arange(len(own))
+    others, rows = squared.copy(), np.arange(len(own))
     others[rows, own] = np.inf
     nearest = others.argmin(axis=1)
     return others[rows, nearest], nearest

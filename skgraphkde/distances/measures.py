@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.computing.arrays import concatenated, to_numpy, weighted_sums
-from skgraphkde.graphs.arrays import offsets
-from skgraphkde.graphs.refinement import factorize, hash64, hash_points, hash_rows, quantize
+from skgraphkde.graphs.refinement import factorize, hash64, hash_points, quantize
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +19,8 @@ class DiscreteMeasures:
 
     Parameters
     ----------
-    points : ndarray or Tensor of shape (n_points, d)
-        Support, shared by all measures.
+    points : ndarray of shape (n_points, d)
+        Support, shared by all measures. A torch tensor while an encoder is trained.
     weights : csr_array of shape (n_measures, n_points)
         Non-negative weights; rows sum to 1.
     sizes : ndarray of shape (n_measures,)
@@ -33,21 +31,13 @@ class DiscreteMeasures:
     weights: sp.csr_array
     sizes: np.ndarray
 
-    @cached_property
-    def memo(self) -> dict[str, Any]:
-        """Intermediate results that engines cache for the next call."""
-        return {}
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "memo"}
-
     @classmethod
     def from_clouds(cls, points: Any, ptr: np.ndarray) -> DiscreteMeasures:
         """Make uniform measures on consecutive points.
 
         Parameters
         ----------
-        points : ndarray or Tensor of shape (n_points, d)
+        points : ndarray of shape (n_points, d)
         ptr : ndarray of shape (n_measures + 1,)
             Measure i is uniform on the points ``ptr[i]`` to ``ptr[i + 1] - 1``.
 
@@ -74,7 +64,7 @@ class DiscreteMeasures:
 
         Parameters
         ----------
-        points : ndarray or Tensor of shape (n_points, d)
+        points : ndarray of shape (n_points, d)
         colors_of_points : ndarray of shape (n_points,)
             Color of each point, which includes all colors of samples. The first of several points
             of one color is used.
@@ -101,32 +91,22 @@ class DiscreteMeasures:
             points = points[first]
         return cls(points, weights, sizes)
 
-    def thinned(self, most_points: int) -> DiscreteMeasures:
-        """Limit the number of points of each measure to `most_points`.
+    @cached_property
+    def centered(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """A center, the points relative to it, which reduces cancellation, and their squared norms.
 
-        A measure with more points is replaced by a systematic sample: the points are sorted by
-        their projection on a fixed direction, so that the order of the nodes does not matter, and
-        the points at the middle of `most_points` equal parts of the weight are used. The squared
-        MMD to the original measure is about 1 / most_points, or less.
+        The center is the point nearest to 0 in the bounding box of the points. Subtracting it
+        brings distant points close to 0, and at most doubles the distance of a point from 0. Unlike
+        a mean, it does not let one very distant point change the rounding of others.
         """
-        weights = self.weights
-        large = np.flatnonzero(np.diff(weights.indptr) > most_points)
-        if not len(large):
-            return self
-        direction = np.random.default_rng(0).standard_normal(self.dim)  # part of the method
-        along = to_numpy(self.points).astype(float) @ direction
-        middles = (np.arange(most_points) + 0.5) / most_points
-        kept = weights.copy()
-        for i in large.tolist():
-            row = slice(weights.indptr[i], weights.indptr[i + 1])
-            order = np.argsort(along[weights.indices[row]], kind="stable")
-            total = np.cumsum(weights.data[row][order])
-            taken = order[np.minimum(np.searchsorted(total, middles * total[-1]), len(order) - 1)]
-            kept.data[row] = np.bincount(taken, minlength=len(order)) / most_points
-        kept.eliminate_zeros()
-        sizes = self.sizes.copy()
-        sizes[large] = most_points
-        return DiscreteMeasures(self.points, kept, sizes)[:]
+        center = self.points.min(axis=0).clip(min=0) + self.points.max(axis=0).clip(max=0)
+        points = self.points - center
+        return center, points, np.einsum("pk,pk->p", points, points)
+
+    def keys(self) -> np.ndarray:
+        """A hash of each measure, of its points and their weights."""
+        parts = hash64(hash_points(self.points)[self.weights.indices] + quantize(self.weights.data))
+        return np.add.reduceat(parts, self.weights.indptr[:-1])  # modulo 2^64
 
     def sample(self, most: int) -> np.ndarray:
         """Select at most `most` measures by hashes of their points, whatever their order.
@@ -138,40 +118,7 @@ class DiscreteMeasures:
         """
         if len(self) <= most:
             return np.arange(len(self))
-        return np.sort(np.argsort(self.keys, kind="stable")[:most])
-
-    @cached_property
-    def keys(self) -> np.ndarray:
-        """A hash of each measure, of its points and their weights."""
-        of_points, weights = hash_points(to_numpy(self.points)), self.weights
-        parts = hash64(of_points[weights.indices] + quantize(weights.data))
-        return np.add.reduceat(parts, weights.indptr[:-1])  # modulo 2^64
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[DiscreteMeasures]) -> DiscreteMeasures:
-        """Concatenate measures, and merge points that are equal up to rounding.
-
-        Without merging, points that occur in several parts would be stored several times.
-        """
-        points = concatenated(*(part.points for part in parts))
-        colors = hash_rows(to_numpy(points))
-        first, column = factorize(colors)  # keeps the points of a measure together
-        starts = offsets([len(part.points) for part in parts])
-        columns = [
-            column[part.weights.indices + start]
-            for part, start in zip(parts, starts[:-1], strict=True)
-        ]
-        weights = sp.csr_array(
-            (
-                np.concatenate([part.weights.data for part in parts]),
-                np.concatenate(columns),
-                offsets(np.concatenate([np.diff(part.weights.indptr) for part in parts])),
-            ),
-            shape=(sum(map(len, parts)), len(first)),
-        )
-        weights.sum_duplicates()
-        sizes = np.concatenate([part.sizes for part in parts])
-        return DiscreteMeasures(points[first], weights, sizes)
+        return np.sort(np.argsort(self.keys(), kind="stable")[:most])
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -190,7 +137,58 @@ class DiscreteMeasures:
         )
         return DiscreteMeasures(self.points[used], weights, self.sizes[index])
 
+    def means(self) -> np.ndarray:
+        """Mean of the points of each measure, shape (n_measures, d)."""
+        return self.weights @ self.points
 
-def pooled(P: DiscreteMeasures) -> Any:
-    """Mean of the points of each measure, shape (len(P), d)."""
-    return weighted_sums(P.points, P.weights)
+
+@dataclass(frozen=True, eq=False)
+class EmbeddedMeasures(DiscreteMeasures):
+    """Measures with the terms of a squared distance that depend on single measures.
+
+    Parameters
+    ----------
+    squared_norms : ndarray of shape (n_measures, n_kernels)
+        Means of kernels within each measure, with their bias.
+    features : ndarray of shape (n_measures, n_kernels, n_components), default=None
+        Means of random features, of which inner products are means of kernels.
+    known_keys : ndarray of shape (n_measures,), default=None
+        Hashes of the measures; None computes them of the points.
+    """
+
+    squared_norms: Any
+    features: Any = None
+    known_keys: np.ndarray | None = None
+
+    def keys(self) -> np.ndarray:
+        """A hash of each measure, of its points and their weights."""
+        return super().keys() if self.known_keys is None else self.known_keys
+
+    def __getitem__(self, index: Any) -> EmbeddedMeasures:
+        terms = [
+            None if x is None else x[index]
+            for x in (self.squared_norms, self.features, self.known_keys)
+        ]
+        if self.points is None:
+            return EmbeddedMeasures(None, None, self.sizes[index], *terms)
+        P = super().__getitem__(index)
+        return EmbeddedMeasures(P.points, P.weights, P.sizes, *terms)
+
+    @classmethod
+    def without_points(cls, parts: Sequence[EmbeddedMeasures]) -> EmbeddedMeasures:
+        """Concatenate measures with random features, whose points are not needed any more.
+
+        Parameters
+        ----------
+        parts : sequence of EmbeddedMeasures
+
+        Returns
+        -------
+        EmbeddedMeasures
+            `points` and `weights` are None.
+        """
+        sizes = np.concatenate([part.sizes for part in parts])
+        norms = np.concatenate([part.squared_norms for part in parts])
+        features = np.concatenate([part.features for part in parts])
+        keys = np.concatenate([part.keys() for part in parts])
+        return cls(None, None, sizes, norms, features, keys)  # type: ignore[arg-type]

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from skgraphkde.computing.arrays import concatenated, like, maximum, to_numpy
-from skgraphkde.distances import engines
 from skgraphkde.distances.base import Distance, FittedDistance, nearest_other
-from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.distances.random_features import check_angles, draw_frequencies
+from skgraphkde.distances.kernels import draw_frequencies, feature_means, kernel_means, self_means
+from skgraphkde.distances.measures import DiscreteMeasures, EmbeddedMeasures
 from skgraphkde.specification import at_least, positive_numbers
 
 # Largest number of distinct training nodes for which method="auto" is exact: its time grows with
 # the square of their number, and is about that of random features here.
 EXACT_POINTS = 5_000
-# Largest number of points of a graph with method="auto". A sample of this size adds about 1 / 8192
-# to a squared distance, far below the distance between two graphs of such a size, and bounds the
-# time, which would otherwise grow with the square of the size.
-MOST_POINTS = 8_192
 # Default of n_components.
 N_COMPONENTS = 512
 FIVE_DECADES = (1e-2, 1e-1, 1.0, 1e1, 1e2)
-# Key of features in a memo.
-FEATURES = "random features"
 # Rounding error of squares of size 1.
 SQUARED_TOL = 1e-12
 
@@ -52,11 +42,13 @@ class MMD(Distance):
     method : {"auto", "exact", "random_features"}, default="auto"
         The cost of "exact" grows with the square of the number of distinct nodes; the cost of
         "random_features" is linear in it. "auto" is exact for up to 5,000 training nodes that the
-        encoder distinguishes, and uses a sample of 8,192 nodes of a graph with more distinct nodes.
+        encoder distinguishes.
     n_components : int, default=None
         Number of random features for each of `gammas`, an even number; the error falls with its
         square root. They are the same in every fit. None is 512. Not allowed with
         ``method="exact"``.
+    device : str, default="cpu"
+        Device of exact kernels: "cpu", or a GPU of torch, such as "cuda".
 
     Notes
     -----
@@ -81,6 +73,7 @@ class MMD(Distance):
         "estimator": [StrOptions({"adaptive", "biased", "unbiased"})],
         "method": [StrOptions({"auto", "exact", "random_features"})],
         "n_components": [at_least(2, Integral), None],
+        "device": [str],
     }
 
     def __init__(
@@ -89,11 +82,13 @@ class MMD(Distance):
         estimator: str = "adaptive",
         method: str = "auto",
         n_components: int | None = None,
+        device: str = "cpu",
     ) -> None:
         self.gammas = gammas
         self.estimator = estimator
         self.method = method
         self.n_components = n_components
+        self.device = device
 
     def _validate_values(self) -> None:
         positive_numbers(self, "gammas")
@@ -124,6 +119,10 @@ class MMD(Distance):
         -------
         FittedMMD
         """
+        if self.device != "cpu":
+            from skgraphkde.learned.modules import find_device
+
+            find_device(self.device)
         exact = self.method == "exact" or (self.method == "auto" and n_points <= EXACT_POINTS)
         n_components = N_COMPONENTS if self.n_components is None else self.n_components
         return FittedMMD(
@@ -131,49 +130,8 @@ class MMD(Distance):
             correction=1.0 if self.estimator == "unbiased" else 0.0,
             adaptive=self.estimator == "adaptive",
             frequencies=None if exact else draw_frequencies(dim, n_components),
-            most_points=MOST_POINTS if self.method == "auto" else None,
+            device=self.device,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class EmbeddedMeasures(DiscreteMeasures):
-    """Measures with the terms of an MMD that depend on single measures.
-
-    Parameters
-    ----------
-    squared_norms : ndarray or Tensor of shape (n_measures, n_gammas)
-        Mean kernels within each measure, with their bias.
-    features : ndarray or Tensor of shape (n_measures, n_gammas, n_components), or None
-        Means of random features. None if the distance is exact.
-    """
-
-    squared_norms: Any
-    features: Any = None
-
-    def __getitem__(self, index: Any) -> EmbeddedMeasures:
-        features = None if self.features is None else self.features[index]
-        if self.points is None:
-            sizes, norms = self.sizes[index], self.squared_norms[index]
-            return EmbeddedMeasures(None, None, sizes, norms, features)
-        P = super().__getitem__(index)
-        return EmbeddedMeasures(P.points, P.weights, P.sizes, self.squared_norms[index], features)
-
-    @classmethod
-    def of_features(cls, parts: Sequence[Any]) -> EmbeddedMeasures:
-        """Concatenate measures with random features, without their points.
-
-        Parameters
-        ----------
-        parts : sequence of EmbeddedMeasures
-
-        Returns
-        -------
-        EmbeddedMeasures
-            `points` and `weights` are None.
-        """
-        sizes = np.concatenate([part.sizes for part in parts])
-        norms = concatenated(*(part.squared_norms for part in parts))
-        return cls(None, None, sizes, norms, concatenated(*(part.features for part in parts)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,15 +150,15 @@ class FittedMMD(FittedDistance):
         Whether :meth:`adapted` sets the correction.
     frequencies : ndarray of shape (d, n_components // 2) or None
         Frequencies of random features. None for an exact MMD.
-    most_points : int or None
-        Largest number of points of a graph; a sample replaces more points. None for no limit.
+    device : str, default="cpu"
+        Device of exact kernels.
     """
 
     gammas: tuple[float, ...]
     correction: float = 0.0
     adaptive: bool = False
     frequencies: np.ndarray | None = None
-    most_points: int | None = None
+    device: str = "cpu"
 
     @property
     def needs_points(self) -> bool:  # type: ignore[override]
@@ -225,9 +183,8 @@ class FittedMMD(FittedDistance):
         removed = {0.0: "biased", 1.0: "unbiased"}.get(
             self.correction, f"{self.correction:.0%} of the bias removed"
         )
-        return f"MMD with gamma {gammas}, {removed}" + ", random features" * (
-            self.method != "exact"
-        )
+        features = "" if self.frequencies is None else ", random features"
+        return f"MMD with gamma {gammas}, {removed}{features}"
 
     @property
     def method(self) -> str:
@@ -240,33 +197,13 @@ class FittedMMD(FittedDistance):
             return P
         features = None
         if self.frequencies is None:
-            if self.most_points is not None:
-                P = P.thinned(self.most_points)
-            norms = engines.self_means(P.points, P.weights, self.gammas).T
+            norms = self_means(P, self.gammas).T
         else:
-            features = P.memo.get(f"{FEATURES} {self.gammas}")
-            if features is None:
-                features = self._features(P, self.gammas)
-            norms = (features * features).sum(2)
+            features = feature_means(P, self.gammas, self.frequencies).swapaxes(0, 1)
+            norms = (features * features).sum(axis=2)
         return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
 
-    def _features(self, P: DiscreteMeasures, gammas: tuple[float, ...]) -> Any:
-        """Means of random features, shape (len(P), len(gammas), n_components)."""
-        check_angles(P.points, gammas, self.frequencies)  # type: ignore[arg-type]
-        return engines.feature_means(P.points, P.weights, gammas, self.frequencies).swapaxes(0, 1)
-
-    def concatenate(self, parts: list[DiscreteMeasures]) -> EmbeddedMeasures:
-        """Concatenate embedded measures, whose embeddings are not computed again."""
-        embedded = [self.embed(part) for part in parts]
-        if any(part.points is None for part in parts):
-            return EmbeddedMeasures.of_features(embedded)
-        P = DiscreteMeasures.concatenate(parts)
-        norms, features = concatenated(*(part.squared_norms for part in embedded)), None
-        if self.frequencies is not None:
-            features = concatenated(*(part.features for part in embedded))
-        return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
-
-    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> Any:
+    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures | None = None) -> np.ndarray:
         """Squared distances between all measures.
 
         Parameters
@@ -276,13 +213,13 @@ class FittedMMD(FittedDistance):
 
         Returns
         -------
-        ndarray or Tensor of shape (len(P), len(Q))
+        ndarray of shape (len(P), len(Q))
         """
         P = self.embed(P)
         Q = P if Q is None else self.embed(Q)
         return self._combined(P, Q, self.cross(P, Q))
 
-    def cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> Any:
+    def cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> np.ndarray:
         """Mean kernels between measures, shape (n_gammas, len(P), len(Q)).
 
         The mean kernel is sum_pq w_ip v_jq exp(-gamma |x_p - y_q|^2). With random features it is an
@@ -291,29 +228,35 @@ class FittedMMD(FittedDistance):
         """
         if self.frequencies is not None:
             return P.features.swapaxes(0, 1) @ Q.features.swapaxes(0, 1).swapaxes(1, 2)
-        if Q is P:
-            return engines.kernel_means(P.points, P.weights, None, None, self.gammas)
-        return engines.kernel_means(P.points, P.weights, Q.points, Q.weights, self.gammas, Q.memo)
+        if self.device != "cpu":
+            from skgraphkde.learned.gpu import kernel_means_on
 
-    def norms(self, P: EmbeddedMeasures) -> Any:
+            return kernel_means_on(self.device, P, None if Q is P else Q, self.gammas)
+        return kernel_means(P, None if Q is P else Q, self.gammas)
+
+    def norms(self, P: EmbeddedMeasures) -> np.ndarray:
         """Mean kernels within each measure, less the share of their bias, shape (n_gammas, n)."""
         norms = P.squared_norms.T
         if not self.correction:
             return norms
         # Without the pairs of a sample with itself, (n m - 1) / (n - 1); one sample keeps its mean.
-        n = like(norms, P.sizes)
-        unbiased = (n * norms - 1 + (n == 1)) / (n - 1).clip(1)
+        n = P.sizes
+        unbiased = (n * norms - 1 + (n == 1)) / np.maximum(n - 1, 1)
         return norms + self.correction * (unbiased - norms)
 
-    def _combined(self, P: EmbeddedMeasures, Q: EmbeddedMeasures, cross: Any) -> Any:
+    def _combined(self, P: EmbeddedMeasures, Q: EmbeddedMeasures, cross: Any) -> np.ndarray:
         """Squared distances from mean kernels: the maximum over gammas, at least 0 if biased."""
-        of_gammas = zip(self.norms(P), self.norms(Q), cross, strict=True)
-        squared = reduce(maximum, (p[:, None] + q - 2 * k for p, q, k in of_gammas))
-        return squared if self.correction else squared.clip(0)
+        squared = np.full(cross.shape[1:], -np.inf, cross.dtype)
+        for p, q, k in zip(self.norms(P), self.norms(Q), cross, strict=True):
+            of_gamma = -2 * k
+            of_gamma += p[:, np.newaxis]
+            of_gamma += q
+            np.maximum(squared, of_gamma, out=squared)
+        return squared if self.correction else np.maximum(squared, 0, out=squared)
 
     def adapted(
         self, P: DiscreteMeasures, sample: np.ndarray
-    ) -> tuple[FittedDistance, np.ndarray, Any]:
+    ) -> tuple[FittedDistance, np.ndarray, np.ndarray | None]:
         """Adapt the correction to references, and find their nearest neighbors.
 
         Parameters
@@ -327,7 +270,7 @@ class FittedMMD(FittedDistance):
         -------
         distance : FittedMMD
         nearest : ndarray of shape (len(sample),)
-        squared : ndarray or Tensor of shape (len(P), len(P)), or None
+        squared : ndarray of shape (len(P), len(P)), or None
         """
         P, adapted = self.embed(P), self
         if self.adaptive:
@@ -346,14 +289,14 @@ class FittedMMD(FittedDistance):
         P = biased.embed(DiscreteMeasures(P.points, P.weights, P.sizes))
         are_possible = []
         for rows in biased._parts(sample, len(P)):
-            some = P[rows]
+            some = P if len(rows) == len(P) else P[rows]  # all pairs at half the cost
             cross = biased.cross(some, P)
             nearest = nearest_other(biased._combined(some, P, cross), rows)[1]
-            squared = to_numpy(unbiased._combined(some, P, cross))
+            squared = unbiased._combined(some, P, cross)
             are_possible.append(squared[np.arange(len(rows)), nearest] >= -SQUARED_TOL)
         return float(np.concatenate(are_possible).mean())
 
-    def contributions(self, Z: Any, Q: DiscreteMeasures) -> np.ndarray:
+    def contributions(self, Z: np.ndarray, Q: DiscreteMeasures) -> np.ndarray:
         """Contributions of a graph's nodes to its squared distances.
 
         The witness function is the difference between the mean kernels m_G and m_R to the nodes of
@@ -365,7 +308,7 @@ class FittedMMD(FittedDistance):
 
         Parameters
         ----------
-        Z : ndarray or Tensor of shape (n_nodes, dim)
+        Z : ndarray of shape (n_nodes, dim)
             Points of the graph's nodes.
         Q : DiscreteMeasures
             Measures of other graphs.
@@ -378,34 +321,12 @@ class FittedMMD(FittedDistance):
         n = len(Z)
         nodes = self.embed(DiscreteMeasures.from_clouds(Z, np.arange(n + 1)))
         graph = self.embed(DiscreteMeasures.from_clouds(Z, np.array([0, n])))
-        to_self = to_numpy(self.cross(nodes, graph))  # (n_gammas, n, 1)
+        to_self = self.cross(nodes, graph)  # (n_gammas, n, 1)
         if n > 1:  # the correction of `norms`
             to_self = to_self + self.correction * ((n * to_self - 1) / (n - 1) - to_self)
         Q = self.embed(Q)
-        to_references = to_numpy(self.cross(nodes, Q))  # (n_gammas, n, k)
-        reference_part = to_numpy(self.norms(Q)) - to_references.mean(axis=1)  # (n_gammas, k)
+        to_references = self.cross(nodes, Q)  # (n_gammas, n, k)
+        reference_part = self.norms(Q) - to_references.mean(axis=1)  # (n_gammas, k)
         shares = (to_self - to_references + reference_part[:, np.newaxis, :]) / n
         largest = shares.sum(axis=1).argmax(axis=0)  # the MMD is the maximum over gammas
         return shares[largest, :, np.arange(len(Q))].T
-
-
-def share_features(distances: Sequence[FittedDistance], P: DiscreteMeasures) -> None:
-    """Compute the random features of several distances together, for their method `embed`.
-
-    Those of equal frequencies share the projections of the points, which take most of the time.
-
-    Parameters
-    ----------
-    distances : sequence of FittedDistance
-    P : DiscreteMeasures
-        Its memo gets the features.
-    """
-    mmds = [x for x in distances if isinstance(x, FittedMMD) and x.frequencies is not None]
-    alike = [x for x in mmds if np.array_equal(x.frequencies, mmds[0].frequencies)]  # type: ignore
-    if len(alike) < 2:
-        return
-    first, gammas = alike[0], tuple(gamma for x in alike for gamma in x.gammas)
-    features, start = first._features(P, gammas), 0
-    for x in alike:
-        P.memo[f"{FEATURES} {x.gammas}"] = features[:, start : start + len(x.gammas)]
-        start += len(x.gammas)

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from skgraphkde._utils import warn
 from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
-from skgraphkde.computing.warn import warn
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.contributions import surprises_of

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.computing.warn import warn
+from skgraphkde._utils import warn
 from skgraphkde.graphs.arrays import (
     LARGEST,
     codes_in,

@@ -1,28 +1,28 @@
-"""Learned: everything that needs torch: GCN, training, and engines for tensors.
+"""Learned: the only room with torch: a network, its training, and MMDs on a GPU.
 
-No other room imports torch, and this one only where it is used: specifications do without.
+torch is imported by what needs it: the network, and the training when it begins.
 """
 
+import importlib
 from typing import Any
 
 from skgraphkde.learned.contrastive import Contrastive
-from skgraphkde.learned.gcn import GCN
-from skgraphkde.learned.torch_encoder import TorchEncoder
 from skgraphkde.learned.twins import SpectralEdges, Twins
 
-__all__ = [
-    "GCN",
-    "Contrastive",
-    "EncoderModule",
-    "SpectralEdges",
-    "TorchEncoder",
-    "Twins",
-]
+_TORCH = {"GCN": "gcn", "EncoderModule": "modules", "TorchEncoder": "modules"}
+
+__all__ = ["GCN", "Contrastive", "EncoderModule", "SpectralEdges", "TorchEncoder", "Twins"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "EncoderModule":
-        from skgraphkde.learned.modules import EncoderModule
-
-        return EncoderModule
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _TORCH:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        module = importlib.import_module(f"{__name__}.{_TORCH[name]}")
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ImportError(
+            f"{name} needs torch, which is not installed: pip install 'skgraphkde[gcn]'"
+        ) from error
+    return getattr(module, name)

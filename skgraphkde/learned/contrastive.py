@@ -7,8 +7,8 @@ from numbers import Integral, Real
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.learned.torch_encoder import check_torch
 from skgraphkde.learned.twins import Twins
 from skgraphkde.specification import Specification, at_least
 from skgraphkde.views.embedding import Embedding
@@ -133,7 +133,6 @@ class Contrastive(Specification):
         ValueError
             If there is nothing to train, or there are fewer than 3 graphs.
         """
-        check_torch(f"training={self!r}")
         has_mixtures = any(len(x.kde_.multiples) > 1 for x in embedding.densities)
         if not embedding.encoder.is_trainable and not (self.learn_weights and has_mixtures):
             raise ValueError(
@@ -145,12 +144,22 @@ class Contrastive(Specification):
                 "training needs at least 3 graphs, because it holds one out, and got "
                 f"{len(graphs)}: give more, or use training=None"
             )
-        from skgraphkde.learned.trainer import Trainer
-
+        for distance in (density.distance_ for density in embedding.densities):
+            if embedding.encoder.is_trainable and not isinstance(distance, FittedMMD):
+                raise ValueError(
+                    f"the distance {distance.name} has no gradients, and an encoder cannot be "
+                    "trained under it: use MMD(), or training=None"
+                )
+        try:
+            from skgraphkde.learned.trainer import Trainer
+        except ModuleNotFoundError as error:
+            if error.name != "torch":
+                raise
+            raise ImportError(
+                "training needs torch, which is not installed: pip install 'skgraphkde[gcn]'"
+            ) from error
         twins = (self.twins or Twins()).structural(graphs, rng)
         featurized = [embedding.featurized(twin) for twin in twins]
-        device = "cpu"
-        trainer = Trainer(
-            embedding, device, embedding.featurized(graphs), featurized, self, rng, verbose
-        )
-        return trainer.train()
+        return Trainer(
+            embedding, embedding.featurized(graphs), featurized, self, rng, verbose
+        ).train()

@@ -1,21 +1,114 @@
-"""Modules: the base class of encoders that are torch modules."""
+"""Modules: base classes of encoders that are torch modules; they hand NumPy arrays back."""
 
 from __future__ import annotations
 
-import copy
+import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from skgraphkde.computing.arrays import to_numpy
-from skgraphkde.learned import (  # noqa: F401  register operations on tensors, limits in forks
-    tensors,
-    threads,
-)
 from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
+
+# A forked child inherits torch's number of threads, and waits forever for those of its parent.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=partial(torch.set_num_threads, 1))
+
+
+class TorchEncoder(Encoder):
+    """Base class of the specifications of encoders that are torch modules.
+
+    A subclass assigns its parameters in ``__init__`` and builds a module, an
+    :class:`EncoderModule`, in :meth:`build_module`.
+    """
+
+    is_random = True
+    #: Whether `build_module` takes `n_relations`, and the module uses the relations of a flow.
+    is_relational = False
+    #: Device of the module: "cpu", a GPU such as "cuda", or "auto", the GPU if torch finds one.
+    device = "auto"
+
+    def build_module(self, in_dim: int, generator: torch.Generator) -> EncoderModule:
+        """Build the module.
+
+        Parameters
+        ----------
+        in_dim : int
+            Number of node features.
+        generator : torch.Generator
+            Generator of the initial weights.
+        n_relations : int
+            Number of directions and categories of edges; 0 if edges are not distinguished. Passed
+            only if `is_relational`: other encoders use directions and edge data through the node
+            features only.
+
+        Returns
+        -------
+        EncoderModule
+        """
+        name = type(self).__name__
+        raise NotImplementedError(f"{name} has no method build_module(in_dim, generator)")
+
+    def build(self, in_dim: int, n_relations: int = 0, seed: int | None = None) -> EncoderModule:
+        """Build the module on its device, see :meth:`Encoder.build`.
+
+        Parameters
+        ----------
+        in_dim, n_relations, seed
+            As for :meth:`Encoder.build`.
+
+        Returns
+        -------
+        EncoderModule
+
+        Raises
+        ------
+        TypeError
+            If `build_module` does not return an EncoderModule.
+        ValueError
+            If torch does not find the device.
+        """
+        return self._built(in_dim, n_relations, seed or 0).to(find_device(self.device))
+
+    def _built(self, in_dim: int, n_relations: int, seed: int) -> EncoderModule:
+        relational = {"n_relations": n_relations} if self.is_relational else {}
+        module = self.build_module(in_dim, torch.Generator().manual_seed(seed), **relational)
+        if not isinstance(module, EncoderModule):
+            raise TypeError(
+                f"{type(self).__name__}.build_module must return an EncoderModule, and returned a "
+                f"{type(module).__name__}"
+            )
+        module.n_relations = relational.get("n_relations", 0)
+        return module
+
+
+def find_device(device: str) -> torch.device:
+    """The torch device that a parameter means.
+
+    Parameters
+    ----------
+    device : str
+        "auto" is the GPU if torch finds one, else the CPU.
+
+    Returns
+    -------
+    torch.device
+
+    Raises
+    ------
+    ValueError
+        If torch does not find the device.
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:  # torch without CUDA asserts
+        raise ValueError(f"torch does not find device={device!r}: use 'auto' or 'cpu'") from error
+    return torch.device(device)
 
 
 class EncoderModule(nn.Module, FittedEncoder):
@@ -34,9 +127,11 @@ class EncoderModule(nn.Module, FittedEncoder):
         a point.
     """
 
-    is_torch = True
+    n_relations: int
 
-    def __init__(self, specification: Encoder, in_dim: int, out_dim: int, n_layers: int) -> None:
+    def __init__(
+        self, specification: TorchEncoder, in_dim: int, out_dim: int, n_layers: int
+    ) -> None:
         nn.Module.__init__(self)
         FittedEncoder.__init__(self, specification, in_dim, out_dim, n_layers)
 
@@ -67,16 +162,15 @@ class EncoderModule(nn.Module, FittedEncoder):
         return Z
 
     @torch.no_grad()
-    def encode(self, flow: MessageFlow) -> Any:
+    def encode(self, flow: MessageFlow) -> np.ndarray:
         """Embed the nodes without gradients, see :meth:`FittedEncoder.encode`."""
-        Z = self.points(flow).double()
-        return Z.numpy() if Z.device.type == "cpu" else Z
+        return self.points(flow).double().numpy(force=True)
 
     def prepare(self, flows: Sequence[MessageFlow]) -> None:
         """Set the statistics of the training graphs in double precision, and stop training."""
         self.double()
         self.standardize(flows)
-        self.float().double().eval()  # files store single precision
+        self.float().double().eval()  # their rounding is part of the method
 
     @property
     def is_trainable(self) -> bool:  # type: ignore[override]
@@ -85,17 +179,16 @@ class EncoderModule(nn.Module, FittedEncoder):
 
     def __getstate__(self) -> dict[str, Any]:
         """Parameters of the module and its weights as arrays, of which it is built again."""
-        weights = {name: to_numpy(x) for name, x in self.state_dict().items()}
+        weights = {name: x.numpy(force=True) for name, x in self.state_dict().items()}
         names = ("specification", "in_dim", "n_relations")
         return {name: getattr(self, name) for name in names} | {"weights": weights}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         weights = state.pop("weights")
-        built = state["specification"].build(state["in_dim"], state["n_relations"], 0)
+        specification = state["specification"]
+        built = specification._built(state["in_dim"], state["n_relations"], 0)
         vars(self).update(vars(built))
         self.load_state_dict({name: torch.as_tensor(x) for name, x in weights.items()})
-        self.double().eval()
-
-    def on(self, device: Any) -> EncoderModule:
-        """Copy of the module on a device."""
-        return copy.deepcopy(self).to(device)
+        # A machine without the GPU of the fit takes its CPU.
+        device = find_device(specification.device if torch.cuda.is_available() else "cpu")
+        self.to(device, torch.float64).eval()

@@ -10,20 +10,22 @@ import copy
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 from tqdm.auto import tqdm
 
-from skgraphkde.computing.arrays import to_numpy
+from skgraphkde.distances.measures import DiscreteMeasures
+from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.learned.contrastive import Contrastive
+from skgraphkde.learned import gpu
 from skgraphkde.learned.modules import EncoderModule
-from skgraphkde.learned.threads import one_torch_thread
 from skgraphkde.learned.twins import Twins, swap_features
-from skgraphkde.propagation import FittedEncoder, MessageFlow
-from skgraphkde.views.context import Clouds, Context
+from skgraphkde.propagation import MessageFlow, node_colors
+from skgraphkde.views.density import MAX_SAMPLE, Density
 from skgraphkde.views.embedding import Embedding
 
 GRADIENT_NORM = 1.0  # largest norm of the gradients, which are clipped
@@ -39,16 +41,18 @@ EPSILON = 1e-6
 class Trainer:
     """Minimizes the contrast between graphs and their perturbed twins (Algorithm 3).
 
+    Points, distances and densities are tensors in single precision, on the device of the encoder.
+
     Parameters
     ----------
     embedding : Embedding
         Encoder and densities, which are trained in place.
-    device : torch.device or str
     graphs : GraphBatch
         At least 3 graphs with their features as attributes.
     twins : sequence of GraphBatch
         Structural twins with their own features; each batch is parallel to `graphs`.
     options : Contrastive
+        A class that imports this module.
     rng : RandomState
     verbose : int, default=0
         1 shows a progress bar.
@@ -57,10 +61,9 @@ class Trainer:
     def __init__(
         self,
         embedding: Embedding,
-        device: torch.device | str,
         graphs: GraphBatch,
         twins: Sequence[GraphBatch],
-        options: Contrastive,
+        options: Any,
         rng: np.random.RandomState,
         verbose: int = 0,
     ) -> None:
@@ -77,34 +80,31 @@ class Trainer:
         n_held_out = max(1, round(options.validation_fraction * len(graphs)))
         self.held_out, self.trained_on = np.split(order, [min(n_held_out, len(graphs) - 2)])
         training_graphs = graphs[self.trained_on]
-        self.densities = embedding.densities
-        self.training_flows = Embedding(None, embedding.encoder, ()).flows(training_graphs)
+        self.encoder, self.densities = embedding.encoder, embedding.densities
+        self.embedding = Embedding(None, embedding.encoder, embedding.densities)
+        self.training_flows = self.embedding.flows(training_graphs)
         # The held-out twins, one per flag, and the references of the held-out loss are fixed.
         self.held_out_graphs = graphs[self.held_out]
         flags = np.repeat(np.arange(self.n_flags), len(self.held_out))
         self.held_out_twins = self._draw_twins(np.tile(self.held_out, self.n_flags), flags)
         n_references = None if options.batch_size is None else 2 * options.batch_size
         self.held_out_references = training_graphs[:n_references]
-        self.generator = torch.Generator(device=device).manual_seed(int(rng.randint(2**31)))
-        self.encoder = embedding.encoder
-        logits = nn.ParameterList(
+        parts: dict[str, nn.Module] = {}
+        self.device = torch.device("cpu")
+        if isinstance(self.encoder, EncoderModule):
+            parts["encoder"] = self.encoder
+            self.device = next(self.encoder.parameters(), torch.empty(0)).device
+        self.logits = nn.ParameterList(
             nn.Parameter(torch.tensor(x.kde_.logits).float(), requires_grad=options.learn_weights)
             for x in embedding.densities
         )
-        parts: dict[str, nn.Module] = {"logits": logits}
-        if isinstance(embedding.encoder, EncoderModule):
-            parts["encoder"] = embedding.encoder
-        self.weights = nn.ModuleDict(parts).to(device)
-        # While they are trained, the logits of the mixtures and the points are tensors.
-        for density, parameter in zip(embedding.densities, logits, strict=True):
-            density.kde_.logits = parameter
-        on_device = _TensorEncoder(embedding.encoder, device, self.generator)
-        self.embedding = Embedding(None, on_device, embedding.densities)
+        self.weights = nn.ModuleDict({**parts, "logits": self.logits}).to(self.device)
+        self.generator = torch.Generator(self.device).manual_seed(int(rng.randint(2**31)))
         learned = [parameter for parameter in self.weights.parameters() if parameter.requires_grad]
         self.optimizer = torch.optim.Adam(
-            learned, float(options.learning_rate), weight_decay=float(options.weight_decay)
+            learned, options.learning_rate, weight_decay=options.weight_decay
         )
-        n_steps = int(options.max_iter) * len(_split(self.trained_on, options.batch_size))
+        n_steps = options.max_iter * len(_split(self.trained_on, options.batch_size))
         is_constant = options.schedule == "constant"
         self.schedule = torch.optim.lr_scheduler.LambdaLR(
             self.optimizer,
@@ -112,7 +112,6 @@ class Trainer:
         )
         self.contrast = contrast if options.loss == "ratio" else log_contrast
 
-    @one_torch_thread()
     def train(self) -> dict[str, list]:
         """Train until the held-out loss stops falling, then restore the best state.
 
@@ -136,8 +135,8 @@ class Trainer:
                 bar.set_postfix(held_out=f"{self.history['validation_loss'][-1]:.4f}")
         self.weights.load_state_dict(self.best_state)
         self.weights.eval()
-        for density in self.densities:
-            density.kde_.logits = to_numpy(density.kde_.logits).astype(float)
+        for density, logits in zip(self.densities, self.logits, strict=True):
+            density.kde_.logits = logits.double().numpy(force=True)
         return self.history
 
     def _train_epoch(self, epoch: int) -> None:
@@ -150,7 +149,7 @@ class Trainer:
                 f"the loss is not finite in epoch {epoch} (training {loss}, held out "
                 f"{held_out}): lower learning_rate, or look for extreme node attributes"
             )
-        weights = np.concatenate([x.mixture_weights_ for x in self.densities]).tolist()
+        weights = torch.cat([torch.softmax(logits.double(), 0) for logits in self.logits]).tolist()
         seconds = time.perf_counter() - start
         for name, value in zip(self.history, (loss, held_out, weights, seconds), strict=True):
             self.history[name].append(value)
@@ -184,58 +183,122 @@ class Trainer:
     def _loss(self, index: np.ndarray, twins: GraphBatch) -> torch.Tensor:
         """Contrast of a mini-batch, whose graphs are the references."""
         originals, n = self.graphs[index], len(index)
-        clouds = self.embedding(GraphBatch.concatenate([originals, twins]))
         own = own_of_twins = None
         if self.options.leave_one_out:  # exclude the graph from its twins' references, too
-            own = np.eye(n, dtype=bool)
-            own_of_twins = np.tile(own, (len(twins) // n, 1))
-        log_densities, twin_densities = [], []
-        for density in self.densities:
-            measures = clouds[density]
-            P, Q = measures[:n], measures[n:]
-            squared = density.squared(P, P)
-            log_densities.append(density.log_densities(squared, originals, originals, own))
-            squared = density.squared(Q, P)
-            twin_densities.append(density.log_densities(squared, twins, originals, own_of_twins))
-        return self.contrast(torch.stack(log_densities), torch.stack(twin_densities))
+            own = torch.eye(n, dtype=torch.bool, device=self.device)
+            own_of_twins = own.tile(len(twins) // n, 1)
+        embedded = self._embed(self._clouds(GraphBatch.concatenate([originals, twins])))
+        P, Q = [x[:n] for x in embedded], [x[n:] for x in embedded]
+        log_densities = self._log_densities(originals, P, originals, P, own)
+        return self.contrast(
+            log_densities, self._log_densities(twins, Q, originals, P, own_of_twins)
+        )
 
     @torch.no_grad()
     def _held_out_loss(self) -> float:
         """Contrast of the held-out graphs against training graphs, in evaluation mode."""
         self.weights.eval()
         self.encoder.standardize(self.training_flows)
-        clouds = self.embedding(self.held_out_references)
-        context = Context(self.held_out_references, lambda _: clouds, {})
+        clouds = self._clouds(self.held_out_references)
         for density in self.densities:
-            density.fit(self.held_out_references, context)
-        log_densities = self._log_densities(self.held_out_graphs, clouds)
-        twin_densities = self._log_densities(self.held_out_twins, clouds)
-        return self.contrast(log_densities, twin_densities).item()
+            _adapt(density, clouds)
+        known = self._embed(clouds)
+        log_densities = []
+        for graphs in (self.held_out_graphs, self.held_out_twins):
+            parts = [graphs[block] for block in self.embedding.blocks(graphs)]
+            of_parts = [
+                self._log_densities(
+                    part, self._embed(self._clouds(part)), self.held_out_references, known
+                )
+                for part in parts
+            ]
+            log_densities.append(torch.cat(of_parts, 1).double())
+        return self.contrast(*log_densities).item()
 
-    def _log_densities(self, graphs: GraphBatch, known: Clouds) -> torch.Tensor:
-        """Log densities, block by block, shape (n_densities, n_graphs)."""
-        scores = np.empty((len(self.densities), len(graphs)))
-        for block in self.embedding.blocks(graphs):
-            context = Context(graphs[block], self.embedding, known)
-            own = np.full(len(context.graphs), -1)
-            for i, density in enumerate(self.densities):
-                scores[i, block] = density.scores(context.graphs, own, context)
-        return torch.from_numpy(scores)
-
-
-class _TensorEncoder(FittedEncoder):
-    """Encoder whose points are tensors in single precision, with gradients where torch records."""
-
-    def __init__(
-        self, encoder: FittedEncoder, device: torch.device | str, generator: torch.Generator
-    ) -> None:
-        super().__init__(encoder.specification, encoder.in_dim, encoder.out_dim, encoder.n_layers)
-        self.encoder, self.device, self.generator = encoder, device, generator
-
-    def encode(self, flow: MessageFlow) -> torch.Tensor:
+    def _clouds(self, graphs: GraphBatch) -> DiscreteMeasures:
+        """Clouds of points of graphs, as tensors, with gradients where torch records."""
+        colors = node_colors(graphs, self.encoder.n_layers)
+        flow = MessageFlow.of(graphs, colors)
         if isinstance(self.encoder, EncoderModule):
-            return self.encoder.points(flow, self.generator)
-        return torch.tensor(self.encoder.encode(flow), dtype=torch.float32, device=self.device)
+            points = self.encoder.points(flow, self.generator)
+        else:
+            points = torch.from_numpy(self.encoder.encode(flow)).float()
+        return DiscreteMeasures.from_colors(points, flow.colors, colors[-1], graphs.node_ptr)
+
+    def _embed(self, clouds: DiscreteMeasures) -> list[Any]:
+        """Clouds with what the distance of each density needs of them."""
+        return [
+            gpu.embed(density.distance_, clouds)
+            if isinstance(density.distance_, FittedMMD)
+            else replace(clouds, points=clouds.points.numpy(force=True))
+            for density in self.densities
+        ]
+
+    def _log_densities(
+        self,
+        graphs: GraphBatch,
+        measures: Sequence[Any],
+        references: GraphBatch,
+        known: Sequence[Any],
+        left_out: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Log densities of embedded graphs, shape (n_densities, n_graphs)."""
+        rows = []
+        for density, logits, P, Q in zip(self.densities, self.logits, measures, known, strict=True):
+            if isinstance(density.distance_, FittedMMD):
+                squared = gpu.squared_mmd(density.distance_, P, None if P is Q else Q)
+            else:
+                squared = torch.from_numpy(density.distance_.squared(P, Q)).float()
+            log_weights = None
+            if density.size_kernel_ is not None:
+                log_weights = torch.from_numpy(density.size_kernel_(graphs, references))
+            bandwidths = torch.from_numpy(density.kde_.bandwidths)
+            rows.append(log_densities(squared, logits, bandwidths, log_weights, left_out))
+        return torch.stack(rows)
+
+
+def _adapt(density: Density, clouds: DiscreteMeasures) -> None:
+    """Adapt a density to references whose points are a tensor, as :meth:`Density.fit` does."""
+    distance, kde = density.distance_, density.kde_
+    if distance.adaptive or kde.scale_by == "nearest":
+        P = replace(clouds, points=clouds.points.numpy(force=True))
+        density.distance_, nearest, _ = distance.adapted(P, P.sample(MAX_SAMPLE))
+        if kde.scale_by == "nearest":
+            kde.scale_to_nearest(nearest)
+
+
+def log_densities(
+    squared: torch.Tensor,
+    logits: torch.Tensor,
+    bandwidths: torch.Tensor,
+    log_weights: torch.Tensor | None = None,
+    left_out: torch.Tensor | None = None,
+) -> torch.Tensor:
+    """Log densities with gradients, see :meth:`MultiBandwidthKDE.__call__`.
+
+    Parameters
+    ----------
+    squared : Tensor of shape (n, N)
+    logits, bandwidths : Tensor of shape (M,)
+    log_weights : Tensor of shape (n, N), default=None
+    left_out : Tensor of shape (n, N), bool, default=None
+
+    Returns
+    -------
+    Tensor of shape (n,)
+    """
+    h = bandwidths.to(squared)
+    log_scales = torch.log_softmax(logits, 0) - torch.log(math.sqrt(2 * math.pi) * h)
+    # The mixture is the same for every reference: sum over bandwidths, then references.
+    exponents = log_scales[:, None, None] - squared / (2 * h**2)[:, None, None]
+    log_kernel = torch.logsumexp(exponents, dim=0)
+    if log_weights is not None:
+        log_kernel = log_kernel + log_weights.to(squared)
+    counts = torch.full_like(squared[:, 0], squared.shape[1])
+    if left_out is not None:
+        log_kernel = log_kernel.masked_fill(left_out, -math.inf)
+        counts = counts - left_out.sum(1)
+    return torch.logsumexp(log_kernel, 1) - torch.log(counts)
 
 
 def _split(index: np.ndarray, batch_size: int | None) -> list[np.ndarray]:

@@ -6,7 +6,7 @@ keeps its data, and a new edge has the data of another edge of its graph.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from skgraphkde.computing.blocks import working_memory
+from skgraphkde._utils import working_memory
 from skgraphkde.graphs.arrays import offsets, ranges
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.specification import Specification, at_least
@@ -101,9 +101,16 @@ class SpectralEdges(Specification):
         list of GraphBatch
             ``[removed, added]``, both parallel to `batch`.
         """
-        return _twins(batch, self._edges_of_twins, rng)
+        keys: tuple[list[np.ndarray], list[np.ndarray]] = [], []
+        for block in _blocks(batch):
+            for of_twin, is_edge in zip(keys, self._edges_of_twins(block), strict=True):
+                graph, row, column = np.nonzero(is_edge & block.is_listed)
+                first_node = block.first_node[graph]
+                of_twin.append((first_node + row) * batch.n_nodes + first_node + column)
+        return [_with_pairs(batch, np.concatenate(of_twin), rng) for of_twin in keys]
 
     def _edges_of_twins(self, block: _Block) -> list[np.ndarray]:
+        """Marks of the edges of the two twins, shape (g, n, n) each."""
         A = block.A
         n_pairs = np.maximum((A > 0).sum((1, 2), keepdims=True), 1)
         mean_weight = A.sum((1, 2), keepdims=True) / n_pairs
@@ -279,21 +286,6 @@ class _Block(NamedTuple):
     is_listed: np.ndarray  # (n, n), pairs that list an edge once: above the diagonal, or ordered
 
 
-def _twins(
-    batch: GraphBatch,
-    edges_of_twins: Callable[[_Block], list[np.ndarray]],
-    rng: np.random.RandomState | None,
-) -> list[GraphBatch]:
-    """Make two twins of each graph, whose edges a function marks, bool (g, n, n) for each twin."""
-    keys: tuple[list[np.ndarray], list[np.ndarray]] = [], []
-    for block in _blocks(batch):
-        for of_twin, is_edge in zip(keys, edges_of_twins(block), strict=True):
-            graph, row, column = np.nonzero(is_edge & block.is_listed)
-            first_node = block.first_node[graph]
-            of_twin.append((first_node + row) * batch.n_nodes + first_node + column)
-    return [_with_pairs(batch, np.concatenate(of_twin), rng) for of_twin in keys]
-
-
 def _blocks(batch: GraphBatch) -> Iterator[_Block]:
     """Generate blocks of graphs of one size, with six arrays within working_memory."""
     sizes = batch.n_nodes_per_graph
@@ -313,13 +305,6 @@ def _blocks(batch: GraphBatch) -> Iterator[_Block]:
             others = ~np.eye(n, dtype=bool)
             is_listed = others if batch.directed else np.triu(others)
             yield _Block(batch.node_ptr[some], A, symmetric, is_listed)
-
-
-def _largest(values: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Mark the count[g] largest positive entries of each values[g]."""
-    flat = values.reshape(len(values), -1)
-    rank = np.argsort(np.argsort(-flat, axis=1), axis=1)
-    return ((rank < count[:, np.newaxis]) & (flat > 0)).reshape(values.shape)
 
 
 def _with_pairs(

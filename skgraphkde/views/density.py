@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skgraphkde.computing.blocks import blocks
+from skgraphkde._utils import blocks
 from skgraphkde.density.kde import KDE, MultiBandwidthKDE
 from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.distances.base import Distance, FittedDistance

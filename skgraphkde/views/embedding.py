@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from skgraphkde.computing.arrays import filled
-from skgraphkde.computing.blocks import blocks, memory_limit, progress
-from skgraphkde.distances.measures import DiscreteMeasures
-from skgraphkde.distances.mmd import EmbeddedMeasures, share_features
+from skgraphkde._utils import blocks, memory_limit, progress
+from skgraphkde.distances.measures import DiscreteMeasures, EmbeddedMeasures
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import factorize
 from skgraphkde.propagation import FittedEncoder, MessageFlow, node_colors
 from skgraphkde.views.context import Clouds
-from skgraphkde.views.density import MAX_SAMPLE, Density
+from skgraphkde.views.density import Density
 
 # Bytes that the encoder's arrays of a block take, at most: small arrays get the memory of those
 # before them, while new memory takes as much time as the computation.
@@ -79,11 +77,9 @@ class Embedding:
         is_first[first] = True
         of_flows = np.split(is_first, np.cumsum([len(flow.colors) for flow in flows])[:-1])
         points = (self._points(*pair) for pair in zip(flows, of_flows, strict=True))
-        cloud = next(points) if len(flows) == 1 else filled(next(points), points, len(first))
+        cloud = next(points) if len(flows) == 1 else np.concatenate(list(points))
         of_nodes = np.concatenate([flow.colors[flow.rounds[-1][1]] for flow in flows])
         measures = DiscreteMeasures.from_colors(cloud, colors[first], of_nodes, graphs.node_ptr)
-        distances = [density.distance_ for density in self.densities]
-        share_features(distances, measures)
         return {density: density.distance_.embed(measures) for density in self.densities}
 
     def of_references(
@@ -93,20 +89,12 @@ class Embedding:
         if any(density.distance_.needs_points for density in self.densities):
             return self.of_flows(graphs, flows)
         parts: dict[Density, list[Any]] = {density: [] for density in self.densities}
-        keys = []
         pairs = list(zip(self.blocks(graphs), flows, strict=True))
         for block, flow in progress(pairs, "embedding", verbose):
-            clouds = self.of_flows(graphs[block], [flow])
-            for density, measures in clouds.items():
-                parts[density].append(EmbeddedMeasures.of_features([measures]))
-            if len(graphs) > MAX_SAMPLE:  # from which a density takes a sample
-                keys.append(clouds[self.densities[0]].keys)
-        embedded: Clouds = {
-            density: EmbeddedMeasures.of_features(x) for density, x in parts.items()
-        }
-        for measures in embedded.values() if keys else ():
-            vars(measures)["keys"] = np.concatenate(keys)
-        return embedded
+            embedded: dict[Density, Any] = self.of_flows(graphs[block], [flow])
+            for density, measures in embedded.items():
+                parts[density].append(EmbeddedMeasures.without_points([measures]))
+        return {density: EmbeddedMeasures.without_points(x) for density, x in parts.items()}
 
     def _points(self, flow: MessageFlow, chosen: np.ndarray) -> Any:
         points = self.encoder.encode(flow)

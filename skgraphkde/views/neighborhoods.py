@@ -14,8 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval
 
-from skgraphkde.computing.blocks import blocks
-from skgraphkde.computing.compiled import compiled
+from skgraphkde._utils import blocks, compiled
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import factorize, refined
 from skgraphkde.graphs.relations import messages
@@ -224,7 +223,7 @@ def nearest(
     return mean, first
 
 
-@compiled(nogil=True)
+@compiled
 def _add_minima(indptr, indices, values, first, references, known, out):
     """out[i, j] += the sum over columns of the smaller value of graph i and of reference j."""
     for i in range(len(out)):

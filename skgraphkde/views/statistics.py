@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
-from skgraphkde.computing.compiled import compiled
+from skgraphkde._utils import compiled
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, usual
@@ -410,7 +410,7 @@ def triangles(graphs: sp.csr_array) -> np.ndarray:
     return _closed(indptr, graphs.indices[kept])
 
 
-@compiled(nogil=True)
+@compiled
 def _closed(indptr, indices):
     """Number of pairs of arcs u -> v -> w, for each u, with an arc u -> w."""
     n = len(indptr) - 1

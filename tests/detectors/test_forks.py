@@ -6,9 +6,6 @@ import sys
 
 import pytest
 
-from skgraphkde.computing import threads
-from skgraphkde.learned import threads as torch_threads
-
 PROGRAM = """
 import multiprocessing
 import os
@@ -21,11 +18,11 @@ import torch
 from joblib import Parallel, delayed
 
 import skgraphkde
-from skgraphkde import GraphKDEDetector
+from skgraphkde import GCN, GraphKDEDetector
 
 torch.set_num_threads(2)
 graphs = [nx.gnp_random_graph(30, 0.2, seed=seed) for seed in range(40)]
-GraphKDEDetector(encoder="gcn", random_state=0).fit(graphs).save(sys.argv[1])
+GraphKDEDetector(encoder=GCN(device="cpu"), random_state=0).fit(graphs).save(sys.argv[1])
 detector = skgraphkde.load(sys.argv[1])
 torch.ones(400, 400).exp()  # torch's threads have started, whatever the number of cores
 expected = detector.score_samples(graphs)
@@ -46,7 +43,7 @@ def same(name, scores):
 
 
 def fitted(seed):
-    detector = GraphKDEDetector(encoder="gcn", random_state=seed)
+    detector = GraphKDEDetector(encoder=GCN(device="cpu"), random_state=seed)
     return detector.fit(graphs).score_samples(graphs)
 
 
@@ -78,25 +75,3 @@ def test_forked_workers_score_and_fit(tmp_path):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.split() == ["pool", "fit", "joblib", "loader"]
-
-
-def in_child(function):
-    """What a function says in a forked child: True or False."""
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if function() else 1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
-@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
-def test_a_child_forgets_what_other_threads_held():
-    limits = threads.one_blas_thread(), torch_threads._of_new_threads
-
-    def is_free(limit):
-        return limit.n_holders == 0 and not limit.lock.locked()
-
-    with torch_threads.one_torch_thread(), threads.one_blas_thread():
-        assert [limit.n_holders for limit in limits] == [1, 1]
-        with limits[0].lock, limits[1].lock:
-            assert in_child(lambda: all(map(is_free, limits)))
-    assert all(map(is_free, limits))

@@ -5,11 +5,9 @@ import math
 import numpy as np
 import torch
 
-from skgraphkde.computing.arrays import to_numpy
 from skgraphkde.distances import DiscreteMeasures
+from skgraphkde.distances.kernels import draw_frequencies
 from skgraphkde.distances.mmd import FittedMMD
-from skgraphkde.distances.random_features import draw_frequencies
-from skgraphkde.learned import tensors  # noqa: F401  registers the operations on tensors
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-5}
 
@@ -22,7 +20,7 @@ def clouds(seed, n=6, max_size=9, d=3):
 
 
 def measures(seed, convert=np.asarray, **options):
-    """The same clouds as measures on points of some kind."""
+    """The same clouds as measures, on arrays or tensors."""
     x, ptr = clouds(seed, **options)
     return DiscreteMeasures.from_clouds(convert(x), ptr)
 
@@ -32,8 +30,11 @@ def frequencies(n_components, seed=0, d=3):
 
 
 def assert_close(actual, expected, atol=1e-10, rtol=0.0):
-    """Points of any kind, without their gradients."""
-    np.testing.assert_allclose(to_numpy(actual), to_numpy(expected), rtol=rtol, atol=atol)
+    """Arrays, or tensors without their gradients."""
+    actual, expected = (
+        x.detach() if isinstance(x, torch.Tensor) else x for x in (actual, expected)
+    )
+    np.testing.assert_allclose(actual, expected, rtol=rtol, atol=atol)
 
 
 def squared_mmd(P, Q, gammas, correction=0.0, frequencies=None):

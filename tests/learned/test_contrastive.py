@@ -4,8 +4,18 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
+from scipy.spatial.distance import cdist
 
-from skgraphkde import GCN, KDE, Contrastive, GraphKDEDetector, paper_settings
+from skgraphkde import (
+    GCN,
+    KDE,
+    Contrastive,
+    Density,
+    Distance,
+    FittedDistance,
+    GraphKDEDetector,
+    paper_settings,
+)
 from skgraphkde.distances.mmd import FIVE_DECADES
 from skgraphkde.learned.trainer import LOG_LARGEST_RATIO, contrast, log_contrast
 from tests.conftest import densities, random_graphs
@@ -103,7 +113,6 @@ def test_training_on_a_family_of_graphs(family, settings):
         {"validation_fraction": 0},
         {"validation_fraction": 1.0},
         {"n_iter_no_change": 0},
-        {"checkpoint": 3},
         {"loss": "log"},
         {"schedule": None},
         {"weight_decay": -1},
@@ -112,17 +121,37 @@ def test_training_on_a_family_of_graphs(family, settings):
 def test_bad_parameters(parameters):
     (name,) = parameters
     with pytest.raises(ValueError, match=f"'{name}' parameter of Contrastive must be"):
-        GraphKDEDetector(encoder="gcn", training=Contrastive(**parameters)).fit(random_graphs(4))
+        GraphKDEDetector(encoder=GCN(), training=Contrastive(**parameters)).fit(random_graphs(4))
 
 
 def test_training_needs_something_to_train_and_three_graphs():
-    weightless = {"encoder": "propagation", "training": Contrastive(max_iter=1)}
+    weightless = {"training": Contrastive(max_iter=1)}
     one_kernel = {"views": densities(kernels=KDE([0.5]))}
     for changes in (one_kernel, {"training": Contrastive(learn_weights=False)}):
-        with pytest.raises(ValueError, match="there is nothing to train: encoder='propagation'"):
+        with pytest.raises(ValueError, match="there is nothing to train: Propagation"):
             GraphKDEDetector(**weightless | changes).fit(random_graphs(4))
     assert GraphKDEDetector(**weightless, random_state=0).fit(random_graphs(4)).history_
     trained = GraphKDEDetector(encoder=GCN(4), training=Contrastive(max_iter=1), random_state=0)
     with pytest.raises(ValueError, match=r"at least 3 graphs, .* got 2: give more, or use"):
         trained.fit(random_graphs(2))
     assert len(trained.fit(random_graphs(3)).history_["loss"]) == 2
+
+
+class Centers(Distance):
+    """Distance between the means of the points."""
+
+    def build(self, dim, n_points, rng):
+        return FittedCenters()
+
+
+class FittedCenters(FittedDistance):
+    def squared(self, P, Q=None):
+        return cdist(P.means(), (P if Q is None else Q).means(), "sqeuclidean")
+
+
+def test_under_a_distance_of_ones_own_mixture_weights_are_learned_and_no_encoder():
+    parameters = {"views": Density(Centers()), "training": Contrastive(max_iter=2)}
+    detector = GraphKDEDetector(**parameters, random_state=0).fit(random_graphs(9))
+    assert len({tuple(x) for x in detector.history_["mixture_weights"]}) == 3
+    with pytest.raises(ValueError, match=r"the distance Centers has no gradients, .* use MMD\(\)"):
+        GraphKDEDetector(encoder=GCN(4), **parameters).fit(random_graphs(9))

@@ -178,7 +178,3 @@ def test_each_relation_has_weights(backend):
         H += A @ X @ weight.detach().numpy()
     actual = module.encode(apart(batch, 1))
     np.testing.assert_allclose(actual, np.maximum(H, 0), atol=1e-9)
-    weights = module.saved_weights()
-    assert encoder.restore(module.in_dim, n_relations, weights).n_relations == n_relations
-    with pytest.raises(ValueError, match="names of the encoder's weights are wrong"):
-        encoder.restore(module.in_dim, 0, weights)

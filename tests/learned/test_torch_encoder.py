@@ -1,10 +1,11 @@
 """Encoders of one's own that are torch modules, and what is said where they go wrong."""
 
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
 import torch
-from skgraphkde.persistence.registry import _classes
 
 from skgraphkde import (
     GCN,
@@ -43,18 +44,6 @@ class Own(TorchEncoder):
         return self.module(self, in_dim, in_dim, 0)
 
 
-class Shift(EncoderModule):
-    """Forgets in a file what it has learned."""
-
-    shift = 0.0
-
-    def forward(self, flow, generator=None):
-        return torch.tensor(flow.features) ** 2 + self.shift * torch.tensor(flow.features)
-
-    def standardize(self, flows):
-        self.shift = 3.0
-
-
 class TooLong(EncoderModule):
     def forward(self, flow, generator=None):
         return torch.tensor(flow.features).repeat(2, 1)
@@ -86,10 +75,13 @@ def test_modules_that_are_wrong(graphs, module, error, message, monkeypatch):
         GraphKDEDetector(encoder=Own()).fit(graphs)
 
 
-def test_a_module_whose_state_a_file_would_lack_is_not_saved(graphs, monkeypatch, tmp_path):
-    monkeypatch.setattr(Own, "module", Shift)
-    monkeypatch.setitem(_classes, "Own", Own)
-    detector = GraphKDEDetector(encoder=Own()).fit(graphs)
-    with pytest.raises(ValueError, match="has state that a file would not contain"):
-        detector.save(tmp_path / "a.skg")
-    assert not list(tmp_path.iterdir())
+def test_copies_of_a_module_have_its_weights_and_go_to_the_cpu_without_its_gpu():
+    module = GCN(4, device="cpu").build(3, seed=0).double()
+    module.specification.device = "cuda"
+    copy = pickle.loads(pickle.dumps(module))
+    weights = copy.state_dict()
+    assert all(torch.equal(x, weights[name]) for name, x in module.state_dict().items())
+    if not torch.cuda.is_available():
+        assert copy.weights[0].device.type == "cpu"
+        with pytest.raises(ValueError, match="torch does not find device='cuda'"):
+            module.specification.build(3)

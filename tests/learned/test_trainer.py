@@ -6,34 +6,32 @@ import math
 import numpy as np
 import pytest
 import torch
-from skgraphkde.density.kernel_density import KernelDensity
-from skgraphkde.density.model import DensityModel
 
 from skgraphkde import (
     GCN,
     KDE,
+    MMD,
     Contrastive,
+    Density,
     GraphBatch,
     NodeFeatures,
-    References,
     SpectralEdges,
     Twins,
     read_graphs,
 )
-from skgraphkde.density.size_kernel import SizeKernel
-from skgraphkde.distances.mmd import FittedMMD
-from skgraphkde.learned.trainer import Trainer, _learning_rate_factor, _split
+from skgraphkde.learned.trainer import Trainer, _learning_rate_factor, _split, log_densities
 from skgraphkde.propagation import MessageFlow
+from skgraphkde.views.embedding import Embedding
 from tests.conftest import GAMMAS, random_graphs
 
 
-def make_model(graphs, bandwidths=(0.1, 1.0), size_kernel=False, gammas=(GAMMAS,), **kwargs):
-    """With a distance for each of `gammas`."""
-    encoder = GCN(**{"hidden_dim": 8, "n_layers": 2, "dropout": 0.2, "batch_norm": True, **kwargs})
-    module = encoder.build(graphs.attributes.shape[1], seed=0)
-    kernel = SizeKernel.fit(graphs) if size_kernel else None
-    densities = [KernelDensity(FittedMMD(x), KDE(bandwidths).build(), kernel) for x in gammas]
-    return DensityModel(module, densities)
+def make_model(graphs, bandwidths=(0.1, 1.0), size_kernel=False, gammas=(GAMMAS,)):
+    """With a density for each of `gammas`."""
+    encoder = GCN(hidden_dim=8).build(graphs.attributes.shape[1], seed=0)
+    kernels = KDE(bandwidths, size_kernel=size_kernel)
+    views = [Density(MMD(x, estimator="biased"), kernels) for x in gammas]
+    built = [view.build(encoder.out_dim, 1, graphs, np.random.RandomState(0)) for view in views]
+    return Embedding(None, encoder, built)
 
 
 def make_options(swap_ratio=0.3, **kwargs):
@@ -57,17 +55,13 @@ def data():
     ]
 
 
-def make_trainer(data, model=None, references=None, verbose=0, **kwargs):
+def make_trainer(data, model=None, verbose=0, **kwargs):
     model = make_model(data[0]) if model is None else model
-    rng = np.random.RandomState(0)
-    return Trainer(model, "cpu", *data, make_options(**kwargs), references, rng, verbose=verbose)
+    return Trainer(model, *data, make_options(**kwargs), np.random.RandomState(0), verbose)
 
 
-def loss_slow(model, graphs, twins, references, leave_one_out):
-    """Algorithm 3, lines 13 to 19, graph by graph; `references` are indices of graphs.
-
-    The mean over the distances.
-    """
+def loss_slow(model, logits, graphs, twins, leave_one_out):
+    """Algorithm 3, lines 13 to 19, graph by graph; the mean over the distances."""
 
     @functools.cache
     def points(graph):
@@ -75,7 +69,7 @@ def loss_slow(model, graphs, twins, references, leave_one_out):
 
     def distance(a, b, view):
         values = []
-        for gamma in model.densities[view].distance.gammas:
+        for gamma in model.densities[view].distance_.gammas:
 
             def mean_kernel(x, y, gamma=gamma):
                 return torch.exp(-gamma * ((x[:, None] - y[None]) ** 2).sum(-1)).mean()
@@ -85,9 +79,10 @@ def loss_slow(model, graphs, twins, references, leave_one_out):
         return max(values).clamp_min(0).sqrt().item()
 
     def density(graph, i, view):
-        terms, others = [], [m for m in references if not (leave_one_out and m == i)]
-        kde = model.densities[view].kde
-        for pi, h in zip(kde.mixture_weights, kde.bandwidths, strict=True):
+        terms = []
+        others = [m for m in range(len(graphs)) if not (leave_one_out and m == i)]
+        weights = torch.softmax(logits[view].detach(), 0).tolist()
+        for pi, h in zip(weights, model.densities[view].bandwidths_, strict=True):
             for m in others:
                 K = math.exp(-(distance(graph, graphs[m], view) ** 2) / (2 * h**2))
                 terms.append(pi * K / (math.sqrt(2 * math.pi) * h))
@@ -102,47 +97,37 @@ def loss_slow(model, graphs, twins, references, leave_one_out):
     return total / len(twins) / n_distances
 
 
-@pytest.mark.parametrize(
-    ("gammas", "leave_one_out", "sampling"),
-    [
-        ((GAMMAS,), True, "stratified"),
-        ((GAMMAS,), False, None),
-        ((GAMMAS, (1.0,)), True, "stratified"),
-    ],
-)
-def test_loss_equals_algorithm_3(data, leave_one_out, sampling, gammas):
+@pytest.mark.parametrize("gammas", [(GAMMAS,), (GAMMAS, (1.0,))])
+@pytest.mark.parametrize("leave_one_out", [True, False])
+def test_loss_equals_algorithm_3(data, leave_one_out, gammas):
     graphs, twins = data[0][:5], GraphBatch.concatenate([data[1][0][:5], data[1][1][:5]])
     model = make_model(graphs, gammas=gammas)
-    chosen = References(sampling, 0.6) if sampling else None
-    trainer = make_trainer(data, model, chosen, leave_one_out=leave_one_out)
+    trainer = make_trainer(data, model, leave_one_out=leave_one_out)
     trainer.weights.double()
-    for logits, changes in zip(trainer.weights["logits"], ([0.4, -0.1], [-0.3, 0.2]), strict=False):
+    for logits, changes in zip(trainer.logits, ([0.4, -0.1], [-0.3, 0.2]), strict=False):
         logits.data += torch.tensor(changes)
     # Evaluation mode: no dropout, fixed batch norm.
     model.encoder.standardize(model.flows(graphs))
-    references = range(5)
-    if sampling:
-        trainer.last_log_density[:] = -np.arange(30)
-        references = trainer._choose_references(np.arange(5))
-        assert len(references) == 3
-        trainer._choose_references = lambda index: references
     with torch.no_grad():
         assert trainer._loss(np.arange(5), twins).item() == pytest.approx(
-            loss_slow(model, graphs, twins, references, leave_one_out), abs=1e-10
+            loss_slow(model, trainer.logits, graphs, twins, leave_one_out), abs=1e-10
         )
 
 
-def test_references_of_a_batch_follow_the_densities_of_the_last_epoch(data):
-    trainer = make_trainer(data, references=References("importance", 0.3))
-    trainer._epoch()
-    of_trained = trainer.last_log_density[trainer.trained_on]
-    assert (of_trained != 0).all()
-    assert (trainer.last_log_density[trainer.held_out] == 0).all()
-    trainer.last_log_density[:15], trainer.last_log_density[15:] = -1e3, 1e3
-    often = np.bincount(
-        np.concatenate([trainer._choose_references(np.arange(30)) for _ in range(50)]), minlength=30
-    )
-    assert often[15:].sum() > 1.3 * often[:15].sum()
+@pytest.mark.parametrize("leave_one_out", [True, False])
+def test_log_densities_are_those_of_arrays_and_have_gradients(leave_one_out):
+    rng = np.random.RandomState(0)
+    squared, logits, log_weights = rng.rand(4, 4) - 0.2, rng.rand(2), np.log(rng.rand(4, 4))
+    kde = KDE([0.1, 1.0]).build()
+    kde.logits = logits
+    own = np.eye(4, dtype=bool) if leave_one_out else None
+    tensors = torch.tensor(squared, requires_grad=True), torch.tensor(logits, requires_grad=True)
+    excluded = None if own is None else torch.tensor(own)
+    f = log_densities(*tensors, torch.tensor(kde.bandwidths), torch.tensor(log_weights), excluded)
+    np.testing.assert_allclose(f.detach(), kde(squared, log_weights, own), rtol=1e-12)
+    gradients = torch.autograd.grad(f.sum(), tensors)
+    assert all(torch.isfinite(gradient).all() for gradient in gradients)
+    assert (gradients[0].diagonal() == 0).all() == leave_one_out
 
 
 def test_training_trains(data):
@@ -156,9 +141,10 @@ def test_training_trains(data):
     assert trainer._loss(*everything).item() < loss
     assert min(history["validation_loss"]) < history["validation_loss"][0]
     assert not torch.equal(model.encoder.weights[0], before["encoder.weights.0"])
-    assert not torch.equal(trainer.weights["logits"][0], before["logits.0"])
+    assert not torch.equal(trainer.logits[0], before["logits.0"])
     (density,) = model.densities
-    assert density.kde.mixture_weights.tolist() in history["mixture_weights"]
+    learned = np.array(history["mixture_weights"])
+    assert np.isclose(learned, density.mixture_weights_, atol=1e-12).all(axis=1).any()
     assert {len(values) for values in history.values()} == {16}
     assert math.isnan(history["loss"][0])
     assert np.shape(history["mixture_weights"]) == (16, 2)

@@ -14,7 +14,7 @@ from typing import Any
 
 import networkx as nx
 
-from skgraphkde.computing.warn import warn
+from skgraphkde._utils import warn
 from skgraphkde.graphs.assembly import names_in_schema
 from skgraphkde.graphs.files.common import (
     AnyPath,

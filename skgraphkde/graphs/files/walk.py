@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import networkx as nx
 import numpy as np
 
-from skgraphkde.computing.warn import warn
+from skgraphkde._utils import warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError

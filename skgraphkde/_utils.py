@@ -1,0 +1,97 @@
+"""Utilities that all rooms share: blocks that fit into memory, warnings, and compiled loops."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn import get_config
+from tqdm.auto import tqdm
+
+MOST_BYTES = 2**62  # more than any machine has
+# scikit-learn wraps `fit`, so its frames lie between the user's frames and ours.
+_INSIDE = (str(Path(__file__).parent), str(Path(sklearn.__file__).parent))
+
+
+def working_memory() -> int:
+    """Bytes that scikit-learn's `working_memory` allows, at least 1; finite if it is infinite."""
+    return int(min(max(get_config()["working_memory"] * 2**20, 1), MOST_BYTES))
+
+
+def memory_limit() -> float:
+    """Limit in bytes on the temporary arrays of one block: half of `working_memory`."""
+    return working_memory() / 2
+
+
+def blocks(costs: np.ndarray) -> list[slice]:
+    """Split items into consecutive blocks.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (n_items,)
+        Bytes that each item takes.
+
+    Returns
+    -------
+    list of slice
+        Each block takes at most :func:`memory_limit` bytes, or contains a single item.
+    """
+    cuts = np.flatnonzero(np.diff(np.cumsum(costs) // memory_limit())) + 1
+    return [slice(a, b) for a, b in zip([0, *cuts], [*cuts, len(costs)], strict=True)]
+
+
+def progress(parts: Sequence[Any], name: str, verbose: int) -> Iterable[Any]:
+    """Iterate over blocks with a progress bar, if there are several."""
+    return tqdm(parts, desc=name, leave=None) if verbose and len(parts) > 1 else parts
+
+
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
+    """Issue a warning, attributed to the first caller outside of the package.
+
+    Parameters
+    ----------
+    message : str or Warning
+        Text of the warning, or the warning, which needs no category.
+    category : type of Warning, default=UserWarning
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn("attributed to this line")
+    >>> str(caught[0].message)
+    'attributed to this line'
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def compiled(function: Callable[..., Any], fastmath: Any = False) -> Any:
+    """Compile a loop with numba, which caches it if there is a folder to write to.
+
+    Parameters
+    ----------
+    function : callable
+        It is compiled when it is first called.
+    fastmath : bool or set of str, default=False
+        As for ``numba.njit``.
+
+    Returns
+    -------
+    callable
+    """
+    from numba import njit  # takes a second
+
+    options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+    try:
+        return njit(cache=True, **options)(function)
+    except RuntimeError:  # neither the package nor the home can be written to
+        return njit(**options)(function)

@@ -1,1 +1,0 @@
-"""Computing: limits on threads, compiled loops, operations on arrays, blocks, warnings."""

@@ -1,0 +1,311 @@
+"""GPU: measures on any torch device -> squared MMDs as tensors, with gradients in the points.
+
+Training uses it on every device, and :class:`MMD` on a GPU. Kernels of a block of points are
+computed once for the means and again for their gradient: they take more memory than time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch.autograd.function import once_differentiable
+from torch.nn.functional import embedding_bag
+
+from skgraphkde.distances.measures import DiscreteMeasures, EmbeddedMeasures
+from skgraphkde.distances.mmd import FittedMMD
+
+# Number of points of a block on a CPU, whose arrays fit into a cache, and on a GPU.
+WIDTHS = {"cpu": 256, "cuda": 8192}
+# Number of points of the measures whose means within them are computed together.
+GROUP = 256
+
+
+def embed(distance: FittedMMD, P: DiscreteMeasures) -> EmbeddedMeasures:
+    """Add the terms of single measures, as :meth:`FittedMMD.embed` does, as tensors.
+
+    Parameters
+    ----------
+    distance : FittedMMD
+    P : DiscreteMeasures
+        Its points are a tensor.
+
+    Returns
+    -------
+    EmbeddedMeasures
+    """
+    features = None
+    if distance.frequencies is None:
+        norms = self_means(P, distance.gammas).T
+    else:
+        features = feature_means(P, distance.gammas, distance.frequencies)
+        norms = (features * features).sum(2)
+    return EmbeddedMeasures(P.points, P.weights, P.sizes, norms, features)
+
+
+def squared_mmd(
+    distance: FittedMMD, P: EmbeddedMeasures, Q: EmbeddedMeasures | None = None
+) -> torch.Tensor:
+    """Squared distances between all measures, as :meth:`FittedMMD.squared`, as a tensor.
+
+    Parameters
+    ----------
+    distance : FittedMMD
+    P, Q : EmbeddedMeasures
+        None for `Q` means `P`, at half the cost.
+
+    Returns
+    -------
+    Tensor of shape (len(P), len(Q))
+    """
+    columns = P if Q is None else Q
+    if distance.frequencies is None:
+        cross = kernel_means(P, Q, distance.gammas)
+    else:
+        cross = P.features.swapaxes(0, 1) @ columns.features.permute(1, 2, 0)
+    p, q = (_corrected(x, distance.correction) for x in (P, columns))
+    squared = (p[:, :, None] + q[:, None, :] - 2 * cross).amax(0)
+    return squared if distance.correction else squared.clamp_min(0)
+
+
+def _corrected(P: EmbeddedMeasures, correction: float) -> torch.Tensor:
+    """Norms less the share of their bias, as :meth:`FittedMMD.norms`."""
+    norms = P.squared_norms.T
+    n = torch.as_tensor(P.sizes).to(norms)
+    unbiased = (n * norms - 1 + (n == 1)) / (n - 1).clamp_min(1)
+    return norms + correction * (unbiased - norms)
+
+
+def kernel_means(
+    P: DiscreteMeasures, Q: DiscreteMeasures | None, gammas: Sequence[float]
+) -> torch.Tensor:
+    """Weighted means of the kernels exp(-gamma |x - y|^2) over the points of two measures.
+
+    Parameters
+    ----------
+    P, Q : DiscreteMeasures
+        Their points are tensors. None for `Q` means `P`, at half the cost.
+    gammas : sequence of float
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, len(P), len(Q))
+    """
+    columns = P if Q is None else Q
+    center = columns.points.detach().mean(0)  # reduces cancellation
+    x, y = P.points - center, columns.points - center
+    return _KernelMeans.apply(x, y, P.weights, columns.weights, gammas, Q is None)
+
+
+def kernel_means_on(
+    device: str, P: DiscreteMeasures, Q: DiscreteMeasures | None, gammas: Sequence[float]
+) -> np.ndarray:
+    """Kernel means of NumPy points, see :func:`kernel_means`, computed on a device.
+
+    A machine without the GPU of the fit takes its CPU.
+    """
+    device = device if torch.cuda.is_available() else "cpu"
+    P, *others = (
+        replace(x, points=torch.as_tensor(x.points, device=device)) for x in (P, Q) if x is not None
+    )
+    return kernel_means(P, others[0] if others else None, gammas).numpy(force=True)
+
+
+def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> torch.Tensor:
+    """Mean kernels within measures, shape (n_gammas, len(P)).
+
+    Parameters
+    ----------
+    P : DiscreteMeasures
+    gammas : sequence of float
+
+    Returns
+    -------
+    Tensor of shape (n_gammas, len(P))
+        Diagonals of the kernel means of a few measures at a time.
+    """
+    W, ptr = P.weights, P.weights.indptr
+    cuts = np.flatnonzero(np.diff(ptr[1:] // GROUP)) + 1
+    firsts, stops = [0, *cuts.tolist()], [*cuts.tolist(), len(P)]
+    points = P.points[torch.as_tensor(W.indices, device=P.points.device).long()]
+    parts = points.split((ptr[stops] - ptr[firsts]).tolist())
+    means = []
+    for first, stop, part in zip(firsts, stops, parts, strict=True):
+        start = ptr[first]
+        entries = W.data[start : ptr[stop]], np.arange(len(part)), ptr[first : stop + 1] - start
+        weights = sp.csr_array(entries, shape=(stop - first, len(part)))
+        group = DiscreteMeasures(part, weights, P.sizes[first:stop])
+        means.append(kernel_means(group, None, gammas).diagonal(dim1=1, dim2=2))
+    return torch.cat(means, 1)
+
+
+def feature_means(
+    P: DiscreteMeasures, gammas: Sequence[float], frequencies: np.ndarray
+) -> torch.Tensor:
+    """Weighted means of random features, see :func:`skgraphkde.distances.kernels.feature_means`.
+
+    Parameters
+    ----------
+    P : DiscreteMeasures
+    gammas : sequence of float
+    frequencies : ndarray of shape (d, n_frequencies)
+
+    Returns
+    -------
+    Tensor of shape (len(P), n_gammas, 2 * n_frequencies)
+    """
+    angles = P.points @ torch.as_tensor(frequencies).to(P.points)
+    weights = P.weights / math.sqrt(frequencies.shape[1])
+    means = []
+    for gamma in gammas:
+        scaled = math.sqrt(2 * gamma) * angles
+        features = torch.cat([torch.cos(scaled), torch.sin(scaled)], 1)
+        means.append(sparse_product(weights, features))
+    return torch.stack(means, 1)
+
+
+# -- sparse products -------------------------------------------------------------------------------
+
+
+def sparse_product(matrix: sp.csr_array, dense: torch.Tensor) -> torch.Tensor:
+    """Product of a constant sparse matrix with a tensor on any device, with gradients.
+
+    Parameters
+    ----------
+    matrix : csr_array of shape (m, n)
+    dense : Tensor of shape (n, k)
+
+    Returns
+    -------
+    Tensor of shape (m, k)
+    """
+    return _SparseProduct.apply(matrix, dense)
+
+
+class _SparseProduct(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, matrix: sp.csr_array, dense: torch.Tensor) -> torch.Tensor:
+        ctx.matrix = matrix
+        return _bag_sums(_rows_of(matrix, dense), dense)
+
+    @staticmethod
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple:
+        return None, _SparseProduct.apply(ctx.matrix.T.tocsr(), grad.contiguous())
+
+
+def _rows_of(matrix: sp.csr_array, like: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Indices, offsets and values of a CSR matrix on the device of a tensor, in its precision."""
+    indices, offsets = (torch.as_tensor(x).long() for x in (matrix.indices, matrix.indptr))
+    values = torch.as_tensor(matrix.data).to(like)
+    return indices.to(like.device), offsets.to(like.device), values
+
+
+def _bag_sums(rows: tuple[torch.Tensor, ...], dense: torch.Tensor) -> torch.Tensor:
+    """Weighted sums of rows: torch's fastest product with a sparse matrix, in a fixed order."""
+    indices, offsets, values = rows
+    return embedding_bag(
+        indices, dense, offsets, mode="sum", per_sample_weights=values, include_last_offset=True
+    )
+
+
+# -- blocks of points ------------------------------------------------------------------------------
+
+
+class _Block(NamedTuple):
+    """Consecutive points, and the measures with weight on them."""
+
+    points: slice
+    measures: torch.Tensor  # indices
+    weights: tuple[torch.Tensor, ...]  # (measures, points), see `_rows_of`
+    transposed: tuple[torch.Tensor, ...]  # (points, measures)
+
+
+def _blocks(x: torch.Tensor, W: sp.csr_array) -> list[_Block]:
+    blocks, by_point, width = [], W.tocsc(), WIDTHS[x.device.type]
+    for start in range(0, len(x), width):
+        points = slice(start, min(start + width, len(x)))
+        weights = by_point[:, points].tocsr()
+        measures = np.flatnonzero(np.diff(weights.indptr))
+        weights = weights[measures]
+        index = torch.as_tensor(measures, device=x.device)
+        blocks.append(_Block(points, index, _rows_of(weights, x), _rows_of(weights.T.tocsr(), x)))
+    return blocks
+
+
+class _KernelMeans(torch.autograd.Function):
+    """W K V' with K_pq = exp(-gamma |x_p - y_q|^2), for each gamma.
+
+    If x and y are the same, the result is H + H', where H has the blocks above the diagonal, and
+    half of those on it.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: torch.Tensor,
+        y: torch.Tensor,
+        W: sp.csr_array,
+        V: sp.csr_array,
+        gammas: Sequence[float],
+        symmetric: bool,
+    ) -> torch.Tensor:
+        rows = _blocks(x, W)
+        columns = rows if symmetric else _blocks(y, V)
+        ctx.save_for_backward(x, y)
+        ctx.constants = rows, columns, gammas, symmetric
+        out = x.new_zeros((len(gammas), W.shape[0], V.shape[0]))
+        for i, row in enumerate(rows):
+            sums = x.new_zeros((len(gammas), len(row.measures), V.shape[0]))
+            for column in columns[i:] if symmetric else columns:
+                D = _squared_distances(x, y, row, column)
+                for of_gamma, gamma in zip(sums, gammas, strict=True):
+                    by_row = _bag_sums(column.weights, _kernels(D, gamma)).T.contiguous()
+                    means = _bag_sums(row.weights, by_row)
+                    share = 0.5 if column is row else 1.0
+                    of_gamma.index_add_(1, column.measures, means, alpha=share)
+            out.index_add_(1, row.measures, sums)
+        return out + out.mT if symmetric else out
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: torch.Tensor) -> tuple:
+        """Gradients 2 (T' 1) x - 2 T' y and 2 (T 1) y - 2 T x with T_qp = dL / d|x_p - y_q|^2."""
+        (x, y), (rows, columns, gammas, symmetric) = ctx.saved_tensors, ctx.constants
+        grad = grad + grad.mT if symmetric else grad
+        # Often the MMD is largest for the same few gammas.
+        used = [s for s in range(len(gammas)) if grad[s].any()]
+        grad_x, grad_y = torch.zeros_like(x), torch.zeros_like(y)
+        for i, row in enumerate(rows):
+            of_rows = {s: _bag_sums(row.transposed, grad[s, row.measures]).T for s in used}
+            for column in columns[i:] if symmetric else columns:
+                D = _squared_distances(x, y, row, column)
+                T = torch.zeros_like(D)
+                share = 0.5 if column is row else 1.0
+                for s in used:
+                    spread = of_rows[s][column.measures].contiguous()
+                    of_pairs = _bag_sums(column.transposed, spread)
+                    T.addcmul_(_kernels(D, gammas[s]), of_pairs, value=-gammas[s] * share)
+                x_p, y_q = x[row.points], y[column.points]
+                grad_x[row.points] += 2 * (T.sum(0)[:, None] * x_p - T.T @ y_q)
+                grad_y[column.points] += 2 * (T.sum(1)[:, None] * y_q - T @ x_p)
+        return grad_x, grad_y, None, None, None, None
+
+
+def _squared_distances(
+    x: torch.Tensor, y: torch.Tensor, row: _Block, column: _Block
+) -> torch.Tensor:
+    """|y_q - x_p|^2 for the points p of a row and q of a column, exactly 0 for the same point."""
+    x, y = x[row.points], y[column.points]
+    D = torch.addmm((x * x).sum(1), y, x.T, alpha=-2)
+    D = D.add_((y * y).sum(1)[:, None]).clamp_min_(0)
+    return D.fill_diagonal_(0) if column is row else D
+
+
+def _kernels(D: torch.Tensor, gamma: float) -> torch.Tensor:
+    """exp(-gamma D), bounded below: denormal numbers are slow."""
+    return (-gamma * D).clamp_min_(math.log(torch.finfo(D.dtype).tiny) / 2).exp_()

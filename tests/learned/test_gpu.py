@@ -1,0 +1,92 @@
+"""MMDs of tensors and their gradients, on the CPU, against formulas."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from skgraphkde import MMD, Density, GraphKDEDetector
+from skgraphkde.distances import DiscreteMeasures
+from skgraphkde.distances.mmd import FittedMMD
+from skgraphkde.learned import gpu
+from tests.conftest import GAMMAS, random_graphs
+from tests.distances.common import (
+    TOLERANCE,
+    assert_close,
+    frequencies,
+    mean_cosine,
+    measures,
+    squared_mmd,
+    squared_mmd_slow,
+)
+
+
+@pytest.fixture(params=[None, 5], ids="block{}".format)
+def width(request, monkeypatch):
+    if request.param is not None:
+        monkeypatch.setitem(gpu.WIDTHS, "cpu", request.param)
+        monkeypatch.setattr(gpu, "GROUP", request.param)
+
+
+@pytest.mark.usefixtures("width")
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("features", [None, frequencies(16)], ids=["exact", "features"])
+@pytest.mark.parametrize("correction", [0.0, 0.3])
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_mmd_and_its_gradient_equal_the_formula(dtype, features, correction, symmetric):
+    def tensor(x):
+        return torch.tensor(x.astype(dtype), requires_grad=True)
+
+    P, Q = measures(0, tensor), measures(1, tensor, n=4)
+    slow = [M.points.detach().double().requires_grad_() for M in (P, Q)]
+    clouds = [(x, M.weights.indptr) for x, M in zip(slow, (P, Q), strict=True)]
+    if symmetric:
+        Q, clouds[1] = P, clouds[0]
+    kernel = {} if features is None else {"kernel": mean_cosine(features)}
+    distance = FittedMMD(GAMMAS, correction, frequencies=features)
+    embedded = gpu.embed(distance, P)
+    of_columns = None if symmetric else gpu.embed(distance, Q)
+    squared = gpu.squared_mmd(distance, embedded, of_columns)
+    expected = squared_mmd_slow(*clouds[0], *clouds[1], GAMMAS, correction, **kernel)
+    assert squared.dtype == P.points.dtype
+    assert_close(squared, expected, 10 * TOLERANCE[dtype])
+    weights = torch.randn(expected.shape, generator=torch.Generator().manual_seed(0)).double()
+    if symmetric:
+        weights.fill_diagonal_(0)  # the supremum has no gradient at a graph and itself
+    gradients = torch.autograd.grad((squared * weights).sum(), {P.points, Q.points})
+    leaves = [clouds[0][0]] if symmetric else slow
+    slow_gradients = torch.autograd.grad((expected * weights).sum(), leaves)
+    assert len(gradients) == len(slow_gradients)
+    for x, found in zip({P.points, Q.points}, gradients, strict=True):
+        i = 0 if x is P.points else 1
+        assert_close(found, slow_gradients[i], 100 * TOLERANCE[dtype])
+
+
+def test_shared_points_and_parts_of_measures():
+    rng = np.random.RandomState(0)
+    colors, ptr = rng.randint(7, size=20), np.array([0, 4, 13, 14, 20])
+    arrays = DiscreteMeasures.from_colors(rng.standard_normal((7, 3)), np.arange(7), colors, ptr)
+    tensors = DiscreteMeasures(torch.from_numpy(arrays.points), arrays.weights, arrays.sizes)
+    distance = FittedMMD(GAMMAS, 1.0)
+    embedded = gpu.embed(distance, tensors)
+    squared = gpu.squared_mmd(distance, embedded[2:], embedded[:2])
+    assert_close(squared, squared_mmd(arrays[2:], arrays[:2], GAMMAS, 1.0))
+
+
+def test_sparse_products_have_gradients():
+    matrix = sp.random_array((7, 5), density=0.5, format="csr", rng=0)
+    dense = torch.randn(5, 3, dtype=torch.float64, requires_grad=True)
+    assert_close(gpu.sparse_product(matrix, dense), matrix @ dense.detach().numpy(), 1e-12)
+    assert torch.autograd.gradcheck(lambda x: gpu.sparse_product(matrix, x), [dense])
+
+
+def test_a_detector_whose_distances_are_computed_by_torch():
+    """On "cpu:0", which stands for a GPU."""
+    graphs, new = random_graphs(20, seed=1), random_graphs(5, seed=2)
+    scores = [
+        GraphKDEDetector(views=Density(MMD(device=device))).fit(graphs).score_samples(new)
+        for device in ("cpu", "cpu:0")
+    ]
+    np.testing.assert_allclose(*scores, rtol=1e-9)
+    with pytest.raises(ValueError, match="torch does not find device='cuda:9'"):
+        GraphKDEDetector(views=Density(MMD(device="cuda:9"))).fit(graphs)
