@@ -9,7 +9,7 @@ from sklearn import config_context
 
 from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, load, read_graphs
 from skgraphkde.distances import DiscreteMeasures
-from skgraphkde.views import neighborhoods
+from skgraphkde.views import neighborhoods, structure
 from skgraphkde.views.base import Context
 from skgraphkde.views.embedding import Embedding
 from tests.conftest import random_graphs
