@@ -35,6 +35,7 @@ _CLASSES = {
     "graphs.schema": ["FittedSchema", "GraphSchema"],
     "learned.contrastive": ["Contrastive"],
     "learned.gcn": ["GCN", "FittedGCN"],
+    "learned.gpu": ["FittedTorchMMD", "TorchMMD"],
     "learned.twins": ["SpectralEdges", "Twins"],
     "views.confirmed": ["Confirmed"],
     "views.density": ["Density"],
