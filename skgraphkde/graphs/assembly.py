@@ -38,7 +38,6 @@ from skgraphkde.graphs.formats.common import (
     length,
     listed_ids,
     plain,
-    unknown_node,
 )
 from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.problems import GraphError, Ignored
@@ -355,11 +354,10 @@ class Elements:
         known = {*ids, *(pair[::-1] for pair in ids)} if has_two_ids else {*ids}
         for item in values:
             if item not in known:
-                which = f"the edge {item!r}, which it does not have"
-                if self.part == "node":
-                    which = f"a node that it does not have: {unknown_node(item, ids)}"
                 raise GraphError(
-                    graph.index, f" has {name!r} for {which}: remove it or add the {self.part}"
+                    graph.index,
+                    f" has {name!r} for the {self.part} {item!r}, which is not among its "
+                    f"{self.part}s ({listed_ids(ids)}): remove it or add the {self.part}",
                 )
         found = [values.get(item) for item in ids]
         for k, item in enumerate(ids) if has_two_ids else ():

@@ -22,7 +22,6 @@ from skgraphkde.graphs.arrays import (
     codes_in,
     columns_by_name,
     frozen,
-    group_rows,
     offsets,
     sorted_labels,
     take_blocks,
@@ -50,13 +49,6 @@ class Data(NamedTuple):
         """The data of some rows."""
         labels = None if self.labels is None else self.labels[rows]
         return Data(labels, self.names, None if self.numbers is None else self.numbers[rows])
-
-    def in_use(self) -> Data:
-        """The same data, in a vocabulary without the names that no row has."""
-        if self.labels is None:
-            return self
-        used, labels = np.unique(self.labels, return_inverse=True)
-        return Data(labels, tuple(self.names[code] for code in used), self.numbers)
 
     @classmethod
     def joined(cls, parts: Sequence[Data]) -> Data:
@@ -256,13 +248,6 @@ class GraphBatch:
         """``(n_graphs,)``, which scikit-learn checks before it indexes with an array."""
         return (self.n_graphs,)
 
-    @property
-    def nbytes(self) -> int:
-        """Memory that the arrays take, in bytes."""
-        csr, data = self.adjacency, (getattr(self, name) for name in DATA)
-        arrays = [self.node_ptr, csr.data, csr.indices, csr.indptr, *data]
-        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
-
     def __reduce__(self) -> tuple:
         return GraphBatch, tuple(getattr(self, name) for name in ARGUMENTS)
 
@@ -374,7 +359,7 @@ class GraphBatch:
         adjacency = self.adjacency.tocoo()
         row, column = adjacency.row, adjacency.col
         arcs = np.flatnonzero(self.directed | (row < column))
-        has_parallel = len(group_rows(row[arcs], column[arcs])[0]) < len(arcs)
+        has_parallel = self.simple is not self.adjacency
         kind = {
             (False, False): nx.Graph,
             (True, False): nx.DiGraph,

@@ -11,8 +11,8 @@ from skgraphkde.graphs.random_walks import return_probabilities
 from skgraphkde.graphs.refinement import hash64, hash_rows, quantize, refined
 from skgraphkde.graphs.relations import messages
 
-# Graphs that agree up to so many edges around each node look the same.
-N_ROUNDS = 16
+# Graphs that agree up to so many edges around each node look the same; most differ up to three.
+N_ROUNDS, FEW_ROUNDS = 16, 3
 # Bits of a double that single precision lacks.
 SINGLE_PRECISION_BITS = 29
 # Probabilities that differ by less are equal: sums in another order do. It is irrational, so that
@@ -41,18 +41,33 @@ def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
     ndarray of shape (n_graphs,), int
         ``i`` itself for a graph that is the first of its kind.
     """
-    A = batch.adjacency
-    unweighted = batch.replace(adjacency=with_data(A, np.ones(A.nnz)))
-    walks = np.rint(return_probabilities(unweighted) / WALK_UNIT)
-    colors = hash64(hash_rows(walks) + _hash_data(batch.n_nodes, batch.labels, batch.attributes))
-    weights = A.data[:, np.newaxis]
-    of_arcs = _hash_data(A.nnz, batch.edge_labels, batch.edge_attributes, weights)
-    for after_round in refined(colors, messages(batch, of_arcs, weighted=False), N_ROUNDS):
-        colors = after_round
-    of_graphs = np.add.reduceat(hash64(colors), batch.node_ptr[:-1])  # modulo 2^64
-    of_graphs += _hash_data(len(batch), batch.graph_labels, batch.graph_attributes)
-    _, first, inverse = np.unique(of_graphs, return_index=True, return_inverse=True)
+    hashes = _hash_graphs(batch, FEW_ROUNDS)
+    _, inverse, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+    repeated = np.flatnonzero(counts[inverse] > 1)
+    if len(repeated):
+        some = batch[repeated]
+        unweighted = with_data(some.adjacency, np.ones(some.adjacency.nnz))
+        walks = return_probabilities(some.replace(adjacency=unweighted))
+        of_walks = hash_rows(np.rint(walks / WALK_UNIT))
+        hashes[repeated] = _hash_graphs(some, N_ROUNDS, of_walks)
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
     return first[inverse]
+
+
+def _hash_graphs(batch: GraphBatch, n_rounds: int, of_walks: np.ndarray | int = 0) -> np.ndarray:
+    """Hash of each graph after some rounds of refinement, shape (n_graphs,).
+
+    Colors begin with hashes of the data of nodes and of their walks.
+    """
+    A, arcs = batch.adjacency, None
+    colors = hash64(_hash_data(batch.n_nodes, batch.labels, batch.attributes) + of_walks)
+    if batch.edge_labels is not None or batch.edge_attributes is not None or (A.data != 1).any():
+        weights = A.data[:, np.newaxis]
+        arcs = _hash_data(A.nnz, batch.edge_labels, batch.edge_attributes, weights)
+    for after_round in refined(colors, messages(batch, arcs, weighted=False), n_rounds):
+        colors = after_round
+    hashes = np.add.reduceat(hash64(colors), batch.node_ptr[:-1])  # modulo 2^64
+    return hashes + _hash_data(len(batch), batch.graph_labels, batch.graph_attributes)
 
 
 def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:

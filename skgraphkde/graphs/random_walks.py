@@ -53,9 +53,12 @@ def return_probabilities(batch: GraphBatch, *, directed: bool = False) -> np.nda
     rows = np.flatnonzero(is_exact.repeat(batch.n_nodes_per_graph))
     cuts = np.flatnonzero(np.diff(n_products[rows].cumsum() // NUMBERS)) + 1
     for block in np.split(rows, cuts):
-        V, W = S[block], back[block]
+        V = S if len(block) == batch.n_nodes else S[block]
         V2 = V @ S
-        W2 = V2 if back is S else W @ back
+        W, W2 = V, V2
+        if directed:
+            W = back if len(block) == batch.n_nodes else back[block]
+            W2 = W @ back
         for k, (x, y) in enumerate([(V, W), (V2, W), (V2, W2)]):
             result[block, k] = x.multiply(y).sum(axis=1)
     for i in np.flatnonzero(~is_exact):

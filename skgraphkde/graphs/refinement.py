@@ -13,8 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-
-from skgraphkde._utils import compiled
+import pandas as pd
 
 # The increment of SplitMix64, without which the hash of 0 would be 0.
 INCREMENT = np.uint64(0x9E3779B97F4A7C15)
@@ -56,9 +55,12 @@ def refined(
         new = hash64(colors)
         for indices, indptr, keys in messages:
             if len(keys) == 1:  # a node tells all its neighbors the same
-                _add_hashes(hash64(colors + keys), indices, indptr, new)
+                told = hash64(colors + keys)[indices]
             else:
-                _add_hashes_by_arc(colors, indices, indptr, keys, new)
+                told = hash64(colors[indices] + keys)
+            totals = np.zeros(len(told) + 1, dtype=np.uint64)
+            np.cumsum(told, out=totals[1:])  # modulo 2^64, as differences are
+            new += totals[indptr[1:]] - totals[indptr[:-1]]
         colors = hash64(new)
         yield colors
 
@@ -125,45 +127,7 @@ def factorize(colors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     number : ndarray of shape (len(colors),), int
         The number of each color.
     """
-    n_bits = max(1, (2 * len(colors) - 1).bit_length())  # of a table that is half full at most
-    slots = np.full(1 << n_bits, -1)
-    first, number = np.empty(len(colors), np.intp), np.empty(len(colors), np.intp)
-    n = _write_numbers(colors.astype(np.uint64, copy=False), slots, 64 - n_bits, first, number)
-    return first[:n].copy(), number
-
-
-# -- compiled loops --------------------------------------------------------------------------------
-
-_hash64 = compiled(hash64)
-
-
-@compiled
-def _add_hashes(message_hash, indices, indptr, out):
-    """out[v] += sum of message_hash[u], modulo 2^64, over the arcs from u that reach v."""
-    for v in range(len(out)):
-        for arc in range(indptr[v], indptr[v + 1]):
-            out[v] += message_hash[indices[arc]]
-
-
-@compiled
-def _add_hashes_by_arc(colors, indices, indptr, keys, out):
-    """out[v] += sum of :func:`hash64` (colors[u] + the key of the arc), as above."""
-    for v in range(len(out)):
-        for arc in range(indptr[v], indptr[v + 1]):
-            out[v] += _hash64(colors[indices[arc]] + keys[arc])
-
-
-@compiled
-def _write_numbers(colors, slots, shift, first, number):
-    """Look up each color in a hash table with linear probing (Knuth, 1998, section 6.4)."""
-    n, mask = 0, len(slots) - 1
-    for i in range(len(colors)):
-        # Fibonacci hashing, for colors that are not hashes.
-        slot = np.int64((colors[i] * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(shift))
-        while slots[slot] >= 0 and colors[first[slots[slot]]] != colors[i]:
-            slot = (slot + 1) & mask
-        if slots[slot] < 0:
-            slots[slot], first[n] = n, i
-            n += 1
-        number[i] = slots[slot]
-    return n
+    number, distinct = pd.factorize(colors)
+    first = np.empty(len(distinct), dtype=np.intp)
+    first[number[::-1]] = np.arange(len(colors) - 1, -1, -1)  # the last one that is written stays
+    return first, number

@@ -42,8 +42,7 @@ class Density(View):
         The mixture of kernels.
     size_kernel_ : SizeKernel or None
         Kernel on the numbers of nodes and edges.
-    log_sizes_ : ndarray of shape (n_references, 2)
-        Logarithms of the references' numbers of nodes and edges.
+    references_ : GraphBatch
 
     Examples
     --------

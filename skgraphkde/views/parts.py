@@ -95,32 +95,6 @@ class ReferenceTable(NamedTuple):
         """
         return float(self.counts[self.n_graphs == 1].sum() / max(self.counts.sum(), 1))
 
-    def log_shares(self, colors: np.ndarray, graph: np.ndarray, is_own: np.ndarray) -> np.ndarray:
-        """Log frequencies of parts: log((c + 1) / (n + k)), with c of the n reference parts equal.
-
-        k - 1 is the number of colors. n and k are the same for references and new graphs, which
-        would otherwise seem rarer.
-
-        Parameters
-        ----------
-        colors : ndarray of shape (n_parts,), uint64
-        graph : ndarray of shape (n_parts,), int
-            Index of the graph of each part.
-        is_own : ndarray of shape (n_parts,), bool
-            True for parts of a graph that is a reference; c excludes the parts of that graph.
-
-        Returns
-        -------
-        ndarray of shape (n_parts,)
-        """
-        counts, total = np.append(self.counts, 0)[self._find(colors)], float(self.counts.sum())
-        if is_own.any():
-            _, kind = np.unique(colors, return_inverse=True)
-            pair = graph * (kind.max() + 1) + kind
-            _, pair, n_alike = np.unique(pair, return_inverse=True, return_counts=True)
-            counts = counts - np.where(is_own, n_alike[pair], 0)
-        return np.log((counts + 1) / (total + len(self.colors) + 1))
-
 
 class Vocabulary:
     """Categories of reference graphs, by which nodes and edges have colors.

@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from skgraphkde import GCN, GraphBatch, GraphKDEDetector, LeaveOneOut, Split, read_graphs
 from skgraphkde.datasets import load_mutag
+from skgraphkde.detectors.model import LOG_P_OF_CONFIRMED
 from skgraphkde.explanation import explain, results, view_surprises
 from skgraphkde.views.confirmed import Confirmed
 from tests.conftest import permuted, random_graphs
@@ -194,19 +195,24 @@ def test_one_view_learns_too():
 
 @pytest.mark.parametrize("calibration", [APART, Split(0.3), "train"], ids=str)
 def test_confirmed_anomalies_do_not_calibrate_and_are_flagged(fitted, calibration):
-    """However usual they look, and their copies, too."""
-    detector = GraphKDEDetector(calibration=calibration, random_state=0).fit(NORMAL[:90])
+    """However usual they look, and their copies, too, of which one has no verdict."""
     usual = np.argsort(-fitted.calibration_scores_)[:2]
     assert (fitted.predict(NORMAL[usual]) == 1).all()
-    detector.learn(NORMAL[usual], [-1, -1])
+    copies = permuted(NORMAL[usual], 0)
+    detector = GraphKDEDetector(calibration=calibration, random_state=0)
+    verdicts = np.zeros(92)
+    verdicts[usual] = -1
+    detector.fit(together(NORMAL[:90], copies), verdicts=verdicts)
     removed = np.flatnonzero(detector.verdicts_ == -1)
-    assert set(usual) <= set(removed)
+    assert {*usual, 90, 91} <= set(removed)
     assert not set(removed) & set(detector.calibration_graphs_)
-    assert len(detector.model_.references) <= 90 - len(removed)
-    assert (detector.predict(permuted(NORMAL[removed], 0)) == -1).all()
+    assert len(detector.model_.references) <= 92 - len(removed)
+    assert (detector.predict(copies) == -1).all()
+    model = detector.model_
+    log_p_values = model.as_log_p_values(model.view_scores(copies))
+    assert (log_p_values[-1] == LOG_P_OF_CONFIRMED).all()  # whatever the weight of the view
     expected = clone(detector).fit(NORMAL[np.setdiff1d(np.arange(90), removed)])
-    training = detector.model_.training_scores[:-1]
-    np.testing.assert_allclose(training, expected.model_.training_scores, rtol=1e-9)
+    np.testing.assert_allclose(model.training_scores[:-1], expected.model_.training_scores)
 
 
 def test_p_values_of_new_normal_graphs_stay_valid():

@@ -72,15 +72,9 @@ def _is_column(values: Any) -> bool:
 
 def _node_ids(index: int, graph: Mapping, edges: list[tuple], data: Mapping[str, Any]) -> Any:
     """The node ids as listed or counted, else those that node data and edges mention."""
-    n_nodes = graph.get("num_nodes")
     if graph.get("nodes") is not None:
-        names = as_list(index, graph["nodes"], "nodes")
-        if n_nodes is not None and n_nodes != len(names):
-            raise GraphError(
-                index,
-                f" has {len(names)} 'nodes', but 'num_nodes' is {n_nodes}: give only one of them",
-            )
-        return names
+        return as_list(index, graph["nodes"], "nodes")
+    n_nodes = graph.get("num_nodes")
     if n_nodes is None:
         n_nodes = longest(data, data)
     elif not isinstance(n_nodes, Integral) or isinstance(n_nodes, bool):
