@@ -18,6 +18,7 @@ import torch
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import embedding_bag
 
+from skgraphkde.distances.kernels import RECOMPUTE_BELOW
 from skgraphkde.distances.measures import DiscreteMeasures, EmbeddedMeasures
 from skgraphkde.distances.mmd import FIVE_DECADES, MMD, FittedMMD
 
@@ -360,9 +361,12 @@ def _squared_distances(
 ) -> torch.Tensor:
     """|y_q - x_p|^2 for the points p of a row and q of a column, exactly 0 for the same point."""
     x, y = x[row.points], y[column.points]
-    D = torch.addmm((x * x).sum(1), y, x.T, alpha=-2)
-    D = D.add_((y * y).sum(1)[:, None]).clamp_min_(0)
-    return D.fill_diagonal_(0) if column is row else D
+    x_norms, y_norms = (x * x).sum(1), (y * y).sum(1)[:, None]
+    D = torch.addmm(x_norms, y, x.T, alpha=-2).add_(y_norms)
+    # Of near points, nothing but rounding is left: these are computed from the differences.
+    q, p = torch.nonzero(RECOMPUTE_BELOW * (x_norms + y_norms) > D, as_tuple=True)
+    D[q, p] = ((y[q] - x[p]) ** 2).sum(1)
+    return D
 
 
 def _kernels(D: torch.Tensor, gamma: float) -> torch.Tensor:
