@@ -7,16 +7,10 @@ from skgraphkde._version import __version__
 
 if TYPE_CHECKING:
     from skgraphkde.calibration import LeaveOneOut, Split
-    from skgraphkde.density import KDE
-    from skgraphkde.detectors import (
-        BaseGraphDetector,
-        GraphKDEDetector,
-        GraphModel,
-        paper_settings,
-    )
+    from skgraphkde.detectors import BaseGraphDetector, GraphKDEDetector, paper_settings
     from skgraphkde.distances import MMD, Distance, FittedDistance
     from skgraphkde.features import NodeFeatures
-    from skgraphkde.graphs import FittedSchema, GraphBatch, GraphSchema, read_graphs, read_tables
+    from skgraphkde.graphs import GraphBatch, GraphSchema, read_graphs, read_tables
     from skgraphkde.learned import (
         GCN,
         Contrastive,
@@ -29,6 +23,7 @@ if TYPE_CHECKING:
     from skgraphkde.reporting import report
     from skgraphkde.saving import InvalidFileError, load
     from skgraphkde.views import (
+        KDE,
         Density,
         Neighbors,
         Novelty,
@@ -50,10 +45,8 @@ __all__ = [
     "EncoderModule",
     "FittedDistance",
     "FittedEncoder",
-    "FittedSchema",
     "GraphBatch",
     "GraphKDEDetector",
-    "GraphModel",
     "GraphSchema",
     "InvalidFileError",
     "LeaveOneOut",
@@ -84,7 +77,6 @@ _ROOMS = (
     "features",
     "propagation",
     "distances",
-    "density",
     "views",
     "learned",
     "calibration",

@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
-from zipfile import is_zipfile
+from zipfile import ZIP_DEFLATED, is_zipfile
 
 from sklearn.base import OutlierMixin
 
@@ -19,15 +19,19 @@ __all__ = ["InvalidFileError", "load"]
 # Classes that a file may contain, by module. A file can create them, and nothing else.
 _CLASSES = {
     "calibration": ["FittedCalibration", "LeaveOneOut", "Split"],
-    "density.kde": ["KDE", "MultiBandwidthKDE"],
-    "density.size_kernel": ["SizeKernel"],
+    "combination": ["LearnedWeights", "LogPValues"],
     "detectors.graph_kde": ["GraphKDEDetector"],
     "detectors.model": ["GraphModel"],
     "distances.mmd": ["FittedMMD", "MMD"],
-    "propagation": ["FittedPropagation", "Propagation"],
     "features": [
-        *("ConstantBlock", "DegreeBlock", "EdgeBlock", "LabelBlock", "NodeFeatures"),
-        *("NumberBlock", "RawNumberBlock", "WalkBlock"),
+        "ConstantBlock",
+        "DegreeBlock",
+        "EdgeBlock",
+        "LabelBlock",
+        "NodeFeatures",
+        "NumberBlock",
+        "RawNumberBlock",
+        "WalkBlock",
     ],
     "graphs.batch": ["GraphBatch"],
     "graphs.problems": ["Ignored"],
@@ -35,19 +39,17 @@ _CLASSES = {
     "graphs.schema": ["FittedSchema", "GraphSchema"],
     "learned.contrastive": ["Contrastive"],
     "learned.gcn": ["GCN", "FittedGCN"],
+    "learned.gpu": ["FittedTorchMMD", "TorchMMD"],
     "learned.twins": ["SpectralEdges", "Twins"],
-    "views.confirmed": ["Confirmed"],
+    "propagation": ["FittedPropagation", "Propagation"],
+    "views.anomalies": ["Confirmed"],
+    "views.attributes": ["NumberPoints", "Numbers"],
+    "views.categories": ["CategoryCounts", "ReferenceTable", "Vocabulary"],
     "views.density": ["Density"],
     "views.embedding": ["Embedding"],
-    "views.neighborhoods": ["Neighborhoods"],
-    "views.neighbors": ["Neighbors"],
-    "views.novelty": ["Novelty"],
-    "views.numbers": ["NumberPoints", "Numbers"],
-    "views.p_values": ["LogPValues"],
-    "views.parts": ["CategoryCounts", "ReferenceTable", "Vocabulary"],
-    "views.statistics": ["Statistics"],
-    "views.tanimoto": ["Tanimoto"],
-    "views.verdicts": ["LearnedWeights"],
+    "views.kernels": ["KDE", "MultiBandwidthKDE", "SizeKernel"],
+    "views.neighborhoods": ["Neighborhoods", "Neighbors", "Novelty", "Tanimoto"],
+    "views.structure": ["Statistics"],
 }
 TRUSTED = frozenset(
     f"skgraphkde.{module}.{name}" for module, names in _CLASSES.items() for name in names
@@ -74,7 +76,9 @@ def save(detector: Any, path: str | os.PathLike) -> None:
     """
     import skops.io
 
-    contents = skops.io.dumps({"skgraphkde": __version__, "detector": detector})
+    contents = skops.io.dumps(
+        {"skgraphkde": __version__, "detector": detector}, compression=ZIP_DEFLATED
+    )
     with atomic_file(path) as file:
         file.write(contents)
 

@@ -10,19 +10,17 @@ from tqdm.auto import tqdm
 
 from skgraphkde._utils import progress
 from skgraphkde.calibration import finite
+from skgraphkde.combination import LearnedWeights, LogPValues, learn_weights, view_weights
 from skgraphkde.distances.base import FittedDistance
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
-from skgraphkde.views.base import View
-from skgraphkde.views.confirmed import ITSELF, Confirmed
-from skgraphkde.views.context import Clouds, Context
+from skgraphkde.views.anomalies import ITSELF, Confirmed
+from skgraphkde.views.base import Clouds, Context, View
 from skgraphkde.views.density import Density
 from skgraphkde.views.embedding import Embedding
-from skgraphkde.views.p_values import LogPValues, view_weights
-from skgraphkde.views.statistics import Statistics
-from skgraphkde.views.verdicts import LearnedWeights, learn_weights
+from skgraphkde.views.structure import Statistics
 
 AnyView = TypeVar("AnyView", bound=View)
 
@@ -63,7 +61,7 @@ class GraphModel:
     ----------
     view_weights : ndarray of shape (n_views,)
         Weights of the views' log p-values in the score, see
-        :func:`~skgraphkde.views.p_values.view_weights`, or those that were learned.
+        :func:`~skgraphkde.combination.view_weights`, or those that were learned.
     """
 
     def __init__(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from skgraphkde.density.kde import KDE
 from skgraphkde.distances.mmd import FIVE_DECADES, MMD
 from skgraphkde.features import NodeFeatures
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.twins import SpectralEdges, Twins
 from skgraphkde.views.density import Density
+from skgraphkde.views.kernels import KDE
 
 __all__ = ["paper_settings"]
 

@@ -47,8 +47,6 @@ class MMD(Distance):
         Number of random features for each of `gammas`, an even number; the error falls with its
         square root. They are the same in every fit. None is 512. Not allowed with
         ``method="exact"``.
-    device : str, default="cpu"
-        Device of exact kernels: "cpu", or a GPU of torch, such as "cuda".
 
     Notes
     -----
@@ -73,7 +71,6 @@ class MMD(Distance):
         "estimator": [StrOptions({"adaptive", "biased", "unbiased"})],
         "method": [StrOptions({"auto", "exact", "random_features"})],
         "n_components": [at_least(2, Integral), None],
-        "device": [str],
     }
 
     def __init__(
@@ -82,13 +79,11 @@ class MMD(Distance):
         estimator: str = "adaptive",
         method: str = "auto",
         n_components: int | None = None,
-        device: str = "cpu",
     ) -> None:
         self.gammas = gammas
         self.estimator = estimator
         self.method = method
         self.n_components = n_components
-        self.device = device
 
     def _validate_values(self) -> None:
         positive_numbers(self, "gammas")
@@ -119,10 +114,6 @@ class MMD(Distance):
         -------
         FittedMMD
         """
-        if self.device != "cpu":
-            from skgraphkde.learned.modules import find_device
-
-            find_device(self.device)
         exact = self.method == "exact" or (self.method == "auto" and n_points <= EXACT_POINTS)
         n_components = N_COMPONENTS if self.n_components is None else self.n_components
         return FittedMMD(
@@ -130,7 +121,6 @@ class MMD(Distance):
             correction=1.0 if self.estimator == "unbiased" else 0.0,
             adaptive=self.estimator == "adaptive",
             frequencies=None if exact else draw_frequencies(dim, n_components),
-            device=self.device,
         )
 
 
@@ -150,15 +140,12 @@ class FittedMMD(FittedDistance):
         Whether :meth:`adapted` sets the correction.
     frequencies : ndarray of shape (d, n_components // 2) or None
         Frequencies of random features. None for an exact MMD.
-    device : str, default="cpu"
-        Device of exact kernels.
     """
 
     gammas: tuple[float, ...]
     correction: float = 0.0
     adaptive: bool = False
     frequencies: np.ndarray | None = None
-    device: str = "cpu"
 
     @property
     def needs_points(self) -> bool:  # type: ignore[override]
@@ -228,10 +215,6 @@ class FittedMMD(FittedDistance):
         """
         if self.frequencies is not None:
             return P.features.swapaxes(0, 1) @ Q.features.swapaxes(0, 1).swapaxes(1, 2)
-        if self.device != "cpu":
-            from skgraphkde.learned.gpu import kernel_means_on
-
-            return kernel_means_on(self.device, P, None if Q is P else Q, self.gammas)
         return kernel_means(P, None if Q is P else Q, self.gammas)
 
     def norms(self, P: EmbeddedMeasures) -> np.ndarray:

@@ -12,7 +12,7 @@ from skgraphkde.calibration import finite
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.views.novelty import Novelty
+from skgraphkde.views.neighborhoods import Novelty
 
 __all__ = [
     "nearest_references",

@@ -14,9 +14,8 @@ from skgraphkde.explanation.tails import Tails
 from skgraphkde.explanation.wording import features_in_words
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL
-from skgraphkde.views.base import Property, View
-from skgraphkde.views.context import Context
-from skgraphkde.views.parts import CategoryCounts, means
+from skgraphkde.views.base import Context, Property, View
+from skgraphkde.views.categories import CategoryCounts, means
 
 # Kinds of properties whose reasons state a range of nine in ten references.
 WITH_RANGES = ("size", "feature", "statistics")

@@ -16,9 +16,8 @@ from skgraphkde.explanation.properties import Properties
 from skgraphkde.explanation.wording import feature_words, part_names, usually
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import listed, shown
-from skgraphkde.views.base import Reason
-from skgraphkde.views.context import Context
-from skgraphkde.views.parts import LISTED, places
+from skgraphkde.views.base import Context, Reason
+from skgraphkde.views.categories import LISTED, places
 
 # Characters of a reason.
 LONGEST_REASON = 500

@@ -11,8 +11,8 @@ from skgraphkde.detectors.model import GraphModel
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, category_text, category_words, usual
-from skgraphkde.views.confirmed import Confirmed
-from skgraphkde.views.parts import CategoryCounts
+from skgraphkde.views.anomalies import Confirmed
+from skgraphkde.views.categories import CategoryCounts
 
 
 class Feature(NamedTuple):

@@ -9,9 +9,17 @@ from typing import Any
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.twins import SpectralEdges, Twins
 
-_TORCH = {"GCN": "gcn", "EncoderModule": "modules", "TorchEncoder": "modules"}
+_TORCH = {"GCN": "gcn", "EncoderModule": "modules", "TorchEncoder": "modules", "TorchMMD": "gpu"}
 
-__all__ = ["GCN", "Contrastive", "EncoderModule", "SpectralEdges", "TorchEncoder", "Twins"]
+__all__ = [
+    "GCN",
+    "Contrastive",
+    "EncoderModule",
+    "SpectralEdges",
+    "TorchEncoder",
+    "TorchMMD",
+    "Twins",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,14 +1,15 @@
 """GPU: measures on any torch device -> squared MMDs as tensors, with gradients in the points.
 
-Training uses it on every device, and :class:`MMD` on a GPU. Kernels of a block of points are
-computed once for the means and again for their gradient: they take more memory than time.
+Training uses it on every device, and :class:`TorchMMD` to compute distances on a GPU. Kernels of a
+block of points are computed once for the means and again for their gradient: they take more memory
+than time.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +18,86 @@ import torch
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import embedding_bag
 
+from skgraphkde.distances.kernels import RECOMPUTE_BELOW
 from skgraphkde.distances.measures import DiscreteMeasures, EmbeddedMeasures
-from skgraphkde.distances.mmd import FittedMMD
+from skgraphkde.distances.mmd import FIVE_DECADES, MMD, FittedMMD
 
 # Number of points of a block on a CPU, whose arrays fit into a cache, and on a GPU.
 WIDTHS = {"cpu": 256, "cuda": 8192}
 # Number of points of the measures whose means within them are computed together.
 GROUP = 256
+
+
+class TorchMMD(MMD):
+    """MMD whose exact kernels torch computes, on a GPU.
+
+    Parameters
+    ----------
+    gammas, estimator, method, n_components
+        As for :class:`MMD`.
+    device : str, default="auto"
+        "cpu", a GPU such as "cuda", or "auto", the GPU if torch finds one.
+    """
+
+    _parameter_constraints: dict = {**MMD._parameter_constraints, "device": [str]}
+
+    def __init__(
+        self,
+        gammas: Any = FIVE_DECADES,
+        estimator: str = "adaptive",
+        method: str = "auto",
+        n_components: int | None = None,
+        device: str = "auto",
+    ) -> None:
+        super().__init__(gammas, estimator, method, n_components)
+        self.device = device
+
+    def build(self, dim: int, n_points: int, rng: np.random.RandomState) -> FittedTorchMMD:
+        """Build the fitted distance, see :meth:`MMD.build`."""
+        built = super().build(dim, n_points, rng)
+        return FittedTorchMMD(**vars(built), device=str(find_device(self.device)))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedTorchMMD(FittedMMD):
+    """Fitted distance of :class:`TorchMMD`; a machine without the GPU of the fit takes its CPU."""
+
+    device: str = "cpu"
+
+    def cross(self, P: EmbeddedMeasures, Q: EmbeddedMeasures) -> np.ndarray:
+        """Mean kernels between measures, see :meth:`FittedMMD.cross`."""
+        if self.frequencies is not None:
+            return super().cross(P, Q)
+        device = self.device if torch.cuda.is_available() else "cpu"
+        rows = replace(P, points=torch.as_tensor(P.points, device=device))
+        columns = None if Q is P else replace(Q, points=torch.as_tensor(Q.points, device=device))
+        return kernel_means(rows, columns, self.gammas).numpy(force=True)
+
+
+def find_device(device: str) -> torch.device:
+    """The torch device that a parameter means.
+
+    Parameters
+    ----------
+    device : str
+        "auto" is the GPU if torch finds one, else the CPU.
+
+    Returns
+    -------
+    torch.device
+
+    Raises
+    ------
+    ValueError
+        If torch does not find the device.
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:  # torch without CUDA asserts
+        raise ValueError(f"torch does not find device={device!r}: use 'auto' or 'cpu'") from error
+    return torch.device(device)
 
 
 def embed(distance: FittedMMD, P: DiscreteMeasures) -> EmbeddedMeasures:
@@ -100,20 +174,6 @@ def kernel_means(
     center = columns.points.detach().mean(0)  # reduces cancellation
     x, y = P.points - center, columns.points - center
     return _KernelMeans.apply(x, y, P.weights, columns.weights, gammas, Q is None)
-
-
-def kernel_means_on(
-    device: str, P: DiscreteMeasures, Q: DiscreteMeasures | None, gammas: Sequence[float]
-) -> np.ndarray:
-    """Kernel means of NumPy points, see :func:`kernel_means`, computed on a device.
-
-    A machine without the GPU of the fit takes its CPU.
-    """
-    device = device if torch.cuda.is_available() else "cpu"
-    P, *others = (
-        replace(x, points=torch.as_tensor(x.points, device=device)) for x in (P, Q) if x is not None
-    )
-    return kernel_means(P, others[0] if others else None, gammas).numpy(force=True)
 
 
 def self_means(P: DiscreteMeasures, gammas: Sequence[float]) -> torch.Tensor:
@@ -301,9 +361,12 @@ def _squared_distances(
 ) -> torch.Tensor:
     """|y_q - x_p|^2 for the points p of a row and q of a column, exactly 0 for the same point."""
     x, y = x[row.points], y[column.points]
-    D = torch.addmm((x * x).sum(1), y, x.T, alpha=-2)
-    D = D.add_((y * y).sum(1)[:, None]).clamp_min_(0)
-    return D.fill_diagonal_(0) if column is row else D
+    x_norms, y_norms = (x * x).sum(1), (y * y).sum(1)[:, None]
+    D = torch.addmm(x_norms, y, x.T, alpha=-2).add_(y_norms)
+    # Of near points, nothing but rounding is left: these are computed from the differences.
+    q, p = torch.nonzero(RECOMPUTE_BELOW * (x_norms + y_norms) > D, as_tuple=True)
+    D[q, p] = ((y[q] - x[p]) ** 2).sum(1)
+    return D
 
 
 def _kernels(D: torch.Tensor, gamma: float) -> torch.Tensor:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from skgraphkde.learned.gpu import find_device
 from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
 
 # A forked child inherits torch's number of threads, and waits forever for those of its parent.
@@ -83,32 +84,6 @@ class TorchEncoder(Encoder):
             )
         module.n_relations = relational.get("n_relations", 0)
         return module
-
-
-def find_device(device: str) -> torch.device:
-    """The torch device that a parameter means.
-
-    Parameters
-    ----------
-    device : str
-        "auto" is the GPU if torch finds one, else the CPU.
-
-    Returns
-    -------
-    torch.device
-
-    Raises
-    ------
-    ValueError
-        If torch does not find the device.
-    """
-    if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:  # torch without CUDA asserts
-        raise ValueError(f"torch does not find device={device!r}: use 'auto' or 'cpu'") from error
-    return torch.device(device)
 
 
 class EncoderModule(nn.Module, FittedEncoder):

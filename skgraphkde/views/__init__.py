@@ -1,15 +1,15 @@
-"""Views: reference graphs and a graph -> a score, and the reasons for it; one module a view."""
+"""Views: reference graphs and a graph -> a score, and the reasons for it."""
 
+from skgraphkde.views.anomalies import Confirmed
+from skgraphkde.views.attributes import Numbers
 from skgraphkde.views.base import Property, Reason, View
-from skgraphkde.views.confirmed import Confirmed
 from skgraphkde.views.density import Density
-from skgraphkde.views.neighbors import Neighbors
-from skgraphkde.views.novelty import Novelty
-from skgraphkde.views.numbers import Numbers
-from skgraphkde.views.statistics import Statistics
-from skgraphkde.views.tanimoto import Tanimoto
+from skgraphkde.views.kernels import KDE
+from skgraphkde.views.neighborhoods import Neighbors, Novelty, Tanimoto
+from skgraphkde.views.structure import Statistics
 
 __all__ = [
+    "KDE",
     "Confirmed",
     "Density",
     "Neighbors",

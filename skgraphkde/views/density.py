@@ -7,14 +7,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skgraphkde._utils import blocks
-from skgraphkde.density.kde import KDE, MultiBandwidthKDE
-from skgraphkde.density.size_kernel import SizeKernel
 from skgraphkde.distances.base import Distance, FittedDistance
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import MMD
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.views.base import Property, View
-from skgraphkde.views.context import Context
+from skgraphkde.views.base import Context, Property, View
+from skgraphkde.views.kernels import KDE, MultiBandwidthKDE, SizeKernel
 
 # Largest number of references to which distances and bandwidths are adapted.
 MAX_SAMPLE = 500

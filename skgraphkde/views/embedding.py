@@ -13,7 +13,7 @@ from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.refinement import factorize
 from skgraphkde.propagation import FittedEncoder, MessageFlow, node_colors
-from skgraphkde.views.context import Clouds
+from skgraphkde.views.base import Clouds
 from skgraphkde.views.density import Density
 
 # Bytes that the encoder's arrays of a block take, at most: small arrays get the memory of those

@@ -24,12 +24,12 @@ from skgraphkde import (
     Twins,
     read_graphs,
 )
+from skgraphkde.combination import LogPValues
 from skgraphkde.datasets import load_mutag
-from skgraphkde.density.kde import NEAREST_MULTIPLES
 from skgraphkde.learned.twins import swap_features
 from skgraphkde.model_selection import OneClassKFold
 from skgraphkde.propagation import MessageFlow
-from skgraphkde.views.p_values import LogPValues
+from skgraphkde.views.kernels import NEAREST_MULTIPLES
 from tests.conftest import GAMMAS, densities, permuted, random_graphs
 from tests.density.test_kde import density_slow
 from tests.detectors.conftest import ONE_VIEW, make_detector

@@ -9,8 +9,8 @@ from sklearn import config_context
 
 from skgraphkde import GCN, MMD, Contrastive, Density, GraphKDEDetector, load, read_graphs
 from skgraphkde.distances import DiscreteMeasures
-from skgraphkde.views import neighborhoods, statistics
-from skgraphkde.views.context import Context
+from skgraphkde.views import neighborhoods, structure
+from skgraphkde.views.base import Context
 from skgraphkde.views.embedding import Embedding
 from tests.conftest import random_graphs
 
@@ -86,7 +86,7 @@ def test_views_share_work_and_nothing_stays_after_a_call(monkeypatch, tmp_path):
 
     count(Embedding, "of_flows")
     count(neighborhoods.Neighborhoods, "_colors")
-    count(statistics, "_structure")
+    count(structure, "_structure")
     expected = dict.fromkeys(["of_flows", "_colors", "_structure"], 1)
     detector = GraphKDEDetector().fit(TRAIN)
     # Colors of the references make the table, and are numbered once as those of other graphs.

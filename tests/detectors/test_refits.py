@@ -13,7 +13,7 @@ from skgraphkde import GCN, GraphBatch, GraphKDEDetector, LeaveOneOut, Split, re
 from skgraphkde.datasets import load_mutag
 from skgraphkde.detectors.model import LOG_P_OF_CONFIRMED
 from skgraphkde.explanation import explain, results, view_surprises
-from skgraphkde.views.confirmed import Confirmed
+from skgraphkde.views.anomalies import Confirmed
 from tests.conftest import permuted, random_graphs
 
 MOLECULES, Y = load_mutag(return_X_y=True, edge_data=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skgraphkde.views.context import Context
+from skgraphkde.views.base import Context
 
 
 def context_of(graphs):

@@ -19,7 +19,7 @@ from skgraphkde import (
     read_graphs,
 )
 from skgraphkde.explanation import explain, view_surprises
-from skgraphkde.views.confirmed import Confirmed
+from skgraphkde.views.anomalies import Confirmed
 from tests.conftest import densities, permuted, random_graphs
 from tests.golden import trace
 from tests.views.common import context_of, fit, scores_of

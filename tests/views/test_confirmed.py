@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde import Statistics, read_graphs
+from skgraphkde.combination import _weights, learn_weights, logistic_minimum
 from skgraphkde.graphs.refinement import hash_points
+from skgraphkde.views.anomalies import ITSELF, Confirmed
 from skgraphkde.views.base import Property
-from skgraphkde.views.confirmed import ITSELF, Confirmed
-from skgraphkde.views.folds import folds
-from skgraphkde.views.verdicts import _weights, learn_weights, logistic_minimum
+from skgraphkde.views.rows import folds
 from tests.conftest import random_graphs
 from tests.views.common import context_of, fit, scores_of
 

@@ -7,7 +7,6 @@ from sklearn import config_context
 from skgraphkde import MMD, Density, FittedDistance, GraphKDEDetector, load, read_graphs
 from skgraphkde.distances import DiscreteMeasures
 from skgraphkde.explanation import node_contributions
-from skgraphkde.views import embedding as embedding_module
 from tests.conftest import random_graphs
 
 TRAIN, NEW = random_graphs(30, seed=1), random_graphs(5, seed=2)
@@ -31,7 +30,6 @@ def test_a_distance_that_returns_something_else_is_named(result):
 @pytest.mark.parametrize("working_memory", [0.05, 1024])
 def test_embedding_without_points(working_memory, monkeypatch):
     """Random features block by block are those of all points at once."""
-    monkeypatch.setattr(embedding_module, "MAX_SAMPLE", 20)
     model = GraphKDEDetector(views=VIEWS).fit(TRAIN).model_
     embedding, graphs = model.embedding, model.references
     with config_context(working_memory=working_memory):

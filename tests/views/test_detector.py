@@ -23,8 +23,8 @@ from skgraphkde import (
     load,
     read_graphs,
 )
+from skgraphkde.combination import LogPValues, view_weights
 from skgraphkde.explanation import nearest_references, view_surprises
-from skgraphkde.views.p_values import LogPValues, view_weights
 from tests.conftest import densities, permuted, random_graphs
 from tests.golden import trace
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skgraphkde.calibration import conformal_p_values
-from skgraphkde.views.p_values import LogPValues, view_weights
+from skgraphkde.combination import LogPValues, view_weights
 
 SCORES = st.lists(st.integers(-8, 8), min_size=2, max_size=30)  # with ties
 

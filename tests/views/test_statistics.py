@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema, Statistics, read_graphs
 from skgraphkde.explanation import explain, results
-from skgraphkde.views.winsorizing import winsorized
+from skgraphkde.views.rows import winsorized
 from tests.conftest import random_graphs
 from tests.graphs.test_relations import typed_graphs
 from tests.views.common import context_of, fit, scores_of

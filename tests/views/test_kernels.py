@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy.integrate import trapezoid
 
 from skgraphkde import KDE, read_graphs
-from skgraphkde.density.kde import NEAREST_MULTIPLES
-from skgraphkde.density.size_kernel import SizeKernel
+from skgraphkde.views.kernels import NEAREST_MULTIPLES, SizeKernel
 from tests.conftest import random_graphs
 
 BANDWIDTHS = (1e-2, 1e-1, 1.0, 1e1, 1e2)

@@ -19,11 +19,9 @@ from skgraphkde.graphs.naming import USUAL, usual
 from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
-from skgraphkde.views.base import Property, Reason, View
-from skgraphkde.views.context import Context
-from skgraphkde.views.folds import by_fold, folds
+from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.neighborhoods import nearest
-from skgraphkde.views.winsorizing import whitening, winsorized
+from skgraphkde.views.rows import by_fold, folds, whitening, winsorized
 
 # Categories that have a share of their own; the others are one.
 MOST_CATEGORIES = 200

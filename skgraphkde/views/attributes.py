@@ -15,11 +15,9 @@ from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, category_text, category_words, usual
 from skgraphkde.graphs.refinement import hash64, hash_points
-from skgraphkde.views.base import Property, Reason, View
-from skgraphkde.views.context import Context
-from skgraphkde.views.folds import by_fold, folds
-from skgraphkde.views.parts import Vocabulary, places
-from skgraphkde.views.winsorizing import whitening, winsorized
+from skgraphkde.views.base import Context, Property, Reason, View
+from skgraphkde.views.categories import Vocabulary, places
+from skgraphkde.views.rows import by_fold, folds, whitening, winsorized
 
 # Kinds of nodes or edges that fewer references have are one kind.
 MIN_GRAPHS_PER_KIND = 5

@@ -11,9 +11,8 @@ from scipy.spatial.distance import cdist
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import kinds_of
 from skgraphkde.graphs.naming import USUAL, shown
-from skgraphkde.views.base import Property, Reason, View
-from skgraphkde.views.context import Context
-from skgraphkde.views.statistics import Statistics, in_words
+from skgraphkde.views.base import Context, Property, Reason, View
+from skgraphkde.views.structure import Statistics, in_words
 
 # Statistics that a reason names.
 MOST_SHARED = 2
