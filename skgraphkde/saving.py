@@ -134,7 +134,7 @@ def load(path: str | os.PathLike, trusted: Sequence[str] = ()) -> Any:
     if not is_zipfile(path):
         raise InvalidFileError(
             f"{path} is not a file that skgraphkde {__version__} wrote. Files of versions before "
-            "0.3 have another format: fit and save again"
+            "0.2 have another format: fit and save again"
         )
     try:
         found = set(skops.io.get_untrusted_types(data=contents))
