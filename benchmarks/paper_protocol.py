@@ -183,8 +183,10 @@ def scores_by_epoch(detector: GraphKDEDetector, train: Any, test: Any) -> list[n
         def _train_epoch(self, epoch: int) -> None:
             super()._train_epoch(epoch)
             with torch.no_grad():
-                clouds = self.embedding(self.graphs)
-                recorded.append(self._log_densities(featurized, clouds)[0].numpy())
+                known = self._embed(self._clouds(self.graphs))
+                new = self._embed(self._clouds(featurized))
+                scores = self._log_densities(featurized, new, self.graphs, known)
+                recorded.append(scores[0].double().numpy())
 
     with patch.object(trainer, "Trainer", Recorder):
         detector.fit(train)

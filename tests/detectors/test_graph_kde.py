@@ -31,9 +31,9 @@ from skgraphkde.model_selection import OneClassKFold
 from skgraphkde.propagation import MessageFlow
 from skgraphkde.views.kernels import NEAREST_MULTIPLES
 from tests.conftest import GAMMAS, densities, permuted, random_graphs
-from tests.density.test_kde import density_slow
 from tests.detectors.conftest import ONE_VIEW, make_detector
 from tests.distances.common import squared_mmd_slow
+from tests.views.test_kernels import density_slow
 
 # -- against slow transcriptions -------------------------------------------------------------------
 
