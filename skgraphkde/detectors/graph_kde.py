@@ -269,6 +269,11 @@ class GraphKDEDetector(
         named, others = self._named_views(), {}
         for key, value in params.items():
             name, _, rest = key.partition("__")
+            if rest and isinstance(getattr(self, name, None), str):
+                raise ValueError(
+                    f"{key} cannot be set: {name}={getattr(self, name)!r} has no parameters, set "
+                    f"{name} to an object first"
+                )
             if name in named and rest:
                 named[name].set_params(**{rest: value})
             else:

@@ -260,8 +260,9 @@ class _SparseProduct(torch.autograd.Function):
 
 def _rows_of(matrix: sp.csr_array, like: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """Indices, offsets and values of a CSR matrix on the device of a tensor, in its precision."""
-    indices, offsets = (torch.as_tensor(x).long() for x in (matrix.indices, matrix.indptr))
-    values = torch.as_tensor(matrix.data).to(like)
+    # Copies, since arrays of a batch are read-only, of which torch would warn.
+    indices, offsets = (torch.tensor(x).long() for x in (matrix.indices, matrix.indptr))
+    values = torch.tensor(matrix.data).to(like)
     return indices.to(like.device), offsets.to(like.device), values
 
 

@@ -9,7 +9,7 @@ from joblib import parallel_config
 from sklearn import config_context, get_config
 from sklearn.model_selection import GridSearchCV
 
-from skgraphkde import GraphKDEDetector, read_graphs
+from skgraphkde import GraphKDEDetector, Propagation, read_graphs
 from skgraphkde.detectors import processes
 from skgraphkde.detectors.processes import GRAPHS_PER_PART, in_parallel
 from tests.conftest import random_graphs
@@ -134,7 +134,8 @@ def test_scores_from_a_cluster(detector, many, expected):
 @pytest.mark.usefixtures("client")
 def test_grid_search_on_a_cluster():
     graphs = read_graphs(random_graphs(30, seed=4))
-    search = GridSearchCV(GraphKDEDetector(random_state=0), {"encoder__n_layers": [0, 1]}, cv=2)
+    detector = GraphKDEDetector(encoder=Propagation(), random_state=0)
+    search = GridSearchCV(detector, {"encoder__n_layers": [0, 1]}, cv=2)
     here = search.fit(graphs).cv_results_["mean_test_score"]
     with parallel_config("dask"):
         there = search.fit(graphs).cv_results_["mean_test_score"]
