@@ -29,7 +29,7 @@ test-slow: $(VENV)/installed
 	$(MAKE) test-install
 
 # The tests of what computes, as other processors, other numbers of threads and Python 3.12 do it.
-COMPUTES := tests/density tests/detectors tests/distances tests/learned tests/views \
+COMPUTES := tests/detectors tests/distances tests/learned tests/views \
 	tests/test_calibration.py tests/test_explain.py tests/test_features.py tests/test_contributions.py tests/test_propagation.py
 SETTINGS := ATEN_CPU_CAPABILITY=default ATEN_CPU_CAPABILITY=avx2 \
 	OPENBLAS_CORETYPE=Haswell OPENBLAS_CORETYPE=Prescott NUMBA_CPU_NAME=generic OMP_NUM_THREADS=2

@@ -7,8 +7,6 @@ from importlib import metadata, resources
 from importlib.util import find_spec
 from pathlib import Path
 
-import networkx as nx
-
 import skgraphkde
 from skgraphkde import GraphKDEDetector, load
 from skgraphkde.datasets import load_mutag
@@ -35,9 +33,9 @@ def main():
 
     assert find_spec("torch") is None, "the plain installation has torch"
     try:
-        GraphKDEDetector(encoder="gcn").fit([nx.cycle_graph(n) for n in range(5, 15)])
+        skgraphkde.GCN()
     except ImportError as error:
-        print(f"skgraphkde {skgraphkde.__version__} works; with encoder='gcn': {error}")
+        print(f"skgraphkde {skgraphkde.__version__} works; without torch: {error}")
     else:
         raise AssertionError("a network without torch")
 
