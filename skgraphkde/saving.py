@@ -47,7 +47,7 @@ _CLASSES = {
     "views.categories": ["CategoryCounts", "ReferenceTable", "Vocabulary"],
     "views.density": ["Density"],
     "views.embedding": ["Embedding"],
-    "views.kernels": ["KDE", "MultiBandwidthKDE", "SizeKernel"],
+    "views.kernels": ["KDE"],
     "views.neighborhoods": ["Neighborhoods", "Neighbors", "Novelty", "Tanimoto"],
     "views.structure": ["Statistics"],
 }

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import spearmanr
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.calibration import LeaveOneOut, finite
 from skgraphkde.detectors.base import BaseGraphDetector
@@ -23,6 +23,7 @@ from skgraphkde.graphs.copies import kinds_of
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.twins import Twins, swap_features
 from skgraphkde.propagation import Encoder, Propagation
+from skgraphkde.specification import at_least
 from skgraphkde.views import (
     Density,
     Neighbors,
@@ -201,7 +202,7 @@ class GraphKDEDetector(
         "encoder": [StrOptions({"auto"}), Encoder],
         "views": [StrOptions({"auto", *VIEWS}), View, tuple, list],
         "training": [Contrastive, None],
-        "max_references": [Interval(Integral, 2, None, closed="left"), None],
+        "max_references": [at_least(2, Integral), None],
     }
 
     def __init__(

@@ -18,7 +18,6 @@ from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
 from skgraphkde.views.anomalies import ITSELF, Confirmed
 from skgraphkde.views.base import Clouds, Context, View
-from skgraphkde.views.density import Density
 from skgraphkde.views.embedding import Embedding
 from skgraphkde.views.structure import Statistics
 
@@ -79,7 +78,7 @@ class GraphModel:
         self.references, self.reference_index = references, reference_index
         self.training_scores, self.learned_weights = training_scores, learned_weights
         self.clouds = clouds
-        densities = [view for view in self.views if isinstance(view, Density)]
+        densities = [view for view in self.views if view.uses_points]
         self.embedding = Embedding(features, encoder, densities)
         self.log_p_values = [LogPValues(view_scores) for view_scores in training_scores]
         if learned_weights is not None:
@@ -288,12 +287,6 @@ class GraphModel:
             Q = self.embedding(other)[density]
         return finite(density.pairwise(P, Q), "distance").clip(min=0)
 
-    def reference_distances(self, view: int | None = None) -> np.ndarray:
-        """Distances between all references, shape (n_references, n_references)."""
-        density = self.density(view)
-        P = self.clouds[density]
-        return finite(density.pairwise(P, P), "distance").clip(min=0)
-
     def nearest(
         self,
         graphs: GraphBatch,
@@ -313,7 +306,8 @@ class GraphModel:
         view : int, default=None
             Index of a view that is a density. None means the first.
         own : ndarray of shape (n_graphs,), default=None
-            Index of the reference that equals each graph and comes last. None: no graph is one.
+            Index of the reference that equals each graph and comes last, or -1. None: no graph is
+            one.
         context : Context, default=None
             Context of the graphs, if there is one.
 
@@ -327,13 +321,13 @@ class GraphModel:
         D = density.pairwise(context.clouds[density], self.clouds[density])
         D = finite(D, "distance")
         if own is not None:
-            D[np.arange(len(D)), own] = np.inf
+            D[own >= 0, own[own >= 0]] = np.inf
         indices = np.argsort(D, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(D, indices, axis=1).clip(min=0), indices
 
-    def density(self, view: int | None) -> Density:
+    def density(self, view: int | None) -> Any:
         """A view that is a density, by its index; None means the first."""
-        return self.embedding.densities[0 if view is None else self.densities.index(view)]
+        return self.views[self.densities[0] if view is None else view]
 
     def embeddings(self, graphs: GraphBatch) -> np.ndarray:
         """Means of the node embeddings of each graph, shape (n_graphs, embedding_dim)."""
@@ -412,7 +406,7 @@ def fit_model(
         seed = int(rng.randint(2**31)) if encoder.is_random else None
         n_relations = features.edge_groups_.n_relations
         fitted_encoder = encoder.build(features.n_features_out_, n_relations, seed)
-        densities = [view for view in views if isinstance(view, Density)]
+        densities = [view for view in views if view.uses_points]
         embedding = Embedding(features, fitted_encoder, densities)
         flows = embedding.flows(graphs, verbose)
         n_points = len(np.unique(np.concatenate([flow.colors for flow in flows])))
@@ -431,7 +425,7 @@ def fit_model(
             flows = embedding.flows(graphs[chosen])
         references = graphs[chosen]
         clouds = embedding.of_references(references, flows, verbose)
-        context = Context(references, lambda _: clouds, {})
+        context = Context.of_references(references, clouds)
         for view in views:
             bar.set_description(view.name)
             view.fit(references, context)
@@ -444,8 +438,9 @@ def fit_model(
         scores[:, chosen] = _scores_in_context(views, embedding, context, known, verbose)
         others = np.flatnonzero(own < 0)
         if len(others):
-            new = graphs[others], own[others]
-            scores[:, others] = _view_scores(views, embedding, clouds, *new, verbose)
+            scores[:, others] = _view_scores(
+                views, embedding, clouds, graphs[others], own[others], verbose
+            )
         # A category that only one graph has is unseen when that graph is left out.
         forgetful, has_own_category = features.without_own_values(graphs)
         some = np.flatnonzero(has_own_category)
@@ -454,7 +449,7 @@ def fit_model(
             left_out = _view_scores(densities, without, clouds, graphs[some], own[some])
             for density, of_density in zip(densities, left_out, strict=True):
                 scores[views.index(density), some] = of_density
-        finite(scores.T)
+        finite(scores.T)  # a row for each graph, which an error names
     model = GraphModel(features, fitted_encoder, views, references, chosen, scores, clouds)
     if anomalies is not None:
         model = _with_anomalies(model, graphs, own, anomalies)
@@ -481,7 +476,7 @@ def _with_anomalies(
     -------
     GraphModel
     """
-    statistics = next((view for view in model.views if isinstance(view, Statistics)), None)
+    statistics = model.first(Statistics)
     if statistics is None:
         statistics = Statistics().fit(model.references, model.context(model.references))
     confirmed = Confirmed.of(statistics, anomalies, model.context(anomalies))

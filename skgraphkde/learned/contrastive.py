@@ -133,7 +133,7 @@ class Contrastive(Specification):
         ValueError
             If there is nothing to train, or there are fewer than 3 graphs.
         """
-        has_mixtures = any(len(x.kde_.multiples) > 1 for x in embedding.densities)
+        has_mixtures = any(len(x.bandwidths_) > 1 for x in embedding.densities)
         if not embedding.encoder.is_trainable and not (self.learn_weights and has_mixtures):
             raise ValueError(
                 f"there is nothing to train: {embedding.encoder.specification!r} has no weights, "

@@ -25,8 +25,8 @@ from skgraphkde.learned import gpu
 from skgraphkde.learned.modules import EncoderModule
 from skgraphkde.learned.twins import Twins, swap_features
 from skgraphkde.propagation import MessageFlow, node_colors
-from skgraphkde.views.density import MAX_SAMPLE, Density
 from skgraphkde.views.embedding import Embedding
+from skgraphkde.views.kernels import log_size_kernel
 
 GRADIENT_NORM = 1.0  # largest norm of the gradients, which are clipped
 WARM_UP = 0.1  # share of the steps over which the learning rate rises
@@ -52,7 +52,7 @@ class Trainer:
     twins : sequence of GraphBatch
         Structural twins with their own features; each batch is parallel to `graphs`.
     options : Contrastive
-        A class that imports this module.
+        Any, since its module imports this one.
     rng : RandomState
     verbose : int, default=0
         1 shows a progress bar.
@@ -95,7 +95,7 @@ class Trainer:
             parts["encoder"] = self.encoder
             self.device = next(self.encoder.parameters(), torch.empty(0)).device
         self.logits = nn.ParameterList(
-            nn.Parameter(torch.tensor(x.kde_.logits).float(), requires_grad=options.learn_weights)
+            nn.Parameter(torch.tensor(x.logits_).float(), requires_grad=options.learn_weights)
             for x in embedding.densities
         )
         self.weights = nn.ModuleDict({**parts, "logits": self.logits}).to(self.device)
@@ -136,7 +136,7 @@ class Trainer:
         self.weights.load_state_dict(self.best_state)
         self.weights.eval()
         for density, logits in zip(self.densities, self.logits, strict=True):
-            density.kde_.logits = logits.double().numpy(force=True)
+            density.logits_ = logits.double().numpy(force=True)
         return self.history
 
     def _train_epoch(self, epoch: int) -> None:
@@ -200,8 +200,9 @@ class Trainer:
         self.weights.eval()
         self.encoder.standardize(self.training_flows)
         clouds = self._clouds(self.held_out_references)
+        on_cpu = replace(clouds, points=clouds.points.numpy(force=True))
         for density in self.densities:
-            _adapt(density, clouds)
+            density.adapt(on_cpu)
         known = self._embed(clouds)
         log_densities = []
         for graphs in (self.held_out_graphs, self.held_out_twins):
@@ -250,21 +251,12 @@ class Trainer:
             else:
                 squared = torch.from_numpy(density.distance_.squared(P, Q)).float()
             log_weights = None
-            if density.size_kernel_ is not None:
-                log_weights = torch.from_numpy(density.size_kernel_(graphs, references))
-            bandwidths = torch.from_numpy(density.kde_.bandwidths)
+            if density.size_bandwidths_ is not None:
+                of_sizes = log_size_kernel(graphs, references, density.size_bandwidths_)
+                log_weights = torch.from_numpy(of_sizes)
+            bandwidths = torch.from_numpy(density.bandwidths_)
             rows.append(log_densities(squared, logits, bandwidths, log_weights, left_out))
         return torch.stack(rows)
-
-
-def _adapt(density: Density, clouds: DiscreteMeasures) -> None:
-    """Adapt a density to references whose points are a tensor, as :meth:`Density.fit` does."""
-    distance, kde = density.distance_, density.kde_
-    if distance.adaptive or kde.scale_by == "nearest":
-        P = replace(clouds, points=clouds.points.numpy(force=True))
-        density.distance_, nearest, _ = distance.adapted(P, P.sample(MAX_SAMPLE))
-        if kde.scale_by == "nearest":
-            kde.scale_to_nearest(nearest)
 
 
 def log_densities(
@@ -274,7 +266,7 @@ def log_densities(
     log_weights: torch.Tensor | None = None,
     left_out: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Log densities with gradients, see :meth:`MultiBandwidthKDE.__call__`.
+    """Log densities with gradients, see :func:`skgraphkde.views.kernels.log_densities`.
 
     Parameters
     ----------

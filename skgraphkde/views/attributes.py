@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.spatial import cKDTree
-from sklearn.utils._param_validation import Interval
 
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, category_text, category_words, usual
 from skgraphkde.graphs.refinement import hash64, hash_points
+from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.categories import Vocabulary, places
 from skgraphkde.views.rows import by_fold, folds, whitening, winsorized
@@ -90,7 +90,7 @@ class Numbers(View):
     """
 
     summary = "The node or edge whose numbers together are most unusual, or those of the graph."
-    _parameter_constraints: dict = {"n_points": [Interval(Integral, 2, None, closed="left")]}
+    _parameter_constraints: dict = {"n_points": [at_least(2, Integral)]}
 
     vocabulary_: Vocabulary
     references_: GraphBatch
@@ -421,7 +421,7 @@ class NumberPoints:
         return self.low[code], self.high[code]
 
     def is_rare(self, kind: np.uint64) -> bool:
-        """True if the kind is one of those that are rare, where others are not."""
+        """True if the kind is one of the rare ones, which count as one kind."""
         return bool(len(self.kinds) and not self._codes(np.array([kind]))[0])
 
 

@@ -35,7 +35,7 @@ class Context:
         Function of the graphs that returns their clouds of points, for each view that has
         `uses_points`.
     known : dict of View -> DiscreteMeasures
-        Clouds of the references; empty while views are fitted to them.
+        Clouds of the references.
 
     Attributes
     ----------
@@ -50,6 +50,11 @@ class Context:
         self.squared: dict[Any, np.ndarray] = {}
         self._embed = embed
         self._shared: dict[tuple, Any] = {}
+
+    @classmethod
+    def of_references(cls, references: GraphBatch, clouds: Clouds) -> Context:
+        """Context of references to which views are fitted, and of which the clouds are known."""
+        return cls(references, lambda _: clouds, clouds)
 
     @property
     def clouds(self) -> Clouds:
@@ -75,8 +80,7 @@ class Context:
 
     def part(self, block: slice | np.ndarray) -> Context:
         """Context of some of the graphs."""
-        known = self.known or self.clouds  # views were fitted to these graphs
-        part = Context(self.graphs[block], lambda _: _parts(self.clouds, block), known)
+        part = Context(self.graphs[block], lambda _: _parts(self.clouds, block), self.known)
         part.squared = {view: squared[block] for view, squared in self.squared.items()}
         return part
 
@@ -233,13 +237,11 @@ class View(Specification):
         -------
         Reason
         """
-        low, high, own = (0.0 - x for x in (known.max(), known.min(), unusual.values[0]))  # no -0
+        low, high, own = (
+            0.0 - x for x in (known.max(), known.min(), unusual.values[0])
+        )  # not -0.0
         return Reason(self.name, "{} {}; usually {}".format(self.name, *usual(own, low, high)))
 
     def __getstate__(self) -> dict[str, Any]:
         # Without what is computed when it is first needed.
-        return {
-            name: x
-            for name, x in super().__getstate__().items()
-            if not name.startswith("_") or name == "_sklearn_version"
-        }
+        return {name: x for name, x in super().__getstate__().items() if not name.startswith("_")}

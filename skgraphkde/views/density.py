@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
+from scipy.special import softmax
 
 from skgraphkde._utils import blocks
 from skgraphkde.distances.base import Distance, FittedDistance
@@ -12,7 +13,13 @@ from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.distances.mmd import MMD
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.views.base import Context, Property, View
-from skgraphkde.views.kernels import KDE, MultiBandwidthKDE, SizeKernel
+from skgraphkde.views.kernels import (
+    KDE,
+    log_densities,
+    log_size_kernel,
+    median_distance,
+    size_bandwidths,
+)
 
 # Largest number of references to which distances and bandwidths are adapted.
 MAX_SAMPLE = 500
@@ -36,10 +43,10 @@ class Density(View):
     distance_ : FittedDistance
         The distance with constants fitted to the references. An MMD has its `method`, and its
         `correction`, the share of the bias that is removed.
-    kde_ : MultiBandwidthKDE
-        The mixture of kernels.
-    size_kernel_ : SizeKernel or None
-        Kernel on the numbers of nodes and edges.
+    bandwidths_, logits_, mixture_weights_ : ndarray of shape (n_bandwidths,)
+        Bandwidths of the mixture of kernels, and its weights with their logits.
+    size_bandwidths_ : ndarray of shape (2,) or None
+        Bandwidths of the kernel on the numbers of nodes and edges; None without it.
     references_ : GraphBatch
 
     Examples
@@ -58,8 +65,9 @@ class Density(View):
     }
 
     distance_: FittedDistance
-    kde_: MultiBandwidthKDE
-    size_kernel_: SizeKernel | None
+    bandwidths_: np.ndarray
+    logits_: np.ndarray
+    size_bandwidths_: np.ndarray | None
 
     def __init__(self, distance: Distance | None = None, kernels: KDE | None = None) -> None:
         self.distance = distance
@@ -73,19 +81,14 @@ class Density(View):
         return f"nodes and their surroundings ({self.distance_.name})"
 
     @property
-    def bandwidths_(self) -> np.ndarray:
-        """Bandwidths of the mixture of kernels, shape (n_bandwidths,)."""
-        return self.kde_.bandwidths
-
-    @property
     def mixture_weights_(self) -> np.ndarray:
         """Weights of the mixture of kernels, shape (n_bandwidths,)."""
-        return self.kde_.mixture_weights
+        return softmax(self.logits_)
 
     @property
     def bytes_per_pair(self) -> int:
         """Bytes of memory for one pair of a graph and a reference."""
-        return 8 * (self.distance_.numbers_per_pair + 2 * len(self.kde_.multiples))
+        return 8 * (self.distance_.numbers_per_pair + 2 * len(self.bandwidths_))
 
     def build(
         self, dim: int, n_points: int, graphs: GraphBatch, rng: np.random.RandomState
@@ -109,8 +112,9 @@ class Density(View):
         distance = MMD() if self.distance is None else self.distance
         kernels = KDE() if self.kernels is None else self.kernels
         self.distance_ = distance.build(dim, n_points, rng)
-        self.kde_ = kernels.build()
-        self.size_kernel_ = SizeKernel.fit(graphs) if kernels.size_kernel else None
+        self.bandwidths_ = kernels.multiples()
+        self.logits_ = np.zeros(len(self.bandwidths_))
+        self.size_bandwidths_ = size_bandwidths(graphs) if kernels.size_kernel else None
         return self
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
@@ -127,28 +131,54 @@ class Density(View):
         -------
         self
         """
-        measures = context.clouds[self]
         self.references_ = references
-        sample = measures.sample(MAX_SAMPLE)
-        self.distance_, nearest, squared = self.distance_.adapted(measures, sample)
-        if self.kde_.scale_by == "nearest":
-            self.kde_.scale_to_nearest(nearest)
+        squared = self.adapt(context.clouds[self])
         if squared is not None:
             context.squared[self] = squared
         return self
 
+    def adapt(self, measures: DiscreteMeasures) -> np.ndarray | None:
+        """Adapt the distance and the bandwidths to clouds of points, or to 500 of them.
+
+        Parameters
+        ----------
+        measures : DiscreteMeasures
+            Clouds of the references.
+
+        Returns
+        -------
+        ndarray of shape (n_references, n_references), or None
+            Squared distances between all of them; None if they do not fit in memory.
+        """
+        sample = measures.sample(MAX_SAMPLE)
+        self.distance_, nearest, squared = self.distance_.adapted(measures, sample)
+        kernels = KDE() if self.kernels is None else self.kernels
+        if isinstance(kernels.bandwidths, str):
+            self.bandwidths_ = median_distance(nearest) * kernels.multiples()
+        return squared
+
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
         """Log densities of graphs, see :meth:`View.scores`."""
-        P, Q = context.clouds[self], context.known[self]
-        known, n_known = context.squared.get(self), len(Q)
+        Q, known = context.known[self], context.squared.get(self)
         scores = np.empty(len(graphs))
-        for block in blocks(np.full(len(graphs), float(self.bytes_per_pair * n_known))):
-            squared = self.squared(P[block], Q) if known is None else known[block]
-            left_out = own[block, np.newaxis] == np.arange(n_known)
-            scores[block] = self.log_densities(squared, graphs[block], self.references_, left_out)
+        parts = blocks(np.full(len(graphs), float(self.bytes_per_pair * len(Q))))
+        for block in parts:
+            if known is not None:
+                squared = known[block]
+            elif len(parts) == 1:
+                squared = self.squared(context.clouds[self], Q)
+            else:
+                squared = self.squared(context.clouds[self][block], Q)
+            log_weights = None
+            if self.size_bandwidths_ is not None:
+                some = graphs[block]
+                log_weights = log_size_kernel(some, self.references_, self.size_bandwidths_)
+            left_out = own[block, np.newaxis] == np.arange(len(Q))
+            mixture = self.logits_, self.bandwidths_
+            scores[block] = log_densities(squared, *mixture, log_weights, left_out)
         return scores
 
-    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> Any:
+    def squared(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
         """Squared distances between clouds of points, checked.
 
         Parameters
@@ -157,38 +187,15 @@ class Density(View):
 
         Returns
         -------
-        ndarray or Tensor of shape (len(P), len(Q))
+        ndarray of shape (len(P), len(Q))
         """
         squared, shape = self.distance_.squared(P, Q), (len(P), len(Q))
-        if tuple(np.shape(squared)) != shape:
+        if np.shape(squared) != shape:
             raise TypeError(
                 f"{type(self.distance_).__name__}.squared must return an array of shape {shape}, "
-                f"and returned a {type(squared).__name__} of shape {tuple(np.shape(squared))}"
+                f"and returned a {type(squared).__name__} of shape {np.shape(squared)}"
             )
         return squared
-
-    def log_densities(
-        self,
-        squared: Any,
-        graphs: GraphBatch,
-        references: GraphBatch,
-        left_out: np.ndarray | None = None,
-    ) -> Any:
-        """Log densities of graphs by their squared distances and sizes.
-
-        Parameters
-        ----------
-        squared : ndarray or Tensor of shape (n_graphs, n_references)
-        graphs, references : GraphBatch
-        left_out : ndarray of shape (n_graphs, n_references), bool, default=None
-            Excluded references.
-
-        Returns
-        -------
-        ndarray or Tensor of shape (n_graphs,)
-        """
-        log_weights = None if self.size_kernel_ is None else self.size_kernel_(graphs, references)
-        return self.kde_(squared, log_weights, left_out)
 
     def pairwise(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
         """Distances between all clouds of points.

@@ -16,9 +16,9 @@ from skgraphkde.propagation import FittedEncoder, MessageFlow, node_colors
 from skgraphkde.views.base import Clouds
 from skgraphkde.views.density import Density
 
-# Bytes that the encoder's arrays of a block take, at most: small arrays get the memory of those
-# before them, while new memory takes as much time as the computation.
-MOST_BYTES = 2**27
+# Largest number of bytes of the encoder's arrays of a block. Small arrays reuse memory; to allocate
+# large ones takes as long as the computation.
+BLOCK_BYTES = 2**27
 
 
 class Embedding:
@@ -101,7 +101,7 @@ class Embedding:
         return points if chosen.all() else points[chosen]
 
     def blocks(self, graphs: GraphBatch) -> list[slice]:
-        """Split graphs into blocks whose arrays fit into scikit-learn's `working_memory`.
+        """Split graphs into blocks of arrays within BLOCK_BYTES and `working_memory`.
 
         Parameters
         ----------
@@ -112,5 +112,5 @@ class Embedding:
         list of slice
         """
         per_node = 8 * (2 * self.encoder.in_dim + 6 * self.encoder.out_dim)
-        share = max(1.0, memory_limit() / MOST_BYTES)
-        return blocks(share * per_node * graphs.n_nodes_per_graph)
+        factor = max(1.0, memory_limit() / BLOCK_BYTES)
+        return blocks(factor * per_node * graphs.n_nodes_per_graph)

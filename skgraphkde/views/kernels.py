@@ -6,13 +6,11 @@ Kernels are computed in log space: at h = 0.01 the plain kernel underflows at a 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 from sklearn.utils._param_validation import StrOptions
 
 from skgraphkde.graphs.batch import GraphBatch
@@ -63,139 +61,117 @@ class KDE(Specification):
         if not isinstance(self.bandwidths, str):
             positive_numbers(self, "bandwidths")
 
-    def build(self) -> MultiBandwidthKDE:
-        """Build the mixture of kernels."""
+    def multiples(self) -> np.ndarray:
+        """Bandwidths, shape (n_bandwidths,): in units of the nearest distance if "nearest"."""
         if isinstance(self.bandwidths, str):
-            return MultiBandwidthKDE(NEAREST_MULTIPLES, self.bandwidths)
-        return MultiBandwidthKDE(positive_numbers(self, "bandwidths"), "fixed")
+            return np.array(NEAREST_MULTIPLES)
+        return np.array(positive_numbers(self, "bandwidths"))
 
 
-class MultiBandwidthKDE:
-    """Kernel density estimate with a softmax-weighted mixture of bandwidths.
+def log_densities(
+    squared: np.ndarray,
+    logits: np.ndarray,
+    bandwidths: np.ndarray,
+    log_weights: np.ndarray | None = None,
+    left_out: np.ndarray | None = None,
+) -> np.ndarray:
+    """Log densities under a mixture of kernels.
 
     f(G) = sum_k pi_k mean_i K(d(G, G_i), h_k) with K(d, h) = exp(-d^2 / 2h^2) / (sqrt(2 pi) h) and
     pi = softmax(logits).
 
     Parameters
     ----------
-    multiples : sequence of float
-        Bandwidths h_k, in units of the scale of the distance.
-    scale_by : {"fixed", "nearest"}
-        Method that sets the scale: none, it is 1, or :meth:`scale_to_nearest`.
+    squared : ndarray of shape (n, N)
+        Squared distances to the N references. Negative unbiased estimates are allowed.
+    logits, bandwidths : ndarray of shape (n_bandwidths,)
+    log_weights : ndarray of shape (n, N), default=None
+        Logarithm of a second kernel, which multiplies the first.
+    left_out : ndarray of shape (n, N), bool, default=None
+        References that are excluded from the sum and from N; at least one must remain.
 
-    Attributes
-    ----------
-    scale : float
-    logits : ndarray of shape (M,)
-        Logits of the mixture weights.
+    Returns
+    -------
+    ndarray of shape (n,)
     """
-
-    def __init__(self, multiples: Sequence[float], scale_by: str) -> None:
-        self.scale_by = scale_by
-        self.multiples = np.array(multiples, dtype=float)
-        self.scale = 1.0
-        self.logits = np.zeros(len(self.multiples))
-
-    @property
-    def bandwidths(self) -> np.ndarray:
-        """Bandwidths h_k, shape (M,)."""
-        return self.scale * self.multiples
-
-    @property
-    def mixture_weights(self) -> np.ndarray:
-        """Mixture weights pi_k, shape (M,)."""
-        return softmax(self.logits)
-
-    def scale_to_nearest(self, nearest: np.ndarray) -> None:
-        """Set the scale to the median distance to the nearest neighbor.
-
-        Parameters
-        ----------
-        nearest : ndarray of shape (n,)
-            Squared distances from references to the nearest other reference. A negative unbiased
-            estimate counts by its absolute value. Distances of 0 (up to rounding) between equal
-            references are excluded; if all distances are 0, the scale is 1.
-        """
-        self.scale = _median_distance(nearest)
-
-    def __call__(
-        self,
-        squared: np.ndarray,
-        log_weights: np.ndarray | None = None,
-        left_out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Log densities.
-
-        Parameters
-        ----------
-        squared : ndarray of shape (n, N)
-            Squared distances to the N references. Negative unbiased estimates are allowed.
-        log_weights : ndarray of shape (n, N), default=None
-            Logarithm of a second kernel, which multiplies the first.
-        left_out : ndarray of shape (n, N), bool, default=None
-            References that are excluded from the sum and from N; at least one must remain.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-        """
-        n, n_references = squared.shape
-        counts = np.full(n, n_references)
+    n, n_references = squared.shape
+    counts = np.full(n, n_references)
+    if left_out is not None:
+        counts -= left_out.sum(axis=1)
+    log_scales = log_softmax(logits) - np.log(math.sqrt(2 * math.pi) * bandwidths)
+    widths = -2 * bandwidths**2
+    sums, step = np.empty(n), max(1, BLOCK // n_references)
+    for rows in (slice(start, start + step) for start in range(0, n, step)):
+        log_kernels = squared[rows] / widths[:, np.newaxis, np.newaxis]
+        log_kernels += log_scales[:, np.newaxis, np.newaxis]
+        if log_weights is not None:
+            log_kernels += log_weights[rows]
         if left_out is not None:
-            counts -= left_out.sum(axis=1)
-        log_scales = log_softmax(self.logits) - np.log(math.sqrt(2 * math.pi) * self.bandwidths)
-        widths = -2 * self.bandwidths**2
-        sums, step = np.empty(n), max(1, BLOCK // n_references)
-        for rows in (slice(start, start + step) for start in range(0, n, step)):
-            log_kernels = squared[rows] / widths[:, np.newaxis, np.newaxis]
-            log_kernels += log_scales[:, np.newaxis, np.newaxis]
-            if log_weights is not None:
-                log_kernels += log_weights[rows]
-            if left_out is not None:
-                log_kernels += np.where(left_out[rows], -np.inf, 0.0)
-            largest = log_kernels.max(axis=(0, 2))
-            log_kernels -= np.where(np.isfinite(largest), largest, 0.0)[:, np.newaxis]
-            # Exponentials that underflow are slow.
-            np.exp(np.maximum(log_kernels, LOG_SMALLEST, out=log_kernels), out=log_kernels)
-            sums[rows] = np.log(log_kernels.sum(axis=(0, 2))) + largest
-        return sums - np.log(counts)
+            log_kernels += np.where(left_out[rows], -np.inf, 0.0)
+        largest = log_kernels.max(axis=(0, 2))
+        log_kernels -= np.where(np.isfinite(largest), largest, 0.0)[:, np.newaxis]
+        # Exponentials that underflow are slow.
+        np.exp(np.maximum(log_kernels, LOG_SMALLEST, out=log_kernels), out=log_kernels)
+        sums[rows] = np.log(log_kernels.sum(axis=(0, 2))) + largest
+    return sums - np.log(counts)
 
 
-def _median_distance(squared: np.ndarray) -> float:
-    """Median of the distances that are not 0 up to rounding; 1 if all are 0."""
+def median_distance(squared: np.ndarray) -> float:
+    """Median of distances, without those of equal graphs.
+
+    Parameters
+    ----------
+    squared : ndarray of shape (n,)
+        Squared distances from references to the nearest other reference. A negative unbiased
+        estimate counts by its absolute value.
+
+    Returns
+    -------
+    float
+        Of the distances that are not 0 up to rounding; 1 if all are 0.
+    """
     size = np.abs(squared)
     tolerance = 1e-10 if size.dtype == np.float64 else 1e-5
     apart = np.sort(size[size > tolerance * max(1.0, size.max())])
     return float(np.sqrt(apart[(len(apart) - 1) // 2])) if len(apart) else 1.0
 
 
-@dataclass(frozen=True, eq=False)
-class SizeKernel:
-    """Gaussian kernel on (log number of nodes, log (1 + number of edges)), a factor of the density.
-
-    A mean over nodes does not depend on the number of nodes, so the distance ignores size.
+def size_bandwidths(graphs: GraphBatch) -> np.ndarray:
+    """Scott's bandwidths (1992) of sizes, N^(-1/6) times the deviation in two dimensions.
 
     Parameters
     ----------
-    center, scale : ndarray of shape (2,)
-        Mean of the two logarithms, and bandwidths.
+    graphs : GraphBatch
+
+    Returns
+    -------
+    ndarray of shape (2,)
+        Of the logarithms of the numbers of nodes and of edges.
     """
+    sizes = _log_sizes(graphs)
+    spread = sizes.std(axis=0)
+    return np.where(spread > 1e-12, spread, 1.0) * len(sizes) ** (-1 / 6)
 
-    center: np.ndarray
-    scale: np.ndarray
 
-    @classmethod
-    def fit(cls, graphs: GraphBatch) -> SizeKernel:
-        """Fit to the sizes of graphs with Scott's bandwidth (1992), N^(-1/6) in two dimensions."""
-        sizes = _log_sizes(graphs)
-        spread = sizes.std(axis=0)
-        scale = np.where(spread > 1e-12, spread, 1.0) * len(sizes) ** (-1 / 6)
-        return cls(sizes.mean(axis=0), scale)
+def log_size_kernel(
+    graphs: GraphBatch, references: GraphBatch, bandwidths: np.ndarray
+) -> np.ndarray:
+    """Log of a Gaussian kernel on (log number of nodes, log (1 + number of edges)).
 
-    def __call__(self, graphs: GraphBatch, references: GraphBatch) -> np.ndarray:
-        """Log kernel between graphs and references, shape (n_graphs, n_references)."""
-        x, y = ((_log_sizes(g) - self.center) / self.scale for g in (graphs, references))
-        return -0.5 * cdist(x, y, "sqeuclidean") - math.log(2 * math.pi)
+    A mean over nodes does not depend on the number of nodes, so a distance between clouds ignores
+    size. This kernel is a factor of the density.
+
+    Parameters
+    ----------
+    graphs, references : GraphBatch
+    bandwidths : ndarray of shape (2,)
+
+    Returns
+    -------
+    ndarray of shape (n_graphs, n_references)
+    """
+    x, y = (_log_sizes(batch) / bandwidths for batch in (graphs, references))
+    return -0.5 * cdist(x, y, "sqeuclidean") - math.log(2 * math.pi)
 
 
 def _log_sizes(graphs: GraphBatch) -> np.ndarray:

@@ -58,7 +58,7 @@ class Neighborhoods:
     column_sets : csr_array of int
         References that have each color.
     totals, n_kinds : ndarray of shape (n_references,), int
-        Number of nodes, times the number of radii, and of colors of each reference.
+        Of each reference, the number of nodes times the number of radii, and that of colors.
     """
 
     def __init__(self, references: GraphBatch, radius: int, by_label: bool) -> None:
@@ -134,7 +134,7 @@ class Neighborhoods:
         of_node = own[context.graphs.graph_of_node]
         return (numbers == len(self.colors)) | ((of_node >= 0) & (owners[numbers] == of_node))
 
-    def shared(self, counts: sp.csr_array, columns: sp.csr_array) -> np.ndarray:
+    def sums_of_minima(self, counts: sp.csr_array, columns: sp.csr_array) -> np.ndarray:
         """Sum over neighborhoods of the smaller count of a graph and of a reference.
 
         Parameters
@@ -451,7 +451,7 @@ class Tanimoto(NeighborhoodView):
         totals = counts.sum(axis=1)
 
         def dissimilarity(block: slice) -> np.ndarray:
-            shared = known.shared(counts[block], known.columns)
+            shared = known.sums_of_minima(counts[block], known.columns)
             return 1 - shared / (totals[block, np.newaxis] + known.totals - shared)
 
         distances, index = nearest(dissimilarity, own, known.n_references, 1)
@@ -531,7 +531,7 @@ class Neighbors(NeighborhoodView):
         n_kinds = np.diff(counts.indptr)
 
         def distances(block: slice) -> np.ndarray:
-            shared = known.shared(counts[block], known.column_sets)
+            shared = known.sums_of_minima(counts[block], known.column_sets)
             return np.sqrt(n_kinds[block, np.newaxis] + known.n_kinds - 2 * shared)
 
         k = min(self.n_neighbors, known.n_references - 1)

@@ -29,7 +29,7 @@ from skgraphkde.datasets import load_mutag
 from skgraphkde.learned.twins import swap_features
 from skgraphkde.model_selection import OneClassKFold
 from skgraphkde.propagation import MessageFlow
-from skgraphkde.views.kernels import NEAREST_MULTIPLES
+from skgraphkde.views.kernels import NEAREST_MULTIPLES, log_size_kernel
 from tests.conftest import GAMMAS, densities, permuted, random_graphs
 from tests.detectors.conftest import ONE_VIEW, make_detector
 from tests.distances.common import squared_mmd_slow
@@ -54,8 +54,8 @@ def log_densities_slow(detector, graphs, own, featurized=None):
     scores = []
     for view in model.views:
         weights = [None] * len(graphs)
-        if view.size_kernel_ is not None:
-            weights = np.exp(view.size_kernel_(graphs, model.references))
+        if view.size_bandwidths_ is not None:
+            weights = np.exp(log_size_kernel(graphs, model.references, view.size_bandwidths_))
         mixture = view.bandwidths_, view.mixture_weights_
         gammas, correction = view.distance_.gammas, view.distance_.correction
         D = squared_mmd_slow(*queries, *references, gammas, correction).tolist()

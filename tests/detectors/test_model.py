@@ -51,7 +51,7 @@ def test_distances_between_any_graphs(detector, working_memory):
                 model.references: model.distances(NEW, view=view),
                 NEW: model.distances(NEW, NEW, view=view),
             }
-            of_references = model.reference_distances(view)
+            of_references = model.distances(model.references, view=view)
         for others, D in found.items():
             expected = squared_distances(model, NEW, others, view).clip(min=0)
             np.testing.assert_allclose(D**2, expected, atol=1e-9)

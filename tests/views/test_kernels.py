@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from scipy.integrate import trapezoid
 
 from skgraphkde import KDE, read_graphs
-from skgraphkde.views.kernels import NEAREST_MULTIPLES, SizeKernel
+from skgraphkde.views.kernels import (
+    log_densities,
+    log_size_kernel,
+    median_distance,
+    size_bandwidths,
+)
 from tests.conftest import random_graphs
 
 BANDWIDTHS = (1e-2, 1e-1, 1.0, 1e1, 1e2)
@@ -30,9 +35,8 @@ def density_slow(squared, bandwidths, weights, second=None, skip=None):
 
 
 def make_kde(logits, bandwidths=BANDWIDTHS):
-    kde = KDE(bandwidths).build()
-    kde.logits = np.array(logits, float)
-    return kde
+    mixture = np.array(logits, float), KDE(bandwidths).multiples()
+    return lambda squared, *others: log_densities(squared, *mixture, *others)
 
 
 @pytest.mark.parametrize("second_kernel", [False, True])
@@ -86,16 +90,13 @@ def test_order_and_duplicates_of_references(seed):
     assert (kde(D) > f).all()
 
 
-def test_nearest_bandwidths_follow_the_scale_of_the_distances():
+def test_scores_of_nearest_bandwidths_do_not_depend_on_the_unit_of_the_distances():
     D = np.array([[0.0, 1, 9], [1, 0, 4], [9, 4, 0]])  # squared
     own, nearest = np.eye(3, dtype=bool), np.array([1.0, 1.0, 4.0])
-    kde = KDE("nearest").build()
-    kde.scale_to_nearest(nearest)
-    np.testing.assert_allclose(kde.bandwidths, NEAREST_MULTIPLES)
-    f = kde(D, None, own)
-    kde.scale_to_nearest(100 * nearest)  # forgets the first ones
-    np.testing.assert_allclose(kde.bandwidths, 10 * np.array(NEAREST_MULTIPLES))
-    np.testing.assert_allclose(kde(100 * D, None, own), f - math.log(10))  # same ranking
+    multiples, logits = KDE("nearest").multiples(), np.zeros(3)
+    f = log_densities(D, logits, median_distance(nearest) * multiples, None, own)
+    scaled = log_densities(100 * D, logits, median_distance(100 * nearest) * multiples, None, own)
+    np.testing.assert_allclose(scaled, f - math.log(10))  # same ranking
 
 
 @pytest.mark.parametrize(
@@ -108,9 +109,7 @@ def test_nearest_bandwidths_follow_the_scale_of_the_distances():
     ],
 )
 def test_nearest_bandwidths_survive_duplicates_and_outliers(nearest, scale):
-    kde = KDE("nearest").build()
-    kde.scale_to_nearest(np.array(nearest))
-    assert kde.scale == pytest.approx(scale)
+    assert median_distance(np.array(nearest)) == pytest.approx(scale)
 
 
 # -- the kernel on sizes ---------------------------------------------------------------------------
@@ -126,11 +125,14 @@ def test_size_kernel_equals_the_formula():
     x, y, h = sizes(references), sizes(graphs), 9 ** (-1 / 6)
     squared = (((y[:, None] - x) / x.std(0)) ** 2).sum(axis=2)
     expected = -squared / (2 * h**2) - math.log(2 * math.pi)
-    np.testing.assert_allclose(SizeKernel.fit(references)(graphs, references), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        log_size_kernel(graphs, references, size_bandwidths(references)), expected, rtol=1e-12
+    )
 
 
 def test_size_kernel_of_graphs_of_one_size():
     batch = read_graphs([nx.path_graph(4)] * 3)
-    values = SizeKernel.fit(batch)(read_graphs([nx.path_graph(4), nx.path_graph(9)]), batch)
+    graphs = read_graphs([nx.path_graph(4), nx.path_graph(9)])
+    values = log_size_kernel(graphs, batch, size_bandwidths(batch))
     assert np.isfinite(values).all()
     assert (values[0] > values[1]).all()

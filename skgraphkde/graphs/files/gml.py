@@ -15,7 +15,6 @@ from typing import Any
 import networkx as nx
 
 from skgraphkde._utils import warn
-from skgraphkde.graphs.assembly import names_in_schema
 from skgraphkde.graphs.files.common import (
     AnyPath,
     Graphs,
@@ -23,7 +22,7 @@ from skgraphkde.graphs.files.common import (
     read_content,
     single_or_numbered,
 )
-from skgraphkde.graphs.schema import GraphSchema
+from skgraphkde.graphs.schema import GraphSchema, names_in_schema
 
 # A comment, a text in quotes, a bracket, a key or a bare value, or a quote that is not closed.
 TOKEN = re.compile(r'#.*|"[^"]*"|[\[\]]|[^\s\[\]"]+|"')

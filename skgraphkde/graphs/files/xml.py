@@ -14,7 +14,6 @@ from xml.etree.ElementTree import Element, fromstring
 import networkx as nx
 from networkx.readwrite.graphml import GraphMLReader
 
-from skgraphkde.graphs.assembly import names_in_schema
 from skgraphkde.graphs.files.common import (
     AnyPath,
     Graphs,
@@ -22,7 +21,7 @@ from skgraphkde.graphs.files.common import (
     read_content,
     single_or_numbered,
 )
-from skgraphkde.graphs.schema import PARTS, GraphSchema
+from skgraphkde.graphs.schema import PARTS, GraphSchema, names_in_schema
 
 NS = f"{{{GraphMLReader.NS_GRAPHML}}}"
 DIRECTIONS = ("directed", "undirected")
