@@ -453,6 +453,7 @@ def draw_molecule(
     options = drawer.drawOptions()
     options.prepareMolsBeforeDrawing = options.clearBackground = False
     options.fixedBondLength, options.highlightBondWidthMultiplier = BOND, 16
+    options.minFontSize = 1  # RDKit writes a line to stderr where it enlarges a font
     options.useBWAtomPalette()
     bonds = [molecule.GetBondBetweenAtoms(int(u), int(v)).GetIdx() for u, v in marked]
     of_atoms = {} if colors is None else dict(enumerate(map(tuple, colors.tolist())))

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -20,6 +20,32 @@ class Specification(BaseEstimator):
     """Base class of objects that only hold parameters."""
 
     _parameter_constraints: dict = {}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also nested ones such as ``encoder__n_layers``.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
+        for key in params:
+            name, _, rest = key.partition("__")
+            value = params.get(name, getattr(self, name, None))
+            if rest and hasattr(self, name) and not hasattr(value, "set_params"):
+                raise ValueError(
+                    f"{key} cannot be set: {name}={value!r} has no parameters, set {name} to an "
+                    "object first"
+                )
+        return super().set_params(**params)
 
     def validate(self) -> None:
         """Check the parameters, and those of the specifications among them.

@@ -229,3 +229,29 @@ def test_paper_settings_name_every_choice_of_the_paper(graphs):
         paper_settings(code="mine")
     with pytest.raises(TypeError, match="unexpected keyword argument 'trainin'"):
         GraphKDEDetector(**paper_settings(trainin=None))
+
+
+@pytest.mark.parametrize(
+    "views",
+    [
+        [("n", Novelty()), ("n", Tanimoto()), "density"],
+        [("encoder", Novelty()), "density"],
+        [("a__b", Novelty()), "density"],
+    ],
+)
+def test_names_of_views_are_unique_and_free(views):
+    with pytest.raises(ValueError, match="the name"):
+        GraphKDEDetector(views=views).validate()
+
+
+@pytest.mark.parametrize(
+    ("part", "key"),
+    [
+        (GraphKDEDetector(), "encoder__n_layers"),
+        (GraphKDEDetector(views=["density"]), "views__radius"),
+        (Density(), "kernels__size_kernel"),
+    ],
+)
+def test_what_has_no_parameters_is_said(part, key):
+    with pytest.raises(ValueError, match="has no parameters, set .* to an object first"):
+        part.set_params(**{key: 1})

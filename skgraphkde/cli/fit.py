@@ -98,11 +98,7 @@ def fit(
         model = detector().set_params(**parameters | settings)
     except ValueError as error:  # no such parameter
         raise click.UsageError(str(error)) from error
-    except AttributeError as error:  # a word has no parameters
-        raise click.UsageError(
-            "NAME__PARAMETER needs an object as NAME, as with --paper: fit and save other models "
-            "in Python, and score with them here"
-        ) from error
+    model.validate()  # before files are read
     batch, _ = files.read(model.given_schema)
     echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
     save(quietly(model.fit, batch), output)

@@ -61,6 +61,7 @@ def find(
         contamination="auto" if contamination is None else contamination,
         random_state=random_state,
     )
+    detector.validate()  # before files are read
     batch, ids = files.read(detector.given_schema)
     quietly(detector.fit, batch)
     echo(f"Read: {schema_words(detector.schema_)}", err=True)

@@ -225,7 +225,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
     def partial_fit(self, graphs: Any, y: Any = None) -> Self:
         """Fit again, to the training graphs and to more normal graphs.
 
-        If the detector is not fitted, it is fitted to the graphs.
+        If the detector is not fitted, it is fitted to the graphs. What the first fit read of its
+        graphs is read of these.
 
         Parameters
         ----------
@@ -256,8 +257,13 @@ class BaseGraphDetector(OutlierMixin, Specification):
             return self.fit(graphs)
         batch = self.read(graphs)
         verdicts = np.append(self.verdicts_, np.full(len(batch), UNKNOWN))
-        self._fit(GraphBatch.concatenate([self.training_graphs_, batch]), verdicts)
+        self._fit(self._with_training_graphs(batch), verdicts)
         return self
+
+    def _with_training_graphs(self, batch: GraphBatch) -> GraphBatch:
+        """The training graphs, and graphs that were read as they were."""
+        known = self.training_graphs_
+        return GraphBatch.concatenate([known, batch]).replace(schema=known.schema)
 
     def _fit(self, graphs: Any, verdicts: Any = None) -> np.ndarray:
         """Fit to all graphs but confirmed anomalies.

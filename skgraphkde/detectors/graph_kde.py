@@ -200,7 +200,7 @@ class GraphKDEDetector(
         **BaseGraphDetector._parameter_constraints,
         "features": [StrOptions({"auto"}), NodeFeatures],
         "encoder": [StrOptions({"auto"}), Encoder],
-        "views": [StrOptions({"auto", *VIEWS}), View, tuple, list],
+        "views": "no_validation",  # see _validate_values
         "training": [Contrastive, None],
         "max_references": [at_least(2, Integral), None],
     }
@@ -270,11 +270,6 @@ class GraphKDEDetector(
         named, others = self._named_views(), {}
         for key, value in params.items():
             name, _, rest = key.partition("__")
-            if rest and isinstance(getattr(self, name, None), str):
-                raise ValueError(
-                    f"{key} cannot be set: {name}={getattr(self, name)!r} has no parameters, set "
-                    f"{name} to an object first"
-                )
             if name in named and rest:
                 named[name].set_params(**{rest: value})
             else:
@@ -291,6 +286,7 @@ class GraphKDEDetector(
         return named
 
     def _validate_values(self) -> None:
+        self._validate_names()
         views = self._views()
         for view in views:
             if not isinstance(view, View):
@@ -304,6 +300,17 @@ class GraphKDEDetector(
                 f"views={self.views!r} has no Density, whose distance finds the nearest graphs: "
                 "add 'density'"
             )
+
+    def _validate_names(self) -> None:
+        """Check the names of views, as scikit-learn checks those of a VotingClassifier."""
+        items = self.views if isinstance(self.views, list | tuple) else ()
+        names = [item[0] for item in items if isinstance(item, tuple) and len(item) == 2]
+        taken = super().get_params(deep=False)
+        for name in names:
+            if not isinstance(name, str) or "__" in name or name in taken:
+                raise ValueError(f"{name!r} cannot be the name of a view: choose another")
+            if names.count(name) > 1:
+                raise ValueError(f"two views have the name {name!r}: choose other names")
 
     def _views(self) -> list[Any]:
         """Views that the parameter stands for, as new objects."""
@@ -377,7 +384,8 @@ class GraphKDEDetector(
         ----------
         graphs : sequence of graphs, or GraphBatch
         verdicts : array-like of shape (n_graphs,)
-            -1 or "anomaly" for an anomaly, 1 or "normal" for a normal graph, 0 or None for none.
+            -1 or "anomaly" for an anomaly, 1 or "normal" for a normal graph. 0 or None changes
+            nothing.
 
         Returns
         -------
@@ -409,10 +417,9 @@ class GraphKDEDetector(
             if verdict != UNKNOWN:
                 known_verdicts[of_known == kind] = verdict
         added = np.flatnonzero(~np.isin(of_batch, of_known) & (new_verdicts != UNKNOWN))
-        return self.fit(
-            GraphBatch.concatenate([self.training_graphs_, batch[added]]),
-            verdicts=np.append(known_verdicts, new_verdicts[added]),
-        )
+        verdicts = np.append(known_verdicts, new_verdicts[added])
+        graphs = self._with_training_graphs(batch[added]) if len(added) else self.training_graphs_
+        return self.fit(graphs, verdicts=verdicts)
 
     def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray:
         views = self._views()

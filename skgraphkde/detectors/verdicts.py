@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import kinds_of
@@ -12,7 +13,7 @@ from skgraphkde.graphs.naming import shown
 
 ANOMALY, UNKNOWN, NORMAL = -1, 0, 1
 # Verdicts in tables and on pages.
-WORDS = {"anomaly": ANOMALY, "normal": NORMAL, "": UNKNOWN, None: UNKNOWN}
+WORDS = {"anomaly": ANOMALY, "normal": NORMAL, "": UNKNOWN}
 
 
 def checked_verdicts(verdicts: Any, graphs: GraphBatch) -> np.ndarray:
@@ -35,6 +36,11 @@ def checked_verdicts(verdicts: Any, graphs: GraphBatch) -> np.ndarray:
     """
     if verdicts is None:
         return np.zeros(len(graphs), dtype=np.int64)
+    if isinstance(verdicts, str | dict | set) or np.ndim(verdicts) != 1:
+        raise ValueError(
+            f"verdicts must be a list with one value for each of {len(graphs)} graphs, got "
+            f"{verdicts!r}"
+        )
     values = list(verdicts)
     if len(values) != len(graphs):
         raise ValueError(
@@ -42,7 +48,9 @@ def checked_verdicts(verdicts: Any, graphs: GraphBatch) -> np.ndarray:
         )
     found = np.zeros(len(graphs), dtype=np.int64)
     for graph, value in enumerate(values):
-        known = WORDS.get(value, value) if value is None or isinstance(value, str) else value
+        known = WORDS.get(value, value) if isinstance(value, str) else value
+        if value is None or value is pd.NA:
+            known = UNKNOWN
         if isinstance(known, bool | np.bool_) or known not in (ANOMALY, UNKNOWN, NORMAL):
             raise ValueError(
                 "a verdict is 'anomaly' or -1, 'normal' or 1, or 0 for none, and that of graph "

@@ -142,7 +142,7 @@ def test_what_is_not_read_is_said(plants):
     ("command", "message"),
     [
         ("fit normal -o a.skg --set n_layer=1", "Invalid parameter 'n_layer' for .*'encoder'"),
-        ("fit normal -o a.skg --set encoder__n_layers=1", "NAME__PARAMETER needs an object"),
+        ("fit normal -o a.skg --set encoder__n_layers=1", "encoder='auto' has no parameters"),
         ("fit normal -o a.skg --set n_layers", "'n_layers' is not NAME=VALUE"),
         ("fit normal -o a.skg --calibration none", "'none' is not one of 'loo', 'split', 'train'"),
         ("fit normal -o nowhere/a.skg", "the folder nowhere does not exist"),

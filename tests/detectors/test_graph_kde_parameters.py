@@ -141,8 +141,8 @@ def mmd(**parameters):
         ({"views": ("density", "auto")}, "Got 'auto'"),
         ({"views": ("density", MMD())}, r"Got MMD\(\)"),
         ({"views": ("density", Novelty)}, "Got <class '.*Novelty'>"),
-        ({"views": "novelti"}, "'views' parameter of GraphKDEDetector must be .* Got 'novelti'"),
-        ({"views": MMD()}, r"'views' parameter of GraphKDEDetector must be .* Got MMD\(\)"),
+        ({"views": "novelti"}, "each view must be .* Got 'novelti'"),
+        ({"views": MMD()}, r"each view must be .* Got MMD\(\)"),
     ],
     ids=str,
 )

@@ -2,6 +2,7 @@
 
 import copy
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -262,3 +263,32 @@ def test_as_many_references_as_graphs_are_all():
         assert_same(
             GraphKDEDetector(max_references=most, random_state=0).fit(NORMAL[:40]), expected
         )
+
+
+def numbered(seed):
+    """A graph whose numbers are read by convention, and labels."""
+    rng = np.random.RandomState(seed)
+    graph = nx.gnp_random_graph(int(rng.randint(8, 16)), 0.3, seed=seed)
+    for data in graph.nodes.values():
+        data.update(label="ABC"[rng.randint(3)], x=float(rng.standard_normal()))
+    return graph
+
+
+@pytest.mark.parametrize("schema", [None, "all"])
+def test_refits_equal_a_fit_where_numbers_are_read_by_convention(schema):
+    graphs = [numbered(seed) for seed in range(60)]
+    new = [numbered(seed) for seed in range(100, 130)]
+    whole = GraphKDEDetector(schema=schema).fit(graphs)
+    in_two = GraphKDEDetector(schema=schema).fit(graphs[:40]).partial_fit(graphs[40:])
+    nothing_new = copy.deepcopy(whole).learn(graphs[:1], [0])
+    expected = whole.score_samples(new)
+    np.testing.assert_array_equal(in_two.score_samples(new), expected)
+    np.testing.assert_array_equal(nothing_new.score_samples(new), expected)
+    assert in_two.schema_ == nothing_new.schema_ == whole.schema_
+
+
+@pytest.mark.parametrize("verdicts", ["anomaly", {1, -1}, {0: 1, 1: -1}, -1, [[1], [-1]]])
+def test_verdicts_are_a_list_with_one_value_for_each_graph(verdicts):
+    graphs = [numbered(seed) for seed in range(2)]
+    with pytest.raises(ValueError, match="verdicts must be a list"):
+        GraphKDEDetector().fit(graphs, verdicts=verdicts)

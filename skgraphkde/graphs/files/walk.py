@@ -225,7 +225,7 @@ def _assemble(
 ) -> GraphBatch:
     """A batch of all graphs; with the columns of a detector, if its schema is known."""
     if not graphs:
-        raise ValueError("none of the files can be read as graphs")
+        raise ValueError("no graph can be read from the files: a table without rows has none")
     with _named(names):
         batch = assemble(graphs, schema, known, may_lack=may_lack)
     if known is None:
