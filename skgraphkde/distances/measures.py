@@ -181,6 +181,7 @@ class EmbeddedMeasures(DiscreteMeasures):
         Parameters
         ----------
         parts : sequence of EmbeddedMeasures
+            All of them have `known_keys`, or none, which leaves no way to compute them.
 
         Returns
         -------
@@ -190,5 +191,6 @@ class EmbeddedMeasures(DiscreteMeasures):
         sizes = np.concatenate([part.sizes for part in parts])
         norms = np.concatenate([part.squared_norms for part in parts])
         features = np.concatenate([part.features for part in parts])
-        keys = np.concatenate([part.keys() for part in parts])
+        known = [part.known_keys for part in parts if part.known_keys is not None]
+        keys = np.concatenate(known) if known else None
         return cls(None, None, sizes, norms, features, keys)  # type: ignore[arg-type]

@@ -30,6 +30,7 @@ def test_a_distance_that_returns_something_else_is_named(result):
 @pytest.mark.parametrize("working_memory", [0.05, 1024])
 def test_embedding_without_points(working_memory, monkeypatch):
     """Random features block by block are those of all points at once."""
+    monkeypatch.setattr("skgraphkde.views.embedding.MAX_SAMPLE", 20)
     model = GraphKDEDetector(views=VIEWS).fit(TRAIN).model_
     embedding, graphs = model.embedding, model.references
     with config_context(working_memory=working_memory):
