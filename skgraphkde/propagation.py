@@ -362,7 +362,8 @@ class FittedPropagation(FittedEncoder):
             layers.append(X)
         Z, row = np.empty((len(flow.colors), self.out_dim)), np.arange(len(flow.colors))
         for layer in range(self.n_layers, -1, -1):
-            np.divide(layers[layer][row], self.total_scale, out=Z[:, self.columns[layer]])
+            points = layers[layer] / self.total_scale  # before copies, as several colors share it
+            Z[:, self.columns[layer]] = points if layer == self.n_layers else points[row]
             if layer:  # the row of each color in the previous layer
                 row = flow.parents[layer - 1][row]
         return Z

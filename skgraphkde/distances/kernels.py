@@ -240,18 +240,15 @@ def feature_means(
             "a node is too far from the nodes of the training graphs for random features: clip "
             "extreme numbers of nodes and edges, or use views=Density(MMD(method='exact'))"
         )
-    W, frequencies = (
-        _csr(P.weights / math.sqrt(n_frequencies), x.dtype),
-        frequencies.astype(x.dtype),
-    )
+    W = _csr(P.weights / math.sqrt(n_frequencies), x.dtype)
+    projections = P.projections(frequencies)
     out = np.zeros((len(gammas), len(P), 2, n_frequencies), x.dtype)
     step = max(1, BLOCK // n_frequencies)
     for start in range(0, len(x), step):
-        projections = x[start : start + step] @ frequencies
         for of_gamma, gamma in zip(out, gammas, strict=True):
             # NumPy's tangent takes a tenth of the time of its cosine and sine. With the tangent t
             # of half of an angle, its cosine is 2 / (1 + t^2) - 1, its sine 2 t / (1 + t^2).
-            sines = np.tan(math.sqrt(gamma / 2) * projections)
+            sines = np.tan(math.sqrt(gamma / 2) * projections[start : start + step])
             cosines = sines * sines
             cosines += 1
             np.divide(2, cosines, out=cosines)

@@ -103,6 +103,27 @@ class DiscreteMeasures:
         points = self.points - center
         return center, points, np.einsum("pk,pk->p", points, points)
 
+    def projections(self, frequencies: np.ndarray) -> np.ndarray:
+        """Products of the points with frequencies, which distances with the same ones share.
+
+        Parameters
+        ----------
+        frequencies : ndarray of shape (d, n_frequencies)
+
+        Returns
+        -------
+        ndarray of shape (n_points, n_frequencies)
+        """
+        known, products = self._projected
+        if known is None or not np.array_equal(known, frequencies):
+            products = self.points @ frequencies.astype(self.points.dtype)
+            self._projected[:] = frequencies, products
+        return products
+
+    @cached_property
+    def _projected(self) -> list:
+        return [None, None]
+
     def keys(self) -> np.ndarray:
         """A hash of each measure, of its points and their weights."""
         parts = hash64(hash_points(self.points)[self.weights.indices] + quantize(self.weights.data))
