@@ -118,13 +118,18 @@ def _ours(estimator: GraphKDEDetector) -> Callable[[list, list], np.ndarray]:
     return lambda train, test: estimator.fit(train).score_samples(test)
 
 
-def _grakel(train: list[nx.Graph], test: list[nx.Graph]) -> np.ndarray:
+def fit_grakel(train: list[nx.Graph]) -> Callable[[list[nx.Graph]], np.ndarray]:
+    """Fit GraKeL's kernel and the one-class SVM, and return what scores new graphs."""
     kernel = grakel.WeisfeilerLehman(
         n_iter=5, base_graph_kernel=grakel.VertexHistogram, normalize=True
     )
     similarities = np.nan_to_num(kernel.fit_transform(_labeled(train)))
     svm = OneClassSVM(kernel="precomputed", nu=0.1).fit(similarities)
-    return svm.score_samples(np.nan_to_num(kernel.transform(_labeled(test))))
+    return lambda graphs: svm.score_samples(np.nan_to_num(kernel.transform(_labeled(graphs))))
+
+
+def _grakel(train: list[nx.Graph], test: list[nx.Graph]) -> np.ndarray:
+    return fit_grakel(train)(test)
 
 
 def _labeled(graphs: list[nx.Graph]) -> Any:
