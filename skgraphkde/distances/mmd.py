@@ -24,6 +24,29 @@ FIVE_DECADES = (1e-2, 1e-1, 1.0, 1e1, 1e2)
 SQUARED_TOL = 1e-12
 
 
+def corrected(means: Any, n: Any, correction: float) -> Any:
+    """Mean kernels within a measure, less a share of their bias.
+
+    Parameters
+    ----------
+    means : ndarray or Tensor
+        Over all pairs of its n samples, of which those of a sample with itself are 1.
+    n : ndarray or Tensor of int, or int
+    correction : float
+        Share of the bias, in [0, 1]. 1 is the mean over the other pairs, (n m - 1) / (n - 1); one
+        sample has none, and keeps its mean.
+
+    Returns
+    -------
+    ndarray or Tensor
+    """
+    if not correction:
+        return means
+    is_single = n == 1
+    unbiased = (n * means - 1 + is_single) / (n - 1 + is_single)
+    return means + correction * (unbiased - means)
+
+
 class MMD(Distance):
     """Maximum mean discrepancy with Gaussian kernels, the largest difference of smooth functions.
 
@@ -219,13 +242,7 @@ class FittedMMD(FittedDistance):
 
     def norms(self, P: EmbeddedMeasures) -> np.ndarray:
         """Mean kernels within each measure, less the share of their bias, shape (n_gammas, n)."""
-        norms = P.squared_norms.T
-        if not self.correction:
-            return norms
-        # Without the pairs of a sample with itself, (n m - 1) / (n - 1); one sample keeps its mean.
-        n = P.sizes
-        unbiased = (n * norms - 1 + (n == 1)) / np.maximum(n - 1, 1)
-        return norms + self.correction * (unbiased - norms)
+        return corrected(P.squared_norms.T, P.sizes, self.correction)
 
     def _combined(self, P: EmbeddedMeasures, Q: EmbeddedMeasures, cross: Any) -> np.ndarray:
         """Squared distances from mean kernels: the maximum over gammas, at least 0 if biased."""
@@ -304,9 +321,7 @@ class FittedMMD(FittedDistance):
         n = len(Z)
         nodes = self.embed(DiscreteMeasures.from_clouds(Z, np.arange(n + 1)))
         graph = self.embed(DiscreteMeasures.from_clouds(Z, np.array([0, n])))
-        to_self = self.cross(nodes, graph)  # (n_gammas, n, 1)
-        if n > 1:  # the correction of `norms`
-            to_self = to_self + self.correction * ((n * to_self - 1) / (n - 1) - to_self)
+        to_self = corrected(self.cross(nodes, graph), n, self.correction)  # (n_gammas, n, 1)
         Q = self.embed(Q)
         to_references = self.cross(nodes, Q)  # (n_gammas, n, k)
         reference_part = self.norms(Q) - to_references.mean(axis=1)  # (n_gammas, k)

@@ -20,7 +20,7 @@ from torch.nn.functional import embedding_bag
 
 from skgraphkde.distances.kernels import RECOMPUTE_BELOW
 from skgraphkde.distances.measures import DiscreteMeasures, EmbeddedMeasures
-from skgraphkde.distances.mmd import FIVE_DECADES, MMD, FittedMMD
+from skgraphkde.distances.mmd import FIVE_DECADES, MMD, FittedMMD, corrected
 
 # Number of points of a block on a CPU, whose arrays fit into a cache, and on a GPU.
 WIDTHS = {"cpu": 256, "cuda": 8192}
@@ -142,17 +142,15 @@ def squared_mmd(
         cross = kernel_means(P, Q, distance.gammas)
     else:
         cross = P.features.swapaxes(0, 1) @ columns.features.permute(1, 2, 0)
-    p, q = (_corrected(x, distance.correction) for x in (P, columns))
+    p, q = (_norms(distance, x) for x in (P, columns))
     squared = (p[:, :, None] + q[:, None, :] - 2 * cross).amax(0)
     return squared if distance.correction else squared.clamp_min(0)
 
 
-def _corrected(P: EmbeddedMeasures, correction: float) -> torch.Tensor:
-    """Norms less the share of their bias, as :meth:`FittedMMD.norms`."""
-    norms = P.squared_norms.T
-    n = torch.as_tensor(P.sizes).to(norms)
-    unbiased = (n * norms - 1 + (n == 1)) / (n - 1).clamp_min(1)
-    return norms + correction * (unbiased - norms)
+def _norms(distance: FittedMMD, P: EmbeddedMeasures) -> torch.Tensor:
+    """Mean kernels within measures, less the share of their bias, shape (n_gammas, n)."""
+    means = P.squared_norms.T
+    return corrected(means, torch.as_tensor(P.sizes).to(means), distance.correction)
 
 
 def kernel_means(
