@@ -8,7 +8,6 @@ import numpy as np
 from scipy.optimize import minimize
 
 from skgraphkde.calibration import conformal_p_values, rounding
-from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.views.rows import folds
 
 
@@ -149,7 +148,7 @@ def learn_weights(prior: np.ndarray, training: np.ndarray, anomalies: np.ndarray
     -------
     LearnedWeights
     """
-    fold, left_out = folds(hash_points(training))
+    fold, left_out = folds(training)
     kept = [fold != i for i in range(int(fold.max()) + 1)]
     of_folds = [_weights(prior, training[rows], anomalies) for rows in kept]
     views = _weights(prior, training, anomalies)

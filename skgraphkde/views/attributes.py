@@ -151,11 +151,11 @@ class Numbers(View):
 
         Of up to 20 references, each is left out alone.
         """
-        keys = np.zeros(len(self.references_), dtype=np.uint64)
-        tables = self._rows(self.references_)
+        tables, n = self._rows(self.references_), len(self.references_)
+        lengths = []  # of all rows of a reference, in any units
         for rows, points in zip(tables, self.points_, strict=True):
-            np.add.at(keys, rows.graph, points.keys(rows))
-        fold, left_out = folds(keys)
+            lengths.append(np.bincount(rows.graph, points.lengths(rows), n))
+        fold, left_out = folds(np.column_stack(lengths))
         of_others = []
         for i in range(int(fold.max()) + 1):
             without = [NumberPoints(x, fold[x.graph] != i, self.n_points) for x in tables]
@@ -371,10 +371,9 @@ class NumberPoints:
         kinds = np.unique(self.codes).tolist()
         return {code: cKDTree(self.points[self.codes == code]) for code in kinds}
 
-    def keys(self, rows: _Rows) -> np.ndarray:
-        """Hash of each row in any units, shape (n_rows,)."""
-        placed = self._placed(rows.values, self._codes(rows.kinds))
-        return hash64(hash_points(placed) + rows.kinds)
+    def lengths(self, rows: _Rows) -> np.ndarray:
+        """Distance of each row from the mean of its kind, in any units, shape (n_rows,)."""
+        return np.linalg.norm(self._placed(rows.values, self._codes(rows.kinds)), axis=1)
 
     def _codes(self, kinds: np.ndarray) -> np.ndarray:
         """Code of each kind; 0 for all rare ones."""

@@ -75,18 +75,22 @@ def whitening(covariance: np.ndarray, ridge: float) -> np.ndarray:
 
 # Of so many references or fewer, each is left out alone.
 MOST_FOLDS = 20
+# Decimals of standardized numbers that tell references apart.
+DECIMALS = 6
 
 
-def folds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def folds(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Divide references into folds by their content, whatever their order.
 
-    Of references with equal keys, in folds one after the other, the fold of the first is left out
-    for each: all of them are scored alike, as if one of them were left out.
+    Neighbors in the order of the sums of squares are in different folds, so that neither the last
+    digits of numbers nor the order of the columns, such as that of the names of categories, decide
+    on the folds. Of references with equal rows, in folds one after the other, the fold of the first
+    is left out for each: all of them are scored alike, as if one of them were left out.
 
     Parameters
     ----------
-    keys : ndarray of shape (n_references,), uint64
-        Hashes of the references.
+    rows : ndarray of shape (n_references, n_columns)
+        Standardized numbers of the references.
 
     Returns
     -------
@@ -95,10 +99,15 @@ def folds(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     left_out : ndarray of shape (n_references,), int
         The fold that is left out when a reference is scored.
     """
-    fold = np.empty(len(keys), dtype=np.int64)
-    fold[np.argsort(keys, kind="stable")] = np.arange(len(keys)) % MOST_FOLDS
-    _, first, kind = np.unique(keys, return_index=True, return_inverse=True)
-    return fold, fold[first[kind]]
+    keys = np.column_stack([(rows**2).sum(axis=1), rows]).round(DECIMALS)
+    order = np.lexsort(keys.T[::-1])
+    differs = np.abs(np.diff(keys[order], axis=0)) > 2 * 10.0**-DECIMALS
+    first = np.append(True, differs.any(axis=1))  # of the references with equal rows
+    in_order = np.arange(len(rows)) % MOST_FOLDS
+    fold, left_out = np.empty((2, len(rows)), dtype=np.int64)
+    fold[order] = in_order
+    left_out[order] = in_order[first][np.cumsum(first) - 1]
+    return fold, left_out
 
 
 def by_fold(

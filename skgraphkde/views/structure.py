@@ -16,7 +16,6 @@ from skgraphkde._utils import compiled
 from skgraphkde.graphs.arrays import offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, usual
-from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
@@ -228,8 +227,7 @@ class Statistics(View):
 
         Of up to 20 references, each is left out alone.
         """
-        standardized = self._metric.standardized(self.table_)  # in any units
-        fold, left_out = folds(hash_points(standardized))
+        fold, left_out = folds(self._metric.standardized(self.table_))
         parts = (self.table_[fold != i] for i in range(int(fold.max()) + 1))
         return left_out, [self._metric_of(table) for table in parts]
 

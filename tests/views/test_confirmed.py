@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from skgraphkde import Statistics, read_graphs
 from skgraphkde.combination import _weights, learn_weights, logistic_minimum
-from skgraphkde.graphs.refinement import hash_points
 from skgraphkde.views.anomalies import ITSELF, Confirmed
 from skgraphkde.views.base import Property
 from skgraphkde.views.rows import folds
@@ -113,7 +112,7 @@ def test_a_view_that_finds_the_anomalies_gets_more_weight(seed):
 def test_training_graphs_are_weighted_without_their_fold(seed):
     training, anomalies = surprises(50, 6, seed)
     weights = learn_weights(PRIOR, training, anomalies)
-    fold, left_out = folds(hash_points(training))
+    fold, left_out = folds(training)
     for i in (0, 7, 49):
         expected = _weights(PRIOR, training[fold != left_out[i]], anomalies)
         np.testing.assert_allclose(weights.training[:, i], expected, atol=1e-12)
