@@ -325,18 +325,25 @@ class EdgeBlock(Block):
         return (np.asarray(values) - self.mean) / self.scale
 
     def graph_means(self, batch: GraphBatch) -> dict[int, np.ndarray]:
-        """Means over the edges of each graph, by column; NaN for a graph without such edges."""
-        group, shape = (
-            self.number_groups.of_arcs(batch),
-            (len(batch), len(self.number_groups.names)),
-        )
-        means: dict[int, np.ndarray] = {}
+        """Means, and shares of missing numbers, over the edges of each graph, by column.
+
+        NaN for a graph without such edges.
+        """
+        group, names = self.number_groups.of_arcs(batch), self.number_groups.names
+        directions = 1 + self.groups.directed
+        found: dict[int, np.ndarray] = {}
         for i, positions in enumerate(self.positions.tolist()):
             values = np.asarray(batch.edge_attributes)[:, i]
-            mean, n_missing, n_all = _means(values, batch.graph_of_arc, group, shape)
-            by_group = np.where(n_all > n_missing, mean, np.nan).T
-            means |= dict(zip(positions, [*by_group] * (1 + self.groups.directed), strict=True))
-        return means
+            mean, n_missing, n_all = _means(
+                values, batch.graph_of_arc, group, (len(batch), len(names))
+            )
+            of_groups = np.where(n_all > n_missing, mean, np.nan).T
+            found |= dict(zip(positions, [*of_groups] * directions, strict=True))
+            if self.indicates:
+                missing = np.where(n_all > 0, n_missing / np.maximum(n_all, 1), np.nan).T
+                places = [place + len(positions) for place in positions]
+                found |= dict(zip(places, [*missing] * directions, strict=True))
+        return found
 
 
 def _means(

@@ -180,8 +180,7 @@ def test_features_are_described_by_what_they_are_not_by_their_names():
         "usually 0.25",
         "log(1+out a edges)": "0.649 out a edges of a node (geometric mean); usually 0.284",
         "in b my wait": "mean in b my wait 0.5; usually 0.25",
-        "in b my wait missing": "in b my wait is missing at 50% of the edges at a node; "
-        "usually 25%",
+        "in b my wait missing": "in b my wait is missing at 50% of the edges; usually 25%",
     }
     known = np.full(5, 0.25)
     assert {name: feature_words(found[name], 0.5, known) for name in expected} == expected

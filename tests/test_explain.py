@@ -315,3 +315,37 @@ def test_a_number_in_its_usual_range_is_no_reason():
     own, low, high = found.dropna().astype(float).to_numpy().T
     assert len(own) > 50
     assert ((own < low) | (own > high)).all()
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_missing_numbers_of_edges_are_shares_of_the_edges(directed):
+    def graph(seed, share):
+        rng = np.random.default_rng(seed)
+        made = nx.gnm_random_graph(rng.integers(6, 12), 9, seed=seed, directed=directed)
+        for *_, data in made.edges(data=True):
+            data["via"] = "ab"[int(rng.random() < 0.2)]
+            if rng.random() >= share:
+                data["cost"] = rng.random()
+        return made
+
+    schema = GraphSchema(edge_categories="via", edge_numbers="cost", missing="indicate")
+    detector = GraphKDEDetector(schema=schema).fit([graph(seed, 0.1) for seed in range(40)])
+    new = [graph(seed, 0.6) for seed in range(100, 120)]
+    n_stated = 0
+    for row in explain(detector, new, n_reasons=30).itertuples():
+        words = row.reason.split(" cost is missing at ")
+        if len(words) == 2:
+            via, edges = words[0].split()[-1], new[row.graph].edges.values()
+            lacks = ["cost" not in data for data in edges if data["via"] == via]
+            assert words[1].startswith(f"{100 * np.mean(lacks):.0f}% of the edges;")
+            n_stated += 1
+    assert n_stated > 20
+
+
+def test_a_graph_in_which_nothing_is_unusual_has_a_reason_that_says_something():
+    graphs = [nx.cycle_graph(n) for n in (7, 8, 9) for _ in range(5)]
+    for k, graph in enumerate(graphs):
+        nx.set_node_attributes(graph, {v: "ab"[(v + k) % 2] for v in graph}, "label")
+    reasons = explain(GraphKDEDetector().fit(graphs), [graphs[5]], n_reasons=3)
+    assert reasons["reason"].tolist() == ["8 nodes; usually 7 to 9"]
+    assert reasons["strength"].tolist() == [0]

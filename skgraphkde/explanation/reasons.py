@@ -119,9 +119,12 @@ class Profiles:
         strengths[self.properties.is_usual(self.values[i])] = 0
         weighted, is_unusual = strengths * self.weights, strengths >= WEAKEST
         order = np.lexsort([-self.raw[i], -self.plain, -weighted, ~is_unusual])
+        order = order[strengths[order] > 0]
+        if not len(order):  # nothing is unusual: the size, which any graph has
+            order = np.zeros(1, dtype=int)
         found: list[RankedReason] = []
         stated: set[str] = set()
-        for j in order[strengths[order] > 0] if strengths.any() else order[:1]:
+        for j in order.tolist():
             reason = self._reason(i, j)
             about = set(reason.about or (reason.what,))
             if about <= stated:

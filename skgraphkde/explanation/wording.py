@@ -80,7 +80,7 @@ def _edge_columns_in_words(block: Any) -> Iterator[tuple[str, ...]]:
             for group in groups.names:
                 words = f"{group} {noun}" if group else noun
                 fact = f"edge {noun}" if form == "mean" else f"{form}: {words}"
-                yield form, direction + words, fact, "edges at a node"
+                yield form, direction + words, fact, "edges"
 
 
 def feature_words(feature: Feature, own: float, known: np.ndarray) -> str:
