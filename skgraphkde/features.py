@@ -8,6 +8,7 @@ from a batch of training graphs, and calling it computes its columns for any bat
 from __future__ import annotations
 
 import copy
+import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
@@ -722,30 +723,38 @@ def _warn_of_unseen(
         if not unseen:
             continue
         text = f"{listed([legible(x) for x in unseen])} of {shown(name)!r}"
-        by_look = {str(value): value for value in vocabulary}
-        alike = [x for x in unseen if str(x) in by_look]
+        by_look = {_look(value): value for value in vocabulary}
+        alike = [x for x in unseen if _look(x) in by_look]
         if alike:
-            text += f" ({_types(alike[0], by_look[str(alike[0])])})"
+            text += f" ({_difference(alike[0], by_look[_look(alike[0])])})"
         found.append(text)
     if found:
         warn(f"{what} that fit did not see: {'; '.join(found)}")
 
 
 def warn_of_alike(batch: GraphBatch) -> None:
-    """Warn about different values of a category with the same text, such as 1 and "1"."""
+    """Warn about different values of a category that look the same, such as 1 and "1"."""
     for part in PARTS:
         for name, values in values_in_use(batch, part).items():
             by_look: dict[str, Hashable] = {}
             for value in values:
-                first = by_look.setdefault(str(value), value)
+                first = by_look.setdefault(_look(value), value)
                 if first is not value:
                     warn(
-                        f"{part} category {shown(name)!r}: {_types(value, first)}, so they count "
-                        "as different values: write them alike"
+                        f"{part} category {shown(name)!r}: {_difference(value, first)}, so they "
+                        "count as different values: write them alike"
                     )
                     break
 
 
-def _types(value: Hashable, known: Hashable) -> str:
+def _look(value: Hashable) -> str:
+    """A value as it looks in print: accents in one way, and blanks as single spaces."""
+    return " ".join(unicodedata.normalize("NFKC", str(value)).split())
+
+
+def _difference(value: Hashable, known: Hashable) -> str:
+    """What differs between two values that look alike: their types, or their characters."""
+    if type(value) is type(known):
+        return f"{shown(ascii(value))} and {shown(ascii(known))} look alike"
     text, other = shown(repr(value)), shown(repr(known))
     return f"{text} is a {type(value).__name__} and {other} a {type(known).__name__}"

@@ -164,3 +164,17 @@ def test_categories_of_edges_that_look_alike():
     mixed = [ring(n, "1" if n % 2 else 1) for n in range(10, 30)]
     with pytest.warns(UserWarning, match="edge category 'bond': .* count as different values"):
         GraphKDEDetector(schema=schema).fit(mixed)
+
+
+@pytest.mark.parametrize(
+    "spelled", ["cafe\u0301", "caf\u00e9 ", "\ufb01ne caf\u00e9", "fine\u00a0caf\u00e9"], ids=ascii
+)
+def test_categories_that_differ_in_characters_that_nobody_sees(spelled):
+    known = "fine caf\u00e9" if "ne" in spelled else "caf\u00e9"
+    schema = GraphSchema(edge_categories="bond")
+    detector = GraphKDEDetector(schema=schema).fit([ring(n, known) for n in range(10, 30)])
+    with pytest.warns(UserWarning, match=f"{re.escape(ascii(spelled))} and .* look alike"):
+        detector.score_samples([ring(20, spelled)])
+    mixed = [ring(n, known if n % 2 else spelled) for n in range(10, 30)]
+    with pytest.warns(UserWarning, match="look alike, so they count as different values"):
+        GraphKDEDetector(schema=schema).fit(mixed)
