@@ -31,7 +31,7 @@ from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.graphs.readers import read_graphs
 from skgraphkde.graphs.schema import SCHEMAS, GraphSchema, unread_attributes, validated
-from skgraphkde.graphs.selection import align_to_schema, drop_id_columns
+from skgraphkde.graphs.selection import align_to_schema, check_scale, drop_id_columns
 from skgraphkde.saving import save
 from skgraphkde.specification import Specification
 
@@ -277,6 +277,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         self.validate()
         schema = self.given_schema
         batch = read_graphs(graphs, schema=schema)
+        check_scale(batch)
         verdicts = checked_verdicts(verdicts, batch)
         normal = np.flatnonzero(verdicts != ANOMALY)
         calibration = self._calibration

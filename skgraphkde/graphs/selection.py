@@ -37,6 +37,8 @@ from skgraphkde.graphs.schema import (
 # An identifier has at least so many values, and less than this share of the nodes have one that
 # another graph has, too. Below the third number new graphs look odd, though it is none.
 LEAST_VALUES, SHARED, OFTEN_SHARED = 10, 0.5, 0.8
+# A column has a larger number; products of smaller ones underflow.
+SMALLEST = 1e-100
 
 
 def select_columns(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
@@ -197,14 +199,47 @@ def _check_given(batch: GraphBatch) -> None:
         if numbers is None or not np.isnan(numbers).any():
             continue
         row, column = np.argwhere(np.isnan(numbers))[0].tolist()
-        i = int(batch.owner(part)[row])
-        where = {"node": f", node {row - batch.node_ptr[i]}", "edge": ", an edge", "graph": ""}
-        raise GraphError(
-            i,
-            f"{where[part]}: the {part} attribute {columns[column]!r} is missing, and fit "
+        raise _error(
+            batch,
+            part,
+            row,
+            f"the {part} attribute {columns[column]!r} is missing, and fit "
             "read no missing values: fit with missing='indicate' in the GraphSchema "
             "(--missing indicate in the shell), or impute or drop it",
         )
+
+
+def check_scale(batch: GraphBatch) -> None:
+    """Raise if no number of a column is large enough for its square not to be 0.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        The training graphs.
+    """
+    for part in PARTS:
+        numbers, columns = batch.data(part).numbers, getattr(batch.schema, f"{part}_columns")
+        if numbers is None:
+            continue
+        size = np.abs(np.nan_to_num(numbers))
+        largest = size.max(axis=0, initial=0.0)
+        tiny = np.flatnonzero((largest > 0) & (largest < SMALLEST))
+        if len(tiny):
+            row, column = int(size[:, tiny[0]].argmax()), int(tiny[0])
+            raise _error(
+                batch,
+                part,
+                row,
+                f"the {part} attribute {columns[column]!r} is {numbers[row, column]:g}, and "
+                f"nowhere above {SMALLEST:g}: multiply it by a power of ten, or drop it",
+            )
+
+
+def _error(batch: GraphBatch, part: str, row: int, message: str) -> GraphError:
+    """The error of a node, an arc or a graph, which it names."""
+    i = int(batch.owner(part)[row])
+    where = {"node": f", node {row - batch.node_ptr[i]}", "edge": ", an edge", "graph": ""}
+    return GraphError(i, f"{where[part]}: {message}")
 
 
 # -- identifiers -----------------------------------------------------------------------------------

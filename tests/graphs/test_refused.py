@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from skgraphkde import GraphSchema, read_graphs
+from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.learned.dgl_backend import import_dgl
 from tests.graphs.common import EDGES, LETTERS, PATH, X, check_refused, masked, with_nodes
 
@@ -390,3 +390,21 @@ def test_bad_igraph_graphs():
     )
     schema = GraphSchema(node_categories=None, edge_weight="w")
     check_refused(graph, r"graph 0, edge \('b', 'c'\) has no 'w'", schema)
+
+
+@pytest.mark.parametrize(
+    ("part", "where"),
+    [("node", "graph 2, node 1"), ("edge", "graph 2, an edge"), ("graph", "graph 2")],
+)
+def test_numbers_whose_squares_are_zero_are_refused(part, where):
+    graphs = [nx.path_graph(n) for n in range(3, 9)]
+    for i, graph in enumerate(graphs):
+        size = 1e-180 * (1 + (i == 2))
+        nx.set_node_attributes(graph, {v: size * (1 + (v == 1)) for v in graph}, "node")
+        nx.set_edge_attributes(graph, size, "edge")
+        graph.graph["graph"] = size
+    schema = GraphSchema(**{f"{part}_numbers": part})
+    with pytest.raises(ValueError, match=f"^{where}: .* nowhere above 1e-100: multiply it"):
+        GraphKDEDetector(schema=schema).fit(graphs)
+    graphs[0].graph["graph"] = graphs[0].nodes[0]["node"] = graphs[0].edges[0, 1]["edge"] = 1.0
+    GraphKDEDetector(schema=schema).fit(graphs)
