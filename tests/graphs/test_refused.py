@@ -392,6 +392,7 @@ def test_bad_igraph_graphs():
     check_refused(graph, r"graph 0, edge \('b', 'c'\) has no 'w'", schema)
 
 
+@pytest.mark.filterwarnings("ignore:not read")
 @pytest.mark.parametrize(
     ("part", "where"),
     [("node", "graph 2, node 1"), ("edge", "graph 2, an edge"), ("graph", "graph 2")],
