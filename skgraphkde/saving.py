@@ -49,6 +49,7 @@ _CLASSES = {
     "views.embedding": ["Embedding"],
     "views.kernels": ["KDE"],
     "views.neighborhoods": ["Neighborhoods", "Neighbors", "Novelty", "Tanimoto"],
+    "views.rows": ["Whitening"],
     "views.structure": ["Statistics"],
 }
 TRUSTED = frozenset(

@@ -17,7 +17,7 @@ from skgraphkde.graphs.refinement import hash64, hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.categories import Vocabulary, places
-from skgraphkde.views.rows import by_fold, folds, whitening, winsorized
+from skgraphkde.views.rows import Whitening, by_fold, folds, winsorized
 
 # Kinds of nodes or edges that fewer references have are one kind.
 MIN_GRAPHS_PER_KIND = 5
@@ -312,7 +312,7 @@ class NumberPoints:
     means : ndarray of shape (n_kinds + 1, n_columns)
         Columns are the numbers, then an indicator of each number that may be missing.
     scale : ndarray of shape (n_columns,)
-    whitening : ndarray of shape (n_columns, n_columns)
+    whitening : Whitening
     points : ndarray of shape (n_points, n_columns)
         Distinct rows, whitened.
     codes : ndarray of shape (n_points,), int
@@ -349,9 +349,8 @@ class NumberPoints:
         counts = np.maximum(np.bincount(codes, minlength=n), 1)
         self.means = np.column_stack([np.bincount(codes, x, n) / counts for x in table.T])
         centered = (table - self.means[codes]) / self.scale
-        covariance = centered.T @ centered / max(len(table), 1)
-        self.whitening = whitening(covariance, RIDGE)
-        self.rounding = np.linalg.norm(least / self.scale) * np.linalg.norm(self.whitening, 2)
+        self.whitening = Whitening(centered, RIDGE)
+        self.rounding = np.linalg.norm(least / self.scale) * self.whitening.norm
         self.distance_of_missing = np.sqrt(len(values))
         placed = self._placed(values, codes)
         # Each distinct row once, and of too many some by their content, whatever their order.
@@ -389,7 +388,7 @@ class NumberPoints:
         return np.column_stack([filled, is_missing[:, self.may_miss]])
 
     def _placed(self, values: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        return (self._filled(values) - self.means[codes]) / self.scale @ self.whitening
+        return self.whitening((self._filled(values) - self.means[codes]) / self.scale)
 
     def distances(self, values: np.ndarray, kinds: np.ndarray) -> np.ndarray:
         """Distance of each row to the nearest known one of the same kind.

@@ -41,36 +41,59 @@ def winsorized(table: np.ndarray, kinds: np.ndarray | None = None) -> np.ndarray
         return table
     if kinds is None:
         kinds = np.zeros(len(table), dtype=np.int64)
-    return np.column_stack([_winsorized(column, kinds) for column in table.T])
-
-
-def _winsorized(column: np.ndarray, kinds: np.ndarray) -> np.ndarray:
-    given = np.flatnonzero(~np.isnan(column))
-    n = np.bincount(kinds[given], minlength=kinds.max() + 1)
-    first = offsets(n)[:-1]
-    # With a last value, which those kinds read that have none.
-    ordered = np.append(column[given[np.lexsort((column[given], kinds[given]))]], 0.0)
-    low = ordered[first + (n - 1) // 4 * (n > 0)]
-    high = ordered[first + (3 * (n - 1) + 3) // 4 * (n > 0)]
+    columns = table.T
+    order = np.lexsort((columns, np.broadcast_to(kinds, columns.shape)))
+    ordered = np.take_along_axis(columns, order, axis=1)  # NaN is last in each kind
+    n = np.zeros((kinds.max() + 1, len(columns)), dtype=np.int64)
+    np.add.at(n, kinds, ~np.isnan(table))
+    first = offsets(np.bincount(kinds))[:-1, np.newaxis]
+    quartiles = []
+    for place in ((n - 1) // 4, (3 * (n - 1) + 3) // 4):
+        place = np.minimum(first + place * (n > 0), len(table) - 1)
+        quartiles.append(np.take_along_axis(ordered, place.T, axis=1).T)
+    low, high = quartiles
     reach = np.where(high > low, FAR_OUT * (high - low), np.inf)
-    return np.clip(column, (low - reach)[kinds], (high + reach)[kinds])
+    return np.clip(table, (low - reach)[kinds], (high + reach)[kinds])
 
 
-def whitening(covariance: np.ndarray, ridge: float) -> np.ndarray:
-    """Matrix W such that the rows of ``X @ W`` are uncorrelated, for X with this covariance.
+class Whitening:
+    """Linear map of rows, after which the columns are uncorrelated: x -> (C + r I)^(-1/2) x.
+
+    C = X'X / n is the covariance of the rows X, and r the ridge. C has at most n eigenvalues above
+    0, so that with their eigenvectors V as columns, of which there are few for wide rows::
+
+        (C + r I)^(-1/2) = I / sqrt(r) + V (1 / sqrt(L + r) - 1 / sqrt(r)) V'
 
     Parameters
     ----------
-    covariance : ndarray of shape (n_columns, n_columns)
+    rows : ndarray of shape (n_rows, n_columns)
+        Rows with a mean of 0.
     ridge : float
         Variance that is added to each column.
-
-    Returns
-    -------
-    ndarray of shape (n_columns, n_columns)
     """
-    covariance = covariance + ridge * np.eye(len(covariance))
-    return np.ascontiguousarray(np.linalg.inv(np.linalg.cholesky(covariance)).T)
+
+    def __init__(self, rows: np.ndarray, ridge: float) -> None:
+        n, n_columns = rows.shape
+        if n_columns <= n:
+            eigenvalues, self.directions = np.linalg.eigh(rows.T @ rows / n)
+        else:
+            eigenvalues, vectors = np.linalg.eigh(rows @ rows.T / max(n, 1))
+            kept = eigenvalues > 1e-12 * eigenvalues.max(initial=0.0)
+            eigenvalues, vectors = eigenvalues[kept], vectors[:, kept]
+            self.directions = rows.T @ (vectors / np.sqrt(n * eigenvalues))
+        self.along_others = 1 / np.sqrt(ridge)
+        self.along = 1 / np.sqrt(eigenvalues.clip(min=0) + ridge)
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """Map rows, shape (n_rows, n_columns)."""
+        changes = rows @ self.directions * (self.along - self.along_others)
+        return self.along_others * rows + changes @ self.directions.T
+
+    @property
+    def norm(self) -> float:
+        """The factor by which the length of a row grows at most."""
+        is_complete = len(self.along) == len(self.directions) > 0
+        return float(self.along.max() if is_complete else self.along_others)
 
 
 # Of so many references or fewer, each is left out alone.

@@ -20,7 +20,7 @@ from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.neighborhoods import nearest
-from skgraphkde.views.rows import by_fold, folds, whitening, winsorized
+from skgraphkde.views.rows import Whitening, by_fold, folds, winsorized
 
 # Categories that have a share of their own; the others are one.
 MOST_CATEGORIES = 200
@@ -99,7 +99,7 @@ class Metric:
         standardized = (filled - self.means) / self.scales
         # Of few rows, each has a large share in the directions of many columns.
         ridge = RIDGE + n_columns / n
-        self.whitening = whitening(standardized.T @ standardized / n, ridge)
+        self.whitening = Whitening(standardized, ridge)
         self.points = self.whitened(rows)
 
     def standardized(self, table: np.ndarray) -> np.ndarray:
@@ -108,7 +108,7 @@ class Metric:
 
     def whitened(self, table: np.ndarray) -> np.ndarray:
         """Rows as points, whose Euclidean distance is the metric."""
-        return self.standardized(table) @ self.whitening
+        return self.whitening(self.standardized(table))
 
     def distances(self, table: np.ndarray, k: int) -> np.ndarray:
         """Mean distance of rows to their k nearest rows, or to all if there are fewer.

@@ -67,7 +67,7 @@ def test_numbers_are_whitened_by_kind():
         some = points.points[points.codes == kind]
         np.testing.assert_allclose(some.mean(axis=0), 0, atol=1e-9)
     # Two numbers that go together have one direction in which they hardly vary.
-    W = points.whitening
+    W = points.whitening(np.eye(2))
     raw = points.points @ np.linalg.inv(W)
     covariance = raw.T @ raw / len(raw) + 1e-3 * np.eye(2)
     np.testing.assert_allclose(W.T @ covariance @ W, np.eye(2), atol=1e-6)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde.views.rows import MOST_FOLDS, folds
+from skgraphkde.views.rows import MOST_FOLDS, Whitening, folds, winsorized
 
 
 def rows_of(seed, n=50, n_columns=4):
@@ -38,3 +38,33 @@ def test_copies_leave_out_the_same_fold():
     assert (left_out[50:60] == left_out[:10]).all()
     assert (left_out[60:] == left_out[:5]).all()
     assert (fold[50:60] != fold[:10]).all()  # a copy is known, as it is for a new graph
+
+
+@pytest.mark.parametrize("shape", [(40, 5), (5, 5), (4, 30), (0, 3)])
+def test_whitening_is_the_root_of_the_inverse_covariance(shape):
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal(shape) @ rng.standard_normal((shape[1], shape[1]))
+    rows -= rows.mean(axis=0) if len(rows) else 0
+    whiten, identity = Whitening(rows, 0.1), np.eye(shape[1])
+    covariance = rows.T @ rows / max(len(rows), 1) + 0.1 * identity
+    W = whiten(identity)
+    np.testing.assert_allclose(W @ covariance @ W, identity, atol=1e-9)
+    assert whiten.norm == pytest.approx(np.linalg.norm(W, 2))
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_each_kind_is_winsorized_by_its_own_quartiles(seed):
+    rng = np.random.default_rng(seed)
+    table = rng.standard_cauchy((40, 3))
+    table[rng.random(table.shape) < 0.2] = np.nan
+    kinds = rng.integers(0, 4, 40) * 2  # two numbers without rows
+    expected = table.copy()
+    for kind in np.unique(kinds):
+        for j in range(3):
+            column = table[kinds == kind, j]
+            ordered = np.sort(column[~np.isnan(column)])
+            if len(ordered):
+                low, high = ordered[(len(ordered) - 1) // 4], ordered[-1 - (len(ordered) - 1) // 4]
+                reach = 10 * (high - low) if high > low else np.inf
+                expected[kinds == kind, j] = np.clip(column, low - reach, high + reach)
+    np.testing.assert_array_equal(winsorized(table, kinds), expected)
