@@ -259,24 +259,28 @@ def offset(scores: np.ndarray, contamination: float, *, interpolate: bool = Fals
     """Threshold: a quantile of the calibration scores.
 
     A new score falls below the k-th smallest of n exchangeable scores with probability k / (n + 1).
-    The quantile that NumPy calls "weibull" thus meets `contamination`.
+    The largest k for which this is at most `contamination` flags exactly the graphs whose
+    :func:`conformal_p_values` are at most `contamination`.
 
     Parameters
     ----------
     scores : ndarray of shape (n,)
         Scores of normal graphs.
     contamination : float
-        Share of normal graphs below the threshold.
+        Largest share of normal graphs below the threshold, which is at least 1 / (n + 1).
     interpolate : bool, default=False
-        Whether to use the quantile that NumPy calls "linear" instead, as the paper does.
+        Whether to interpolate between the scores instead, as the paper does.
 
     Returns
     -------
     float
     """
-    method: Any = "linear" if interpolate else "weibull"
-    quantile = float(np.quantile(scores, contamination, method=method))
-    return quantile - rounding(quantile)  # a tie is not an anomaly, whatever its rounding
+    if interpolate:
+        threshold = float(np.quantile(scores, contamination))
+    else:
+        k = max(math.floor((len(scores) + 1) * contamination + 1e-9), 1)
+        threshold = float(np.sort(scores)[k - 1])
+    return threshold - rounding(threshold)  # a tie is not an anomaly, whatever its rounding
 
 
 def conformal_p_values(scores: np.ndarray, calibration: np.ndarray) -> np.ndarray:

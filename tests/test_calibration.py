@@ -3,6 +3,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skgraphkde import MMD, Density, GraphBatch, GraphKDEDetector, NodeFeatures, Propagation, Split
 from skgraphkde.calibration import conformal_p_values, discoveries, offset
@@ -17,6 +19,20 @@ def test_offset_has_the_nominal_rate_on_new_scores(contamination):
     below = [s[-1] < offset(s[:-1], contamination) for s in scores]
     error = 1.96 * np.sqrt(contamination * (1 - contamination) / len(below))
     assert abs(np.mean(below) - contamination) < 2 * error
+
+
+@given(
+    n=st.integers(9, 300),
+    contamination=st.sampled_from([0.1, 0.15, 1 / 3, 0.5]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_verdicts_and_p_values_agree(n, contamination, seed):
+    rng = np.random.default_rng(seed)
+    calibration = rng.standard_normal(n).round(1)  # with ties
+    scores = rng.standard_normal(100).round(1)
+    flagged = scores < offset(calibration, contamination)
+    p_values = conformal_p_values(scores, calibration)
+    np.testing.assert_array_equal(flagged, p_values <= contamination + 1e-12)
 
 
 def test_a_tie_with_the_offset_is_no_anomaly():
