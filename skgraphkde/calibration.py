@@ -13,6 +13,7 @@ from scipy.stats import false_discovery_control
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from skgraphkde._utils import warn
+from skgraphkde.graphs.arrays import frozen
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import has_excess_duplicates, kinds_of
 from skgraphkde.specification import Specification
@@ -174,6 +175,14 @@ class FittedCalibration:
     contamination: float | None
     is_comparable: bool = True
 
+    def __post_init__(self) -> None:
+        for name in ("scores", "graphs"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()  # files and pickles hold arrays that can be written to
+
     @cached_property
     def offset(self) -> float:
         """Threshold: scores below it are anomalies."""
@@ -306,7 +315,7 @@ def conformal_p_values(scores: np.ndarray, calibration: np.ndarray) -> np.ndarra
     return (1 + as_low) / (len(calibration) + 1)
 
 
-def discoveries(p_values: np.ndarray, alpha: float) -> np.ndarray:
+def discoveries(p_values: np.ndarray, alpha: float, n_scores: int | None = None) -> np.ndarray:
     """Select p-values with a false discovery rate of at most `alpha`.
 
     This is the procedure of Benjamini and Hochberg (1995).
@@ -316,6 +325,8 @@ def discoveries(p_values: np.ndarray, alpha: float) -> np.ndarray:
     p_values : ndarray of shape (n_graphs,)
     alpha : float
         Bound on the expected share of false discoveries, in (0, 1].
+    n_scores : int, default=None
+        Number of calibration scores, for a warning if they are too few to select any graph.
 
     Returns
     -------
@@ -328,6 +339,12 @@ def discoveries(p_values: np.ndarray, alpha: float) -> np.ndarray:
         If alpha is not in (0, 1].
     """
     check_alpha(alpha)
+    if n_scores is not None and alpha < 1 / (n_scores + 1):
+        warn(
+            f"{n_scores} calibration scores allow no p-value below {1 / (n_scores + 1):.2g}, so "
+            f"that alpha={alpha:g} selects nothing: raise alpha, or fit to at least "
+            f"{fewest_scores(alpha)} graphs"
+        )
     return false_discovery_control(p_values) <= alpha + rounding(alpha)
 
 

@@ -17,6 +17,7 @@ from scipy.special import betainc, betaln
 from sklearn.utils import check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
+from skgraphkde._utils import warn
 from skgraphkde.calibration import rounding
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
@@ -157,6 +158,10 @@ class ShiryaevRoberts:
         bets = _densities(p_values) / _MEANS
         statistic, alarms = np.empty(len(bets)), []
         for i, bet in enumerate(bets):
+            if np.isnan(p_values[i]):
+                statistic[i] = self._capital.sum()
+                self.n_steps += 1
+                continue
             self._start[self._best <= 1] = self.n_steps
             self._best = np.maximum(self._best, 1) * bet
             self._capital = (self._capital + 1 / len(_BETS)) * bet
@@ -292,8 +297,17 @@ class DriftMonitor:
             If a graph cannot be used. The monitor does not change.
         """
         batch = self.detector.read(graphs)
-        scores = self.detector.score_samples(batch)
-        p_values = self._p_values.rank(scores, self._scores_of_copies(batch))
+        scores = self.detector.scores_of(batch)
+        is_known = self.detector.given_again(batch)
+        new, p_values = np.flatnonzero(~is_known), np.full(len(batch), np.nan)
+        if is_known.any():
+            warn(
+                f"{is_known.sum()} of {len(batch)} graphs seem to be training graphs: they are "
+                "left out, as they say nothing of a change; give new graphs"
+            )
+        if len(new):
+            copies = self._scores_of_copies(batch[new])
+            p_values[new] = self._p_values.rank(scores[new], copies)
         first = self.n_graphs_
         statistic, alarms = self._evidence.update(p_values)
         self.alarms_ += [Alarm(*alarm) for alarm in alarms]

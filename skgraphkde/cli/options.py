@@ -113,6 +113,13 @@ table_options = _together(
         metavar="FILE",
         help="Table of nodes, with the columns of the graph and the node.",
     ),
+    click.option(
+        "--smiles-column",
+        "table_smiles",
+        metavar="NAME",
+        help="GRAPHS are tables of molecules (CSV, .smi with a header), and this is the column of "
+        'their SMILES.  [default: the one called like "smiles"]',
+    ),
 )
 
 

@@ -44,6 +44,7 @@ class GraphFiles:
         quiet: bool,
     ) -> None:
         self.paths, self.tables = paths, tables
+        self.smiles = tables.pop("smiles", None)  # the column of tables of molecules
         self.skip_errors, self.quiet = skip_errors, quiet
         self.sources: list[Source] = []  # what `read` has read
         self.skipped: list[str] = []  # what was said of each
@@ -54,7 +55,7 @@ class GraphFiles:
         """The graphs, named by their files, and the ids of the nodes of each."""
         self.sources = self._sources()
         bar = tqdm(self.sources, unit="file", file=sys.stderr, disable=self.quiet or None)
-        return read_batch_and_ids(bar, schema, self.on_error)
+        return read_batch_and_ids(bar, schema, self.on_error, self.smiles)
 
     def _sources(self) -> list[Source]:
         """The files, each once, and tables of many graphs with the columns of the options."""

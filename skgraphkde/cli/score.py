@@ -86,7 +86,8 @@ def score(
     table["verdict"] = [x.verdict for x in judged]
     table["p_value"] = pd.Series([x.p_value for x in judged], dtype=float)
     if alpha is not None:
-        table["selected"] = discoveries(table["p_value"].to_numpy(), alpha)
+        n_scores = len(fitted.calibration_scores_)
+        table["selected"] = discoveries(table["p_value"].to_numpy(), alpha, n_scores)
     if reasons:
         table["reason"] = [x.why if x.is_anomaly else None for x in judged]
     write_table(table, output)

@@ -25,7 +25,9 @@ from skgraphkde.calibration import (
 )
 from skgraphkde.detectors.processes import in_parallel
 from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
+from skgraphkde.graphs.arrays import frozen
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import KnownGraphs
 from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.problems import Ignored, IgnoredWarning
@@ -116,6 +118,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
     }
 
     _node_ids: list[list] | None = None  # of the graphs of `fit`, if these are networkx graphs
+    _known_graphs: KnownGraphs | None = None  # made when it is first needed; in no file
 
     def __init__(
         self,
@@ -295,8 +298,9 @@ class BaseGraphDetector(OutlierMixin, Specification):
         earlier = [name for name in vars(self) if name.endswith("_")]
         for name in earlier:
             delattr(fitted, name)
-        fitted.schema_, fitted.training_graphs_, fitted.verdicts_ = batch.schema, batch, verdicts
-        fitted._node_ids = node_ids(graphs)
+        fitted.schema_, fitted.training_graphs_ = batch.schema, batch
+        fitted.verdicts_ = frozen(verdicts)
+        fitted._node_ids, fitted._known_graphs = node_ids(graphs), None
         fitted._calibrate(batch, distinct_index, normal, inverse)
         fitted.calibration_.warn_if_few()
         _warn_ignored(
@@ -387,9 +391,45 @@ class BaseGraphDetector(OutlierMixin, Specification):
             graph is scored like a new one, with itself among the graphs that were fitted;
             `calibration_scores_` has leave-one-out scores.
         """
-        scores = in_parallel(self._checked_scores, self.read(graphs), self.n_jobs)
+        batch = self.read(graphs)
+        self.warn_if_given_again(batch)
+        return self.scores_of(batch)
+
+    def scores_of(self, batch: GraphBatch) -> np.ndarray:
+        """Score graphs that :meth:`read` returned, without a warning of training graphs."""
+        scores = in_parallel(self._checked_scores, batch, self.n_jobs)
         # Checked here, where an index counts all graphs and not those of one process.
         return finite(scores)
+
+    def given_again(self, batch: GraphBatch) -> np.ndarray:
+        """Mark training graphs, if there are more of them than chance explains.
+
+        Parameters
+        ----------
+        batch : GraphBatch
+            The result of :meth:`read`.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,), bool
+            See :meth:`~skgraphkde.graphs.copies.KnownGraphs.given_again`. Confirmed anomalies do
+            not count.
+        """
+        if self._known_graphs is None:
+            normal = np.flatnonzero(self.verdicts_ != ANOMALY)
+            sample = np.searchsorted(normal, self.calibration_graphs_)
+            self._known_graphs = KnownGraphs(self.training_graphs_[normal], sample)
+        return self._known_graphs.given_again(batch)
+
+    def warn_if_given_again(self, batch: GraphBatch) -> None:
+        """Warn of training graphs, which look normal if they are judged by themselves."""
+        n = int(self.given_again(batch).sum()) if len(batch) > 1 else 0
+        if n:
+            warn(
+                f"{n} of {len(batch)} graphs seem to be training graphs, which look normal if they "
+                "are given again: to judge each by the others, call fit_predict, or results, "
+                "explain or report without graphs (in the shell, use `skgraphkde find`)"
+            )
 
     def _checked_scores(self, graphs: GraphBatch) -> np.ndarray:
         scores = self._score_batch(graphs)
@@ -533,7 +573,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         about m / (alpha k).
         """
         check_alpha(alpha)  # before scoring, which takes time
-        return discoveries(self.p_values(graphs), alpha)
+        return discoveries(self.p_values(graphs), alpha, len(self.calibration_scores_))
 
     def read(self, graphs: Any) -> GraphBatch:
         """Read graphs with the schema of the fitted detector, as all its methods do.
@@ -560,6 +600,9 @@ class BaseGraphDetector(OutlierMixin, Specification):
         return batch
 
     # -- files -------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: x for name, x in super().__getstate__().items() if name != "_known_graphs"}
 
     def save(self, path: str | os.PathLike) -> None:
         """Save the fitted detector to a file that :func:`skgraphkde.load` reads.

@@ -13,6 +13,7 @@ from skgraphkde.calibration import finite
 from skgraphkde.combination import LearnedWeights, LogPValues, learn_weights, view_weights
 from skgraphkde.distances.base import FittedDistance
 from skgraphkde.features import NodeFeatures
+from skgraphkde.graphs.arrays import frozen
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
@@ -76,7 +77,7 @@ class GraphModel:
     ) -> None:
         self.features, self.encoder, self.views = features, encoder, tuple(views)
         self.references, self.reference_index = references, reference_index
-        self.training_scores, self.learned_weights = training_scores, learned_weights
+        self.training_scores, self.learned_weights = frozen(training_scores), learned_weights
         self.clouds = clouds
         densities = [view for view in self.views if view.uses_points]
         self.embedding = Embedding(features, encoder, densities)
@@ -95,6 +96,7 @@ class GraphModel:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
+        self.training_scores = frozen(self.training_scores)
         flows = self.embedding.flows(self.references)
         self.clouds = self.embedding.of_references(self.references, flows)
 

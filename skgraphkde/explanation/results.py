@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from skgraphkde._utils import warn
 from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
@@ -17,7 +16,6 @@ from skgraphkde.explanation.contributions import surprises_of
 from skgraphkde.explanation.reasons import Profiles, RankedReason
 from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.copies import isomorphism_classes
 from skgraphkde.graphs.formats.networkx import node_ids
 from skgraphkde.views.base import View
 
@@ -111,12 +109,12 @@ def judge(
     why: list[dict[str, Any]] = [{} for _ in range(len(batch))]
     is_kde = isinstance(detector, GraphKDEDetector)
     if own is None:
-        _warn_of_training_graphs(batch, detector.training_graphs_)
+        detector.warn_if_given_again(batch)
     if is_kde and n_reasons:
         why = _explained(detector, batch, k, n_reasons, node_names, own)
         scores = np.array([-x["surprises"].sum() for x in why])
     elif own is None:
-        scores = detector.score_samples(batch)
+        scores = detector.scores_of(batch)
     if own is not None:
         scores = detector.calibration_scores_[own]
     p_values: list = [None] * len(batch)
@@ -176,19 +174,6 @@ def _in_words(view: View) -> str:
     """What a view looks at, within a sentence."""
     text = view.summary or view.name
     return text[:1].lower() + text[1:].removesuffix(".")
-
-
-def _warn_of_training_graphs(batch: GraphBatch, known: GraphBatch) -> None:
-    """Warn if the graphs are those of fit, in their order."""
-    if not 1 < len(batch) == len(known):
-        return
-    classes = isomorphism_classes(GraphBatch.concatenate([known, batch]))
-    if np.array_equal(classes[: len(known)], classes[len(known) :]):
-        warn(
-            "the graphs seem to be the training graphs, which look normal if they are given again: "
-            "to judge each by the others, call results, explain or report without graphs (in the "
-            "shell, use `skgraphkde find`)"
-        )
 
 
 def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.ndarray | None]:
@@ -407,7 +392,8 @@ def results(
     frame["p_value"] = pd.Series([x.p_value for x in judged], dtype=float)
     selected: Any = [pd.NA] * len(batch)
     if detector.is_calibrated_ and own is None:
-        selected = discoveries(frame["p_value"].to_numpy(), alpha)
+        n_scores = len(detector.calibration_scores_)
+        selected = discoveries(frame["p_value"].to_numpy(), alpha, n_scores)
     frame["selected"] = pd.array(selected, dtype="boolean")
     frame["reason"] = pd.array([x.why for x in judged], dtype="string")
     return frame

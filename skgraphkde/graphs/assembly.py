@@ -420,8 +420,17 @@ class Elements:
         """
         values = self.values(name)
         values = values.tolist() if isinstance(values, np.ndarray) else values
-        if set(map(type, values)) <= {str, int, bool}:
+        types = set(map(type, values))
+        if types <= {str, int, bool}:
             return values
+        rows = None
+        if types == {tuple}:
+            rows = _rows_at_once(values)
+        elif any(x in (list, np.ndarray) or x.__name__ == "Tensor" for x in types):
+            rows = self.rows(name, values)
+        found = _positions(rows)
+        if found is not None:
+            return found
         if self.schema.missing == "indicate":
             values = [None if is_missing(value) else value for value in values]
         for k, value in enumerate(values):
@@ -555,17 +564,16 @@ def _read(
     """The data of nodes, edges, or graphs, and the names of their numbers with their widths."""
     of_categories, of_numbers = KINDS_OF[elements.part]
     codes, vocabulary = None, tuple[Hashable, ...]()
-    columns = [elements.categories(name) for name in names[of_categories]]
-    if columns:
-        values: list[Any] = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
-        vocabulary = sorted_labels(set(values))
-        codes = codes_in(values, vocabulary)
+    columns = {name: elements.categories(name) for name in names[of_categories]}
     known_widths = {} if known is None else dict(getattr(known, of_numbers))
     numbers, widths = [], []
     for name in names[of_numbers]:
         rows = elements.numbers(name, known_widths.get(name, 0))
         is_named = name in elements.schema.named(of_numbers)
-        if rows.shape[1]:
+        positions = None if is_named else _positions(rows)
+        if positions is not None and tuple not in set(map(type, positions)):
+            columns[name] = positions  # one-hot
+        elif rows.shape[1]:
             numbers.append(rows)
             widths.append((name, rows.shape[1]))
         elif is_named and known is None and not may_lack:
@@ -574,7 +582,29 @@ def _read(
                 f" has a value of the {elements.part} attribute {name!r}, which the schema names "
                 f"as a number: leave it out, or name it in {of_categories}",
             )
+    names[of_categories] = tuple(columns)
+    if columns:
+        each = list(columns.values())
+        values: list[Any] = each[0] if len(each) == 1 else list(zip(*each, strict=True))
+        vocabulary = sorted_labels(set(values))
+        codes = codes_in(values, vocabulary)
     return Data(codes, vocabulary, np.hstack(numbers) if numbers else None), tuple(widths)
+
+
+def _positions(rows: np.ndarray | None) -> list[Hashable] | None:
+    """The category of each vector of 0 and 1: the position of its 1, or of all if not just one.
+
+    A missing vector is None. Other rows have no categories.
+    """
+    if rows is None or rows.shape[1] < 2:
+        return None
+    is_given = ~np.isnan(rows).all(axis=1)
+    if not (is_given.any() and np.isin(rows[is_given], (0, 1)).all()):
+        return None
+    found: list[Hashable] = rows.argmax(axis=1).tolist()
+    for k in np.flatnonzero(rows.sum(axis=1) != 1).tolist():
+        found[k] = tuple(np.flatnonzero(rows[k]).tolist()) if is_given[k] else None
+    return found
 
 
 def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]:

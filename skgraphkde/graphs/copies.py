@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import poisson
+from scipy.stats import hypergeom, poisson
 
-from skgraphkde.graphs.arrays import with_data
+from skgraphkde.graphs.arrays import codes_in, with_data
 from skgraphkde.graphs.batch import GraphBatch, is_spatial
 from skgraphkde.graphs.random_walks import return_probabilities
 from skgraphkde.graphs.refinement import hash64, hash_rows, quantize, refined
 from skgraphkde.graphs.relations import messages
+from skgraphkde.graphs.schema import PARTS
 
 # Graphs that agree up to so many edges around each node look the same; most differ up to three.
 N_ROUNDS, FEW_ROUNDS = 16, 3
@@ -22,6 +23,8 @@ WALK_UNIT = np.pi * 1e-10
 # probability, for k = 2 and for larger k, numbers of graphs being 1.5 standard errors too large or
 # too small. If all graphs are equally common, that is so by chance in one list of a hundred.
 LEVEL, LEVEL_BEYOND, ERRORS = 0.05, 1e-3, 1.5
+# Graphs are given again if by chance so many would be known with less than this probability.
+LEVEL_KNOWN = 1e-3
 
 
 def isomorphism_classes(batch: GraphBatch) -> np.ndarray:
@@ -94,6 +97,64 @@ def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:
         graphs = graphs.replace(attributes=attributes, schema=graphs.schema)
     kinds = isomorphism_classes(graphs)
     return np.split(kinds, np.cumsum([len(batch) for batch in batches])[:-1])
+
+
+class KnownGraphs:
+    """Graphs that were fitted, to notice if they are given again.
+
+    Graphs look alike here if few rounds of refinement do not tell them apart.
+
+    Parameters
+    ----------
+    graphs : GraphBatch
+        All of them.
+    sample : ndarray of int
+        Indices of those that repeat each other as often as new graphs repeat them.
+    """
+
+    def __init__(self, graphs: GraphBatch, sample: np.ndarray) -> None:
+        self._vocabularies = {part: graphs.data(part).names for part in PARTS}
+        self._is_spatial = None if graphs.attributes is None else is_spatial(graphs)
+        hashes = self._hashes(graphs)
+        self._hashes_of_known = np.unique(hashes)
+        _, of_sample, counts = np.unique(hashes[sample], return_inverse=True, return_counts=True)
+        self._n, self._n_repeated = len(sample), int((counts[of_sample] > 1).sum())
+
+    def _hashes(self, graphs: GraphBatch) -> np.ndarray:
+        changes = {}
+        for part, prefix in PARTS.items():
+            labels, names, _ = graphs.data(part)
+            if labels is not None:
+                changes[f"{prefix}labels"] = codes_in(names, self._vocabularies[part])[labels]
+        if self._is_spatial is not None:
+            changes["attributes"] = np.where(self._is_spatial, 0.0, np.asarray(graphs.attributes))
+        return _hash_graphs(graphs.replace(**changes, schema=graphs.schema), FEW_ROUNDS)
+
+    def given_again(self, graphs: GraphBatch) -> np.ndarray:
+        """Mark known graphs, if there are more of them than chance explains.
+
+        Small graphs repeat by chance. If new graphs come from the same source, each subset of all
+        graphs is as likely to be the new ones, and the number of repeated graphs among these has a
+        hypergeometric distribution (Fisher's exact test). One graph is never given again.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+            Graphs that were read as the known ones. Of several that look alike one counts.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs,), bool
+        """
+        is_known = np.zeros(len(graphs), dtype=bool)
+        if len(graphs) > 1:
+            hashes, inverse = np.unique(self._hashes(graphs), return_inverse=True)
+            found = np.isin(hashes, self._hashes_of_known)
+            n, k = len(found), int(found.sum())
+            chance = hypergeom.sf(k - 1, self._n + n, self._n_repeated + k, n) if k else 1.0
+            if chance < LEVEL_KNOWN:
+                is_known = found[inverse]
+        return is_known
 
 
 def _hash_data(n_rows: int, labels: np.ndarray | None, *tables: np.ndarray | None) -> np.ndarray:

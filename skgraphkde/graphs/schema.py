@@ -36,6 +36,10 @@ KINDS_OF = {part: (f"{part}_categories", f"{part}_numbers") for part in PARTS}
 PLACES = {"x", "y", "z", "xyz", "pos", "position", "positions", "coords", "coordinates"}
 
 
+# Categories of the atoms of molecules.
+ATOM = ("label", "charge", "hydrogens", "aromatic", "ring")
+
+
 class GraphSchema(Specification):
     """The attributes of nodes, edges and graphs that are read, and their kinds.
 
@@ -150,11 +154,15 @@ class GraphSchema(Specification):
         **changes : dict
             Other parameters, such as ``graph_numbers=("logp", "solubility")``.
         """
-        atom = ("label", "charge", "hydrogens", "aromatic", "ring")
         properties = ("weight", "logp", "surface", "donors", "acceptors", "rotatable")
-        read = {"node_categories": atom, "edge_categories": "label", "graph_numbers": properties}
+        read = {"node_categories": ATOM, "edge_categories": "label", "graph_numbers": properties}
         others = dict.fromkeys(("node_numbers", "edge_numbers", "graph_categories"))
         return cls(**{**read, **others, **changes})
+
+    @property
+    def reads_molecules(self) -> bool:
+        """True for :meth:`molecule`, also with changes: it names what only atoms have."""
+        return bool({"hydrogens", "aromatic"} & set(self.named("node_categories")))
 
     def named(self, kind: str) -> tuple[str, ...]:
         """The names that the user wrote for a kind, such as "node_categories"."""

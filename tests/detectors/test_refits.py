@@ -151,7 +151,7 @@ def test_equal_graphs_with_different_verdicts_are_refused_by_name(fitted):
 
 
 def test_a_failed_refit_changes_nothing(fitted, monkeypatch):
-    before, scores = dict(vars(fitted)), fitted.score_samples(ODD)
+    scores, before = fitted.score_samples(ODD), dict(vars(fitted))
 
     def assert_unchanged(message, method, *arguments):
         with pytest.raises(ValueError, match=message):

@@ -132,7 +132,7 @@ def test_what_is_not_read_is_said_once_and_loops_apart_from_it(schema, left_out)
     assert "ignored=(" in repr(detector.schema_)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # who was told once knows
-        detector.score_samples(graphs)
+        detector.score_samples(graphs[:1])
 
 
 def test_what_only_later_graphs_have_is_said():

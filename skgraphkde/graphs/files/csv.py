@@ -2,8 +2,9 @@
 
 The first row of ``NAME.csv`` names its columns. Edges of an undirected graph have their ends in the
 columns "source" and "target", those of a directed one in "from" and "to"; where the schema says
-``directed=True``, "source" and "target" are a direction, too. All other columns are data of the
-edges. ``NAME.nodes.csv`` is optional. It has the nodes in the column "id" (or "node"), and their
+``directed=True``, "source" and "target" are a direction, too. A column "Type" of "Directed" and
+"Undirected", as Gephi writes it, says so of each edge. All other columns are data of the edges.
+``NAME.nodes.csv`` is optional. It has the nodes in the column "id" (or "node"), and their
 data in the others. Without it, the nodes are those that the edges join. In an undirected graph, a
 second row that has the ends of an edge the other way round, and the same data, is the same edge.
 """
@@ -19,9 +20,9 @@ from typing import Any
 import networkx as nx
 
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, build_graph
-from skgraphkde.graphs.files.molecules import read_smiles
+from skgraphkde.graphs.files.molecules import read_smiles_table, smiles_column
 from skgraphkde.graphs.files.tables import Cells, read_cells, records, take_ids
-from skgraphkde.graphs.schema import GraphSchema
+from skgraphkde.graphs.schema import GraphSchema, names_in_schema
 
 ENDS = (("source", "target"), ("from", "to"))
 IDS = ("id", "node")
@@ -45,7 +46,7 @@ def table_beside(path: AnyPath, part: str) -> AnyPath | None:
     return None
 
 
-def read_csv(path: AnyPath, schema: GraphSchema) -> Graphs:
+def read_csv(path: AnyPath, schema: GraphSchema, smiles: str | None = None) -> Graphs:
     """Read a graph from an edge list and the table of its nodes, or molecules from their SMILES.
 
     Parameters
@@ -53,6 +54,8 @@ def read_csv(path: AnyPath, schema: GraphSchema) -> Graphs:
     path : Path or zipfile.Path
     schema : GraphSchema
         The names of what is read.
+    smiles : str, default=None
+        The column of the SMILES. None: it is found, if there is one.
     """
     if is_node_table(path):
         raise UnreadableError(
@@ -62,9 +65,10 @@ def read_csv(path: AnyPath, schema: GraphSchema) -> Graphs:
     cells = read_cells(path)
     lower = {name.lower(): name for name in cells}
     present = [ends for ends in ENDS if set(ends) <= set(lower)]
-    smiles = [name for name in cells if "smiles" in name.lower()]
-    if len(smiles) == 1 and not present:
-        return _read_molecules(cells, smiles[0], schema)
+    if smiles is not None or schema.reads_molecules or not present:
+        column = smiles_column(path, cells, schema, smiles)
+        if column is not None:
+            return read_smiles_table(cells, column, schema)
     if len(present) != 1:
         both = "both" if present else "no"
         raise ValueError(
@@ -77,11 +81,30 @@ def read_csv(path: AnyPath, schema: GraphSchema) -> Graphs:
     return [("", _read_edges(path, cells, ends, schema, directed=directed))]
 
 
+def _directions(cells: Cells, schema: GraphSchema) -> list[str] | None:
+    """The column of Gephi that says of each edge if it is directed; None if there is none.
+
+    It is removed, unless the schema names it.
+    """
+    for name in [name for name in cells if name.lower() == "type"]:
+        kinds = [cell.lower() for cell in cells[name]]
+        if set(kinds) <= {"directed", "undirected", "mutual"}:
+            if name not in names_in_schema(schema, "edge"):
+                del cells[name]
+            return kinds
+    return None
+
+
 def _read_edges(
     path: AnyPath, cells: Cells, ends: list[str], schema: GraphSchema, *, directed: bool
 ) -> nx.Graph:
     """The graph of an edge list and of the table of nodes beside it."""
     sources, targets = (take_ids(path, cells, end) for end in ends)
+    kinds = _directions(cells, schema)
+    if kinds is not None and schema.directed is not True:
+        directed = "directed" in kinds
+    else:
+        kinds = ["directed"] * len(sources)
     nodes: list[tuple] = []
     for node in dict.fromkeys(chain.from_iterable(zip(sources, targets, strict=True))):
         nodes.append((node, {}))
@@ -97,13 +120,13 @@ def _read_edges(
         nodes = list(zip(ids, records(columns, schema, "node", len(ids)), strict=True))
     edges, count = [], Counter[tuple]()
     of_edges = records(cells, schema, "edge", len(sources))
-    for u, v, data in zip(sources, targets, of_edges, strict=True):
+    for u, v, data, kind in zip(sources, targets, of_edges, kinds, strict=True):
         if not directed and u != v:
             key = tuple(data.items())
             count[u, v, key] += 1
             if count[u, v, key] <= count[v, u, key]:
                 continue  # the other direction of an edge that is there
-        edges.append((u, v, data, True))
+        edges.append((u, v, data, kind == "directed"))
     return build_graph(directed, nodes, edges, {})
 
 
@@ -120,14 +143,3 @@ def _check_one_graph(path: AnyPath, cells: Cells, schema: GraphSchema) -> None:
                 "or name it in edge_categories (--edge-category) if it is data of the edges of one "
                 "graph"
             )
-
-
-def _read_molecules(cells: Cells, smiles: str, schema: GraphSchema) -> Graphs:
-    """Molecules of a table, with the names of the column "name" or "id"."""
-    texts = cells.pop(smiles)
-    names = [""] * len(texts)
-    for column in cells:
-        if column.lower() in ("name", "id"):
-            names = cells.pop(column)
-            break
-    return read_smiles(texts, names, list(records(cells, schema, "graph", len(texts))))

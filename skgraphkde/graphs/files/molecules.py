@@ -1,9 +1,11 @@
-"""Molecules in files: SMILES, one in a line or in a column of a CSV, and SDF -> networkx graphs.
+"""Molecules in files: SMILES, one in a line or in a column of a table, and SDF -> networkx graphs.
 
 A line of a SMILES file (.smi) has the SMILES and, after a space or a tab, the name, before which
-there may be extensions between bars (CXSMILES), which are not read; "#" begins a comment. A CSV has
-one column whose name contains "smiles"; the others are data of the graphs. RDKit reads the
-molecules (``pip install rdkit``). In place of a molecule that it cannot read there is an error.
+there may be extensions between bars (CXSMILES), which are not read; "#" begins a comment. If the
+first line names columns, it is a table. The molecules of a table are those of the column whose name
+contains "smiles", or that the user names, or whose cells are SMILES if the schema is that of
+molecules; other columns are data of the graphs. RDKit reads molecules (``pip install rdkit``). In
+place of a molecule that it cannot read there is an error.
 """
 
 from __future__ import annotations
@@ -15,8 +17,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from skgraphkde.graphs.files.common import AnyPath, Graphs, read_content
+from skgraphkde._utils import warn
+from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
+from skgraphkde.graphs.files.tables import Cells, records
 from skgraphkde.graphs.formats.rdkit import molecule_graph
+from skgraphkde.graphs.schema import GraphSchema, closest_names, names_in_schema
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -24,26 +29,113 @@ if TYPE_CHECKING:
 
 # Extensions of a SMILES before its name.
 EXTENSIONS = re.compile(r"^\|[^|]*\|")
+# Columns with the names of molecules: "name", "id", "zinc_id", "Compound Name".
+NAMES = re.compile(r"(^|[^a-z])(name|id)$")
+# Cells by which a column of SMILES is recognized.
+SAMPLE = 20
 
 
-def read_smi(path: AnyPath, _: Any) -> Graphs:
+def read_smi(path: AnyPath, schema: GraphSchema, smiles: str | None = None) -> Graphs:
     """The molecules of a SMILES file, whose first line may be a header.
 
     Parameters
     ----------
     path : Path or zipfile.Path
-    _ : GraphSchema
-        What is read, which this format does not need.
+    schema : GraphSchema
+        The names of data of the graphs, which other columns below a header are.
+    smiles : str, default=None
+        The column of the SMILES. None: it is found.
     """
-    smiles: list[str] = []
-    names: list[str] = []
-    for line in read_content(path).decode("utf-8-sig").splitlines():
-        text, _, rest = line.strip().replace("\t", " ").partition(" ")
-        is_header = not smiles and text.lower() == "smiles"
-        if text and not text.startswith("#") and not is_header:
-            smiles.append(text)
-            names.append(EXTENSIONS.sub("", rest.strip()).strip())
-    return read_smiles(smiles, names, [{}] * len(smiles))
+    lines = [line.strip() for line in read_content(path).decode("utf-8-sig").splitlines()]
+    lines = [line for line in lines if line and not line.startswith("#")]
+    header = lines[0] if lines else ""
+    separator = next((x for x in "\t," if x in header), None)
+    columns = [name.strip() for name in header.split(separator)]
+    if smiles is not None or any("smiles" in name.lower() for name in columns):
+        rows = [_cells_of(line, separator, len(columns)) for line in lines[1:]]
+        cells = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
+        column = smiles_column(path, cells, schema, smiles)
+        return read_smiles_table(cells, str(column), schema, columns)
+    texts, names = [], []
+    for line in lines:
+        text, _, rest = line.replace("\t", " ").partition(" ")
+        texts.append(text)
+        names.append(EXTENSIONS.sub("", rest.strip()).strip())
+    return read_smiles(texts, names, [{}] * len(texts))
+
+
+def _cells_of(line: str, separator: str | None, n: int) -> list[str]:
+    """The cells of a line below a header of `n` columns, the last with all that remains."""
+    cells = [EXTENSIONS.sub("", cell).strip() for cell in line.split(separator, n - 1)]
+    return cells + [""] * (n - len(cells))
+
+
+def smiles_column(
+    path: AnyPath, cells: Cells, schema: GraphSchema, wanted: str | None
+) -> str | None:
+    """The column of a table that has SMILES, by its name, or for molecules by its cells.
+
+    A warning says which one is read, if that is not plain.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+    cells : dict of list of str
+    schema : GraphSchema
+    wanted : str or None
+        The name that the user gave.
+    """
+    if wanted is not None and wanted not in cells:
+        there = closest_names(wanted, cells)
+        raise UnreadableError(f"{path} has no column {wanted!r}, only {there}")
+    if wanted is not None:
+        return wanted
+    named = [name for name in cells if "smiles" in name.lower()]
+    found = [name for name in named if name.lower() == "smiles"] or named
+    if not named and schema.reads_molecules:
+        found = [name for name, texts in cells.items() if _are_smiles(texts)]
+    if len(named) > 1 or (found and not named):
+        others = ", ".join(map(repr, named or cells))
+        warn(
+            f"{path}: molecules are read from the column {found[0]!r} of {others}; "
+            "--smiles-column (in Python, smiles=) names another"
+        )
+    return found[0] if found else None
+
+
+def _are_smiles(texts: Sequence[str]) -> bool:
+    """True if the first few cells are SMILES of several atoms."""
+    some = [text for text in texts if text][:SAMPLE]
+    with _rdkit() as chem:
+        molecules = [chem.MolFromSmiles(text) for text in some if not text.isdigit()]
+    n_atoms = [mol.GetNumAtoms() for mol in molecules if mol is not None]
+    return bool(some) and len(n_atoms) == len(some) and sum(n_atoms) > 2 * len(some)
+
+
+def read_smiles_table(
+    cells: Cells, smiles: str, schema: GraphSchema, may_name: Sequence[str] = ()
+) -> Graphs:
+    """Molecules of a table, with the names of the column "name" or "id", or of one like it.
+
+    Parameters
+    ----------
+    cells : dict of list of str
+    smiles : str
+        The column of the SMILES.
+    schema : GraphSchema
+        The names of data of the graphs.
+    may_name : sequence of str, default=()
+        Columns with the names, if none is called like that.
+    """
+    texts = cells.pop(smiles)
+    names = [""] * len(texts)
+    called = [name for name in cells if NAMES.search(name.lower())]
+    called.sort(key=lambda name: name.lower() not in ("name", "id"))
+    others = [name for name in may_name if name in cells and "smiles" not in name.lower()]
+    data = names_in_schema(schema, "graph")
+    for column in [name for name in called + others if name not in data][:1]:
+        names = cells.pop(column)
+    return read_smiles(texts, names, list(records(cells, schema, "graph", len(texts))))
 
 
 def read_smiles(

@@ -45,7 +45,7 @@ class Format(NamedTuple):
     """A format of files."""
 
     title: str
-    read: Callable[[Any, GraphSchema], Graphs]
+    read: Callable[..., Graphs]  # of a path and a GraphSchema
     cure: str  # what to do if a file cannot be read
 
 
@@ -88,7 +88,10 @@ def suffix_of(path: AnyPath) -> str | None:
 
 
 def iter_graphs(
-    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
+    files: Iterable[Source],
+    schema: GraphSchema | str | None = None,
+    on_error: OnError = None,
+    smiles: str | None = None,
 ) -> Iterator[tuple[str, nx.Graph]]:
     """Read files one by one.
 
@@ -101,6 +104,8 @@ def iter_graphs(
     on_error : callable, default=None
         Called with the error of each file that cannot be read, which is then skipped. None: raise
         the error.
+    smiles : str, default=None
+        Column of the SMILES, if the files are tables of molecules. None: it is found.
 
     Yields
     ------
@@ -127,7 +132,7 @@ def iter_graphs(
     """
     schema = validated(schema)
     for path in files:
-        for position, graph in attempt(on_error, read_file, path, schema) or ():
+        for position, graph in attempt(on_error, read_file, path, schema, smiles) or ():
             name = f"{path}{position}"
             if not isinstance(graph, ValueError):
                 yield name, graph
@@ -140,7 +145,10 @@ def iter_graphs(
 
 
 def read_batch(
-    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
+    files: Iterable[Source],
+    schema: GraphSchema | str | None = None,
+    on_error: OnError = None,
+    smiles: str | None = None,
 ) -> GraphBatch:
     r"""Read all graphs of files into one batch.
 
@@ -149,6 +157,7 @@ def read_batch(
     files : iterable of Path
     schema : GraphSchema, "all" or None, default=None
     on_error : callable, default=None
+    smiles : str, default=None
         As in :func:`iter_graphs`.
 
     Raises
@@ -168,19 +177,20 @@ def read_batch(
     ...     read_batch(find_files([folder]), "all")
     GraphBatch(n_graphs=2, n_nodes=6, n_arcs=4, n_edge_attributes=1)
     """
-    return read_batch_and_ids(files, schema, on_error)[0]
+    return read_batch_and_ids(files, schema, on_error, smiles)[0]
 
 
 def read_batch_and_ids(
     files: Iterable[Source],
     schema: GraphSchema | FittedSchema | str | None = None,
     on_error: OnError = None,
+    smiles: str | None = None,
 ) -> tuple[GraphBatch, list[list]]:
     """Read all graphs of files into one batch, and the ids of the nodes of each.
 
     Parameters
     ----------
-    files, on_error
+    files, on_error, smiles
         As for :func:`read_batch`.
     schema : GraphSchema, FittedSchema, "all" or None, default=None
         A FittedSchema is that of a detector: each graph must have the data that it reads.
@@ -189,7 +199,7 @@ def read_batch_and_ids(
     schema = validated(schema) if known is None else known.to_schema()
     names: list[str] = []
     graphs: list[Graph] = []
-    for name, graph in iter_graphs(files, schema, on_error):
+    for name, graph in iter_graphs(files, schema, on_error, smiles):
         names.append(name)
         read = attempt(on_error, _read_last, graph, names, schema)
         if read is not None:
@@ -295,7 +305,7 @@ def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
 # -- one file --------------------------------------------------------------------------------------
 
 
-def read_file(path: Source, schema: GraphSchema) -> Graphs:
+def read_file(path: Source, schema: GraphSchema, smiles: str | None = None) -> Graphs:
     """The graphs of a file; this call raises all errors, iterating over the result none.
 
     Parameters
@@ -304,18 +314,26 @@ def read_file(path: Source, schema: GraphSchema) -> Graphs:
         A path has a suffix in :data:`FORMATS`.
     schema : GraphSchema
         The names of what is read, which some formats need to know.
+    smiles : str, default=None
+        As in :func:`iter_graphs`.
 
     Raises
     ------
     ValueError
         If the file cannot be read.
     """
+    column: Any = () if smiles is None else (smiles,)
+    if column and (isinstance(path, TableFiles) or suffix_of(path) not in (".csv", ".smi")):
+        raise UnreadableError(
+            f"{path} is no table of molecules (.csv, or .smi with a header), so that there is no "
+            f"column {smiles!r}: leave out --smiles-column (smiles=), or the file"
+        )
     if isinstance(path, TableFiles):
         return path.read(schema)
     if not path.is_file():  # opening a pipe would wait forever
         raise ValueError(f"{path} is not a regular file: leave it out")
     form = FORMATS[suffix_of(path) or ""]
-    return _read_as(form, str(path), lambda: form.read(path, schema))
+    return _read_as(form, str(path), lambda: form.read(path, schema, *column))
 
 
 def node_link_graphs(text: str | bytes) -> list[nx.Graph]:
