@@ -411,6 +411,53 @@ def is_molecule(batch: GraphBatch) -> bool:
     return elements.issuperset(node_kinds(batch)) and bonds <= Chem.BondType.names.keys()
 
 
+def has_hydrogens(batch: GraphBatch) -> bool:
+    """True if atoms have charges and hydrogens, as those of ``schema="molecule"``."""
+    values = batch.values_by_category("node")
+    numbers = [x for name in ("charge", "hydrogens") for x in values.get(name, (None,))]
+    return all(isinstance(x, int) for x in numbers)
+
+
+def smiles_of(batch: GraphBatch) -> str:
+    """The SMILES of a molecule, without stereochemistry; "" for other graphs."""
+    if not is_molecule(batch) or not has_hydrogens(batch):
+        return ""
+    from rdkit import Chem
+
+    return Chem.MolToSmiles(molecule_of(batch))
+
+
+def molecule_of(batch: GraphBatch) -> Any:
+    """The molecule of RDKit, not sanitized; with charges and hydrogens, if atoms have them.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+        A molecule, by :func:`is_molecule`.
+    """
+    from rdkit import Chem
+
+    molecule = Chem.RWMol()
+    values, codes = batch.values_by_category("node"), np.asarray(batch.labels).tolist()
+    are_complete = has_hydrogens(batch)
+    for kind, code in zip(node_kinds(batch), codes, strict=True):
+        atom = Chem.Atom(kind)
+        atom.SetNoImplicit(True)
+        if are_complete:
+            atom.SetFormalCharge(values["charge"][code])
+            atom.SetNumExplicitHs(values["hydrogens"][code])
+        molecule.AddAtom(atom)
+    arcs = zip(batch.source_of_arc.tolist(), batch.adjacency.indices.tolist(), strict=True)
+    for (u, v), code in zip(arcs, np.asarray(batch.edge_labels), strict=True):
+        if u < v and molecule.GetBondBetweenAtoms(u, v) is None:
+            name = _in_words(batch.edge_label_names[code]).upper()
+            molecule.AddBond(u, v, Chem.BondType.names[name])
+            for end in (u, v) if name == "AROMATIC" else ():
+                molecule.GetAtomWithIdx(end).SetIsAromatic(True)
+    molecule.UpdatePropertyCache(strict=False)
+    return molecule
+
+
 def draw_molecule(
     drawer: Any,
     batch: GraphBatch,
@@ -436,20 +483,9 @@ def draw_molecule(
         The picture in the format of the drawer.
     """
     from matplotlib.colors import to_rgba
-    from rdkit import Chem
     from rdkit.Geometry import Point2D
 
-    molecule = Chem.RWMol()
-    for kind in node_kinds(batch):
-        atom = Chem.Atom(kind)
-        atom.SetNoImplicit(True)
-        molecule.AddAtom(atom)
-    arcs = zip(batch.source_of_arc.tolist(), batch.adjacency.indices.tolist(), strict=True)
-    for (u, v), code in zip(arcs, np.asarray(batch.edge_labels), strict=True):
-        if u < v and molecule.GetBondBetweenAtoms(u, v) is None:
-            name = _in_words(batch.edge_label_names[code]).upper()
-            molecule.AddBond(u, v, Chem.BondType.names[name])
-    molecule.UpdatePropertyCache(strict=False)
+    molecule = molecule_of(batch)
     options = drawer.drawOptions()
     options.prepareMolsBeforeDrawing = options.clearBackground = False
     options.fixedBondLength, options.highlightBondWidthMultiplier = BOND, 16

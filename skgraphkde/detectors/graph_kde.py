@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Self
 
@@ -12,6 +11,7 @@ from scipy.stats import spearmanr
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils._param_validation import StrOptions
 
+from skgraphkde._utils import warn
 from skgraphkde.calibration import LeaveOneOut, finite
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.model import GraphModel, fit_model
@@ -20,6 +20,8 @@ from skgraphkde.distances.mmd import MMD
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import kinds_of
+from skgraphkde.graphs.naming import listed
+from skgraphkde.graphs.schema import KINDS_OF
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.learned.twins import Twins, swap_features
 from skgraphkde.propagation import Encoder, Propagation
@@ -39,7 +41,7 @@ __all__ = ["GraphKDEDetector"]
 
 
 # Views that a name stands for.
-VIEWS: dict[str, Callable[[], View]] = {
+VIEWS: dict[str, type[View]] = {
     "density": Density,
     "novelty": Novelty,
     "tanimoto": Tanimoto,
@@ -425,6 +427,7 @@ class GraphKDEDetector(
         views = self._views()
         if isinstance(self.views, str):
             views = [view for view in views if view.applies_to(graphs)]
+        self._check_graph_data(views)
         anomalies = self.training_graphs_[self.verdicts_ == ANOMALY]
         before = copy.deepcopy(rng)
         features = NodeFeatures() if self.features == "auto" else self.features
@@ -454,6 +457,22 @@ class GraphKDEDetector(
         given_twins = None if self.training is None else self.training.twins
         self.twins_ = Twins() if given_twins is None else clone(given_twins)
         return self.model_.leave_one_out()
+
+    def _check_graph_data(self, views: list[View]) -> None:
+        """Refuse data of graphs as a whole that the schema names, if no view looks at them."""
+        for kind in KINDS_OF["graph"]:
+            names = self.schema_.names(kind)
+            if not names or any(kind in view.graph_data for view in views):
+                continue
+            readers = " or ".join(repr(x) for x, view in VIEWS.items() if kind in view.graph_data)
+            text = (
+                f"{kind} {listed(list(map(repr, names)))} would count for nothing, as none of the "
+                f"views {', '.join(view.name for view in views)} reads them: add {readers} to "
+                f"views, or name no {kind}"
+            )
+            if not isinstance(self.schema, str) and getattr(self.schema, kind) != "all":
+                raise ValueError(text)
+            warn(f"schema={self.schema!r}: {text}")
 
     # -- score -------------------------------------------------------------------------------------
 

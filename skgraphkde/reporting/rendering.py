@@ -28,7 +28,7 @@ from skgraphkde.explanation.wording import learned_words
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import known_name, listed, shown
 from skgraphkde.graphs.schema import unread_attributes
-from skgraphkde.plots import lowest_shown, node_kinds
+from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 from skgraphkde.reporting import pictures
 from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_share
 
@@ -94,6 +94,7 @@ class Detail(NamedTuple):
 
     found: Nodes
     lines: list[NodeLine]
+    smiles: str  # "" if it is no molecule
 
 
 def render(
@@ -220,7 +221,7 @@ def _details(
             _node_line(i, node, f"{shown(names[node])}{kinds[node]}", found, judged)
             for i, node in enumerate(numbered, 1)
         ]
-        details[number] = Detail(found, lines)
+        details[number] = Detail(found, lines, shown(smiles_of(graph), LONGEST))
         if references is not None:
             nearest = rows[number].nearest[0]
             if f"known {nearest}" not in drawings:

@@ -16,6 +16,7 @@ import numpy as np
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import usual
+from skgraphkde.graphs.schema import KINDS_OF
 from skgraphkde.specification import Specification
 
 # For each view that compares clouds of points, the clouds of some graphs.
@@ -140,6 +141,8 @@ class View(Specification):
     summary: ClassVar[str] = ""
     #: Whether the view compares clouds of points: it has a `distance_`, and `clouds` of a context.
     uses_points: ClassVar[bool] = False
+    #: Which data of graphs as a whole the view looks at; by default, it may be all.
+    graph_data: ClassVar[tuple[str, ...]] = KINDS_OF["graph"]
 
     @property
     def name(self) -> str:

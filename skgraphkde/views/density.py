@@ -59,6 +59,7 @@ class Density(View):
 
     summary = "The nodes with their features and surroundings, compared as clouds of points."
     uses_points: ClassVar[bool] = True
+    graph_data: ClassVar[tuple[str, ...]] = ()
     _parameter_constraints: dict = {
         "distance": [Distance, None],
         "kernels": [KDE, None],

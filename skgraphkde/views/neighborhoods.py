@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -169,6 +169,7 @@ class NeighborhoodView(View):
         The neighborhoods of the references, which views of the same radius share.
     """
 
+    graph_data: ClassVar[tuple[str, ...]] = ()
     _parameter_constraints: dict = {"radius": [Interval(Integral, 0, 100, closed="both")]}
 
     references_: GraphBatch
@@ -297,6 +298,7 @@ class Novelty(NeighborhoodView):
     """
 
     summary = "Surroundings of nodes, and categories, that no known graph has."
+    graph_data: ClassVar[tuple[str, ...]] = ("graph_categories",)
     _parameter_constraints: dict = {
         **NeighborhoodView._parameter_constraints,
         "categories": [StrOptions({"auto", "label", "degree"})],
