@@ -29,6 +29,8 @@ from skgraphkde.graphs.copies import kinds_of
 _SHAPES = (0.25, 0.5, 1.0, 2.0, 4.0)
 _BETS = np.array([(a, b) for a in _SHAPES for b in _SHAPES if (a, b) != (1.0, 1.0)])
 _A, _B = _BETS.T
+# Training graphs are noticed among so many last graphs.
+WINDOW = 20
 # Smallest p-value: a single graph multiplies a capital by 85 at most.
 _SMALLEST = 1e-3
 
@@ -145,7 +147,7 @@ class ShiryaevRoberts:
         Parameters
         ----------
         p_values : ndarray of shape (n,)
-            In [0, 1].
+            In [0, 1]; NaN for a step without a bet.
 
         Returns
         -------
@@ -223,6 +225,11 @@ class DriftMonitor:
     (``calibration="split"``), and approximate with "loo", where a graph counts as equal to the
     training graphs of which it is a copy.
 
+    Graphs of `fit` that are given again are not exchangeable with others: they are among the
+    references, and score too high. If the last 20 graphs have more of them than chance explains
+    (with an error of one in a thousand), they are left out with a warning. They are in no rank, and
+    a step without a bet adds nothing to the statistic, which cannot cause an alarm.
+
     Examples
     --------
     >>> import networkx as nx
@@ -271,6 +278,7 @@ class DriftMonitor:
         self.alarms_: list[Alarm] = []
         self._p_values = OnlinePValues(detector.calibration_scores_, random_state)
         self._evidence = ShiryaevRoberts(self.threshold_)
+        self._were_known = np.zeros(0, dtype=bool)  # the last graphs
 
     @property
     def n_graphs_(self) -> int:
@@ -290,6 +298,7 @@ class DriftMonitor:
         DataFrame
             One row per graph; the index is its number. The columns are "score"; "p_value", the rank
             of the score among those before it; "statistic"; and "alarm", whether one sounds.
+            Scores and p-values of training graphs that are left out are missing.
 
         Raises
         ------
@@ -297,23 +306,33 @@ class DriftMonitor:
             If a graph cannot be used. The monitor does not change.
         """
         batch = self.detector.read(graphs)
-        scores = self.detector.scores_of(batch)
-        is_known = self.detector.given_again(batch)
-        new, p_values = np.flatnonzero(~is_known), np.full(len(batch), np.nan)
-        if is_known.any():
+        were_known = np.append(self._were_known, self.detector.known_graphs.contain(batch))
+        new = np.flatnonzero(~self._given_again(were_known)[-len(batch) :])
+        if len(new) < len(batch):
             warn(
-                f"{is_known.sum()} of {len(batch)} graphs seem to be training graphs: they are "
-                "left out, as they say nothing of a change; give new graphs"
+                f"{len(batch) - len(new)} of {len(batch)} graphs seem to be training graphs: they "
+                "are left out, as they say nothing of a change; give new graphs"
             )
+        scores, p_values = np.full((2, len(batch)), np.nan)
         if len(new):
+            scores[new] = self.detector.score_samples(batch[new])
             copies = self._scores_of_copies(batch[new])
             p_values[new] = self._p_values.rank(scores[new], copies)
+        self._were_known = were_known[1 - WINDOW :]
         first = self.n_graphs_
         statistic, alarms = self._evidence.update(p_values)
         self.alarms_ += [Alarm(*alarm) for alarm in alarms]
         columns = {"score": scores, "p_value": p_values, "statistic": statistic}
         table = pd.DataFrame(columns, index=pd.RangeIndex(first, self.n_graphs_))
         return table.assign(alarm=table["statistic"] >= self.threshold_)
+
+    def _given_again(self, is_known: np.ndarray) -> np.ndarray:
+        """Mark known graphs if, up to them, the last graphs had more than chance explains."""
+        given_again = np.zeros(len(is_known), dtype=bool)
+        for i in np.flatnonzero(is_known):
+            last = is_known[max(i + 1 - WINDOW, 0) : i + 1]
+            given_again[i] = self.detector.known_graphs.exceed_chance(int(last.sum()), len(last))
+        return given_again
 
     def _scores_of_copies(self, graphs: GraphBatch) -> list[np.ndarray] | None:
         """Calibration scores of the copies of each graph; None unless each leaves its graph out.

@@ -1,3 +1,4 @@
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -6,7 +7,16 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde import MMD, Density, GraphBatch, GraphKDEDetector, NodeFeatures, Propagation, Split
+from skgraphkde import (
+    MMD,
+    Density,
+    GraphBatch,
+    GraphKDEDetector,
+    NodeFeatures,
+    Propagation,
+    Split,
+    load,
+)
 from skgraphkde.calibration import conformal_p_values, discoveries, offset
 from tests.conftest import densities, random_graphs
 
@@ -131,3 +141,30 @@ def test_too_few_graphs_to_set_aside(fraction, contamination):
     message = r"holds out .* of 20 graphs, but .*needs at least 9, and training needs 2"
     with pytest.raises(ValueError, match=message):
         GraphKDEDetector(calibration=Split(fraction), contamination=contamination).fit(graphs)
+
+
+def test_too_few_scores_to_select_anything_are_said():
+    p_values = np.array([0.05, 0.05, 0.5])
+    with pytest.warns(UserWarning, match=r"19 calibration .*alpha=0.04 selects nothing.* 24"):
+        assert not discoveries(p_values, 0.04, 19).any()
+    assert discoveries(p_values, 0.08, 19).tolist() == [True, True, False]  # without a warning
+    detector = GraphKDEDetector().fit(random_graphs(24, labels=""))
+    with pytest.warns(UserWarning, match="24 calibration scores"):
+        detector.select(random_graphs(3, seed=1, labels=""), alpha=0.03)
+    with pytest.warns(UserWarning, match="24 training graphs cannot place a threshold"):
+        GraphKDEDetector(contamination=0.03).fit(random_graphs(24, labels=""))
+
+
+@pytest.mark.parametrize("stored", ["fitted", "pickle", "file"])
+def test_fitted_arrays_are_read_only(stored, tmp_path):
+    detector = GraphKDEDetector().fit(random_graphs(20))
+    if stored == "pickle":
+        detector = pickle.loads(pickle.dumps(detector))
+    if stored == "file":
+        detector.save(tmp_path / "model.skg")
+        detector = load(tmp_path / "model.skg")
+    arrays = [detector.calibration_scores_, detector.calibration_graphs_]
+    arrays += [detector.calibration_.scores, detector.model_.training_scores]
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array.sort()

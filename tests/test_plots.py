@@ -4,6 +4,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 
+import re
 from itertools import combinations
 
 import matplotlib.pyplot as plt
@@ -17,7 +18,7 @@ from scipy.spatial.distance import cdist, pdist
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.datasets import load_mutag
 from skgraphkde.explanation import novel_nodes
-from skgraphkde.plots import plot_graph, plot_map, plot_scores
+from skgraphkde.plots import draw_molecule, plot_graph, plot_map, plot_scores, smiles_of
 from tests.conftest import random_graphs
 
 
@@ -301,6 +302,32 @@ def test_molecules_are_drawn_by_rdkit():
     assert not drawn(graph, schema=schema).images
     with_data(graph, ["bond"], label="CCO", bond=["single", "of a friend"])
     assert not drawn(graph, schema=schema).images
+
+
+SALTS = ("CC(=O)Oc1ccccc1C(=O)[O-].[Na+]", "CCCNCc1cc[nH]c1.Cl", "C[N+](C)(C)C.[Br-]", "[2H]O[2H]")
+
+
+@pytest.mark.parametrize("smiles", SALTS)
+def test_molecules_have_charges_and_hydrogens(smiles):
+    Chem = pytest.importorskip("rdkit.Chem")
+    draw = pytest.importorskip("rdkit.Chem.Draw.rdMolDraw2D")
+    expected = Chem.CanonSmiles(smiles.replace("[2H]", "[H]"))  # isotopes are not read
+    batch = read_graphs([Chem.MolFromSmiles(smiles)], schema="molecule")
+    assert Chem.CanonSmiles(smiles_of(batch)) == expected
+    svg = draw_molecule(draw.MolDraw2DSVG(400, 400), batch, None)
+    n_drawn = len(set(re.findall(r"atom-(\d+)", svg)))
+    assert n_drawn == batch.n_nodes  # the counter-ion, too
+
+
+def test_other_graphs_have_no_smiles():
+    graph = with_data(nx.path_graph(3), [], label="CCO")
+    assert smiles_of(read_graphs([graph])) == ""
+    assert smiles_of(load_mutag(edge_data=True).graphs[0]) == ""  # without hydrogens
+    for node in graph:
+        graph.nodes[node] |= {"charge": "none", "hydrogens": 1}
+    nx.set_edge_attributes(graph, "single", "label")
+    assert smiles_of(read_graphs([graph], schema="all")) == ""
+    assert drawn(graph, schema="all").images
 
 
 # -- all of them -----------------------------------------------------------------------------------

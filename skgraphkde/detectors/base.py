@@ -393,38 +393,29 @@ class BaseGraphDetector(OutlierMixin, Specification):
         """
         batch = self.read(graphs)
         self.warn_if_given_again(batch)
-        return self.scores_of(batch)
-
-    def scores_of(self, batch: GraphBatch) -> np.ndarray:
-        """Score graphs that :meth:`read` returned, without a warning of training graphs."""
         scores = in_parallel(self._checked_scores, batch, self.n_jobs)
         # Checked here, where an index counts all graphs and not those of one process.
         return finite(scores)
 
-    def given_again(self, batch: GraphBatch) -> np.ndarray:
-        """Mark training graphs, if there are more of them than chance explains.
+    @property
+    def known_graphs(self) -> KnownGraphs:
+        """Training graphs but confirmed anomalies, to notice if they are given again."""
+        if self._known_graphs is None:
+            normal = np.flatnonzero(self.verdicts_ != ANOMALY)
+            sample = np.searchsorted(normal, self.calibration_graphs_)
+            self._known_graphs = KnownGraphs(self.training_graphs_[normal], sample)
+        return self._known_graphs
+
+    def warn_if_given_again(self, batch: GraphBatch) -> None:
+        """Warn of several training graphs, which look normal if they are judged by themselves.
 
         Parameters
         ----------
         batch : GraphBatch
             The result of :meth:`read`.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs,), bool
-            See :meth:`~skgraphkde.graphs.copies.KnownGraphs.given_again`. Confirmed anomalies do
-            not count.
         """
-        if self._known_graphs is None:
-            normal = np.flatnonzero(self.verdicts_ != ANOMALY)
-            sample = np.searchsorted(normal, self.calibration_graphs_)
-            self._known_graphs = KnownGraphs(self.training_graphs_[normal], sample)
-        return self._known_graphs.given_again(batch)
-
-    def warn_if_given_again(self, batch: GraphBatch) -> None:
-        """Warn of training graphs, which look normal if they are judged by themselves."""
-        n = int(self.given_again(batch).sum()) if len(batch) > 1 else 0
-        if n:
+        n = int(self.known_graphs.contain(batch).sum()) if len(batch) > 1 else 0
+        if n and self.known_graphs.exceed_chance(n, len(batch)):
             warn(
                 f"{n} of {len(batch)} graphs seem to be training graphs, which look normal if they "
                 "are given again: to judge each by the others, call fit_predict, or results, "

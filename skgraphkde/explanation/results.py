@@ -108,13 +108,13 @@ def judge(
     """
     why: list[dict[str, Any]] = [{} for _ in range(len(batch))]
     is_kde = isinstance(detector, GraphKDEDetector)
-    if own is None:
-        detector.warn_if_given_again(batch)
     if is_kde and n_reasons:
+        if own is None:
+            detector.warn_if_given_again(batch)
         why = _explained(detector, batch, k, n_reasons, node_names, own)
         scores = np.array([-x["surprises"].sum() for x in why])
     elif own is None:
-        scores = detector.scores_of(batch)
+        scores = detector.score_samples(batch)
     if own is not None:
         scores = detector.calibration_scores_[own]
     p_values: list = [None] * len(batch)

@@ -434,6 +434,8 @@ class Elements:
         if self.schema.missing == "indicate":
             values = [None if is_missing(value) else value for value in values]
         for k, value in enumerate(values):
+            if rows is not None and rows.shape[1] > 1 and np.isin(rows[k], (0, 1)).all():
+                continue  # another vector is wrong
             if not is_label(value):
                 what = "label" if self.part == "node" else "category"
                 raise self.error(

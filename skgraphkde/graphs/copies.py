@@ -130,31 +130,29 @@ class KnownGraphs:
             changes["attributes"] = np.where(self._is_spatial, 0.0, np.asarray(graphs.attributes))
         return _hash_graphs(graphs.replace(**changes, schema=graphs.schema), FEW_ROUNDS)
 
-    def given_again(self, graphs: GraphBatch) -> np.ndarray:
-        """Mark known graphs, if there are more of them than chance explains.
-
-        Small graphs repeat by chance. If new graphs come from the same source, each subset of all
-        graphs is as likely to be the new ones, and the number of repeated graphs among these has a
-        hypergeometric distribution (Fisher's exact test). One graph is never given again.
+    def contain(self, graphs: GraphBatch) -> np.ndarray:
+        """Mark graphs that look like a known one.
 
         Parameters
         ----------
         graphs : GraphBatch
-            Graphs that were read as the known ones. Of several that look alike one counts.
+            Graphs that were read as the known ones.
 
         Returns
         -------
         ndarray of shape (n_graphs,), bool
         """
-        is_known = np.zeros(len(graphs), dtype=bool)
-        if len(graphs) > 1:
-            hashes, inverse = np.unique(self._hashes(graphs), return_inverse=True)
-            found = np.isin(hashes, self._hashes_of_known)
-            n, k = len(found), int(found.sum())
-            chance = hypergeom.sf(k - 1, self._n + n, self._n_repeated + k, n) if k else 1.0
-            if chance < LEVEL_KNOWN:
-                is_known = found[inverse]
-        return is_known
+        return np.isin(self._hashes(graphs), self._hashes_of_known)
+
+    def exceed_chance(self, n_known: int, n: int) -> bool:
+        """True if so many known ones among n graphs mean that graphs are given again.
+
+        Small graphs repeat by chance. If new graphs come from the same source, each subset of all
+        graphs is as likely to be the new ones, and the number of repeated graphs among these has a
+        hypergeometric distribution (Fisher's exact test).
+        """
+        n_repeated = self._n_repeated + n_known
+        return bool(hypergeom.sf(n_known - 1, self._n + n, n_repeated, n) < LEVEL_KNOWN)
 
 
 def _hash_data(n_rows: int, labels: np.ndarray | None, *tables: np.ndarray | None) -> np.ndarray:

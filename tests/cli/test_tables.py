@@ -233,3 +233,15 @@ def test_errors_say_that_a_name_is_that_of_a_graph(given):
     frame.to_csv("nodes.csv", index=False)
     error = run(f"fit edges.csv -o model.skg {GIVEN} --schema all", exit_code=1).stderr
     assert error.startswith("Error: graph 'case0', node ")
+
+
+def test_a_column_of_smiles(here):
+    pytest.importorskip("rdkit")
+    lines = [f"m{n},C{'C' * n}O,{'N' * n}" for n in range(1, 22)]
+    (here / "a.csv").write_text("\n".join(["name,solvent,drug", *lines]))
+    options = "--schema molecule --smiles-column drug"
+    run(f"find a.csv {options} -o page.html")
+    assert "<code>NNNN</code>" in (here / "page.html").read_text()
+    assert "column 'dose', only" in run(f"find a.csv {options[:-4]}dose -o b.html", 1).stderr
+    done = run("find normal --smiles-column drug -o b.html", 1)
+    assert "normal/00.graphml is no table of molecules" in done.stderr

@@ -22,7 +22,9 @@ from skgraphkde import (
     Propagation,
     SpectralEdges,
     Split,
+    Tanimoto,
     Twins,
+    View,
     read_graphs,
 )
 from skgraphkde.explanation import explain, novel_nodes
@@ -275,3 +277,58 @@ def test_an_outlier_in_training_is_in_range():
         detector = GraphKDEDetector(schema=SCHEMA, views=views, random_state=0).fit(graphs)
         assert np.isfinite(detector.calibration_scores_).all()
         assert np.isfinite(detector.pairwise_distances(graphs)).all()
+
+
+# -- data of graphs as a whole ---------------------------------------------------------------------
+
+
+class Reader(View):
+    """A view of one's own may read all that graphs have."""
+
+    def fit(self, references, context):
+        return self
+
+    def scores(self, graphs, own, context):
+        return -abs(graphs.graph_attributes[:, 0] - 100)
+
+
+def cases(n_graphs):
+    rng = np.random.RandomState(0)
+    graphs = random_graphs(n_graphs, seed=3)
+    for graph in graphs:
+        graph.graph |= {"total": float(rng.normal(100, 5)), "country": "AB"[rng.randint(2)]}
+    return graphs
+
+
+@pytest.mark.parametrize(
+    ("schema", "views", "said"),
+    [
+        ({"graph_numbers": "total"}, "density", r"graph_numbers 'total' .* views density .* add"),
+        ({"graph_numbers": "total"}, ("density", "novelty"), "'statistics' or 'numbers' to views"),
+        ({"graph_numbers": "total"}, ("density", ("near", Tanimoto())), "'total' would count for"),
+        ({"graph_categories": "country"}, ("density", "neighbors"), "add 'novelty' or 'statis"),
+    ],
+)
+def test_data_of_graphs_that_no_view_reads_are_refused(schema, views, said):
+    detector = GraphKDEDetector(views=views, schema=GraphSchema(**schema))
+    with pytest.raises(ValueError, match=said):
+        detector.fit(cases(30))
+    assert not hasattr(detector, "model_")
+
+
+@pytest.mark.parametrize("reader", ["statistics", "numbers", Reader()])
+def test_data_of_graphs_that_a_view_reads_are_used(reader):
+    schema = GraphSchema(graph_numbers="total", graph_categories=None)
+    detector = GraphKDEDetector(views=("density", reader), schema=schema).fit(cases(30))
+    usual, odd = cases(2)[0], cases(2)[0]
+    odd.graph["total"] = 1e6
+    assert detector.score_samples([usual])[0] > detector.score_samples([odd])[0]
+
+
+def test_what_all_reads_and_no_view_looks_at_is_said():
+    for schema in ("all", GraphSchema.everything()):
+        with (
+            pytest.warns(UserWarning, match="graph_categories 'country' would count"),
+            pytest.warns(UserWarning, match="graph_numbers 'total' would count"),
+        ):
+            GraphKDEDetector(views="density", schema=schema).fit(cases(30))

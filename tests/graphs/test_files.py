@@ -760,3 +760,44 @@ def test_paths_that_cannot_be_used_are_skipped_if_asked(tmp_path):
     assert [str(error).count(name) for error, name in zip(errors, names[1:], strict=True)] == [
         1
     ] * 4
+
+
+# -- directions of Gephi ---------------------------------------------------------------------------
+
+GEPHI_EDGES = "Source,Target,Type,Id,Weight\n1,2,{},0,1.0\n2,3,{},1,2.0\n3,2,{},2,2.0\n"
+
+
+@pytest.mark.parametrize(
+    ("types", "arcs"),
+    [
+        (("Directed", "Directed", "Directed"), ["12", "23", "32"]),
+        (("Undirected", "Directed", "directed"), ["12", "21", "23", "32"]),
+        (("Directed", "Mutual", "Directed"), ["12", "23", "32", "32"]),
+    ],
+)
+def test_gephi_says_which_edges_are_directed(tmp_path, types, arcs):
+    graph = read_one(tmp_path / "a.csv", GEPHI_EDGES.format(*types), "all")
+    assert graph.is_directed()
+    assert sorted(u + v for u, v, *_ in graph.edges) == arcs
+    assert not nx.get_edge_attributes(graph, "Type")
+    if types[0] == "Directed":  # the user has the last word
+        read = read_batch([tmp_path / "a.csv"], GraphSchema(directed=False))
+        assert not read.directed
+
+
+def test_gephi_says_that_no_edge_is_directed(tmp_path):
+    for ends in ("Source,Target", "from,to"):
+        text = f"{ends},Type\n1,2,Undirected\n2,3,undirected\n"
+        graph = read_one(tmp_path / "a.csv", text)
+        assert (type(graph), len(graph.edges)) == (nx.Graph, 2)
+        assert read_batch([tmp_path / "a.csv"], GraphSchema(directed=True)).adjacency.nnz == 2
+
+
+def test_a_type_that_is_named_is_data_too_and_another_is_only_data(tmp_path):
+    (tmp_path / "a.csv").write_text(GEPHI_EDGES.format("Directed", "Undirected", "Directed"))
+    batch = read_batch([tmp_path / "a.csv"], GraphSchema(edge_categories="Type"))
+    assert batch.directed
+    assert batch.edge_label_names == ("Directed", "Undirected")
+    graph = read_one(tmp_path / "b.csv", "source,target,type\na,b,follows\nb,c,Directed\n")
+    assert not graph.is_directed()
+    assert [x for *_, x in graph.edges(data="type")] == ["follows", "Directed"]

@@ -160,3 +160,77 @@ def test_odd_lines_of_a_smiles_file(tmp_path):
     first, second = map(str, errors)
     assert f"{path}#no ring: RDKit reads no molecule from the SMILES 'C1CC'" in first
     assert "the SMILES 'c1ccccc1,benzene'" in second
+
+
+# -- tables of molecules ---------------------------------------------------------------------------
+
+
+def read_molecules(path, text, schema="molecule", **options):
+    """The names, sizes and data of the molecules of a file."""
+    path.write_text(text)
+    graphs = [graph for _, graph in iter_graphs([path], schema, **options)]
+    return [(graph.graph.get("name"), len(graph), graph.graph) for graph in graphs]
+
+
+@pytest.mark.parametrize("ends", ["source,target", "from,to", "Target,Source"])
+def test_molecules_beside_columns_that_are_called_like_ends(tmp_path, ends):
+    text = f"name,smiles,{ends}\na,CCO,lab1,EGFR\nb,CCCN,lab1,EGFR\n"
+    found = read_molecules(tmp_path / "a.csv", text)
+    assert [x[:2] for x in found] == [("a", 3), ("b", 4)]
+    schema = read_batch([tmp_path / "a.csv"], "molecule").schema  # as that of a detector
+    for other in (schema.to_schema(), GraphSchema.molecule(graph_numbers=("logp",))):
+        assert len(read_molecules(tmp_path / "a.csv", text, other)) == 2
+    assert len(read_molecules(tmp_path / "a.csv", text, None)) == 1  # an edge list
+    text = f"{ends},label\na,b,single\nb,c,single\n"  # no SMILES: the edges of a molecule
+    assert [x[1] for x in read_molecules(tmp_path / "a.csv", text)] == [3]
+
+
+def test_of_several_columns_one_is_read_and_said(tmp_path):
+    text = "id,canSMILES,isoSMILES\nx,CCO,CC\ny,CCN,C\n"
+    path = tmp_path / "a.csv"
+    with pytest.warns(UserWarning, match="column 'canSMILES' of 'canSMILES', 'isoSMILES'; --smile"):
+        assert [x[:2] for x in read_molecules(path, text)] == [("x", 3), ("y", 3)]
+    assert [x[1] for x in read_molecules(path, text, smiles="isoSMILES")] == [2, 1]
+    text = "product_smiles,Smiles\nC,CCO\n"
+    with pytest.warns(UserWarning, match="column 'Smiles' of 'product_smiles', 'Smiles'"):
+        assert [x[1] for x in read_molecules(path, text)] == [3]
+    for schema in (None, "all", "molecule"):
+        text = "canSMILES,source,target\nCCO,a,b\n"
+        assert [x[1] for x in read_molecules(path, text, schema, smiles="canSMILES")] == [3]
+
+
+def test_a_column_of_another_name_is_found_by_its_cells(tmp_path):
+    text = "zinc_id,structure,split,N\nz1,CC(=O)O,C,12\nz2,c1ccccc1,O,13\n"
+    with pytest.warns(UserWarning, match="read from the column 'structure' of 'zinc_id', 'structu"):
+        found = read_molecules(tmp_path / "a.csv", text)
+    assert [x[:2] for x in found] == [("z1", 4), ("z2", 6)]
+    assert [x[2]["N"] for x in found] == [12, 13]
+    with pytest.raises(ValueError, match=r"a.csv has no column 'mol', only .*'structure'"):
+        read_molecules(tmp_path / "a.csv", text, smiles="mol")
+    with pytest.raises(ValueError, match="it has no columns"):
+        read_molecules(tmp_path / "a.csv", "id,cell\na,b\n")
+
+
+def test_who_names_a_column_of_another_file_is_told(tmp_path):
+    nx.write_graphml(nx.path_graph(3), tmp_path / "a.graphml")
+    with pytest.raises(ValueError, match=r"a.graphml is no table of molecules .* column 'mol'"):
+        list(iter_graphs([tmp_path / "a.graphml"], smiles="mol"))
+
+
+@pytest.mark.parametrize("separator", ["\t", ",", " ", "  "])
+def test_a_smiles_file_with_a_header_is_a_table(tmp_path, separator):
+    rows = [("Dose", "SMILES", "zinc_id"), ("1.5", "CCO", "z1"), ("2", "CCCN", "z2")]
+    text = "# of today\n" + "\n".join(map(separator.join, rows)) + "\n"
+    found = read_molecules(tmp_path / "a.smi", text)
+    assert [x[:2] for x in found] == [("z1", 3), ("z2", 4)]
+    assert [x[2]["Dose"] for x in found] == [1.5, 2]
+    schema = GraphSchema.molecule(graph_numbers="Dose")
+    assert read_batch([tmp_path / "a.smi"], schema).graph_attributes.tolist() == [[1.5], [2]]
+
+
+def test_names_below_a_header_may_have_blanks_and_another_title(tmp_path):
+    text = "canonical_smiles title\nCCO |$;;OH$| ethyl alcohol\nCC\n"
+    found = read_molecules(tmp_path / "a.smi", text)
+    assert [x[0] for x in found] == ["ethyl alcohol", None]
+    text = "mol,smiles\nCCO,CC\n"
+    assert [x[1] for x in read_molecules(tmp_path / "a.smi", text, smiles="mol")] == [3]

@@ -309,3 +309,16 @@ def test_the_fitted_detector_stays_as_it_was(detector, new):
     before = pickle.dumps(detector)
     skgraphkde.report(detector, new[:2])
     assert pickle.dumps(detector) == before
+
+
+def test_the_page_has_the_smiles_of_molecules():
+    Chem = pytest.importorskip("rdkit.Chem")
+    chains = [Chem.MolFromSmiles("C" * n + "O") for n in range(1, 25)]
+    detector = GraphKDEDetector(schema="molecule").fit(chains)
+    odd = Chem.MolFromSmiles("[Na+].[O-]CC")
+    odd.SetProp("_Name", "<b>ethanolate</b>")
+    with pytest.warns(UserWarning, match="labels that fit did not see"):
+        html = skgraphkde.report(detector, [odd])
+    assert "<h3>&lt;b&gt;ethanolate&lt;/b&gt;</h3>\n<p><code>CC[O-].[Na+]</code></p>" in html
+    graphs = random_graphs(12)
+    assert "<p><code>" not in skgraphkde.report(GraphKDEDetector().fit(graphs), graphs[:1])
