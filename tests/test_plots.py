@@ -324,7 +324,7 @@ def test_other_graphs_have_no_smiles():
     assert smiles_of(read_graphs([graph])) == ""
     assert smiles_of(load_mutag(edge_data=True).graphs[0]) == ""  # without hydrogens
     for node in graph:
-        graph.nodes[node] |= {"charge": "none", "hydrogens": 1}
+        graph.nodes[node].update(charge="none", hydrogens=1)
     nx.set_edge_attributes(graph, "single", "label")
     assert smiles_of(read_graphs([graph], schema="all")) == ""
     assert drawn(graph, schema="all").images

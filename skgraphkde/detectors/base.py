@@ -388,8 +388,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
         -------
         ndarray of shape (n_graphs,), float64
             Higher is more normal. A graph's score does not depend on the other graphs. A training
-            graph is scored like a new one, with itself among the graphs that were fitted;
-            `calibration_scores_` has leave-one-out scores.
+            graph is scored like a new one, with itself among the graphs that were fitted, and a
+            warning says so if there are several; `calibration_scores_` has leave-one-out scores.
         """
         batch = self.read(graphs)
         self.warn_if_given_again(batch)

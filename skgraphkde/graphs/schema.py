@@ -50,10 +50,12 @@ class GraphSchema(Specification):
     Parameters
     ----------
     node_categories : str, tuple of str or None, default="auto"
-        Node attributes that hold a category, any hashable. "auto" is "label" and "node_type".
+        Node attributes that hold a category, any hashable, or a vector of 0 and 1, which says one.
+        "auto" is "label" and "node_type".
     node_numbers : str, tuple of str or None, default="auto"
         Node attributes that hold a number or a vector of numbers. "auto" is "x", of which the
         detector leaves out what looks like a position in space; what you name is never left out.
+        Vectors that you did not name are a category if each has one 1 and is 0 elsewhere.
     edge_categories : str, tuple of str or None, default="auto"
         Edge attributes that hold a category: bond types, relations, system calls. "auto" is "label"
         and "edge_type".
