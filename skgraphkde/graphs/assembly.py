@@ -420,14 +420,12 @@ class Elements:
         """
         values = self.values(name)
         values = values.tolist() if isinstance(values, np.ndarray) else values
-        types = set(map(type, values))
-        if types <= {str, int, bool}:
+        if set(map(type, values)) <= {str, int, bool}:
             return values
-        rows = None
-        if types == {tuple}:
-            rows = _rows_at_once(values)
-        elif any(x in (list, np.ndarray) or x.__name__ == "Tensor" for x in types):
-            rows = self.rows(name, values)
+        rows, width = None, length(next((plain(x) for x in values if x is not None), None))
+        if width:  # vectors
+            missing = [np.nan] * width
+            rows = _rows_at_once([missing if x is None else plain(x) for x in values])
         found = _positions(rows)
         if found is not None:
             return found

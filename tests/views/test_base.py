@@ -118,6 +118,7 @@ def test_neither_company_nor_the_order_of_nodes_matters(view, seed):
     np.testing.assert_allclose(alone, expected, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.*would count for nothing")
 @pytest.mark.parametrize("view", [*OF_LIBRARY, DegreeEntropy()], ids=str)
 def test_fitted_views_are_saved_and_the_given_ones_stay_as_they_were(view, tmp_path):
     graphs, new = [trace(seed) for seed in range(12)], [trace(seed) for seed in range(12, 16)]

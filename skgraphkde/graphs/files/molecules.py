@@ -107,9 +107,9 @@ def _are_smiles(texts: Sequence[str]) -> bool:
     """True if the first few cells are SMILES of several atoms."""
     some = [text for text in texts if text][:SAMPLE]
     with _rdkit() as chem:
-        molecules = [chem.MolFromSmiles(text) for text in some if not text.isdigit()]
-    n_atoms = [mol.GetNumAtoms() for mol in molecules if mol is not None]
-    return bool(some) and len(n_atoms) == len(some) and sum(n_atoms) > 2 * len(some)
+        molecules = [chem.MolFromSmiles(text) for text in some]
+    n_atoms = [0 if mol is None else mol.GetNumAtoms() for mol in molecules]
+    return min(n_atoms, default=0) > 0 and sum(n_atoms) > 2 * len(some)
 
 
 def read_smiles_table(
