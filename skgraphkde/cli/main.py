@@ -6,6 +6,7 @@ do; 2 for wrong usage; 3 if graphs were skipped, as requested; 130 if the user i
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from typing import Any
 
@@ -14,6 +15,7 @@ import click
 from skgraphkde._version import __version__
 
 INTERRUPTED = 130  # exit code
+CLOSE = 0.8  # ratio of difflib, of words that may be meant for each other
 
 #: The commands in order: the module, and what a list of them says, so that it imports nothing slow.
 COMMANDS = {
@@ -52,9 +54,20 @@ class Commands(click.Group):
 
             with one_line_errors():
                 return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            raise self._explained(error) from None
         except KeyboardInterrupt:
             click.echo("Interrupted", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
+
+    def _explained(self, error: click.NoSuchOption) -> click.NoSuchOption:
+        """The error with options that the user may have meant, or with what the option is."""
+        name, fit = error.option_name, importlib.import_module("skgraphkde.cli.fit").fit
+        close = difflib.get_close_matches(name, error.possibilities or (), cutoff=CLOSE)
+        message = None
+        if any(name in (*x.opts, *x.secondary_opts) for x in fit.params):
+            message = f"No such option {name!r}, but `fit` has it: the model file keeps that."
+        return click.NoSuchOption(name, message, close, error.ctx)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -63,8 +76,8 @@ def main() -> None:
     """Find the graphs that are not like the others.
 
     GRAPHS are files and folders: GraphML, GML, GEXF, JSON (what networkx.node_link_data gives, or a
-    list of it), edge lists as CSV, molecules (SMILES, SDF), all of these also gzipped, zips of
-    them, and zips of the TU collection.
+    list of it), edge lists as CSV, molecules (SMILES, SDF), event logs (CSV, XES), spans of
+    OpenTelemetry (JSON), all of these also gzipped, zips of them, and zips of the TU collection.
     Folders are searched with their subfolders. "-" stands for the paths that standard input lists,
     one per line.
     """

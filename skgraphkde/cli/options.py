@@ -70,7 +70,20 @@ def output_option(help_text: str, *suffixes: str, required: bool = True) -> Call
 # -- graphs ----------------------------------------------------------------------------------------
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-_TABLE = "table_"  # before the fields of TableFiles, as `graphs` is an argument
+# Before the fields of TableFiles, as `graphs` is an argument, and the options of CSVFile.
+_TABLE, _CSV = "table_", "csv_"
+
+
+def _separator(ctx: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    text = "\t" if text in ("tab", "\\t") else text
+    if text is not None and len(text) != 1:
+        raise click.BadParameter(f"{text!r} is not one character, or tab")
+    return text
+
+
+def _log_option(what: str, help_text: str) -> Callable:
+    return click.option(f"--{what}", f"csv_{what}", metavar="NAME", help=help_text)
+
 
 #: The options for tables of many graphs, of commands that are decorated with `reads_graphs`.
 table_options = _together(
@@ -115,10 +128,42 @@ table_options = _together(
     ),
     click.option(
         "--smiles-column",
-        "table_smiles",
+        "csv_smiles_column",
         metavar="NAME",
         help="GRAPHS are tables of molecules (CSV, .smi with a header), and this is the column of "
         'their SMILES.  [default: the one called like "smiles"]',
+    ),
+    _log_option(
+        "case",
+        "GRAPHS are event logs (CSV, XES), and this is the column of the case.  [default, also of "
+        "the next three: as in XES]",
+    ),
+    _log_option("activity", "Column of the activity of an event."),
+    _log_option("timestamp", "Column of the time of an event."),
+    _log_option("resource", "Column of who did it."),
+    click.option(
+        "--spans",
+        is_flag=True,
+        help="GRAPHS are spans (JSON of OpenTelemetry), of which a trace may have some in each.",
+    ),
+    click.option(
+        "--separator",
+        "csv_separator",
+        metavar="CHAR",
+        callback=_separator,
+        help="What separates the cells of tables, such as ; or tab.  [default: recognized]",
+    ),
+    click.option(
+        "--decimal",
+        "csv_decimal",
+        type=click.Choice([",", "."]),
+        help="Decimal mark of tables.  [default: recognized]",
+    ),
+    click.option(
+        "--encoding",
+        "csv_encoding",
+        metavar="NAME",
+        help="Encoding of tables.  [default: UTF-8, or else Windows-1252]",
     ),
 )
 
@@ -134,6 +179,12 @@ def _with_listed(
     if not found:
         raise click.BadParameter('"-" reads paths from standard input, which has none')
     return found
+
+
+def _taken(options: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Remove the options whose names begin with a prefix; those that were given, without it."""
+    values = {name: options.pop(name) for name in [*options] if name.startswith(prefix)}
+    return {name.removeprefix(prefix): x for name, x in values.items() if x is not None}
 
 
 def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
@@ -155,15 +206,17 @@ def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
         quiet: bool,
         output: str | None,
         force: bool,
+        spans: bool,
         **options: Any,
     ) -> None:
         if output is not None and os.path.exists(output) and not force:
             raise click.UsageError(f"{output} exists: give --force to replace it, or another path")
         if output in graphs:
             raise click.UsageError(f"{output} is a graph and the output: give another output")
-        fields = {name: options.pop(name) for name in list(options) if name.startswith(_TABLE)}
-        tables = {k.removeprefix(_TABLE): v for k, v in fields.items() if v is not None}
-        files = GraphFiles(graphs, tables, skip_errors=skip_errors, quiet=quiet)
+        tables, of_csv = (_taken(options, prefix) for prefix in (_TABLE, _CSV))
+        files = GraphFiles(
+            graphs, tables, of_csv, spans=spans, skip_errors=skip_errors, quiet=quiet
+        )
         command(files=files, output=output, **options)
         if files.skipped:
             raise click.exceptions.Exit(SKIPPED)

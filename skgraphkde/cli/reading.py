@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import zipfile
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,13 @@ from tqdm import tqdm
 from skgraphkde.cli.output import echo, message_of
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files import Source, TableFiles, find_files, read_batch_and_ids
-from skgraphkde.graphs.files.tables import SUFFIXES
+from skgraphkde.graphs.files.logs import SpanFiles
+from skgraphkde.graphs.files.tables import SUFFIXES, CSVFile
+from skgraphkde.graphs.files.walk import suffix_of
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import FittedSchema, GraphSchema
+
+WITH_OPTIONS = (".csv", ".tsv", ".xes")  # suffixes of files that have options
 
 
 class GraphFiles:
@@ -29,6 +33,10 @@ class GraphFiles:
         Files and folders, or the table of edges if there are tables.
     tables : dict
         The fields of TableFiles that the user gave, without the path of the edges.
+    options : dict
+        The options of CSVFile that the user gave.
+    spans : bool
+        The files are those of spans.
     skip_errors : bool
         Report and list what cannot be used. False: the first error ends the command.
     quiet : bool
@@ -39,12 +47,13 @@ class GraphFiles:
         self,
         paths: Sequence[str],
         tables: dict[str, Any],
+        options: dict[str, str],
         *,
+        spans: bool,
         skip_errors: bool,
         quiet: bool,
     ) -> None:
-        self.paths, self.tables = paths, tables
-        self.smiles = tables.pop("smiles", None)  # the column of tables of molecules
+        self.paths, self.tables, self.options, self.spans = paths, tables, options, spans
         self.skip_errors, self.quiet = skip_errors, quiet
         self.sources: list[Source] = []  # what `read` has read
         self.skipped: list[str] = []  # what was said of each
@@ -55,27 +64,36 @@ class GraphFiles:
         """The graphs, named by their files, and the ids of the nodes of each."""
         self.sources = self._sources()
         bar = tqdm(self.sources, unit="file", file=sys.stderr, disable=self.quiet or None)
-        return read_batch_and_ids(bar, schema, self.on_error, self.smiles)
+        return read_batch_and_ids(bar, schema, self.on_error)
 
     def _sources(self) -> list[Source]:
-        """The files, each once, and tables of many graphs with the columns of the options."""
+        """The files, each once, with what the options say of them."""
+        tables = self.tables | {"options": self.options}
         if self.tables and len(self.paths) == 1 and self.paths[0].lower().endswith(SUFFIXES):
             if "graph" not in self.tables:
                 raise click.UsageError(
                     "a table of edges needs --graph-column, the column of its graphs"
                 )
-            return [TableFiles(Path(self.paths[0]), **self.tables)]
-        found = {str(source): source for source in find_files(self.paths, self.on_error)}
-        has_tables = any(isinstance(source, TableFiles) for source in found.values())
-        if self.tables and not has_tables:
+            return [TableFiles(Path(self.paths[0]), **tables)]
+        found = {str(x): x for x in find_files(self.paths, self.on_error, tables)}
+        if self.tables and not any(isinstance(x, TableFiles) for x in found.values()):
             raise click.UsageError(
                 "--graph-column and the other options of tables need one table of edges "
                 f"({', '.join(SUFFIXES)}): leave them out, or give one"
             )
-        return [
-            replace(source, **self.tables) if isinstance(source, TableFiles) else source
-            for source in found.values()
-        ]
+        if self.spans:
+            return [SpanFiles(tuple(found.values()))]
+        for name, source in found.items() if self.options else ():
+            suffix = suffix_of(source) if isinstance(source, Path | zipfile.Path) else None
+            if suffix in WITH_OPTIONS or (suffix == ".smi" and "smiles_column" in self.options):
+                found[name] = CSVFile(source, self.options)
+        named = [f"--{name.replace('_', '-')}" for name in self.options]
+        if self.options and not any(isinstance(x, CSVFile | TableFiles) for x in found.values()):
+            raise click.UsageError(
+                f"no table ({', '.join(WITH_OPTIONS)}; .smi for --smiles-column) is there for "
+                f"{', '.join(named)}: leave that out, or give one"
+            )
+        return list(found.values())
 
     def on_error(self, error: Exception) -> None:
         """Report the error of one file or graph, or raise it."""

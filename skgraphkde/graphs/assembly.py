@@ -175,7 +175,9 @@ def resolve_schema(
             elif getattr(schema, kind) == "all":
                 names[kind] = tuple(name for name in free if kind_of[name] == kind)
         read = {*in_schema, *names[kinds[0]], *names[kinds[1]]}
-        ignored += [Ignored(part, name) for name in found if name not in read]
+        for name in [name for name in found if name not in read]:
+            why = "nested" if kind_of.get(name) == "" else "unread"
+            ignored.append(Ignored(part, name, why))
         others = [repr(name) for name in every if not isinstance(name, str)]
         ignored += [Ignored(part, name, "not text") for name in others]
         if part == "edge" and not any(len(graph.pairs) for graph in graphs):
@@ -200,12 +202,29 @@ def _no_such(
 
 
 def _kind_of(part: str, name: str, columns: list[Mapping[str, Any]]) -> str:
-    """What an attribute is to "all", by its name or else by its values."""
+    """What an attribute is to "all", by its name or else by its values; "" if it is nested."""
     categories, numbers = KINDS_OF[part]
     for kind in (categories, numbers):
         if name in CONVENTIONS[kind]:
             return kind
-    return numbers if all(_are_numbers(x.get(name)) for x in columns) else categories
+    given = [plain(x[name]) for x in columns if x.get(name) is not None]
+    kind = numbers if all(_are_numbers(x) for x in given) else categories
+    widths = {width for x in given for width in _widths(x)}
+    return "" if 0 in widths or len(widths) > 1 else kind
+
+
+def _widths(values: Any) -> set[int]:
+    """How many numbers there are in a value, 1 for a category, and 0 for all that is neither."""
+    if isinstance(values, np.ndarray) and values.dtype != object:
+        return {int(np.prod(values.shape[1:])) if values.ndim < 3 else 0}
+    items: Iterable[Any] = values.values() if isinstance(values, Mapping) else values
+    if length(values) is None or set(map(type, items)) <= NUMBERS | {str, bool, type(None)}:
+        return {1}
+    widths = set()
+    for x in [plain(x) for x in items if not is_missing(x)]:
+        width = np.size(x) if np.ndim(x) < 2 else 0
+        widths.add(width if is_number(x) else int(is_label(x)))
+    return widths
 
 
 def _are_numbers(values: Any) -> bool:

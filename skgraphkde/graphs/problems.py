@@ -46,6 +46,16 @@ class GraphError(ValueError):
         return f"{graph}{self.text}"
 
 
+#: Why data of graphs is not read, in words.
+REASONS = {
+    "identifier": "an identifier",
+    "running number": "a running number",
+    "time": "a time: make hours or days of it",
+    "decimal comma": "numbers as text, with decimal commas",
+    "nested": "lists, sets or dicts: give a number or a category",
+}
+
+
 class IgnoredWarning(UserWarning):
     """A warning that names the :class:`Ignored` attributes of graphs."""
 
@@ -59,7 +69,7 @@ class Ignored:
     part : {"node", "edge", "graph"}
     name : str
         The attribute; ``repr(name)`` if `why` is "not text".
-    why : {"unread", "identifier", "not text"}
+    why : {"unread", "not text"} or a key of `REASONS`
     """
 
     part: str
@@ -75,4 +85,4 @@ class Ignored:
         if self.why == "not text":
             return f"{self.part} attribute {self.name} (rename it: this is no text)"
         text = f"{self.part} attribute {self.name!r}"
-        return text if self.why == "unread" else f"{text} (an identifier)"
+        return text if self.why == "unread" else f"{text} ({REASONS[self.why]})"

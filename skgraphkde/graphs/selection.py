@@ -3,11 +3,14 @@
 :func:`select_columns` keeps what a schema names, :func:`align_to_schema` compares graphs with the
 training graphs, and :func:`drop_id_columns` removes identifiers: categories whose values hardly
 repeat between graphs, such as names of hosts. They say which node it is, not what kind of node, and
-every new graph would be an anomaly.
+every new graph would be an anomaly. So do running numbers and times, where "all" would read them.
 """
 
 from __future__ import annotations
 
+import datetime
+import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,8 +27,10 @@ from skgraphkde.graphs.arrays import (
     sorted_labels,
 )
 from skgraphkde.graphs.batch import GraphBatch, with_edge_columns
+from skgraphkde.graphs.formats.common import is_missing
 from skgraphkde.graphs.problems import GraphError, Ignored
 from skgraphkde.graphs.schema import (
+    CONVENTIONS,
     KINDS,
     PARTS,
     FittedSchema,
@@ -39,6 +44,11 @@ from skgraphkde.graphs.schema import (
 LEAST_VALUES, SHARED, OFTEN_SHARED = 10, 0.5, 0.8
 # A column has a larger number; products of smaller ones underflow.
 SMALLEST = 1e-100
+# Words in names of running numbers, and of times, in seconds since 1970 or parts of them.
+NUMBERING = {"id", "ids", "index", "key", "nr", "no", "number", "lfd"}
+CLOCKS, LEAST_TIME = {"time", "timestamp", "date", "datetime", "ts", "nano", "at"}, 1e8
+TIME = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:.*)?|\d{1,2}([./])\d{1,2}\2(\d{4}|\d\d)([ ,].*)?")
+DECIMAL_COMMA = re.compile(r"\D{0,4}\d[\d.' \u00a0\u202f]*,\d+\D{0,4}")  # with a currency
 
 
 def select_columns(batch: GraphBatch, schema: GraphSchema) -> GraphBatch:
@@ -248,9 +258,9 @@ def _error(batch: GraphBatch, part: str, row: int, message: str) -> GraphError:
 def drop_id_columns(
     batch: GraphBatch, schema: GraphSchema | None, counted: np.ndarray | None = None
 ) -> GraphBatch:
-    """Remove categories that are identifiers, unless the user named them.
+    """Remove identifiers, running numbers and times, unless the user named them.
 
-    A warning names those that the user named, and those that are nearly identifiers.
+    A warning names identifiers that the user named, and those that are nearly identifiers.
 
     Parameters
     ----------
@@ -272,9 +282,9 @@ def drop_id_columns(
             if codes is None:
                 continue
             shared = _shared(codes[some], len(values), owner[some])
-            if shared < SHARED and name not in named:
-                ignored.append(Ignored(part, name, "identifier"))
-                names[kind] = tuple(x for x in names[kind] if x != name)
+            why = _not_a_category(values, shared)
+            if why is not None and name not in named:
+                ignored.append(Ignored(part, name, why))
             elif shared < SHARED:
                 warn(
                     f"the {part} category {name!r} has {len(values)} values that hardly repeat "
@@ -288,8 +298,19 @@ def drop_id_columns(
                     "many new ones and look odd; group the values, as dates into years, or leave "
                     "it out"
                 )
+        kind = f"{part}_numbers"
+        if schema is None or getattr(schema, kind) != "all":
+            continue
+        columns = columns_by_name(batch.data(part).numbers, getattr(batch.schema, kind))
+        for name, numbers in columns.items():
+            why = _not_a_number(name, numbers[some], owner[some])
+            if why is not None and name not in CONVENTIONS[kind]:
+                ignored.append(Ignored(part, name, why))
     if not ignored:
         return batch
+    for kind in KINDS:
+        left_out = {x.name for x in ignored if x.part == kind.partition("_")[0]}
+        names[kind] = tuple(x for x in names[kind] if x not in left_out)
     fitted = replace(batch.schema, ignored=(*batch.schema.ignored, *ignored))
     return _keep(batch.replace(schema=fitted), names)
 
@@ -301,3 +322,42 @@ def _shared(codes: np.ndarray, n_values: int, owner: np.ndarray) -> float:
     value = np.unique(np.column_stack([codes, owner]), axis=0)[:, 0]  # once per graph
     n_graphs = np.bincount(value, minlength=n_values)
     return float((n_graphs[codes] > 1).mean())
+
+
+def _not_a_category(values: Sequence[Any], shared: float) -> str | None:
+    """Why the values of a category are none, a key of `REASONS`.
+
+    Parameters
+    ----------
+    values : sequence
+    shared : float
+        The share of nodes, or edges, with a value that another graph has.
+    """
+    given = [x for x in values if not is_missing(x)]
+    texts = [x for x in given if isinstance(x, str)]
+    are_many = len(texts) == len(given) >= LEAST_VALUES
+    are_dates = len(given) > 0 and all(isinstance(x, datetime.date) for x in given)
+    if are_dates or (are_many and all(map(TIME.fullmatch, texts))):
+        return "time"
+    if shared >= SHARED:
+        return None
+    are_numbers = are_many and all(map(DECIMAL_COMMA.fullmatch, texts))
+    return "decimal comma" if are_numbers else "identifier"
+
+
+def _not_a_number(name: str, numbers: np.ndarray, owner: np.ndarray) -> str | None:
+    """Why numbers say nothing, a key of `REASONS`: they count, or are times.
+
+    Running numbers are integers that all differ, and lie close together or are called so.
+    """
+    is_given = ~np.isnan(numbers).any(axis=1)
+    values = np.unique(np.column_stack([numbers, owner])[is_given], axis=0)[:, 0]
+    if numbers.shape[1] > 1 or len(values) < LEAST_VALUES:
+        return None
+    words = {word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name)}
+    if words & CLOCKS and values.min() >= LEAST_TIME:
+        return "time"
+    all_differ = len(np.unique(values)) == len(values) and not (values % 1).any()
+    all_differ &= len(values) * 2 >= is_given.sum()  # both arcs of an edge have its number
+    is_dense = np.ptp(values) <= 1.2 * len(values)
+    return "running number" if all_differ and (is_dense or words & NUMBERING) else None

@@ -122,6 +122,8 @@ def graphs_of_tables(
     listed = next(x for x in (graphs, nodes, edges) if x is not None)[graph].tolist()
     found = {case: kind(name=str(case)) for case in dict.fromkeys(listed)}
 
+    _check_zeros(found, {"nodes": nodes, "edges": edges}, graph)
+
     def rows(table: Any, what: str, *ids: str) -> Iterator[tuple]:
         """The graph, other ids and data that are not missing, of each row of a listed graph."""
         keys = zip(*(table[name].tolist() for name in (graph, *ids)), strict=True)
@@ -158,6 +160,20 @@ def graphs_of_tables(
                 )
         found[case].add_edge(*ends, **data)
     return {x: simplified(own) for x, own in found.items() if x not in errors} | errors
+
+
+def _check_zeros(found: Collection[Hashable], tables: dict[str, Any], column: str) -> None:
+    """Raise a ValueError if graphs have two names that are alike but for zeros before them."""
+    for what, table in tables.items():
+        cases = {} if table is None else dict.fromkeys(table[column].tolist())
+        others = {str(case).lstrip("0"): case for case in found if case not in cases}
+        for case in cases:
+            if case not in found and str(case).lstrip("0") in others:
+                raise ValueError(
+                    f"the table of {what} has the graph {case!r}, and that of graphs "
+                    f"{others[str(case).lstrip('0')]!r}: did you lose leading zeros, which "
+                    "spreadsheets drop? Export that column as text"
+                )
 
 
 def seem_numbers(values: Sequence[Any]) -> bool:

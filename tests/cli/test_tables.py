@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -86,6 +87,10 @@ def test_categories_are_text_in_every_file(tmp_path, monkeypatch):
         ("fit folder a.gml -o x.skg --graph-column case", 2, "need one table of edges"),
         ("fit edges.csv -o x.skg --graph-column kase", 1, "no column 'kase': it has 'case'"),
         ("fit bad.csv -o x.skg --graph-column case", 1, "bad.csv is not in UTF-8"),
+        ("fit folder -o x.skg --separator ;", 2, "no table (.csv, .tsv, .xes) is there for --sep"),
+        ("fit edges.csv -o x.skg --separator ;;", 2, "';;' is not one character, or tab"),
+        ("fit edges.csv -o x.skg --spans", 1, "edges.csv is no file of spans"),
+        ("score x.skg edges.csv --directed", 2, "'--directed', but `fit` has it: the model file"),
         ("fit bad.parquet -o x.skg --graph-column case", 1, "bad.parquet cannot be read as Parq"),
         ("fit none.csv -o x.skg --graph-column case", 1, "none.csv is empty: leave it out"),
         ("fit edges.csv -o x.skg --graph-column case --nodes nowhere.csv", 2, "does not exist"),
@@ -244,4 +249,62 @@ def test_a_column_of_smiles(here):
     assert "<code>NNNN</code>" in (here / "page.html").read_text()
     assert "column 'dose', only" in run(f"find a.csv {options[:-4]}dose -o b.html", 1).stderr
     done = run("find normal --smiles-column drug -o b.html", 1)
-    assert "normal/00.graphml is no table of molecules" in done.stderr
+    assert "is there for --smiles-column: leave that out" in done.stderr
+
+
+def test_tables_of_other_names_are_recognized_by_their_columns(given):
+    Path("export").mkdir()
+    for table, name in (("edges", "moves"), ("nodes", "steps"), ("cases", "orders")):
+        Path(f"{table}.csv").rename(f"export/{name}.csv")
+    columns = GIVEN.partition("--nodes")[0]
+    result = run(f"fit export -o one.skg {columns} {READ}")
+    assert "30 graphs" in result.stdout
+    for name, part in (("moves", "edges"), ("steps", "nodes"), ("orders", "graphs")):
+        assert f"{name}.csv is taken for the table of {part}: call it {part}.csv" in result.stderr
+    Path("export/moves.csv").rename("export/edges.csv")
+    assert "edges.csv is taken" not in run(f"fit export -o two.skg {columns} {READ}").stderr
+    one, two = (load(f"{name}.skg").calibration_scores_ for name in ("one", "two"))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_all_commands_read_tables_of_any_kind(given, monkeypatch):
+    draw_little(monkeypatch)
+    run(f"fit edges.csv -o plain.skg {GIVEN} {READ}")
+    expected = run(f"score plain.skg edges.csv {GIVEN}").stdout
+    for name in ("edges", "nodes", "cases"):
+        frame = pd.read_csv(f"{name}.csv").astype({"case": object})
+        frame.to_csv(f"{name}.csv", index=False, sep="_", decimal=",", encoding="utf-16-be")
+    options = f"{GIVEN} --separator _ --decimal , --encoding utf-16-be"
+    run(f"fit edges.csv -o model.skg {options} {READ}")
+    assert run(f"score plain.skg edges.csv {options}").stdout == expected
+    Path("verdicts.csv").write_text("graph,verdict\ncase3,anomaly\n")
+    run(f"learn model.skg verdicts.csv edges.csv -o learned.skg {options}")
+    run(f"update model.skg edges.csv -o more.skg {options}")
+    assert "of 30 graphs" in run(f"report model.skg edges.csv -o page.html {options}").stdout
+
+
+def test_event_logs_and_spans_in_one_command(tmp_path, monkeypatch):
+    draw_little(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows, spans = ["no;what;when;who"], []
+    for case in range(30):
+        steps = ["order", "check", "pay"] if case else ["pay", "order"]
+        for k, step in enumerate(steps):
+            rows.append(
+                f"{case};{step};2026-01-05 {9 + k}:{rng.integers(10, 60)};{rng.integers(3)}"
+            )
+            ids = {"traceId": str(case), "spanId": str(k), "parentSpanId": str(k - 1) * (k > 0)}
+            times = {"startTimeUnixNano": 0, "endTimeUnixNano": int(rng.integers(10**6))}
+            spans.append({**ids, **times, "name": step})
+    Path("log.csv").write_text("\n".join(rows))
+    options = "--case no --activity what --timestamp when --resource who --schema all"
+    result = run(f"find log.csv -o log.html {options}")
+    assert "node categories 'label', 'who'; edge numbers 'hours'" in result.stderr
+    assert "log.csv#0: " in result.stdout
+    for k in (0, 1):
+        document = {"resourceSpans": [{"scopeSpans": [{"spans": spans[k::2]}]}]}
+        Path(f"{k}.json").write_text(json.dumps(document))
+    result = run("find 0.json 1.json --spans -o spans.html")
+    assert "of 30 graphs" in result.stdout
+    assert "  0: " in result.stdout

@@ -1,5 +1,6 @@
 """Files that networkx writes are read back unchanged; broken files get one clear error."""
 
+import csv
 import gzip
 import json
 import os
@@ -19,6 +20,7 @@ from skgraphkde.graphs.files import (
     read_batch,
     read_batch_and_ids,
 )
+from skgraphkde.graphs.files.tables import CSVFile, typed_columns
 from tests.conftest import random_graphs
 from tests.datasets.test_datasets import tu_files, write_zip
 
@@ -476,14 +478,18 @@ CSV = {
         None,
         r'has no columns "source" and "target", or "from" and "to"; its f',
     ),
-    "semicolons": (["source;target", "a;b"], None, "its first row is 'source;target'.: write ed"),
+    "colons": (["source:target", "a:b"], None, "its first row is 'source:target'; in the shell, a"),
     "both": (["source,target,from,to", "a,b,c,d"], None, r'both columns .*, and "from"'),
     "a name twice": (["source,target,w,w", "a,b,1,2"], None, "has the column 'w' twice"),
-    "an index": ([",source,target", "0,a,b"], None, r"column 1 has no name: .*to_csv\(index=False"),
+    "no name": ([",source,target", "x,a,b"], None, "row 2: column 1 has no name: name it or"),
     "a short row": (["source,target", "a,b", "c"], None, "row 3: 'target' is empty"),
-    "a long row": (["source,target", "a,b,c"], None, "Expected 2 fields in line 2, saw 3"),
+    "a long row": (
+        ["source,target", "a,b,c"],
+        None,
+        "row 2: column 3 has no name: .*; put quotes around cells with ','",
+    ),
     "one end": (["source,target", "a,"], None, "row 2: 'target' is empty"),
-    "quotes": (["source,target", '"a,b'], None, "EOF inside string"),
+    "quotes": (["source,target", '"a,b'], None, "a quote is not closed"),
     "nothing": ([], None, r"cannot be read as an edge list \(is empty: leave it out\)"),
     "no nodes": (["source,target"], None, "a.csv has no nodes: leave it out"),
     "nan": (
@@ -521,8 +527,74 @@ def test_marks_and_alphabets(tmp_path):
     (tmp_path / "a.csv").write_bytes("source,target\nä,b\n\n".encode("utf-8-sig"))
     assert read_batch_and_ids([tmp_path / "a.csv"])[1] == [["ä", "b"]]
     (tmp_path / "a.csv").write_bytes("source,target\nä,b\n".encode("latin-1"))
-    with pytest.raises(ValueError, match=r"a\.csv is not in UTF-8 \('utf-8' .*: save it in UTF-8"):
-        read_batch([tmp_path / "a.csv"])
+    with pytest.warns(UserWarning, match=r"a\.csv is not in UTF-8: it is read as Windows-1252"):
+        assert read_batch_and_ids([tmp_path / "a.csv"])[1] == [["ä", "b"]]
+    named = CSVFile(tmp_path / "a.csv", {"encoding": "cp1251"})
+    assert read_batch_and_ids([named])[1] == [["д", "b"]]
+    for encoding in ("ascii", "utf-9"):
+        with pytest.raises(ValueError, match=r"a\.csv: .*: give another --encoding"):
+            read_batch([CSVFile(tmp_path / "a.csv", {"encoding": encoding})])
+
+
+ROWS = [["source", "target", "cost", "said"], ["u", "v", "1234.5", "a, b"], ["v", "w", "7", "c; d"]]
+
+
+@pytest.mark.parametrize("index", [False, True])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_how_a_table_is_written_is_recognized(tmp_path, separator, encoding, index):
+    rows = [[["", "5", "9"][k], *row] if index else row for k, row in enumerate(ROWS)]
+    path = tmp_path / ("a.tsv" if separator == "\t" else "a.csv")
+    with path.open("w", encoding=encoding, newline="") as file:
+        csv.writer(file, delimiter=separator).writerows(rows)
+    ((_, graph),) = iter_graphs(find_files([tmp_path]))
+    assert [x for *_, x in graph.edges(data=True)] == [
+        {"cost": 1234.5, "said": "a, b"},
+        {"cost": 7, "said": "c; d"},
+    ]
+    with pytest.raises(ValueError, match="has no columns"):
+        read_batch([CSVFile(path, {"separator": "_"})])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sep=;\nsource;target;cost\na;b;1,5\n",  # of Excel
+        "Unnamed: 0,source,target,cost\n7,a,b,1.5\n",  # of pandas, read and written again
+        "source target cost\na b 1.5\n",
+        "'source','target','cost'\n'a','b','1.5'\n",
+        "source,target,cost,\na,b,1.5,\n",
+        '"","source","target","cost"\n"1","a","b",1.5\n',  # of R
+    ],
+)
+def test_tables_of_programs(tmp_path, text):
+    graph = read_one(tmp_path / "a.csv", text)
+    assert list(graph.edges(data=True)) == [("a", "b", {"cost": 1.5})]
+
+
+# The cells of a column -> its values, and the decimal mark that the user gives.
+DECIMALS = {
+    "comma": (["1,5", "20,25", "3"], [1.5, 20.25, 3], None),
+    "comma and points": (["1.234,5", "20", "1.000"], [1234.5, 20, 1000], None),
+    "comma and blanks": (["1 234,5", "20,0"], [1234.5, 20.0], None),
+    "point and commas": (["1,234.5", "20", "1,000"], [1234.5, 20, 1000], None),
+    "unclear": (["1,234", "2,345"], ["1,234", "2,345"], None),
+    "given comma": (["1,234", "2,345"], [1.234, 2.345], ","),
+    "given point": (["1,234", "2,345"], [1234, 2345], "."),
+    "places": (["52,13 N", "8,1 E"], ["52,13 N", "8,1 E"], None),
+    "zeros": (["00,5", "01,5"], ["00,5", "01,5"], None),
+    "both": (["1.5", "1.234", "7"], [1.5, 1.234, 7], ","),
+}
+
+
+@pytest.mark.parametrize("kind", DECIMALS)
+def test_decimal_marks(kind):
+    texts, expected, mark = DECIMALS[kind]
+    schema = GraphSchema.everything()
+    assert typed_columns({"a": texts}, schema, "node", mark) == {"a": expected}
+    # What one column says counts for another.
+    found = typed_columns({"a": texts, "b": ["1.234"], "c": ["3,25"]}, schema, "node", mark or ",")
+    assert found["b"] == [1.234 if mark == "." else 1234]
 
 
 # -- any number of files ---------------------------------------------------------------------------

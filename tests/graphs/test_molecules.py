@@ -7,6 +7,7 @@ import pytest
 
 from skgraphkde import GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.graphs.files import find_files, iter_graphs, read_batch
+from skgraphkde.graphs.files.tables import CSVFile
 
 Chem = pytest.importorskip("rdkit.Chem")
 
@@ -165,10 +166,11 @@ def test_odd_lines_of_a_smiles_file(tmp_path):
 # -- tables of molecules ---------------------------------------------------------------------------
 
 
-def read_molecules(path, text, schema="molecule", **options):
+def read_molecules(path, text, schema="molecule", smiles=None):
     """The names, sizes and data of the molecules of a file."""
     path.write_text(text)
-    graphs = [graph for _, graph in iter_graphs([path], schema, **options)]
+    source = path if smiles is None else CSVFile(path, {"smiles_column": smiles})
+    graphs = [graph for _, graph in iter_graphs([source], schema)]
     return [(graph.graph.get("name"), len(graph), graph.graph) for graph in graphs]
 
 
@@ -209,12 +211,6 @@ def test_a_column_of_another_name_is_found_by_its_cells(tmp_path):
         read_molecules(tmp_path / "a.csv", text, smiles="mol")
     with pytest.raises(ValueError, match="it has no columns"):
         read_molecules(tmp_path / "a.csv", "id,cell\na,b\n")
-
-
-def test_who_names_a_column_of_another_file_is_told(tmp_path):
-    nx.write_graphml(nx.path_graph(3), tmp_path / "a.graphml")
-    with pytest.raises(ValueError, match=r"a.graphml is no table of molecules .* column 'mol'"):
-        list(iter_graphs([tmp_path / "a.graphml"], smiles="mol"))
 
 
 @pytest.mark.parametrize("separator", ["\t", ",", " ", "  "])

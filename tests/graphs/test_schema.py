@@ -1,12 +1,14 @@
 """GraphSchema: what is read, what is left out and said, and what is refused."""
 
+import datetime
+
 import networkx as nx
 import numpy as np
 import pytest
 
 from skgraphkde import GraphBatch, GraphKDEDetector, GraphSchema, read_graphs
 from skgraphkde.graphs.arrays import sorted_labels
-from skgraphkde.graphs.problems import Ignored
+from skgraphkde.graphs.problems import Ignored, IgnoredWarning
 from skgraphkde.graphs.schema import unread_attributes
 from tests.graphs.common import assert_same
 
@@ -271,6 +273,49 @@ def test_identifiers_are_left_out_by_convention_and_warned_of_by_name():
     with pytest.warns(UserWarning, match=r"'label' has 2\d\d values .* it is an identifier"):
         named = GraphKDEDetector(schema=GraphSchema(node_categories="label")).fit(graphs)
     assert named.model_.references.labels is not None
+
+
+# The values of an attribute of graph i -> why they are not read, as text of a warning.
+NO_DATA = {
+    "nr": (lambda i: 1000 + i, "a running number"),
+    "orderID": (lambda i: 7 * i * i, "a running number"),
+    "opened": (lambda i: f"2026-01-{i + 1:02}", "a time"),
+    "german": (lambda i: f"{i + 1:02}.01.2026 12:0{i % 3}", "a time"),
+    "day": (lambda i: datetime.date(2026, 1, i % 5 + 1), "a time"),
+    "start_time": (lambda i: 1.7e9 + 3600.5 * (i % 7), "a time"),
+    "amount": (lambda i: f"{i + 1}.{i + 1:03},{i} EUR", "numbers as text, with decimal commas"),
+}
+DATA = {
+    "total": lambda i: 7 * i * i,
+    "n_items": lambda i: i % 8,
+    "age": lambda i: 30 + 11 * i % 40,
+    "channel": lambda i: f"0{i % 3}.01.2026",
+}
+
+
+def test_running_numbers_and_times_are_left_out_of_all():
+    graphs = [nx.path_graph(3 + i % 4) for i in range(24)]
+    values = DATA | {name: value for name, (value, _) in NO_DATA.items()}
+    for i, graph in enumerate(graphs):
+        graph.graph.update({name: value(i) for name, value in values.items()})
+    with pytest.warns(IgnoredWarning, match="not read") as caught:
+        detector = GraphKDEDetector(schema="all").fit(graphs)
+    said = str(caught[0].message)
+    for name, (_, why) in NO_DATA.items():
+        assert f"graph attribute {name!r} ({why}" in said
+    found = [*detector.schema_.names("graph_numbers"), *detector.schema_.graph_categories]
+    assert sorted(found) == sorted(DATA)
+    named = GraphSchema(graph_numbers=("nr", "start_time"), graph_categories=None)
+    assert len(GraphKDEDetector(schema=named).fit(graphs).schema_.graph_numbers) == 2
+
+
+def test_a_running_number_of_edges():
+    graphs, k = [nx.gnm_random_graph(5, 6, seed=i) for i in range(12)], 0
+    for graph in graphs:
+        for u, v in graph.edges:
+            graph.edges[u, v]["row"], k = k, k + 1
+    with pytest.warns(UserWarning, match=r"edge attribute 'row' \(a running number\)"):
+        GraphKDEDetector(schema="all").fit(graphs)
 
 
 # -- what an adversary found -----------------------------------------------------------------------

@@ -92,6 +92,14 @@ BROKEN = {
         lambda edges, nodes, cases: [edges, nodes, pd.concat([cases, cases])],
         "graph 'case0' has two rows in the table",
     ),
+    "lost zeros": (
+        lambda edges, nodes, cases: [
+            edges.assign(case=edges["case"].str.replace("case", "00")),
+            nodes.assign(case=nodes["case"].str.replace("case", "00")),
+            cases.assign(case=cases["case"].str.replace("case", "").astype(int)),
+        ],
+        "the table of nodes has the graph '000', and that of graphs 0: did you lose leading zeros",
+    ),
     "no table": (lambda *_: [[("a", "b")]], "the table of edges is a list: give a DataFrame"),
 }
 

@@ -5,8 +5,9 @@ of many graphs, molecules, and zips of the TU collection. ``find`` finds files, 
 """
 
 from skgraphkde.graphs.files.find import find_files
-from skgraphkde.graphs.files.tables import Source, TableFiles
+from skgraphkde.graphs.files.tables import TableFiles
 from skgraphkde.graphs.files.walk import (
+    Source,
     iter_graphs,
     node_link_graphs,
     read_batch,

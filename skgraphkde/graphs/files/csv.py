@@ -1,4 +1,4 @@
-"""CSV files: edge lists, with a table of nodes beside them, and lists of SMILES -> graphs.
+"""CSV files: edge lists, with tables of nodes, lists of SMILES, and event logs -> graphs.
 
 The first row of ``NAME.csv`` names its columns. Edges of an undirected graph have their ends in the
 columns "source" and "target", those of a directed one in "from" and "to"; where the schema says
@@ -7,12 +7,14 @@ columns "source" and "target", those of a directed one in "from" and "to"; where
 ``NAME.nodes.csv`` is optional. It has the nodes in the column "id" (or "node"), and their
 data in the others. Without it, the nodes are those that the edges join. In an undirected graph, a
 second row that has the ends of an edge the other way round, and the same data, is the same edge.
+Tabs or semicolons may be in place of commas: see :mod:`skgraphkde.graphs.files.tables`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from typing import Any
 import networkx as nx
 
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, build_graph
+from skgraphkde.graphs.files.logs import log_columns, read_log
 from skgraphkde.graphs.files.molecules import read_smiles_table, smiles_column
 from skgraphkde.graphs.files.tables import Cells, read_cells, records, take_ids
 from skgraphkde.graphs.schema import GraphSchema, names_in_schema
@@ -32,13 +35,13 @@ OF_GRAPHS = ("graph", "case", "trace", "session")
 
 def is_node_table(path: AnyPath) -> bool:
     """True for a table of nodes, which is read with the edge list beside it."""
-    return path.name.lower().removesuffix(".gz").endswith(".nodes.csv")
+    return path.name.lower().removesuffix(".gz").endswith((".nodes.csv", ".nodes.tsv"))
 
 
 def table_beside(path: AnyPath, part: str) -> AnyPath | None:
     """The edge list (`part` is "") or the table of nodes (".nodes") with the name of the other."""
     folder: Any = path.parent
-    plain = re.sub(r"(\.nodes)?(\.csv)(\.gz)?$", rf"{part}\2", path.name, flags=re.IGNORECASE)
+    plain = re.sub(r"(\.nodes)?(\.[ct]sv)(\.gz)?$", rf"{part}\2", path.name, flags=re.IGNORECASE)
     for packing in ("", ".gz", ".GZ"):
         table = folder / f"{plain}{packing}"
         if table.exists():
@@ -46,39 +49,49 @@ def table_beside(path: AnyPath, part: str) -> AnyPath | None:
     return None
 
 
-def read_csv(path: AnyPath, schema: GraphSchema, smiles: str | None = None) -> Graphs:
-    """Read a graph from an edge list and the table of its nodes, or molecules from their SMILES.
+def read_csv(
+    path: AnyPath,
+    schema: GraphSchema,
+    options: Mapping[str, str] | None = None,
+) -> Graphs:
+    """Read a graph from an edge list and its table of nodes, or many from SMILES or an event log.
 
     Parameters
     ----------
     path : Path or zipfile.Path
     schema : GraphSchema
         The names of what is read.
-    smiles : str, default=None
-        The column of the SMILES. None: it is found, if there is one.
+    options : mapping, default=None
+        As of a :class:`~skgraphkde.graphs.files.tables.CSVFile`.
     """
     if is_node_table(path):
         raise UnreadableError(
             f"{path} is a table of nodes, and no edge list beside it has its name without "
             '".nodes": add that, or leave the table out'
         )
-    cells = read_cells(path)
+    options = options or {}
+    cells, decimal = read_cells(path, options), options.get("decimal")
     lower = {name.lower(): name for name in cells}
     present = [ends for ends in ENDS if set(ends) <= set(lower)]
-    if smiles is not None or schema.reads_molecules or not present:
-        column = smiles_column(path, cells, schema, smiles)
+    wanted = options.get("smiles_column")
+    if wanted is not None or schema.reads_molecules or not present:
+        column = smiles_column(path, cells, schema, wanted)
         if column is not None:
-            return read_smiles_table(cells, column, schema)
+            return read_smiles_table(cells, column, schema, decimal=decimal)
+    columns = log_columns(path, cells, options)
+    if columns is not None:
+        return read_log(path, cells, columns, schema, decimal)
     if len(present) != 1:
         both = "both" if present else "no"
         raise ValueError(
             f'it has {both} columns "source" and "target", {"and" if present else "or"} "from" and '
-            f'"to"; its first row is {", ".join(cells)!r}'
+            f'"to"; its first row is {", ".join(cells)!r}; in the shell, a table of many graphs, '
+            "or of their nodes, needs --graph-column, and an event log --case and --activity"
         )
     _check_one_graph(path, cells, schema)
     ends = [lower[end] for end in present[0]]
     directed = present[0] == ENDS[1] or schema.directed is True
-    return [("", _read_edges(path, cells, ends, schema, directed=directed))]
+    return [("", _read_edges(path, cells, ends, schema, options, directed=directed))]
 
 
 def _directions(cells: Cells, schema: GraphSchema) -> list[str] | None:
@@ -96,9 +109,16 @@ def _directions(cells: Cells, schema: GraphSchema) -> list[str] | None:
 
 
 def _read_edges(
-    path: AnyPath, cells: Cells, ends: list[str], schema: GraphSchema, *, directed: bool
+    path: AnyPath,
+    cells: Cells,
+    ends: list[str],
+    schema: GraphSchema,
+    options: Mapping[str, str],
+    *,
+    directed: bool,
 ) -> nx.Graph:
     """The graph of an edge list and of the table of nodes beside it."""
+    decimal = options.get("decimal")
     sources, targets = (take_ids(path, cells, end) for end in ends)
     kinds = _directions(cells, schema)
     if kinds is not None and schema.directed is not True:
@@ -110,16 +130,17 @@ def _read_edges(
         nodes.append((node, {}))
     table = table_beside(path, ".nodes")
     if table is not None:
-        columns = read_cells(table)
+        columns = read_cells(table, options)
         found = [name for x in IDS for name in columns if name.lower() == x]
         if not found:
             raise ValueError(
                 f'{table} has no column "id" or "node"; its first row is {", ".join(columns)!r}'
             )
         ids = take_ids(table, columns, found[0])
-        nodes = list(zip(ids, records(columns, schema, "node", len(ids)), strict=True))
+        of_nodes = records(columns, schema, "node", len(ids), decimal)
+        nodes = list(zip(ids, of_nodes, strict=True))
     edges, count = [], Counter[tuple]()
-    of_edges = records(cells, schema, "edge", len(sources))
+    of_edges = records(cells, schema, "edge", len(sources), decimal)
     for u, v, data, kind in zip(sources, targets, of_edges, kinds, strict=True):
         if not directed and u != v:
             key = tuple(data.items())

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import posixpath
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from skgraphkde.graphs.files.common import DAMAGED, AnyPath
 from skgraphkde.graphs.files.csv import is_node_table, table_beside
-from skgraphkde.graphs.files.tables import Source, TableFiles, tables_in
-from skgraphkde.graphs.files.walk import FORMATS, PACKED, OnError, suffix_of
+from skgraphkde.graphs.files.tables import TableFiles, tables_in
+from skgraphkde.graphs.files.walk import FORMATS, PACKED, OnError, Source, suffix_of
 
 __all__ = ["find_files"]
 
@@ -22,7 +23,11 @@ OF_COMMANDS = (b"graph,score,", b"graph,node,contribution,", b"graph,verdict")
 HIDDEN = (".", "__MACOSX")  # begin the names of files and folders that nobody means
 
 
-def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> list[Source]:
+def find_files(
+    paths: Iterable[str | os.PathLike],
+    on_error: OnError = None,
+    tables: Mapping[str, Any] | None = None,
+) -> list[Source]:
     """Find the graph files among paths.
 
     Parameters
@@ -37,6 +42,9 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     on_error : callable, default=None
         Called with the error of each path that cannot be used, and of each subfolder that cannot be
         searched, which are then skipped. None: raise the error.
+    tables : mapping, default=None
+        Fields of :class:`TableFiles`, such as "graph", the column of the graph, by which tables of
+        many graphs are found that have other names.
 
     Returns
     -------
@@ -65,7 +73,7 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     files: list[Source] = []
     for path in map(Path, paths):
         if path.is_dir():
-            found = list(_sources_in(_folders_of(path, refuse)))
+            found = list(_sources_in(_folders_of(path, refuse), tables or {}))
             files += found
             if not found:
                 refuse(ValueError(f"the folder {path} contains no graph file ({known})"))
@@ -78,7 +86,7 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
                 ValueError(f"{path} does not have the suffix of a graph file: give one of {known}")
             )
         else:
-            files += _sources_of(path)
+            files += _sources_of(path, tables or {})
     if len(files) == 1:
         return files
     for i, source in enumerate(files):
@@ -87,7 +95,7 @@ def find_files(paths: Iterable[str | os.PathLike], on_error: OnError = None) -> 
     return files
 
 
-def _sources_of(path: AnyPath) -> list[Source]:
+def _sources_of(path: AnyPath, given: Mapping[str, Any]) -> list[Source]:
     """The tables and graph files in a zip that has some, or else the file itself.
 
     A table of nodes is no source beside its edge list, and a zip in a zip is not opened.
@@ -104,19 +112,22 @@ def _sources_of(path: AnyPath) -> list[Source]:
         archive = zipfile.ZipFile(path)
     except (*DAMAGED, OSError):  # which its reader says
         return [path]
-    return list(_sources_in(_folders_in(archive), in_zip=True)) or [path]
+    return list(_sources_in(_folders_in(archive), given, in_zip=True)) or [path]
 
 
-def _sources_in(folders: Iterable[list[AnyPath]], *, in_zip: bool = False) -> Iterator[Source]:
+def _sources_in(
+    folders: Iterable[list[AnyPath]], given: Mapping[str, Any], *, in_zip: bool = False
+) -> Iterator[Source]:
     """The tables and graph files of folders."""
-    for files in folders:
-        tables, read = tables_in(files, with_edges_alone=in_zip), set()
+    for every in folders:
+        files = [path for path in every if _is_graph(path)]
+        tables, read = tables_in(every, given, with_edges_alone=in_zip), set()
         if tables is not None:
             yield tables
             read = {str(path) for path in tables.files}
         for path in files:
-            if str(path) not in read and _is_graph(path):
-                yield from _sources_of(path)
+            if str(path) not in read:
+                yield from _sources_of(path, given)
 
 
 def _folders_of(folder: Path, refuse: Callable[[Exception], None]) -> Iterator[list[AnyPath]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,9 @@ NAMES = re.compile(r"(^|[^a-z])(name|id)$")
 SAMPLE = 20
 
 
-def read_smi(path: AnyPath, schema: GraphSchema, smiles: str | None = None) -> Graphs:
+def read_smi(
+    path: AnyPath, schema: GraphSchema, options: Mapping[str, str] | None = None
+) -> Graphs:
     """The molecules of a SMILES file, whose first line may be a header.
 
     Parameters
@@ -43,18 +45,19 @@ def read_smi(path: AnyPath, schema: GraphSchema, smiles: str | None = None) -> G
     path : Path or zipfile.Path
     schema : GraphSchema
         The names of data of the graphs, which other columns below a header are.
-    smiles : str, default=None
-        The column of the SMILES. None: it is found.
+    options : mapping, default=None
+        "smiles_column" is the column of the SMILES, which is found otherwise.
     """
+    wanted = (options or {}).get("smiles_column")
     lines = [line.strip() for line in read_content(path).decode("utf-8-sig").splitlines()]
     lines = [line for line in lines if line and not line.startswith("#")]
     header = lines[0] if lines else ""
     separator = next((x for x in "\t," if x in header), None)
     columns = [name.strip() for name in header.split(separator)]
-    if smiles is not None or any("smiles" in name.lower() for name in columns):
+    if wanted is not None or any("smiles" in name.lower() for name in columns):
         rows = [_cells_of(line, separator, len(columns)) for line in lines[1:]]
         cells = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
-        column = smiles_column(path, cells, schema, smiles)
+        column = smiles_column(path, cells, schema, wanted)
         return read_smiles_table(cells, str(column), schema, columns)
     texts, names = [], []
     for line in lines:
@@ -98,7 +101,7 @@ def smiles_column(
         others = ", ".join(map(repr, named or cells))
         warn(
             f"{path}: molecules are read from the column {found[0]!r} of {others}; "
-            "--smiles-column (in Python, smiles=) names another"
+            "--smiles-column (in Python, the options of a CSVFile) names another"
         )
     return found[0] if found else None
 
@@ -113,7 +116,11 @@ def _are_smiles(texts: Sequence[str]) -> bool:
 
 
 def read_smiles_table(
-    cells: Cells, smiles: str, schema: GraphSchema, may_name: Sequence[str] = ()
+    cells: Cells,
+    smiles: str,
+    schema: GraphSchema,
+    may_name: Sequence[str] = (),
+    decimal: str | None = None,
 ) -> Graphs:
     """Molecules of a table, with the names of the column "name" or "id", or of one like it.
 
@@ -126,6 +133,8 @@ def read_smiles_table(
         The names of data of the graphs.
     may_name : sequence of str, default=()
         Columns with the names, if none is called like that.
+    decimal : {",", "."}, default=None
+        Decimal mark of the numbers.
     """
     texts = cells.pop(smiles)
     names = [""] * len(texts)
@@ -135,7 +144,7 @@ def read_smiles_table(
     data = names_in_schema(schema, "graph")
     for column in [name for name in called + others if name not in data][:1]:
         names = cells.pop(column)
-    return read_smiles(texts, names, list(records(cells, schema, "graph", len(texts))))
+    return read_smiles(texts, names, list(records(cells, schema, "graph", len(texts), decimal)))
 
 
 def read_smiles(

@@ -3,20 +3,23 @@
 An empty cell of a CSV is a missing value. A cell that is a number is a number, unless it begins
 with a zero that says nothing, as in "007". In a column of categories, which the schema names or
 convention does, it is one only if the number is written like that: the version "1.10" is not 1.1,
-and the well "1E2" of a plate is not 100.
+and the well "1E2" of a plate is not 100. The separator, the quotes, the encoding and the decimal
+mark of a CSV are recognized, unless options say them: "separator", "encoding" and "decimal".
 """
 
 from __future__ import annotations
 
+import codecs
+import csv
 import io
 import re
-import zipfile
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, zip_longest
 from math import inf
-from pathlib import Path
 from typing import Any
 
+from skgraphkde._utils import warn
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
 from skgraphkde.graphs.tables import graphs_of_tables, not_a_number, seem_numbers
@@ -24,9 +27,36 @@ from skgraphkde.graphs.tables import graphs_of_tables, not_a_number, seem_number
 NUMBER = re.compile(
     r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?", re.IGNORECASE
 )
+# Numbers by their decimal mark, perhaps with another mark between thousands; 007 is none.
+LOCAL_NUMBERS = {
+    ",": re.compile(r"[+-]?(0|[1-9]\d*|[1-9]\d{0,2}([. '\u00a0\u202f]\d{3})+)(,\d+)?"),
+    ".": re.compile(r"[+-]?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?"),
+}
+THOUSANDS = {",": re.compile(r"[. '\u00a0\u202f]"), ".": re.compile(",")}
+SEPARATORS = ",;\t| "
 
 Cells = dict[str, list[str]]  # of each column
-SUFFIXES = (".csv", ".csv.gz", ".parquet")
+SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+
+
+@dataclass(frozen=True)
+class CSVFile:
+    """A CSV, or an event log, of which the user said something.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+    options : dict of str
+        How the table is written: "separator", "encoding", "decimal"; "smiles_column" for a table
+        of molecules; and the columns of an event log, see
+        :data:`~skgraphkde.graphs.files.logs.LOG_COLUMNS`.
+    """
+
+    path: AnyPath
+    options: dict[str, str]
+
+    def __str__(self) -> str:
+        return str(self.path)
 
 
 @dataclass(frozen=True)
@@ -43,6 +73,8 @@ class TableFiles:
         Names of the columns, see :func:`~skgraphkde.read_tables`.
     prefix : str
         Of the names of the graphs, where those of several tables may be alike.
+    options : dict of str
+        How tables are written: "separator", "encoding", "decimal".
     """
 
     edges: AnyPath
@@ -53,6 +85,7 @@ class TableFiles:
     target: str = "target"
     node: str = "node"
     prefix: str = ""
+    options: dict[str, str] = field(default_factory=dict)
 
     @property
     def files(self) -> list[AnyPath]:
@@ -94,68 +127,126 @@ class TableFiles:
                     f"{path} cannot be read as Parquet ({error}): write it with "
                     "DataFrame.to_parquet, or as CSV"
                 ) from error
-        cells = read_cells(path)
+        cells = read_cells(path, self.options)
         names = {name: [cell or None for cell in cells.pop(name)] for name in ids if name in cells}
-        frame = pd.DataFrame(names | typed_columns(cells, schema, part), dtype=object)
+        columns = typed_columns(cells, schema, part, self.options.get("decimal"))
+        frame = pd.DataFrame(names | columns, dtype=object)
         frame.index += 2  # the rows of a spreadsheet, of which the first is the header
         return frame
 
 
-#: Where graphs come from: a file of one or many, also in a zip, or tables.
-Source = Path | zipfile.Path | TableFiles
-
-
-def tables_in(files: Iterable[AnyPath], *, with_edges_alone: bool = False) -> TableFiles | None:
+def tables_in(
+    files: Sequence[AnyPath], given: Mapping[str, Any], *, with_edges_alone: bool = False
+) -> TableFiles | None:
     """The tables of many graphs among the files of one folder; None if there are none.
 
     They are called edges, nodes and graphs, with one of `SUFFIXES`. Either nodes or graphs may be
-    missing.
+    missing. Where the user named the column of the graph, those of other names are recognized by
+    their columns, which a warning says.
 
     Parameters
     ----------
-    files : iterable of Path or zipfile.Path
+    files : sequence of Path or zipfile.Path
+    given : mapping
+        Fields of :class:`TableFiles` that the user gave.
     with_edges_alone : bool, default=False
         Whether both may be missing, as in a zip, which has no other use for edges.
     """
     place = {path.name.lower(): path for path in files}
-    edges, nodes, graphs = (
-        next((place[what + x] for x in SUFFIXES if what + x in place), None)
-        for what in ("edges", "nodes", "graphs")
-    )
-    if edges is None or not (nodes or graphs or with_edges_alone):
+    names = [(what, what + x) for what in ("edges", "nodes", "graphs") for x in SUFFIXES[::-1]]
+    found: dict[str, Any] = {what: place[name] for what, name in names if name in place}
+    others = [path for path in files if path not in found.values()] if "graph" in given else []
+    for path in others:
+        part = _part_of(path, given)
+        if part is not None and part not in found and part not in given:
+            found[part] = path
+            warn(f"{path} is taken for the table of {part}: call it {part}.csv to make that sure")
+    is_alone = len(found) == 1 and not (with_edges_alone or "graph" in given)
+    return None if is_alone or "edges" not in found else TableFiles(**{**found, **given})
+
+
+def _part_of(path: AnyPath, given: Mapping[str, Any]) -> str | None:
+    """What a table seems to have a row for, by its columns: "edges", "nodes", "graphs" or None."""
+    if not path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv")):
         return None
-    return TableFiles(edges, nodes, graphs)
+    names = set(read_cells(path, given.get("options", {})))
+    source, target, node = (given.get(x, x) for x in ("source", "target", "node"))
+    if given["graph"] not in names:
+        return None
+    if {source, target} <= names:
+        return "edges"
+    return "nodes" if node in names else "graphs"
 
 
 # -- cells ----------------------------------------------------------------------------------------
 
 
-def read_cells(path: AnyPath) -> Cells:
-    """The cells of a file, without the space around them."""
-    import pandas as pd  # heavy
+def read_cells(path: AnyPath, options: Mapping[str, str] | None = None) -> Cells:
+    """The cells of a file, without the space around them; an index without a name is left out.
 
-    text = io.BytesIO(read_content(path))
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+    options : mapping, default=None
+        How the table is written: "separator", "encoding".
+    """
+    options = options or {}
+    text = _decoded(path, read_content(path), options.get("encoding"))
+    said = re.match(r"sep=(.)\r?\n", text)  # by Excel
+    text = text[said.end() :] if said else text
+    separator = options.get("separator") or (said[1] if said else _separator(text))
+    style: Any = {"quotechar": "'" if text.startswith("'") else '"', "skipinitialspace": True}
+    lines = io.StringIO(text, newline="")
     try:
-        cells = pd.read_csv(
-            text, header=None, dtype=str, keep_default_na=False, encoding="utf-8-sig"
-        )
-    except UnicodeDecodeError as error:
-        raise UnreadableError(f"{path} is not in UTF-8 ({error}): save it in UTF-8") from error
-    except pd.errors.EmptyDataError as error:
-        raise ValueError(f"{path} is empty: leave it out") from error
-    except pd.errors.ParserError as error:
-        raise ValueError(f"{path}: {str(error).strip()}") from error
+        rows = list(csv.reader(lines, delimiter=separator, strict=True, **style))
+    except csv.Error as error:
+        raise ValueError(
+            f"{path}: a quote is not closed, or there is text after one that closes: write a quote "
+            "in a cell as two"
+        ) from error
+    if not any(rows):
+        raise ValueError(f"{path} is empty: leave it out")
     table: Cells = {}
-    for k, (name, *column) in enumerate(cells.to_numpy().T.tolist()):
-        if not name.strip():
+    for k, column in enumerate(zip_longest(*filter(None, rows), fillvalue="")):
+        name, *cells = map(str.strip, column)
+        is_index = k == 0 and name in ("", "Unnamed: 0") and all(map(str.isdigit, cells))
+        if (is_index and len(set(cells)) == len(cells)) or not (name or any(cells)):
+            continue
+        if not name:
+            row = next(row for row, cell in enumerate(cells, 2) if cell)
             raise ValueError(
-                f"{path}: column {k + 1} has no name: name it, or leave it out, as "
-                "DataFrame.to_csv(index=False) does"
+                f"{path}, row {row}: column {k + 1} has no name: name it or leave it out, with "
+                f"what is above the row of names; put quotes around cells with {separator!r}"
             )
-        if name.strip() in table:
-            raise ValueError(f"{path} has the column {name.strip()!r} twice")
-        table[name.strip()] = [cell.strip() for cell in column]
+        if name in table:
+            raise ValueError(f"{path} has the column {name!r} twice")
+        table[name] = cells
     return table
+
+
+def _decoded(path: AnyPath, content: bytes, encoding: str | None) -> str:
+    """The text of a file; what is not in UTF-8 is read as Windows-1252, which a warning says."""
+    is_utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        return content.decode(encoding or ("utf-16" if is_utf16 else "utf-8-sig"))
+    except (UnicodeDecodeError, LookupError) as error:
+        if encoding is not None:
+            raise UnreadableError(f"{path}: {error}: give another --encoding") from error
+    warn(
+        f"{path} is not in UTF-8: it is read as Windows-1252, of Western Europe; save it in UTF-8, "
+        "or give its --encoding in the shell"
+    )
+    return content.decode("cp1252", errors="replace")
+
+
+def _separator(text: str) -> str:
+    """The separator that gives each of the first rows the most cells; a blank if no other does."""
+    n_cells = {}
+    for mark in SEPARATORS:
+        rows = islice(csv.reader(io.StringIO(text, newline=""), delimiter=mark), 100)
+        n_cells[mark] = min((len(row) for row in rows if row), default=0)
+    best = max(SEPARATORS[:-1], key=lambda mark: n_cells[mark])
+    return max(best, " ", key=lambda mark: n_cells[mark]) if n_cells[best] < 2 else best
 
 
 def take_ids(path: AnyPath, cells: Cells, name: str) -> list[str]:
@@ -166,9 +257,11 @@ def take_ids(path: AnyPath, cells: Cells, name: str) -> list[str]:
     return ids
 
 
-def records(cells: Cells, schema: GraphSchema, part: str, n: int) -> Iterator[dict[str, Any]]:
+def records(
+    cells: Cells, schema: GraphSchema, part: str, n: int, decimal: str | None = None
+) -> Iterator[dict[str, Any]]:
     """The data in each of the `n` rows of a table, without what is missing."""
-    columns = typed_columns(cells, schema, part)
+    columns = typed_columns(cells, schema, part, decimal)
     for k in range(n):
         record = {}
         for name, values in columns.items():
@@ -179,7 +272,9 @@ def records(cells: Cells, schema: GraphSchema, part: str, n: int) -> Iterator[di
         yield record
 
 
-def typed_columns(cells: Cells, schema: GraphSchema, part: str) -> dict[str, list[Any]]:
+def typed_columns(
+    cells: Cells, schema: GraphSchema, part: str, decimal: str | None = None
+) -> dict[str, list[Any]]:
     """The values of the cells of each column; None for those that are missing.
 
     In a column of numbers an error is in the place of a cell that is none.
@@ -190,13 +285,18 @@ def typed_columns(cells: Cells, schema: GraphSchema, part: str) -> dict[str, lis
     schema : GraphSchema
         The names of categories and of numbers.
     part : {"node", "edge", "graph"}
+    decimal : {",", "."}, default=None
+        The decimal mark. None: as the cells say.
     """
+    decimal = decimal or _decimal_mark(cells)
     kinds = f"{part}_categories", f"{part}_numbers"
     categories = schema.named(kinds[0]) or CONVENTIONS[kinds[0]]
     may_be_any = "all" in [getattr(schema, kind) for kind in kinds]
     columns: dict[str, list[Any]] = {}
     for name, texts in cells.items():
-        value_of = {text: _value(text) for text in set(texts)}
+        plain = filter(NUMBER.fullmatch, set(texts))
+        is_local = decimal is not None and all(map(LOCAL_NUMBERS[decimal].fullmatch, plain))
+        value_of = {text: _value(text, decimal if is_local else None) for text in set(texts)}
         values = columns[name] = [value_of[text] for text in texts]
         has_text = any(isinstance(value, str) for value in value_of.values())
         is_category = name in categories
@@ -216,14 +316,31 @@ def typed_columns(cells: Cells, schema: GraphSchema, part: str) -> dict[str, lis
 def _no_number(part: str, name: str, k: int, cell: str) -> ValueError:
     cure = (
         "correct it, or leave it empty and say missing='indicate' (in the shell, --missing "
-        f"indicate); if {name!r} is a category, name it in {part}_categories (--{part}-category)"
+        f"indicate); numbers with commas may need --decimal; if {name!r} is a category, name it in "
+        f"{part}_categories (--{part}-category)"
     )
     return not_a_number(f"{part}s", k + 2, name, cell, cure)
 
 
-def _value(cell: str) -> Any:
+def _decimal_mark(cells: Cells) -> str | None:
+    """The decimal mark of a table in which some column has commas in numbers that say it."""
+    for texts in cells.values():
+        with_comma = {text for text in texts if "," in text}
+        fits = {
+            mark: sum(number.fullmatch(text) is not None for text in with_comma)
+            for mark, number in LOCAL_NUMBERS.items()
+        }
+        is_said = fits[","] != fits["."]  # "1,234" may be either
+        if is_said and max(fits.values()) >= 0.9 * len(with_comma):
+            return max(fits, key=lambda mark: fits[mark])
+    return None
+
+
+def _value(cell: str, decimal: str | None) -> Any:
     if not cell:
         return None
+    if decimal is not None and LOCAL_NUMBERS[decimal].fullmatch(cell):
+        cell = THOUSANDS[decimal].sub("", cell).replace(",", ".")
     if not NUMBER.fullmatch(cell):
         return cell
     return int(cell) if cell.lstrip("+-").isdigit() else float(cell)

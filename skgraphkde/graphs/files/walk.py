@@ -8,9 +8,11 @@ remedy. Nothing in a file is executed, fetched or unpacked to disk.
 from __future__ import annotations
 
 import os
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -19,12 +21,13 @@ import numpy as np
 from skgraphkde._utils import warn
 from skgraphkde.graphs.assembly import assemble, is_number
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError
+from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
 from skgraphkde.graphs.files.csv import read_csv
 from skgraphkde.graphs.files.gml import read_gml
 from skgraphkde.graphs.files.json import parse_json, read_json
+from skgraphkde.graphs.files.logs import SpanFiles, are_spans, read_spans, read_xes
 from skgraphkde.graphs.files.molecules import read_sdf, read_smi
-from skgraphkde.graphs.files.tables import NUMBER, Source, TableFiles
+from skgraphkde.graphs.files.tables import NUMBER, CSVFile, TableFiles
 from skgraphkde.graphs.files.tu import read_tu
 from skgraphkde.graphs.files.xml import read_gexf, read_graphml
 from skgraphkde.graphs.formats.common import Graph, is_missing
@@ -41,13 +44,30 @@ __all__ = [
 ]
 
 
+#: Where graphs come from: a file of one or many, also in a zip; tables; or spans in many files.
+Source = Path | zipfile.Path | CSVFile | TableFiles | SpanFiles
+
+
 class Format(NamedTuple):
     """A format of files."""
 
     title: str
-    read: Callable[..., Graphs]  # of a path and a GraphSchema
+    read: Callable[..., Graphs]
     cure: str  # what to do if a file cannot be read
 
+
+def _read_json(path: AnyPath, schema: GraphSchema) -> Graphs:
+    """Graphs, or the spans of OpenTelemetry."""
+    content = read_content(path)
+    return read_spans(path, content, schema) if are_spans(content) else read_json(path, schema)
+
+
+TABLE = Format(
+    "an edge list",
+    read_csv,
+    'write edges in rows under "source" and "target", or "from" and "to", and data of nodes, if '
+    'there are any, in NAME.nodes.csv, in rows under "id"',
+)
 
 #: The formats by their suffixes.
 FORMATS = {
@@ -55,16 +75,14 @@ FORMATS = {
     ".gml": Format("GML", read_gml, "rewrite it with networkx.write_gml"),
     ".json": Format(
         "node-link JSON",
-        read_json,
-        "write what networkx.node_link_data returns, or a list of such graphs",
+        _read_json,
+        "write what networkx.node_link_data returns, or a list of such graphs; of spans, what "
+        "OpenTelemetry exports in JSON (--spans in the shell, if a trace is in many files)",
     ),
     ".gexf": Format("GEXF", read_gexf, "rewrite it with networkx.write_gexf"),
-    ".csv": Format(
-        "an edge list",
-        read_csv,
-        'write edges in rows under "source" and "target", or "from" and "to", and data of nodes, '
-        'if there are any, in NAME.nodes.csv, in rows under "id", in UTF-8 with commas',
-    ),
+    ".csv": TABLE,
+    ".tsv": TABLE,
+    ".xes": Format("an event log", read_xes, "write it with pm4py.write_xes"),
     ".smi": Format("SMILES", read_smi, "write a SMILES and a name in each line"),
     ".sdf": Format("SDF", read_sdf, "write it with rdkit.Chem.SDWriter"),
     ".zip": Format(
@@ -88,10 +106,7 @@ def suffix_of(path: AnyPath) -> str | None:
 
 
 def iter_graphs(
-    files: Iterable[Source],
-    schema: GraphSchema | str | None = None,
-    on_error: OnError = None,
-    smiles: str | None = None,
+    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
 ) -> Iterator[tuple[str, nx.Graph]]:
     """Read files one by one.
 
@@ -104,8 +119,6 @@ def iter_graphs(
     on_error : callable, default=None
         Called with the error of each file that cannot be read, which is then skipped. None: raise
         the error.
-    smiles : str, default=None
-        Column of the SMILES, if the files are tables of molecules. None: it is found.
 
     Yields
     ------
@@ -132,7 +145,7 @@ def iter_graphs(
     """
     schema = validated(schema)
     for path in files:
-        for position, graph in attempt(on_error, read_file, path, schema, smiles) or ():
+        for position, graph in attempt(on_error, read_file, path, schema) or ():
             name = f"{path}{position}"
             if not isinstance(graph, ValueError):
                 yield name, graph
@@ -145,10 +158,7 @@ def iter_graphs(
 
 
 def read_batch(
-    files: Iterable[Source],
-    schema: GraphSchema | str | None = None,
-    on_error: OnError = None,
-    smiles: str | None = None,
+    files: Iterable[Source], schema: GraphSchema | str | None = None, on_error: OnError = None
 ) -> GraphBatch:
     r"""Read all graphs of files into one batch.
 
@@ -157,7 +167,6 @@ def read_batch(
     files : iterable of Path
     schema : GraphSchema, "all" or None, default=None
     on_error : callable, default=None
-    smiles : str, default=None
         As in :func:`iter_graphs`.
 
     Raises
@@ -177,20 +186,19 @@ def read_batch(
     ...     read_batch(find_files([folder]), "all")
     GraphBatch(n_graphs=2, n_nodes=6, n_arcs=4, n_edge_attributes=1)
     """
-    return read_batch_and_ids(files, schema, on_error, smiles)[0]
+    return read_batch_and_ids(files, schema, on_error)[0]
 
 
 def read_batch_and_ids(
     files: Iterable[Source],
     schema: GraphSchema | FittedSchema | str | None = None,
     on_error: OnError = None,
-    smiles: str | None = None,
 ) -> tuple[GraphBatch, list[list]]:
     """Read all graphs of files into one batch, and the ids of the nodes of each.
 
     Parameters
     ----------
-    files, on_error, smiles
+    files, on_error
         As for :func:`read_batch`.
     schema : GraphSchema, FittedSchema, "all" or None, default=None
         A FittedSchema is that of a detector: each graph must have the data that it reads.
@@ -199,7 +207,7 @@ def read_batch_and_ids(
     schema = validated(schema) if known is None else known.to_schema()
     names: list[str] = []
     graphs: list[Graph] = []
-    for name, graph in iter_graphs(files, schema, on_error, smiles):
+    for name, graph in iter_graphs(files, schema, on_error):
         names.append(name)
         read = attempt(on_error, _read_last, graph, names, schema)
         if read is not None:
@@ -305,35 +313,28 @@ def attempt(on_error: OnError, function: Callable, *arguments: Any) -> Any:
 # -- one file --------------------------------------------------------------------------------------
 
 
-def read_file(path: Source, schema: GraphSchema, smiles: str | None = None) -> Graphs:
+def read_file(path: Source, schema: GraphSchema) -> Graphs:
     """The graphs of a file; this call raises all errors, iterating over the result none.
 
     Parameters
     ----------
-    path : Path, zipfile.Path or TableFiles
+    path : Path, zipfile.Path, CSVFile, TableFiles or SpanFiles
         A path has a suffix in :data:`FORMATS`.
     schema : GraphSchema
         The names of what is read, which some formats need to know.
-    smiles : str, default=None
-        As in :func:`iter_graphs`.
 
     Raises
     ------
     ValueError
         If the file cannot be read.
     """
-    column: Any = () if smiles is None else (smiles,)
-    if column and (isinstance(path, TableFiles) or suffix_of(path) not in (".csv", ".smi")):
-        raise UnreadableError(
-            f"{path} is no table of molecules (.csv, or .smi with a header), so that there is no "
-            f"column {smiles!r}: leave out --smiles-column (smiles=), or the file"
-        )
-    if isinstance(path, TableFiles):
+    if isinstance(path, TableFiles | SpanFiles):
         return path.read(schema)
-    if not path.is_file():  # opening a pipe would wait forever
-        raise ValueError(f"{path} is not a regular file: leave it out")
-    form = FORMATS[suffix_of(path) or ""]
-    return _read_as(form, str(path), lambda: form.read(path, schema, *column))
+    file, options = (path.path, [path.options]) if isinstance(path, CSVFile) else (path, [])
+    if not file.is_file():  # opening a pipe would wait forever
+        raise ValueError(f"{file} is not a regular file: leave it out")
+    form = FORMATS[suffix_of(file) or ""]
+    return _read_as(form, str(file), lambda: form.read(file, schema, *options))
 
 
 def node_link_graphs(text: str | bytes) -> list[nx.Graph]:

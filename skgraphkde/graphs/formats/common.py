@@ -68,7 +68,21 @@ class Graph:
 def columns_of_graph(data: Mapping[str, Any], schema: GraphSchema) -> dict[str, list]:
     """Columns from a dict of name -> value of a graph."""
     named = names_in_schema(schema, "graph")
-    return {name: [x] for name, x in data.items() if name not in NO_DATA or name in named}
+    return flattened({x: [value] for x, value in data.items() if x not in NO_DATA or x in named})
+
+
+def flattened(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns without dicts: what these hold under "nodes" in "stats" is in "stats.nodes"."""
+    found: dict[str, Any] = {}
+    for name, values in columns.items():
+        are_dicts = {dict} <= set(map(type, values or ())) <= {dict, type(None)}
+        keys = dict.fromkeys(key for x in values if x for key in x) if are_dicts else {}
+        if not keys or not all(isinstance(key, str) for key in keys):  # others are ids
+            found[name] = values
+            continue
+        inner = {f"{name}.{key}": [(x or {}).get(key) for x in values] for key in keys}
+        found |= flattened(inner)
+    return found
 
 
 # -- ids of nodes ----------------------------------------------------------------------------------

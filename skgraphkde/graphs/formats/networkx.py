@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from skgraphkde.graphs.formats.common import Graph, columns_of_graph, is_missing
+from skgraphkde.graphs.formats.common import Graph, columns_of_graph, flattened, is_missing
 from skgraphkde.graphs.problems import GraphError
 from skgraphkde.graphs.schema import GraphSchema, names_read
 
@@ -56,9 +56,14 @@ def _columns(records: Sequence[Mapping[str, Any]], read: Collection[str] | None)
     fullest = max(distinct, key=len, default=())  # whose names are in the order of a table
     columns: dict[str, Any] = dict.fromkeys(chain(fullest, chain.from_iterable(distinct)))
     for name in columns:
-        if read is None or name in read:
+        if read is None or name in read or _is_outer(name, read):
             columns[name] = [record.get(name) for record in records]
-    return columns
+    return flattened(columns)
+
+
+def _is_outer(name: Any, read: Collection[str]) -> bool:
+    """True if dicts under this name may hold something that is read."""
+    return any(x.startswith(f"{name}.") for x in read)
 
 
 def node_ids(graphs: Any) -> list[list] | None:

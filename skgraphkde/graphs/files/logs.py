@@ -1,0 +1,277 @@
+"""Event logs (CSV, XES) and spans of OpenTelemetry (JSON) -> one networkx graph a case, or a trace.
+
+The events of a case are its nodes, in the order of their times, and an edge leads from each to the
+next one, with the hours between them. The spans of a trace are its nodes, and an edge leads from
+each span to those that it called.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from xml.etree.ElementTree import fromstring
+
+from skgraphkde._utils import warn
+from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
+from skgraphkde.graphs.files.tables import Cells, take_ids, typed_columns
+from skgraphkde.graphs.naming import listed
+from skgraphkde.graphs.schema import GraphSchema, names_in_schema
+from skgraphkde.graphs.tables import graphs_of_tables
+
+#: The columns of event logs, and their names in XES and in the tables of pm4py.
+LOG_COLUMNS = {
+    "case": "case:concept:name",
+    "activity": "concept:name",
+    "timestamp": "time:timestamp",
+    "resource": "org:resource",
+}
+DATES = ("%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y")
+CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+FORMATS = ("ISO8601", *(date + clock for date in DATES for clock in CLOCKS))
+
+
+# -- event logs ------------------------------------------------------------------------------------
+
+
+def log_columns(path: AnyPath, cells: Cells, options: Mapping[str, str]) -> dict[str, str] | None:
+    """The columns of an event log, by the keys of `LOG_COLUMNS`; None if a table is none.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+        For messages.
+    cells : dict of list of str
+    options : mapping
+        The names of columns that the user gave.
+    """
+    given = {what for what in LOG_COLUMNS if what in options}
+    columns = {what: options.get(what, usual) for what, usual in LOG_COLUMNS.items()}
+    lacking = [x for x in columns if columns[x] not in cells and x in {"case", "activity", *given}]
+    if not lacking:
+        return {what: name for what, name in columns.items() if name in cells}
+    if not given:
+        return None
+    raise UnreadableError(
+        f"{path} has no column {columns[lacking[0]]!r}: it has {listed(list(cells), 10)}; name the "
+        f"one that is meant, --{lacking[0]} in the shell"
+    )
+
+
+def read_xes(
+    path: AnyPath, schema: GraphSchema, options: Mapping[str, str] | None = None
+) -> Graphs:
+    """The cases of an event log in XES, with the names that pm4py has for attributes.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+    schema : GraphSchema
+        The names of what is read.
+    options : mapping, default=None
+        As in :func:`log_columns`.
+    """
+    rows = []
+    for trace in fromstring(read_content(path)).iterfind("{*}trace"):
+        of_case = {
+            f"case:{x.attrib['key']}": x.attrib["value"] for x in trace.iterfind("*[@value]")
+        }
+        for event in trace.iterfind("{*}event"):
+            own = {x.attrib["key"]: x.attrib["value"] for x in event.iterfind("*[@value]")}
+            rows.append(of_case | own)
+    names = dict.fromkeys(name for row in rows for name in row)
+    cells = {name: [row.get(name, "") for row in rows] for name in names}
+    columns = log_columns(path, cells, options or {})
+    if columns is None:
+        raise ValueError("its traces, or their events, have no 'concept:name'")
+    return read_log(path, cells, columns, schema)
+
+
+def read_log(
+    path: AnyPath,
+    cells: Cells,
+    columns: Mapping[str, str],
+    schema: GraphSchema,
+    decimal: str | None = None,
+) -> Graphs:
+    """The cases of an event log, with the activities of events as "label".
+
+    Columns whose names begin with "case:", and those that the schema names as data of graphs, are
+    data of the cases.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+        For messages.
+    cells : dict of list of str
+    columns : mapping
+        As returned by :func:`log_columns`.
+    schema : GraphSchema
+        The names of what is read.
+    decimal : {",", "."}, default=None
+    """
+    import pandas as pd  # heavy
+
+    ids = {"graph": columns["case"], "source": "from", "target": "to", "node": "id of the event"}
+    graph, source, target, node = ids.values()
+    activity, time, resource = (
+        columns["activity"],
+        columns.get("timestamp"),
+        columns.get("resource"),
+    )
+    is_free = "label" not in cells and activity not in names_in_schema(schema, "node")
+    label = "label" if is_free else activity
+    rest = dict(cells)
+    own: dict[str, Any] = {
+        graph: take_ids(path, rest, graph),
+        label: take_ids(path, rest, activity),
+    }
+    hours = pd.Series(range(len(cells[graph])))
+    if time is not None:
+        hours = _hours(path, time, take_ids(path, rest, time))
+    if resource is not None:  # a category, also if it is a number
+        own[resource] = [text or None for text in rest.pop(resource)]
+    named = names_in_schema(schema, "graph")
+    whole = {x: rest.pop(x) for x in [*rest] if x.startswith("case:") or x in named}
+    of_cases = {graph: own[graph]} | typed_columns(whole, schema, "graph", decimal)
+    log = pd.DataFrame(own | typed_columns(rest, schema, "node", decimal), dtype=object)
+    log = log.loc[hours.sort_values(kind="stable").index]
+    count = log.groupby([graph, label]).cumcount() + 1
+    log[node] = log[label].where(count == 1, log[label] + " (" + count.astype(str) + ")")
+    edges = log[[graph, node]].set_axis([graph, source], axis=1)
+    edges[target] = log.groupby(graph)[node].shift(-1)
+    if time is not None:
+        edges["hours"] = hours.loc[log.index].groupby(log[graph]).shift(-1) - hours
+    cases = pd.DataFrame(of_cases, dtype=object).drop_duplicates(graph)
+    found = graphs_of_tables(edges.dropna(subset=target), log, cases, ids, directed=True)
+    return [(f"#{case}", x) for case, x in found.items()]
+
+
+def _hours(path: AnyPath, name: str, texts: list[str]) -> Any:
+    """Times as a series of hours."""
+    import pandas as pd  # heavy
+
+    found = []
+    for form in FORMATS:
+        with suppress(ValueError):
+            found.append(pd.to_datetime(pd.Series(texts), utc=True, format=form))
+    if not found:
+        raise UnreadableError(
+            f"{path}: {texts[0]!r} under {name!r} is no time that is known: write times as "
+            "2026-01-31 13:00"
+        )
+    if len(found) > 1:
+        warn(f"{path}: {texts[0]!r} under {name!r} is read as month/day: write 2026-01-31 if not")
+    return (found[0] - found[0].min()) / pd.Timedelta(1, "h")
+
+
+# -- spans -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SpanFiles:
+    """Files of spans, over which those of a trace may be spread.
+
+    Parameters
+    ----------
+    paths : tuple of Path or zipfile.Path
+    """
+
+    paths: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return ""  # the graphs have the ids of traces
+
+    def read(self, schema: GraphSchema) -> Graphs:
+        """The traces, with their ids.
+
+        Parameters
+        ----------
+        schema : GraphSchema
+            The names of what is read.
+        """
+        documents = [x for path in self.paths for x in _documents(path, read_content(path))]
+        return _traces(documents, schema)
+
+
+def are_spans(content: bytes) -> bool:
+    """True for the contents of a file of OpenTelemetry."""
+    return b'"resourceSpans"' in content
+
+
+def read_spans(path: AnyPath, content: bytes, schema: GraphSchema) -> Graphs:
+    """The traces of a file.
+
+    Parameters
+    ----------
+    path : Path or zipfile.Path
+    content : bytes
+        Of the file.
+    schema : GraphSchema
+        The names of what is read.
+    """
+    traces = _traces(_documents(path, content), schema)
+    return [(f"#{trace}" if len(traces) > 1 else "", x) for trace, x in traces]
+
+
+def _documents(path: AnyPath, content: bytes) -> list[Any]:
+    """The documents of a file, which is one, or has one in each line."""
+    if not are_spans(content):
+        raise UnreadableError(
+            f'{path} is no file of spans: it has no "resourceSpans", as OpenTelemetry exports them '
+            "in JSON"
+        )
+    try:
+        found = json.loads(content)
+    except ValueError:
+        found = [json.loads(line) for line in content.splitlines() if line.strip()]
+    return found if isinstance(found, list) else [found]
+
+
+def _traces(documents: list[Any], schema: GraphSchema) -> list[tuple[str, Any]]:
+    """The traces of documents, and their ids."""
+    import pandas as pd  # heavy
+
+    rows, others, named = [], dict[str, None](), names_in_schema(schema, "node")
+    for resource in (x for document in documents for x in document["resourceSpans"]):
+        service = _attributes(resource.get("resource", {})).get("service.name", "")
+        for span in (x for scope in resource["scopeSpans"] for x in scope["spans"]):
+            attributes = _attributes(span)
+            others |= dict.fromkeys(x for x in attributes if x not in named)
+            row = {
+                "traceId": span["traceId"],
+                "spanId": span["spanId"],
+                "parentSpanId": span.get("parentSpanId") or None,
+                "label": f"{service} {span.get('name', '')}".strip(),
+                "kind": str(span.get("kind", 0)),
+                "status": str(span.get("status", {}).get("code", 0)),
+                "ms": (int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"])) / 1e6,
+            }
+            rows.append({x: value for x, value in attributes.items() if x in named} | row)
+    if not rows:
+        return []
+    spans = pd.DataFrame(rows)
+    calls = spans.loc[spans["parentSpanId"].notna(), ["traceId", "spanId", "parentSpanId"]]
+    nodes = spans.drop(columns="parentSpanId")
+    known = pd.MultiIndex.from_frame(spans[["traceId", "spanId"]])
+    is_known = pd.MultiIndex.from_frame(calls[["traceId", "parentSpanId"]]).isin(known)
+    if not is_known.all():
+        warn(
+            f"{(~is_known).sum()} of {len(spans)} spans have a parent that is not in their file, "
+            "and begin a tree of their own: if a trace is in several files, give --spans"
+        )
+    if others:
+        warn(
+            f"attributes of spans are not read: {listed([*others])}; name those that matter, such "
+            "as --node-category NAME"
+        )
+    ids = {"graph": "traceId", "source": "parentSpanId", "target": "spanId", "node": "spanId"}
+    graphs = graphs_of_tables(calls[is_known], nodes, None, ids, directed=True)
+    return [(str(trace), x) for trace, x in graphs.items()]
+
+
+def _attributes(record: dict[str, Any]) -> dict[str, Any]:
+    """The attributes of a span or a resource, each of which has its value under its type."""
+    return {x["key"]: next(iter(x["value"].values()), None) for x in record.get("attributes", ())}

@@ -1,0 +1,206 @@
+"""Event logs and spans, against graphs built by hand."""
+
+import json
+
+import networkx as nx
+import pytest
+
+from skgraphkde.graphs import GraphSchema, read_graphs
+from skgraphkde.graphs.files import find_files, iter_graphs, read_batch
+from skgraphkde.graphs.files.logs import SpanFiles
+from skgraphkde.graphs.files.tables import CSVFile
+
+# Case, activity, time, who, cost and channel, in no order.
+EVENTS = [
+    ("7", "pay", "2026-01-05 12:30", "12", "5", "web"),
+    ("7", "order", "2026-01-05 09:00", "Ann", "2", "web"),
+    ("9", "order", "2026-01-06 08:00", "", "1", "shop"),
+    ("7", "pay", "2026-01-06 12:30", "Bob", "4", "web"),
+]
+NAMES = {"case": "order no", "activity": "what", "timestamp": "when", "resource": "who"}
+
+
+def expected(cost="cost", who="who", channel="channel"):
+    """The graphs of `EVENTS`."""
+    seven, nine = nx.DiGraph(name="7"), nx.DiGraph(name="9")
+    seven.graph[channel], nine.graph[channel] = "web", "shop"
+    seven.add_node("order", label="order", **{who: "Ann", cost: 2})
+    seven.add_node("pay", label="pay", **{who: "12", cost: 5})
+    seven.add_node("pay (2)", label="pay", **{who: "Bob", cost: 4})
+    seven.add_edge("order", "pay", hours=3.5)
+    seven.add_edge("pay", "pay (2)", hours=24.0)
+    nine.add_node("order", label="order", **{cost: 1})
+    return [seven, nine]
+
+
+def check_same(found, expected):
+    for (name, graph), other in zip(found, expected, strict=True):
+        assert name.endswith(f"#{other.graph['name']}")
+        assert nx.utils.graphs_equal(graph, other)
+
+
+def write_log(path, times=str, header=None):
+    header = header or [*NAMES.values(), "cost", "channel"]
+    rows = [header, *([case, what, times(when), *x] for case, what, when, *x in EVENTS)]
+    path.write_text("\n".join(";".join(row) for row in rows))
+    return path
+
+
+TIMES = {
+    "iso": lambda x: x.replace(" ", "T") + ":00+01:00",
+    "days first": lambda x: f"{x[8:10]}.01.2026 {x[11:]}",
+    "months first": lambda x: (
+        f"01/{x[8:10]}/2026 {int(x[11:13]) - 12 * (x[11:13] > '12')}:{x[14:]} "
+        + ("PM" if x[11:13] >= "12" else "AM")
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.* is read as month/day")
+@pytest.mark.parametrize("times", TIMES)
+def test_a_csv_whose_columns_are_named(tmp_path, times):
+    path = write_log(tmp_path / "log.csv", TIMES[times])
+    schema = GraphSchema.everything(graph_categories="channel")
+    check_same(iter_graphs([CSVFile(path, NAMES)], schema), expected())
+
+
+def test_a_csv_with_the_names_of_xes_needs_none(tmp_path):
+    header = ["case:concept:name", "concept:name", "time:timestamp", "org:resource"]
+    write_log(tmp_path / "log.csv", header=[*header, "cost", "case:channel"])
+    found = iter_graphs(find_files([tmp_path]), "all")
+    check_same(found, expected(who="org:resource", channel="case:channel"))
+
+
+def test_xes(tmp_path):
+    traces = ""
+    for case in ("7", "9"):
+        channel = next(x[5] for x in EVENTS if x[0] == case)
+        traces += f'<trace><string key="concept:name" value="{case}"/>'
+        traces += f'<string key="channel" value="{channel}"/><list key="more"/>'
+        for _, what, when, who, cost, _ in (x for x in EVENTS if x[0] == case):
+            traces += f'<event><string key="concept:name" value="{what}"/>'
+            traces += f'<date key="time:timestamp" value="{when.replace(" ", "T")}:00.000+01:00"/>'
+            traces += f'<int key="cost" value="{cost}"/>'
+            traces += f'<string key="org:resource" value="{who}"/></event>' if who else "</event>"
+        traces += "</trace>"
+    log = f'<log xmlns="http://www.xes-standard.org/"><extension name="Time"/>{traces}</log>'
+    (tmp_path / "log.xes").write_text(log)
+    found = iter_graphs(find_files([tmp_path]), "all")
+    check_same(found, expected(who="org:resource", channel="case:channel"))
+    (tmp_path / "log.xes").write_text("<log/>")
+    with pytest.raises(
+        ValueError, match=r"log.xes cannot be read as an event log \(its traces, or"
+    ):
+        read_batch(find_files([tmp_path]))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "an event log --case and --activity"),
+        ({"case": "order no"}, "log.csv has no column 'concept:name': it has .*--activity in the"),
+        (NAMES | {"resource": "whom"}, "has no column 'whom': it has order no, .*--resource in"),
+        (NAMES | {"timestamp": "channel"}, "'web' under 'channel' is no time that is known"),
+        (NAMES | {"timestamp": "who"}, "row 4: 'who' is empty"),
+    ],
+)
+def test_what_is_wrong_with_a_log_is_said(tmp_path, options, message):
+    path = write_log(tmp_path / "log.csv")
+    with pytest.raises(ValueError, match=message):
+        read_batch([CSVFile(path, options)])
+
+
+def test_times_that_may_be_read_in_two_ways(tmp_path):
+    path = write_log(tmp_path / "log.csv", lambda x: f"01/{x[8:10]}/2026")
+    with pytest.warns(UserWarning, match="'01/05/2026' under 'when' is read as month/day"):
+        read_batch([CSVFile(path, NAMES)])
+
+
+# -- spans -----------------------------------------------------------------------------------------
+
+
+def span(trace, parent, own, **more):
+    times = {"startTimeUnixNano": "1706000000000000000", "endTimeUnixNano": "1706000000002500000"}
+    ids = {"traceId": trace, "spanId": own, "parentSpanId": parent}
+    return {**ids, "name": f"call {own}", **times, **more}
+
+
+def exported(service, *spans):
+    attributes = [{"key": "service.name", "value": {"stringValue": service}}]
+    resource = {"resource": {"attributes": attributes}, "scopeSpans": [{"spans": list(spans)}]}
+    return {"resourceSpans": [resource]}
+
+
+URL = [{"key": "url", "value": {"stringValue": "/cart"}}]
+WEB = exported("web", span("A", "", "1", kind=2, attributes=URL), span("B", "", "1", kind=2))
+CART = exported("cart", span("A", "1", "2", status={"code": 2}), span("A", "2", "3"))
+
+
+@pytest.mark.parametrize("how", ["a list", "lines", "many files"])
+@pytest.mark.filterwarnings("ignore:attributes of spans are not read. url; name those")
+def test_spans_are_traces(tmp_path, how):
+    texts = {
+        "a list": [json.dumps([WEB, CART], indent=1)],
+        "lines": [f"{json.dumps(WEB)}\n{json.dumps(CART)}\n"],
+        "many files": [json.dumps(WEB), json.dumps(CART)],
+    }
+    for k, text in enumerate(texts[how]):
+        (tmp_path / f"{k}.json").write_text(text)
+    files = find_files([tmp_path])
+    found = dict(iter_graphs([SpanFiles(tuple(files))] if len(files) > 1 else files))
+    assert [x.rpartition("#")[2] for x in found] == ["A", "B"]
+    whole, alone = found.values()
+    assert list(whole.edges) == [("1", "2"), ("2", "3")]
+    root = {"label": "web call 1", "kind": "2", "status": "0", "ms": 2.5}
+    assert dict(whole.nodes["1"]) == root
+    assert dict(whole.nodes["2"]) == {"label": "cart call 2", "kind": "0", "status": "2", "ms": 2.5}
+    assert list(alone.nodes(data=True)) == [("1", root)]
+
+
+def test_what_is_not_read_of_spans_is_said(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(WEB))
+    with pytest.warns(UserWarning, match="attributes of spans are not read: url; name those"):
+        read_batch([path])
+    named = read_batch([path], GraphSchema(node_categories="url", missing="indicate"))
+    assert named.label_names == (None, "/cart")
+    path.write_text(json.dumps(CART))
+    with pytest.warns(UserWarning, match=r"1 of 2 spans have a parent that is not.*give --spans"):
+        batch = read_batch([path])
+    assert (batch.n_graphs, batch.n_nodes, batch.adjacency.nnz) == (1, 2, 1)
+    path.write_text('[{"traceId": "A", "spanId": "1"}]')
+    with pytest.raises(ValueError, match=r"of spans, what OpenTelemetry exports .*--spans"):
+        read_batch([path])
+    with pytest.raises(ValueError, match=r'a\.json is no file of spans: it has no "resourceSpans"'):
+        read_batch([SpanFiles((path,))])
+
+
+def test_an_empty_export(tmp_path):
+    (tmp_path / "a.json").write_text('{"resourceSpans": []}')
+    with pytest.raises(ValueError, match="no graph can be read"):
+        read_batch(find_files([tmp_path]))
+
+
+# -- what graphs hold ------------------------------------------------------------------------------
+
+
+def test_nested_values_are_flattened_or_left_out():
+    graphs = []
+    for k in range(3):
+        graph = nx.path_graph(3)
+        graph.graph.update(stats={"n": k, "deep": {"gini": 0.5}}, tags=["a", "b"], way=[1.0] * k)
+        nx.set_node_attributes(graph, {v: {"a", v} for v in graph}, "set")
+        nx.set_node_attributes(graph, {v: {7: v} for v in graph}, "by id")
+        nx.set_node_attributes(graph, {v: [v, 1.0] for v in graph}, "vector")
+        nx.set_edge_attributes(graph, {e: {"cost": 2.5} for e in graph.edges}, "ecmp")
+        graphs.append(graph)
+    schema = read_graphs(graphs, schema="all").schema
+    assert schema.graph_numbers == (("stats.deep.gini", 1), ("stats.n", 1))
+    assert schema.edge_numbers == (("ecmp.cost", 1),)
+    assert schema.node_numbers == (("vector", 2),)
+    assert sorted(map(str, schema.ignored)) == [
+        f"{part} attribute {name!r} (lists, sets or dicts: give a number or a category)"
+        for part, name in (("graph", "tags"), ("graph", "way"), ("node", "by id"), ("node", "set"))
+    ]
+    named = read_graphs(graphs, schema=GraphSchema(graph_numbers="stats.n"))
+    assert named.graph_attributes.tolist() == [[0.0], [1.0], [2.0]]
