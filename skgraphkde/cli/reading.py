@@ -84,14 +84,16 @@ class GraphFiles:
         if self.spans:
             return [SpanFiles(tuple(found.values()))]
         for name, source in found.items() if self.options else ():
-            suffix = suffix_of(source) if isinstance(source, Path | zipfile.Path) else None
+            if not isinstance(source, Path | zipfile.Path):
+                continue
+            suffix = suffix_of(source)
             if suffix in WITH_OPTIONS or (suffix == ".smi" and "smiles_column" in self.options):
                 found[name] = CSVFile(source, self.options)
         named = [f"--{name.replace('_', '-')}" for name in self.options]
         if self.options and not any(isinstance(x, CSVFile | TableFiles) for x in found.values()):
             raise click.UsageError(
-                f"no table ({', '.join(WITH_OPTIONS)}; .smi for --smiles-column) is there for "
-                f"{', '.join(named)}: leave that out, or give one"
+                f"no table ({', '.join(WITH_OPTIONS)}) is there for {', '.join(named)}: leave that "
+                "out, or give one"
             )
         return list(found.values())
 

@@ -248,7 +248,7 @@ def test_a_column_of_smiles(here):
     run(f"find a.csv {options} -o page.html")
     assert "<code>NNNN</code>" in (here / "page.html").read_text()
     assert "column 'dose', only" in run(f"find a.csv {options[:-4]}dose -o b.html", 1).stderr
-    done = run("find normal --smiles-column drug -o b.html", 1)
+    done = run("find normal --smiles-column drug -o b.html", 2)
     assert "is there for --smiles-column: leave that out" in done.stderr
 
 
