@@ -9,7 +9,7 @@ remedy.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Set
 from functools import cached_property
 from itertools import chain
 from numbers import Real
@@ -225,6 +225,7 @@ def is_number(value: Any) -> bool:
     """True if a value of an attribute is a number or a vector of numbers."""
     if isinstance(value, list | tuple):
         return bool(value) and all(isinstance(x, Real) for x in value)
+    value = plain(value)
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "iuf"
     return isinstance(value, Real | np.number) and not isinstance(value, bool)
@@ -425,6 +426,10 @@ class Elements:
         if self.schema.missing == "indicate":
             values = [None if is_missing(value) else value for value in values]
         for k, value in enumerate(values):
+            if isinstance(value, Set):
+                values[k] = value = tuple(sorted_labels(value))
+            elif is_a(value, "torch", "Tensor") and value.ndim == 0:
+                values[k] = value = value.item()
             if not is_label(value):
                 what = "label" if self.part == "node" else "category"
                 raise self.error(
@@ -598,7 +603,9 @@ def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]
     if bad.any():
         k = int(bad.argmax())
         raise edges.error(
-            k, f" has the weight {weights[k]}: weights must be positive, and at most {LARGEST:g}"
+            k,
+            f" has the weight {weights[k]}: weights must be positive, and at most {LARGEST:g}; to "
+            f"read numbers of any sign, name {name!r} in edge_numbers, and no edge_weight",
         )
     if not adds_up.all() and (weights != 1).any():
         raise GraphError(

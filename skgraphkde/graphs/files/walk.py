@@ -49,16 +49,19 @@ class Format(NamedTuple):
     cure: str  # what to do if a file cannot be read
 
 
+AGAIN = "correct it, or export it again from the program that holds the graph"
+
 #: The formats by their suffixes.
 FORMATS = {
-    ".graphml": Format("GraphML", read_graphml, "rewrite it with networkx.write_graphml"),
-    ".gml": Format("GML", read_gml, "rewrite it with networkx.write_gml"),
+    ".graphml": Format("GraphML", read_graphml, AGAIN),
+    ".gml": Format("GML", read_gml, AGAIN),
     ".json": Format(
         "node-link JSON",
         read_json,
-        "write what networkx.node_link_data returns, or a list of such graphs",
+        "write what networkx.node_link_data returns, or a list of such graphs; edges have the ids "
+        "of nodes, or positions of nodes that have no ids",
     ),
-    ".gexf": Format("GEXF", read_gexf, "rewrite it with networkx.write_gexf"),
+    ".gexf": Format("GEXF", read_gexf, AGAIN),
     ".csv": Format(
         "an edge list",
         read_csv,
@@ -342,7 +345,7 @@ def node_link_graphs(text: str | bytes) -> list[nx.Graph]:
     >>> node_link_graphs('{"nodes": [{"id": "a"}, {"id": "b"}], "edges": []}')[0].nodes
     NodeView(('a', 'b'))
     """
-    graphs = _read_as(FORMATS[".json"], "the text", lambda: parse_json(text))
+    graphs = _read_as(FORMATS[".json"], "the text", lambda: parse_json(text, GraphSchema()))
     return [graph for _, graph in graphs]
 
 
