@@ -40,7 +40,7 @@ from skgraphkde.graphs.formats.common import (
     plain,
 )
 from skgraphkde.graphs.naming import listed, shown
-from skgraphkde.graphs.problems import GraphError, Ignored
+from skgraphkde.graphs.problems import GraphError, Ignored, MissingError
 from skgraphkde.graphs.schema import (
     CONVENTIONS,
     KINDS_OF,
@@ -388,7 +388,7 @@ class Elements:
                 "table[columns] does",
             )
 
-    def _lacks(self, values: list, name: str, remedy: str) -> GraphError:
+    def _lacks(self, values: list, name: str, remedy: str) -> MissingError:
         """The error that values are missing, in a whole graph or in a part of it."""
         is_none = np.array([value is None for value in values])
         i = self.owner[is_none.argmax()]
@@ -398,14 +398,14 @@ class Elements:
             ids = graph.ids(self.part)
             lacking = listed_ids([ids[k] for k in self.kept[is_none & of_graph] - self.ptr[i]])
             have = f" {lacking} has" if n_lacking == 1 else f"s {lacking} have"
-            return GraphError(
+            return MissingError(
                 graph.index,
                 f", {self.part}{have} no {name!r}, but other {self.part}s of the graph do "
                 f"({n_lacking} of {n} lack it): give it to every {self.part}, {remedy}",
             )
         why = "which is to be read: give it one" if is_none.all() else "and other graphs have"
         more = "" if is_none.all() else ": give it to all graphs or to none"
-        return GraphError(
+        return MissingError(
             graph.index, f" has no {self.part} attribute {name!r}, {why}{more}, {remedy}"
         )
 
@@ -427,7 +427,7 @@ class Elements:
             values = [None if is_missing(value) else value for value in values]
         for k, value in enumerate(values):
             if isinstance(value, Set):
-                values[k] = value = tuple(sorted_labels(value))
+                values[k] = value = tuple(sorted_labels({*value}))
             elif is_a(value, "torch", "Tensor") and value.ndim == 0:
                 values[k] = value = value.item()
             if not is_label(value):

@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["GraphError", "Ignored", "IgnoredWarning"]
+__all__ = ["GraphError", "Ignored", "IgnoredWarning", "MissingError"]
 
 
 class GraphError(ValueError):
@@ -44,6 +44,10 @@ class GraphError(ValueError):
             return f"{self.no_graph}{self.text}"
         graph = f"graph {self.graph}" if isinstance(self.graph, int) else self.graph
         return f"{graph}{self.text}"
+
+
+class MissingError(GraphError):
+    """A graph that lacks values that others have, which ``missing="indicate"`` would read."""
 
 
 class IgnoredWarning(UserWarning):

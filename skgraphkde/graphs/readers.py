@@ -67,11 +67,11 @@ def read_graphs(
           value per edge), the weight by its name (one number per edge), and data of the nodes by
           name (dicts by node id, or one value per node, in order). Without "nodes" and "num_nodes",
           the nodes are those that the other keys mention;
-        - a ``grakel.Graph``, or a tuple or list as GraKeL takes it: ``(edges, labels)`` or ``(edges, labels, edge
-          labels)``. Edges are a set or list of pairs, a dict ``{(u, v): weight}``,
-          ``{u: {v: weight}}`` or ``{u: [v, ...]}``, or an adjacency matrix. Labels are a dict by
-          node id, or None, and have the name "label"; those that are lists or arrays are numbers
-          of the name "x";
+        - a ``grakel.Graph``, or a tuple or list as GraKeL takes it: ``(edges, labels)`` or
+          ``(edges, labels, edge labels)``. Edges are a set or list of pairs, a dict
+          ``{(u, v): weight}``, ``{u: {v: weight}}`` or ``{u: [v, ...]}``, or an adjacency matrix.
+          Labels are a dict by node id, or None, and have the name "label"; those that are lists or
+          arrays are numbers of the name "x";
         - an adjacency matrix ``A`` (n, n), or a pair ``(A, X)`` with node features (n, p), each a
           NumPy array or a SciPy sparse array. The entries of ``A`` are weights, and the graph is
           directed if ``A`` is not symmetric; ``X`` may be None, and has the name "x". Entries of

@@ -11,6 +11,7 @@ import gzip
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
+from json import detect_encoding
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,9 @@ def read_content(path: AnyPath) -> bytes:
 
 
 def decoded(content: bytes) -> str:
-    """Text in UTF-8, in UTF-16 with its mark, or else in Latin-1 as Windows has it."""
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return content.decode("utf-16")
+    """Text in an encoding of Unicode, or else in Latin-1 as Windows has it."""
     try:
-        return content.decode("utf-8-sig")
+        return content.decode(detect_encoding(content))
     except UnicodeDecodeError:
         return content.decode("cp1252", errors="replace")
 
@@ -122,9 +121,10 @@ def build_graph(
     for source, target, of_edge, is_one_way in edges:
         u, v = (x if x in graph else by_text.get(str(x)) for x in (source, target))
         if u is None or v is None:
+            stranger = source if u is None else target
             raise ValueError(
-                f"the edge ({source!r}, {target!r}) ends at {(source if u is None else target)!r}, a "
-                "node that is not listed: list all nodes"
+                f"the edge ({source!r}, {target!r}) ends at {stranger!r}, a node that is not "
+                "listed: list all nodes"
             )
         graph.add_edges_from([(u, v, of_edge)])
         if directed and not is_one_way and u != v:

@@ -95,9 +95,7 @@ def read_graphml(path: AnyPath, schema: GraphSchema) -> Graphs:
                 found |= _drawn_by_yed(x, schema)
             elif x.text or name not in numbers:
                 found[name] = _value(x.text, convert)
-            else:
-                found.setdefault(name, None)
-        return without_places(_completed(found, defaults[part]), schema)
+        return without_places(defaults[part] | found, schema)
 
     return single_or_numbered([_graphml_graph(x, data) for x in root.findall("graph")])
 
@@ -158,7 +156,7 @@ def _gexf_graph(element: Element, schema: GraphSchema) -> nx.Graph:
         keys = element.iterfind(f"attributes[@class='{part}']/attribute")
         declared, defaults = _declared(keys, "title", "type")
         types = DATA[part] | times
-        return [(x, _completed(_data(x, declared, types), defaults)) for x in element.iter(part)]
+        return [(x, defaults | _data(x, declared, types)) for x in element.iter(part)]
 
     nodes = []
     for x, data in read_all("node"):
@@ -215,11 +213,6 @@ def _declared(
         if default is not None:
             defaults[name] = _value(default.text, convert)
     return declared, defaults
-
-
-def _completed(data: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """The data of an element, and after them the defaults of what it lacks."""
-    return data | {name: x for name, x in defaults.items() if name not in data}
 
 
 def _value(text: str | None, convert: Callable[[str], Any]) -> Any:

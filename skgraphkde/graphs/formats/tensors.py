@@ -92,7 +92,11 @@ def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
         return _read_types(index, graph)
     given = dict(graph) if isinstance(graph, Mapping) else graph.to_dict()
     if given.get("edge_index") is None and "adj_t" in given:
-        given |= _edges_of_transpose(given.pop("adj_t"))
+        raise GraphError(
+            index,
+            " has an adj_t and no edge_index: write data.edge_index = "
+            "torch_geometric.utils.to_edge_index(data.adj_t)[0].flip(0)",
+        )
     pairs = _pairs(index, given.get("edge_index"))
     data = {name: x for name, x in given.items() if name not in _RESERVED and x is not None}
     of_nodes = [*conventional_names(schema, "node"), "node_feat"]
@@ -116,16 +120,6 @@ def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
     return Graph(
         index, range(n_nodes), pairs, "both", nodes, edges, columns_of_graph(whole, schema)
     )
-
-
-def _edges_of_transpose(adjacency: Any) -> dict[str, Any]:
-    """The edges and their weights, if there are any, of a sparse tensor of torch or torch_sparse."""
-    if hasattr(adjacency, "to_torch_sparse_coo_tensor"):
-        adjacency = adjacency.to_torch_sparse_coo_tensor()
-    adjacency = adjacency.to_sparse_coo().coalesce()
-    weights = plain(adjacency.values())
-    edges = {"edge_index": adjacency.indices().flip(0)}
-    return edges | {"edge_weight": weights} if (weights != 1).any() else edges
 
 
 def _single(value: Any) -> Any:

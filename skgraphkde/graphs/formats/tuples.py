@@ -54,8 +54,8 @@ def read_pair(index: int, graph: Any, schema: GraphSchema) -> Graph:
         raise GraphError(
             index,
             f": the rows of A are the nodes {listed_ids(names)}, and its columns are "
-            f"{listed_ids(A.columns)}: bring them into the same order, as A.loc[A.columns] does, or make graphs of tables "
-            "with read_tables",
+            f"{listed_ids(A.columns)}: bring them into the same order, as A.loc[A.columns] does, "
+            "or make graphs of tables with read_tables",
         )
     matrix = A if sp.issparse(A) else _floats(index, A)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
