@@ -81,7 +81,7 @@ BAD = {
         "graph 0 has no node attribute 'label', and other graphs have: give",
     ),
     "unhashable label": ([with_nodes([["C"]], "label")], "must be hashable"),
-    "tensor label": ([with_nodes([torch.tensor(1)], "label")], "must be hashable"),
+    "tensor label": ([with_nodes([torch.tensor([1])], "label")], "must be hashable"),
     "huge integer": ([with_nodes([10**400], "x")], "node 0.*is not a number"),
     "overflowing x": (
         [with_nodes([1e200], "x")],

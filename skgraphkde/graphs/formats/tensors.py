@@ -146,7 +146,9 @@ def _data(store: Any, n: int) -> dict[str, Any]:
 
 
 def _pairs(index: int, edges: Any) -> np.ndarray:
-    edges = np.asarray(edges) if isinstance(edges, list | tuple) else plain(edges)
+    edges = plain(edges)
+    if isinstance(edges, list | tuple):
+        edges = np.array(edges if len(set(map(len, edges))) == 1 else 0)
     if (
         edges is None
         or edges.ndim != 2
