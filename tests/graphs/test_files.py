@@ -765,8 +765,9 @@ ARC = {
 
 
 @pytest.mark.parametrize("kind", ONE_EDGE)
-def test_an_edge_in_json_of_several_programs(kind):
-    [graph] = node_link_graphs(json.dumps(ONE_EDGE[kind]))
+def test_an_edge_in_json_of_several_programs(tmp_path, kind):
+    write_json(tmp_path / "a.cyjs", ONE_EDGE[kind])
+    [(_, graph)] = iter_graphs(find_files([tmp_path]))
     assert not graph.is_directed()
     assert list(graph.edges(data=True)) == [("a", "b", {"w": 2})]
     assert graph.nodes["a"]["kind"] == 1

@@ -50,17 +50,17 @@ class Format(NamedTuple):
 
 
 AGAIN = "correct it, or export it again from the program that holds the graph"
+NODE_LINK = (
+    "write what networkx.node_link_data returns, or a list of such graphs; edges have the ids of "
+    "nodes, or positions of nodes that have no ids"
+)
 
 #: The formats by their suffixes.
 FORMATS = {
     ".graphml": Format("GraphML", read_graphml, AGAIN),
     ".gml": Format("GML", read_gml, AGAIN),
-    ".json": Format(
-        "node-link JSON",
-        read_json,
-        "write what networkx.node_link_data returns, or a list of such graphs; edges have the ids "
-        "of nodes, or positions of nodes that have no ids",
-    ),
+    ".json": Format("node-link JSON", read_json, NODE_LINK),
+    ".cyjs": Format("JSON of Cytoscape", read_json, AGAIN),
     ".gexf": Format("GEXF", read_gexf, AGAIN),
     ".csv": Format(
         "an edge list",
