@@ -24,6 +24,7 @@ from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.explanation.results import to_judge
 from skgraphkde.graphs.naming import listed
+from skgraphkde.graphs.problems import MissingError
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.reporting.page import SUFFIXES, Page
 
@@ -54,7 +55,8 @@ def find(
 
     Each graph is judged by the others. No graph has to be known as normal, but most should be; to
     judge new graphs by known ones, use `fit` and `report`. An anomaly is beyond the fence of a box
-    plot of the scores, unless --contamination gives a share.
+    plot of the scores, unless --contamination gives a share. If values are missing, as where files
+    are from several programs, they are evidence, unless --missing error says otherwise.
     """
     detector = GraphKDEDetector(
         schema=schema_of(schema_settings),
@@ -62,7 +64,14 @@ def find(
         random_state=random_state,
     )
     detector.validate()  # before files are read
-    batch, ids = files.read(detector.given_schema)
+    try:
+        batch, ids = files.read(detector.given_schema)
+    except (MissingError, click.ClickException) as error:
+        is_missing = isinstance(error.__cause__ or error, MissingError)
+        if not is_missing or schema_settings["missing"] is not None:
+            raise
+        detector.set_params(schema=schema_of({**schema_settings, "missing": "indicate"}))
+        batch, ids = files.read(detector.given_schema)
     quietly(detector.fit, batch)
     echo(f"Read: {schema_words(detector.schema_)}", err=True)
     ignored = detector.schema_.ignored

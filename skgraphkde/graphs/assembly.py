@@ -9,7 +9,7 @@ remedy.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Set
 from functools import cached_property
 from itertools import chain
 from numbers import Real
@@ -40,7 +40,7 @@ from skgraphkde.graphs.formats.common import (
     plain,
 )
 from skgraphkde.graphs.naming import listed, shown
-from skgraphkde.graphs.problems import GraphError, Ignored
+from skgraphkde.graphs.problems import GraphError, Ignored, MissingError
 from skgraphkde.graphs.schema import (
     CONVENTIONS,
     KINDS_OF,
@@ -223,7 +223,7 @@ def _widths(values: Any) -> set[int]:
     widths = set()
     for x in [plain(x) for x in items if not is_missing(x)]:
         width = np.size(x) if np.ndim(x) < 2 else 0
-        widths.add(width if is_number(x) else int(is_label(x)))
+        widths.add(width if is_number(x) else int(isinstance(x, Set) or is_label(x)))
     return widths
 
 
@@ -244,6 +244,7 @@ def is_number(value: Any) -> bool:
     """True if a value of an attribute is a number or a vector of numbers."""
     if isinstance(value, list | tuple):
         return bool(value) and all(isinstance(x, Real) for x in value)
+    value = plain(value)
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "iuf"
     return isinstance(value, Real | np.number) and not isinstance(value, bool)
@@ -406,7 +407,7 @@ class Elements:
                 "table[columns] does",
             )
 
-    def _lacks(self, values: list, name: str, remedy: str) -> GraphError:
+    def _lacks(self, values: list, name: str, remedy: str) -> MissingError:
         """The error that values are missing, in a whole graph or in a part of it."""
         is_none = np.array([value is None for value in values])
         i = self.owner[is_none.argmax()]
@@ -416,14 +417,14 @@ class Elements:
             ids = graph.ids(self.part)
             lacking = listed_ids([ids[k] for k in self.kept[is_none & of_graph] - self.ptr[i]])
             have = f" {lacking} has" if n_lacking == 1 else f"s {lacking} have"
-            return GraphError(
+            return MissingError(
                 graph.index,
                 f", {self.part}{have} no {name!r}, but other {self.part}s of the graph do "
                 f"({n_lacking} of {n} lack it): give it to every {self.part}, {remedy}",
             )
         why = "which is to be read: give it one" if is_none.all() else "and other graphs have"
         more = "" if is_none.all() else ": give it to all graphs or to none"
-        return GraphError(
+        return MissingError(
             graph.index, f" has no {self.part} attribute {name!r}, {why}{more}, {remedy}"
         )
 
@@ -453,6 +454,10 @@ class Elements:
         for k, value in enumerate(values):
             if rows is not None and rows.shape[1] > 1 and np.isin(rows[k], (0, 1)).all():
                 continue  # another vector is wrong
+            if isinstance(value, Set):
+                values[k] = value = tuple(sorted_labels({*value}))
+            elif is_a(value, "torch", "Tensor") and value.ndim == 0:
+                values[k] = value = value.item()
             if not is_label(value):
                 what = "label" if self.part == "node" else "category"
                 raise self.error(
@@ -647,7 +652,9 @@ def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]
     if bad.any():
         k = int(bad.argmax())
         raise edges.error(
-            k, f" has the weight {weights[k]}: weights must be positive, and at most {LARGEST:g}"
+            k,
+            f" has the weight {weights[k]}: weights must be positive, and at most {LARGEST:g}; to "
+            f"read numbers of any sign, name {name!r} in edge_numbers, and no edge_weight",
         )
     if not adds_up.all() and (weights != 1).any():
         raise GraphError(

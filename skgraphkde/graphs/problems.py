@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["GraphError", "Ignored", "IgnoredWarning"]
+__all__ = ["GraphError", "Ignored", "IgnoredWarning", "MissingError"]
 
 
 class GraphError(ValueError):
@@ -46,13 +46,17 @@ class GraphError(ValueError):
         return f"{graph}{self.text}"
 
 
+class MissingError(GraphError):
+    """A graph that lacks values that others have, which ``missing="indicate"`` would read."""
+
+
 #: Why data of graphs is not read, in words.
 REASONS = {
     "identifier": "an identifier",
     "running number": "a running number",
     "time": "a time: make hours or days of it",
     "decimal comma": "numbers as text, with decimal commas",
-    "nested": "lists, sets or dicts: give a number or a category",
+    "nested": "lists or dicts: give a number or a category",
 }
 
 

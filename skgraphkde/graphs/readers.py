@@ -23,7 +23,8 @@ from skgraphkde.graphs.formats.igraph import read_igraph
 from skgraphkde.graphs.formats.networkx import read_networkx
 from skgraphkde.graphs.formats.rdkit import read_mol
 from skgraphkde.graphs.formats.tensors import read_dgl, read_pyg
-from skgraphkde.graphs.formats.tuples import is_triple, read_pair, read_triple
+from skgraphkde.graphs.formats.tuples import is_triple, read_grakel, read_pair, read_triple
+from skgraphkde.graphs.naming import shown
 from skgraphkde.graphs.schema import FittedSchema, GraphSchema, validated
 from skgraphkde.graphs.selection import select_columns
 
@@ -37,6 +38,7 @@ _PACKAGES: dict[Reader, tuple[str, ...]] = {
     read_dgl: ("dgl", "DGLGraph"),
     read_pyg: ("torch_geometric.data", "Data", "HeteroData"),
     read_igraph: ("igraph", "Graph"),
+    read_grakel: ("grakel.graph", "Graph"),
     read_mol: ("rdkit.Chem", "Mol"),
 }
 
@@ -58,20 +60,23 @@ def read_graphs(
           categories "node_type" and "edge_type";
         - an ``igraph.Graph``;
         - a molecule of RDKit, ``rdkit.Chem.Mol``: see :meth:`GraphSchema.molecule`;
+        - a dict with an "edge_index" of shape (2, m), as OGB has it, read as a ``Data``;
         - a dict ``{"edges": [(u, v), ...]}``, with the pairs in a list or in an array (m, 2). Other
           keys are optional: "nodes" (all node ids, any hashable) or, without it, "num_nodes" (the
           ids are then 0, 1, ...), "directed" (True or False), "edge_data" (a dict of name -> one
           value per edge), the weight by its name (one number per edge), and data of the nodes by
           name (dicts by node id, or one value per node, in order). Without "nodes" and "num_nodes",
           the nodes are those that the other keys mention;
-        - a tuple or list as GraKeL takes it: ``(edges, labels)`` or ``(edges, labels, edge
-          labels)``. Edges are a set or list of pairs, a dict ``{(u, v): weight}``,
-          ``{u: {v: weight}}`` or ``{u: [v, ...]}``, or an adjacency matrix. Labels are a dict by
-          node id, or None, and have the name "label"; those that are lists or arrays are numbers
-          of the name "x";
-        - a pair ``(A, X)`` of an adjacency matrix (n, n) and node features (n, p), each a NumPy
-          array or a SciPy sparse array. The entries of ``A`` are weights, and the graph is directed
-          if ``A`` is not symmetric; ``X`` may be None, and has the name "x";
+        - a ``grakel.Graph``, or a tuple or list as GraKeL takes it: ``(edges, labels)`` or
+          ``(edges, labels, edge labels)``. Edges are a set or list of pairs, a dict
+          ``{(u, v): weight}``, ``{u: {v: weight}}`` or ``{u: [v, ...]}``, or an adjacency matrix.
+          Labels are a dict by node id, or None, and have the name "label"; those that are lists or
+          arrays are numbers of the name "x";
+        - an adjacency matrix ``A`` (n, n), or a pair ``(A, X)`` with node features (n, p), each a
+          NumPy array or a SciPy sparse array. The entries of ``A`` are weights, and the graph is
+          directed if ``A`` is not symmetric; ``X`` may be None, and has the name "x". Entries of
+          any sign are numbers of edges with ``GraphSchema(edge_numbers="weight")``. An array
+          (n_graphs, n, n) is a list of matrices;
         - a :class:`GraphBatch`.
 
         In place of an array there may be a tensor, or a table or series of pandas, whose rows are
@@ -138,10 +143,16 @@ def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
             f"graph {index} is None, which RDKit returns for a molecule that it cannot read: "
             "leave it out"
         )
+    if isinstance(graph, str):
+        raise TypeError(
+            f"graph {index} is the text {shown(graph)!r}; if this is SMILES, give "
+            "[rdkit.Chem.MolFromSmiles(text) for text in graphs] with schema='molecule'"
+        )
     raise TypeError(
         f"graph {index} has the type {type(graph).__name__}; give a graph from networkx, DGL, "
-        "PyTorch Geometric or igraph, a molecule (of SMILES: rdkit.Chem.MolFromSmiles(text)), an "
-        "(A, X) pair of arrays, a dict with 'edges', a tuple as GraKeL takes it, or a GraphBatch"
+        "PyTorch Geometric, igraph or GraKeL, a molecule of RDKit, an adjacency matrix A as an "
+        "array, np.array(rows) of a list of rows, a tuple (A, X), a dict with 'edges' or "
+        "'edge_index', or a GraphBatch"
     )
 
 
@@ -151,23 +162,28 @@ def _reader_of(graph: Any) -> Reader | None:
         if is_a(graph, *classes):
             return reader
     if isinstance(graph, Mapping):
-        return read_edge_list
+        return read_pyg if "edge_index" in graph else read_edge_list
     if is_triple(graph):
         return read_triple
     is_pair = isinstance(graph, tuple) and len(graph) == 2
-    return read_pair if is_pair or sp.issparse(graph) else None
+    return read_pair if is_pair or getattr(graph, "ndim", 0) == 2 else None
 
 
 def _check_sequence(graphs: Any) -> None:
     """Raise an error that says what to do unless `graphs` is a non-empty sequence."""
     got = f"expected a list of graphs, got a {type(graphs).__name__}"
     is_pair = isinstance(graphs, tuple) and len(graphs) == 2
-    is_edge_list = isinstance(graphs, dict) and "edges" in graphs
+    is_edge_list = isinstance(graphs, dict) and not {"edges", "edge_index"}.isdisjoint(graphs)
     if is_edge_list or _reader_of(graphs) in _PACKAGES:
         raise TypeError("expected a list of graphs, got one graph: write [graph]")
     if is_pair and all(getattr(part, "ndim", 0) == 2 for part in graphs):
-        raise TypeError("expected a list of graphs, got one (A, X) pair: write [(A, X)]")
-    if sp.issparse(graphs) or (hasattr(graphs, "dtype") and graphs.dtype != object):
+        raise TypeError(
+            "expected a list of graphs, got one (A, X) pair: write [(A, X)], or a list if these "
+            "are matrices of two graphs"
+        )
+    dtype, n_dimensions = getattr(graphs, "dtype", None), getattr(graphs, "ndim", 1)
+    is_text = getattr(dtype, "kind", "") in ("O", "U")  # or objects
+    if sp.issparse(graphs) or (dtype is not None and not is_text and n_dimensions != 3):
         raise TypeError(
             f"expected a list of graphs, got an array of numbers of shape {tuple(graphs.shape)}. "
             "np.array(list_of_networkx_graphs) keeps node ids and loses every edge when the graphs "
@@ -184,7 +200,7 @@ def _check_sequence(graphs: Any) -> None:
         raise TypeError(
             f"{got}: write list(graphs), and keep that list, as scores follow its order"
         )
-    if isinstance(graphs, np.ndarray) and graphs.ndim != 1:
+    if isinstance(graphs, np.ndarray) and n_dimensions not in (1, 3):
         raise TypeError(f"expected a list of graphs, got an array of shape {graphs.shape}")
     if len(graphs) == 0:
         raise ValueError("the list of graphs is empty: give at least one graph")

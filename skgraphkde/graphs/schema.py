@@ -70,7 +70,8 @@ class GraphSchema(Specification):
     edge_weight : str or None, default=None
         A positive number that scales what passes along an edge, beside what a node keeps of its
         own, which weighs 1. Name it in `edge_numbers`, too, if its size matters edge by edge. None:
-        all edges are alike, but for those of matrices with entries that are not 1.
+        all edges are alike, but for those of matrices with entries that are not 1. Entries of any
+        sign are read by ``edge_numbers="weight"`` without an `edge_weight`.
     directed : {"auto"} or bool, default="auto"
         Whether an edge from u to v differs from one from v to u. "auto": as the graphs are.
     missing : {"error", "indicate"}, default="error"

@@ -79,3 +79,21 @@ def test_find(tmp_path):
     assert "Each graph is judged by the others, which are called known." in text
     assert text.count('<tr data-details="') == 41
     assert "Not read" not in run(f"find {folder} -o {path} --force --schema all").stderr
+
+
+def test_find_reads_files_of_several_programs(tmp_path):
+    """Some have labels, and others none: that is evidence, unless the user says it is an error."""
+    for k in range(10):
+        graph = nx.gnm_random_graph(8, 12, seed=k)
+        nx.write_gml(graph, tmp_path / f"{k}.gml")
+        nx.set_node_attributes(graph, "A", "label")
+        nx.write_gexf(graph, tmp_path / f"{k}.gexf")
+    path = tmp_path / "page.html"
+    result = run(f"find {tmp_path} -o {path}")
+    assert " of 20 graphs are not like the others" in result.stdout
+    assert "node categories 'label'; missing values as evidence" in result.stderr
+    result = run(f"find {tmp_path} -o {path} --force --missing error", exit_code=1)
+    assert "0.gml has no node attribute 'label', and other graphs have" in result.stderr
+    for k in range(10):
+        (tmp_path / f"{k}.gml").unlink()
+    assert "missing values" not in run(f"find {tmp_path} -o {path} --force").stderr

@@ -6,13 +6,14 @@ import warnings
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde import GraphSchema
+from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.graphs import read_graphs
 from skgraphkde.learned.dgl_backend import import_dgl
 from tests.conftest import random_graphs
@@ -177,6 +178,20 @@ def test_grakel_reads_the_same_graphs():
     assert_same(read_graphs(triples), read_graphs([graph]))
 
 
+@pytest.mark.parametrize("graph_format", ["auto", "all", "adjacency", "dictionary"])
+def test_objects_of_grakel(graph_format):
+    grakel = pytest.importorskip("grakel")
+    weights = {("a", "b"): 2.0, ("b", "a"): 2.0, ("b", "c"): 1.0, ("c", "b"): 1.0}
+    labels, of_edges = {"a": "O", "b": "H", "c": "H"}, dict.fromkeys(weights, "single")
+    graph = grakel.Graph(weights, labels, of_edges, graph_format)
+    before = {name: repr(x) for name, x in vars(graph).items()}
+    batch = read_graphs([graph])
+    assert_same(batch, read_graphs([(weights, labels, of_edges)]))
+    assert before == {name: repr(x) for name, x in vars(graph).items()}
+    alone = read_graphs([grakel.Graph(PATH, graph_format=graph_format)])
+    assert_same(alone, read_graphs([(PATH, None)]))
+
+
 def test_a_list_may_mix_formats():
     graph = nx.Graph([("a", "b", {"w": 2.0}), ("b", "c", {"w": 0.5})])
     for k, node in enumerate(graph):
@@ -210,6 +225,34 @@ def test_a_sparse_matrix_alone_and_features_in_other_forms():
     of_nodes = with_nodes([*tensors[1]], "x")
     for graph in (tensors, of_nodes, (A, sp.csr_array(X)), (A, X.tolist())):
         assert read_graphs([graph]).attributes.tolist() == X.tolist()
+
+
+STACK = np.stack([PATH, np.ones((3, 3))])
+
+
+@pytest.mark.parametrize(
+    "matrices",
+    [
+        [*STACK],
+        STACK,
+        torch.tensor(STACK),
+        [*map(sp.csr_array, STACK)],
+        [*map(pd.DataFrame, STACK)],
+    ],
+)
+def test_matrices_alone_and_stacks_of_them(matrices):
+    assert_same(read_graphs(matrices), read_graphs([(A, None) for A in STACK]))
+
+
+def test_signed_entries_are_numbers_of_edges_if_they_are_named_as_such():
+    signed = np.array([[1, -0.5, 0], [-0.5, 1, 0.25], [0, 0.25, 1]])
+    batch = read_graphs([signed, abs(signed)], schema=GraphSchema(edge_numbers="weight"))
+    assert batch.edge_attributes[:, 0].tolist() == [-0.5, -0.5, 0.25, 0.25, 0.5, 0.5, 0.25, 0.25]
+    assert batch.adjacency.data.tolist() == [1] * 8
+    assert batch.schema.edge_weight is None
+    known = [signed * (1 - np.eye(3)) * k / 30 for k in range(20, 40)]
+    detector = GraphKDEDetector(schema=GraphSchema(edge_numbers="weight")).fit(known)
+    assert detector.predict([known[9], -known[9]]).tolist() == [1, -1]
 
 
 def test_sequences_keep_their_order(graphs):
@@ -252,6 +295,44 @@ def test_the_nodes_of_a_pyg_graph():
     assert read_graphs([Data(edge_index=edge_index.int(), label=["C", "O", "N"])]).n_nodes == 3
     with pytest.warns(UserWarning, match="num_nodes"):
         assert read_graphs([Data(edge_index=edge_index)]).n_nodes == 2
+
+
+OGB = {"edge_index": np.array([[0, 1], [1, 0]]), "num_nodes": 4, "edge_feat": None}
+
+
+@pytest.mark.parametrize(
+    ("graph", "n_nodes"),
+    [
+        (OGB | {"node_feat": np.ones((4, 2))}, 4),
+        ({"edge_index": [[0, 1], [1, 0]], "node_feat": [[1], [2], [3]], "y": [1]}, 3),
+        ({"edge_index": torch.tensor([[0, 1], [1, 0]]), "edge_attr": torch.ones(2, 1)}, 2),
+        ({"edge_index": [[], []], "num_nodes": 5}, 5),
+    ],
+)
+def test_dicts_with_an_edge_index(graph, n_nodes):
+    batch = read_graphs([graph], schema="all")
+    assert (batch.n_nodes, batch.directed) == (n_nodes, False)
+    names = {name for name in graph if name.endswith(("feat", "attr")) and graph[name] is not None}
+    assert {*dict(batch.schema.node_numbers + batch.schema.edge_numbers)} == names
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def test_tensors_are_numbers_and_sets_are_categories():
+    graph = nx.path_graph(2)
+    for k, node in enumerate(graph):
+        graph.nodes[node].update(
+            vector=torch.tensor([1.0, k]), scalar=torch.tensor(k), tags={"b", f"a{k}"}
+        )
+    before = repr(graph.nodes(data=True))
+    batch = read_graphs([graph], schema="all")
+    assert batch.schema.node_numbers == (("scalar", 1), ("vector", 2))
+    assert batch.attributes.tolist() == [[0, 1, 0], [1, 1, 1]]
+    assert batch.label_names == (("a0", "b"), ("a1", "b"))
+    named = read_graphs([graph], schema=GraphSchema(node_categories="scalar"))
+    assert named.label_names == (0, 1)
+    assert repr(graph.nodes(data=True)) == before
 
 
 # -- edges -----------------------------------------------------------------------------------------

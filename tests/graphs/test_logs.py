@@ -169,7 +169,7 @@ def test_what_is_not_read_of_spans_is_said(tmp_path):
         batch = read_batch([path])
     assert (batch.n_graphs, batch.n_nodes, batch.adjacency.nnz) == (1, 2, 1)
     path.write_text('[{"traceId": "A", "spanId": "1"}]')
-    with pytest.raises(ValueError, match=r"of spans, what OpenTelemetry exports .*--spans"):
+    with pytest.raises(ValueError, match=r"of spans, write what OpenTelemetry exports .*--spans"):
         read_batch([path])
     with pytest.raises(ValueError, match=r'a\.json is no file of spans: it has no "resourceSpans"'):
         read_batch([SpanFiles((path,))])
@@ -198,9 +198,10 @@ def test_nested_values_are_flattened_or_left_out():
     assert schema.graph_numbers == (("stats.deep.gini", 1), ("stats.n", 1))
     assert schema.edge_numbers == (("ecmp.cost", 1),)
     assert schema.node_numbers == (("vector", 2),)
+    assert schema.node_categories == ("set",)
     assert sorted(map(str, schema.ignored)) == [
-        f"{part} attribute {name!r} (lists, sets or dicts: give a number or a category)"
-        for part, name in (("graph", "tags"), ("graph", "way"), ("node", "by id"), ("node", "set"))
+        f"{part} attribute {name!r} (lists or dicts: give a number or a category)"
+        for part, name in (("graph", "tags"), ("graph", "way"), ("node", "by id"))
     ]
     named = read_graphs(graphs, schema=GraphSchema(graph_numbers="stats.n"))
     assert named.graph_attributes.tolist() == [[0.0], [1.0], [2.0]]

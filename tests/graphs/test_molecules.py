@@ -104,7 +104,7 @@ def test_columns_and_fields_are_data_of_graphs(tmp_path):
 def test_what_is_no_molecule():
     with pytest.raises(TypeError, match="graph 1 is None, which RDKit returns"):
         read_graphs([*mols()[:1], None])
-    with pytest.raises(TypeError, match=r"graph 0 has the type str.*MolFromSmiles"):
+    with pytest.raises(TypeError, match=r"graph 0 is the text 'CCO'.*MolFromSmiles"):
         read_graphs(["CCO"])
     with pytest.raises(ValueError, match="graph 0 has no nodes"):
         read_graphs([Chem.MolFromSmiles("")])

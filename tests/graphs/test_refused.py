@@ -81,7 +81,7 @@ BAD = {
         "graph 0 has no node attribute 'label', and other graphs have: give",
     ),
     "unhashable label": ([with_nodes([["C"]], "label")], "must be hashable"),
-    "tensor label": ([with_nodes([torch.tensor(1)], "label")], "must be hashable"),
+    "tensor label": ([with_nodes([torch.tensor([1])], "label")], "must be hashable"),
     "huge integer": ([with_nodes([10**400], "x")], "node 0.*is not a number"),
     "overflowing x": (
         [with_nodes([1e200], "x")],
@@ -169,6 +169,11 @@ BAD = {
         [(EDGE, 1)],
         "is a pair of a dict and something else.*targets belong in y",
     ),
+    "a list of rows": ([[[0, 1], [1, 0]]], TypeError, r"np.array\(rows\) of a list of rows"),
+    "SMILES": (pd.Series(["CCO"]), TypeError, r"'CCO'; if this is SMILES, give \[rdkit"),
+    "SMILES in an array": (np.array(["CCO"]), TypeError, "graph 0 is the text 'CCO'"),
+    "numbers": (np.ones(3), TypeError, r"an array of numbers of shape \(3,\)"),
+    "a matrix": (np.eye(3), TypeError, r"Pass a single adjacency matrix as \[\(A, None\)\]"),
     "set alone": ([{(0, 1)}], TypeError, "graph 0 has the type set; give"),
 }
 
@@ -227,6 +232,10 @@ REFUSED = [
     (edge_list(x=sp.csr_array(X * 1j)), "node 0.*is not a number"),
     ((sp.csr_array(PATH * 1j), None), "adjacency matrix of numbers, .*: complex numbers"),
     ((PATH, X[None]), "3 nodes and 1 values as 'x'"),
+    ({"edge_index": [[0, 1], [1]]}, r"broken edge_index: give it integers of shape \(2, n_edges"),
+    ({"edge_index": [[0], [3]], "num_nodes": 2}, r"edge \(0, 3\): 3 is not among the 2 nodes"),
+    (np.ones((2, 3)), r"the adjacency matrix has shape \(2, 3\), expected \(n, n\)"),
+    (pd.DataFrame({"source": [1], "target": [2]}), "or make graphs of tables with read_tables"),
     (path_with(datetime.timedelta(1)), "is not a number .* make it one first, such as days"),
 ]
 
@@ -288,7 +297,7 @@ WEIGHTED = GraphSchema(edge_weight="w")
         ([1.0, "b"], r"edge \('b', 'c'\): .* 'w' is not a number .*: 'b'"),
         ([1.0, 10**400], "'w' is not a number"),
         ([1.0, 0], r"edge \('b', 'c'\) has the weight 0"),
-        ([1.0, -1.0], r"edge \('b', 'c'\) has the weight -1.0: weights must be positive"),
+        ([1.0, -1.0], r"edge \('b', 'c'\) has the weight -1.0: .*name 'w' in edge_numbers"),
         (torch.tensor([1.0, np.nan]), r"edge \('b', 'c'\) has the weight nan"),
         (COLUMN[:2].set_axis([1, 0]), "has 'w' for the edge 1, which is not among"),
         (NO_NUMBERS["dates"][::2], r"edge \('a', 'b'\): .* 'w' is not a number"),
@@ -364,6 +373,7 @@ def test_bad_pyg_graphs():
                 r"of 2 graphs: give graph.to_data_list\(",
             ),
             (geometric.HeteroData(), "graph 0 has no nodes"),
+            (Data(adj_t=torch.eye(2).to_sparse()), r"to_edge_index\(data.adj_t\)\[0\].flip"),
         ],
     )
     typed = geometric.HeteroData()

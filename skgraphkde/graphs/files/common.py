@@ -10,13 +10,15 @@ from __future__ import annotations
 import gzip
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from json import detect_encoding
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
 from skgraphkde.graphs.formats.networkx import simplified
+from skgraphkde.graphs.schema import GraphSchema, names_in_schema
 
 #: A file on disk, or in a zip.
 AnyPath = Path | zipfile.Path
@@ -26,6 +28,11 @@ Graphs = Iterable[tuple[str, nx.Graph | ValueError]]
 
 #: The errors of reading damaged zips and gzip files; RuntimeError if a zip is encrypted.
 DAMAGED = (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, RuntimeError)
+
+# Data of nodes that say where a program has drawn them, if data are there that go with a drawing:
+# the speed of D3, the colors of Gephi, Sigma and vis.js.
+PLACES = ("x", "y", "z", "vx", "vy", "fx", "fy")
+DRAWINGS = ({"vx", "vy"}, {"r", "g", "b"}, {"size", "color"})
 
 
 class UnreadableError(ValueError):
@@ -46,6 +53,14 @@ def read_content(path: AnyPath) -> bytes:
         raise damaged(path, error) from error
 
 
+def decoded(content: bytes) -> str:
+    """Text in an encoding of Unicode, or else in Latin-1 as Windows has it."""
+    try:
+        return content.decode(detect_encoding(content))
+    except UnicodeDecodeError:
+        return content.decode("cp1252", errors="replace")
+
+
 def numbered(graphs: Iterable[nx.Graph]) -> Graphs:
     """The graphs of a file with their positions "#0", "#1", ..."""
     return ((f"#{i}", graph) for i, graph in enumerate(graphs))
@@ -58,12 +73,25 @@ def single_or_numbered(graphs: list[nx.Graph]) -> Graphs:
     return [("", graphs[0])] if len(graphs) == 1 else numbered(graphs)
 
 
+def named_places(places: Mapping[str, Any], schema: GraphSchema) -> dict[str, Any]:
+    """The coordinates of a node in a drawing that the schema names; the others are no data."""
+    return {name: places[name] for name in names_in_schema(schema, "node") if name in places}
+
+
+def without_places(data: dict[str, Any], schema: GraphSchema) -> dict[str, Any]:
+    """The data of a node without coordinates that are those of a drawing, unless they are named."""
+    if not ({"x", "y"} <= data.keys() and any(marks <= data.keys() for marks in DRAWINGS)):
+        return data
+    return {k: x for k, x in data.items() if k not in PLACES} | named_places(data, schema)
+
+
 def build_graph(
     directed: bool, nodes: Iterable[tuple], edges: Iterable[tuple], data: dict[str, Any]
 ) -> nx.Graph:
     """The graph of lists of nodes and edges; with parallel edges, if there are any.
 
-    networkx alone would merge nodes that are listed twice, and add unknown ends of edges.
+    networkx alone would merge nodes that are listed twice, and add unknown ends of edges. An end
+    "1" is the node 1 if there is no other.
 
     Parameters
     ----------
@@ -85,13 +113,19 @@ def build_graph(
         if node in graph:
             raise ValueError(f"the node {node!r} is listed twice: list it once")
         graph.add_nodes_from([(node, of_node)])
-    for u, v, of_edge, is_one_way in edges:
-        for end in (u, v):
-            if end not in graph:
-                raise ValueError(
-                    f"the edge ({u!r}, {v!r}) ends at {end!r}, a node that is not listed: list "
-                    "all nodes"
-                )
+    edges = list(edges)
+    by_text: dict[str, Any] = {}
+    if not all(u in graph and v in graph for u, v, *_ in edges):
+        for node in graph:
+            by_text[str(node)] = None if str(node) in by_text else node
+    for source, target, of_edge, is_one_way in edges:
+        u, v = (x if x in graph else by_text.get(str(x)) for x in (source, target))
+        if u is None or v is None:
+            stranger = source if u is None else target
+            raise ValueError(
+                f"the edge ({source!r}, {target!r}) ends at {stranger!r}, a node that is not "
+                "listed: list all nodes"
+            )
         graph.add_edges_from([(u, v, of_edge)])
         if directed and not is_one_way and u != v:
             graph.add_edges_from([(v, u, of_edge)])

@@ -19,8 +19,11 @@ from skgraphkde.graphs.files.common import (
     AnyPath,
     Graphs,
     build_graph,
+    decoded,
+    named_places,
     read_content,
     single_or_numbered,
+    without_places,
 )
 from skgraphkde.graphs.schema import GraphSchema, names_in_schema
 
@@ -30,6 +33,8 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf|nan", re.IGNOR
 # Where networkx writes a list of one value, this one comes before it.
 LIST_START = "_networkx_list_start"
 EMPTY: dict[str, Any] = {"[]": [], "()": ()}
+# How yEd and Gephi draw nodes and edges; of this, only coordinates can be named.
+DRAWING = ("graphics", "LabelGraphics", "edgeAnchor")
 
 
 def read_gml(path: AnyPath, schema: GraphSchema) -> Graphs:
@@ -43,25 +48,28 @@ def read_gml(path: AnyPath, schema: GraphSchema) -> Graphs:
     schema : GraphSchema
         The names of what is read.
     """
-    text = read_content(path).decode("utf-8-sig")
+    text = decoded(read_content(path))
     tokens = (token for token in TOKEN.finditer(text) if not token[0].startswith("#"))
-    graphs = [_graph(x) for x in _listed(_items(tokens).get("graph"))]
+    graphs = [_graph(x, schema) for x in _listed(_items(tokens).get("graph"))]
     if "label" not in names_in_schema(schema, "node"):
         graphs = [_relabeled(graph, schema) for graph in graphs]
     return single_or_numbered(graphs)
 
 
-def _graph(items: dict[str, Any]) -> nx.Graph:
-    """A graph of its items, whatever their order."""
+def _graph(items: dict[str, Any], schema: GraphSchema) -> nx.Graph:
+    """A graph of its items, whatever their order. A node without an id has its position for one."""
     directed = str(items.pop("directed", 0)).lower() in ("1", "true")
     items.pop("multigraph", None)
     nodes, edges = [], []
-    for x in _listed(items.pop("node", None)):
-        nodes.append((_taken(x, "node", "id"), x))
+    for i, x in enumerate(_listed(items.pop("node", None))):
+        node = _taken(x, "node", "id", f"#{i}")
+        graphics = x.get("graphics")
+        places = named_places(graphics, schema) if isinstance(graphics, dict) else {}
+        nodes.append((node, places | without_places(_data(x), schema)))
     for x in _listed(items.pop("edge", None)):
-        edges.append((_taken(x, "edge", "source"), _taken(x, "edge", "target"), x, True))
+        edges.append((_taken(x, "edge", "source"), _taken(x, "edge", "target"), _data(x), True))
         if isinstance(x.get("key"), int):  # as networkx numbers parallel edges
-            del x["key"]
+            del edges[-1][2]["key"]
     return build_graph(directed, nodes, edges, items)
 
 
@@ -83,11 +91,16 @@ def _relabeled(graph: nx.Graph, schema: GraphSchema) -> nx.Graph:
     return nx.relabel_nodes(graph, names) if tell_apart else graph
 
 
-def _taken(items: Any, part: str, name: str) -> Any:
-    """Remove the value that a node or an edge must have."""
-    if not isinstance(items, dict) or name not in items:
+def _taken(items: Any, part: str, name: str, default: Any = None) -> Any:
+    """Remove the value that a node or an edge must have, or has by default."""
+    value = items.pop(name, default) if isinstance(items, dict) else None
+    if value is None:
         raise ValueError(f"one {part} has no {name!r}")
-    return _hashable(items.pop(name))
+    return _hashable(value)
+
+
+def _data(items: dict[str, Any]) -> dict[str, Any]:
+    return {name: x for name, x in items.items() if name not in DRAWING}
 
 
 def _hashable(value: Any) -> Hashable:
@@ -107,7 +120,7 @@ def _items(tokens: Iterator[re.Match], *, in_brackets: bool = False) -> dict[str
     for key in tokens:
         if in_brackets and key[0] == "]":
             break
-        if not key[0][0].isalpha():
+        if key[0][0] in '[]"' or NUMBER.fullmatch(key[0]):
             raise _misplaced(key)
         value = next(tokens, None)
         if value is None:

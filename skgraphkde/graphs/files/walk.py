@@ -24,7 +24,7 @@ from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
 from skgraphkde.graphs.files.csv import read_csv
 from skgraphkde.graphs.files.gml import read_gml
-from skgraphkde.graphs.files.json import parse_json, read_json
+from skgraphkde.graphs.files.json import parse_json
 from skgraphkde.graphs.files.logs import SpanFiles, are_spans, read_spans, read_xes
 from skgraphkde.graphs.files.molecules import read_sdf, read_smi
 from skgraphkde.graphs.files.tables import NUMBER, CSVFile, TableFiles
@@ -59,9 +59,15 @@ class Format(NamedTuple):
 def _read_json(path: AnyPath, schema: GraphSchema) -> Graphs:
     """Graphs, or the spans of OpenTelemetry."""
     content = read_content(path)
-    return read_spans(path, content, schema) if are_spans(content) else read_json(path, schema)
+    return read_spans(path, content, schema) if are_spans(content) else parse_json(content, schema)
 
 
+AGAIN = "correct it, or export it again from the program that holds the graph"
+NODE_LINK = (
+    "write what networkx.node_link_data returns, or a list of such graphs; edges have the ids of "
+    "nodes, or positions of nodes that have no ids; of spans, write what OpenTelemetry exports in "
+    "JSON (--spans in the shell, if a trace is in many files)"
+)
 TABLE = Format(
     "an edge list",
     read_csv,
@@ -71,15 +77,11 @@ TABLE = Format(
 
 #: The formats by their suffixes.
 FORMATS = {
-    ".graphml": Format("GraphML", read_graphml, "rewrite it with networkx.write_graphml"),
-    ".gml": Format("GML", read_gml, "rewrite it with networkx.write_gml"),
-    ".json": Format(
-        "node-link JSON",
-        _read_json,
-        "write what networkx.node_link_data returns, or a list of such graphs; of spans, what "
-        "OpenTelemetry exports in JSON (--spans in the shell, if a trace is in many files)",
-    ),
-    ".gexf": Format("GEXF", read_gexf, "rewrite it with networkx.write_gexf"),
+    ".graphml": Format("GraphML", read_graphml, AGAIN),
+    ".gml": Format("GML", read_gml, AGAIN),
+    ".json": Format("node-link JSON", _read_json, NODE_LINK),
+    ".cyjs": Format("JSON of Cytoscape", _read_json, AGAIN),
+    ".gexf": Format("GEXF", read_gexf, AGAIN),
     ".csv": TABLE,
     ".tsv": TABLE,
     ".xes": Format("an event log", read_xes, "write it with pm4py.write_xes"),
@@ -361,7 +363,7 @@ def node_link_graphs(text: str | bytes) -> list[nx.Graph]:
     >>> node_link_graphs('{"nodes": [{"id": "a"}, {"id": "b"}], "edges": []}')[0].nodes
     NodeView(('a', 'b'))
     """
-    graphs = _read_as(FORMATS[".json"], "the text", lambda: parse_json(text))
+    graphs = _read_as(FORMATS[".json"], "the text", lambda: parse_json(text, GraphSchema()))
     return [graph for _, graph in graphs]
 
 

@@ -1,29 +1,32 @@
 """GraphML and GEXF files, which are XML -> networkx graphs, directed or not.
 
-Of GraphML, networkx reads the attributes, also those of yEd. It takes only graphs whose edges all
-have a direction, or none, and of GEXF one namespace and few types: hence the rest is read here.
-What only says how to draw a graph of GEXF is not read.
+networkx reads of both one namespace and few types, and graphs whose edges all have a direction, or
+none. Programs write more than that. What only says how to draw a graph is not read; coordinates
+are, if the schema names them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
-from xml.etree.ElementTree import Element, fromstring
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers.expat import ExpatError, ParserCreate
 
 import networkx as nx
-from networkx.readwrite.graphml import GraphMLReader
 
 from skgraphkde.graphs.files.common import (
     AnyPath,
     Graphs,
     build_graph,
+    decoded,
+    named_places,
     read_content,
     single_or_numbered,
+    without_places,
 )
 from skgraphkde.graphs.schema import PARTS, GraphSchema, names_in_schema
 
-NS = f"{{{GraphMLReader.NS_GRAPHML}}}"
 DIRECTIONS = ("directed", "undirected")
 KINDS = (*DIRECTIONS, "mutual")
 BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
@@ -33,15 +36,39 @@ DATA = {
     "node": {"label": "string", "pid": "string"},
     "edge": {"label": "string", "kind": "string", "weight": "double"},
 }
-# Functions that make values of text, by the types of GEXF; all others are text.
-CONVERTERS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("integer", "int", "long", "short", "byte", "biginteger"), int),
-    **dict.fromkeys(("float", "double", "bigdecimal"), float),
-    "boolean": lambda text: _boolean(text.lower()),
-}
+# What programs write for a number, or a boolean, that is not there.
+MISSING = ("", "na", "n/a", "nan", "none", "null")
+
+# The name and the converter of an attribute by its key.
+Declared = Mapping[str, tuple[str, Callable[[str], Any]]]
 
 
-def read_graphml(path: AnyPath, _: GraphSchema) -> Graphs:
+def _parsed(path: AnyPath) -> Element:
+    """The root of a file, with tags that have no prefixes.
+
+    Namespaces differ from version to version, and prefixes may be undeclared, so both are ignored.
+    """
+    content = read_content(path).lstrip()
+    try:
+        return _tree(content)
+    except ExpatError:
+        return _tree(decoded(content))  # in another encoding than it declares
+
+
+def _tree(text: str | bytes) -> Element:
+    builder, parser = TreeBuilder(), ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = lambda tag, data: builder.start(tag.rpartition(":")[2], data)
+    parser.EndElementHandler = lambda tag: builder.end(tag.rpartition(":")[2])
+    parser.CharacterDataHandler = builder.data
+    parser.Parse(text, True)
+    return builder.close()
+
+
+# -- GraphML ---------------------------------------------------------------------------------------
+
+
+def read_graphml(path: AnyPath, schema: GraphSchema) -> Graphs:
     """Read all graphs of a file.
 
     The nodes and edges of inner graphs, such as the groups of yEd, are those of the outer graph.
@@ -49,43 +76,60 @@ def read_graphml(path: AnyPath, _: GraphSchema) -> Graphs:
     Parameters
     ----------
     path : Path or zipfile.Path
-    _ : GraphSchema
-        This format needs none.
+    schema : GraphSchema
+        The names of what is read.
     """
-    root = fromstring(read_content(path))
-    for element in root.iter():
-        if "}" not in element.tag:
-            element.tag = NS + element.tag
-        if element.tag == f"{NS}default":
-            element.text = element.text or ""
-    reader = GraphMLReader()
-    keys, values = reader.find_graphml_keys(root)
-    defaults: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
-    for key, value in values.items():
-        for part in PARTS:
-            if keys[key]["for"] in (part, "all", None):
-                defaults[part][keys[key]["name"]] = value
+    root = _parsed(path)
+    declared, defaults = {}, {}
+    for part in PARTS:
+        keys = [x for x in root.iter("key") if x.get("for", part) in (part, "all")]
+        declared[part], defaults[part] = _declared(keys, "attr.name", "attr.type")
 
     def data(element: Element, part: str) -> dict[str, Any]:
-        return _completed(reader.decode_data_elements(keys, element), defaults[part])
+        numbers = {name for name, convert in declared[part].values() if convert is not str}
+        found: dict[str, Any] = {}
+        for x in element.iterfind("data"):
+            key = x.get("key", "")
+            name, convert = declared[part].get(key, (key, str))
+            if len(x):
+                found |= _drawn_by_yed(x, schema)
+            elif x.text or name not in numbers:
+                found[name] = _value(x.text, convert)
+        return without_places(defaults[part] | found, schema)
 
-    return single_or_numbered([_graphml_graph(x, data) for x in root.findall(f"{NS}graph")])
+    return single_or_numbered([_graphml_graph(x, data) for x in root.findall("graph")])
+
+
+def _drawn_by_yed(element: Element, schema: GraphSchema) -> dict[str, Any]:
+    """The label and the shape of a node or an edge, and its place if that is named."""
+    data: dict[str, Any] = {}
+    for x in element.iter():
+        if x.tag == "Geometry":
+            data |= named_places({name: _number(text) for name, text in x.items()}, schema)
+        elif x.tag in ("GenericNode", "Shape"):
+            data["shape_type"] = x.get("type") or x.get("configuration")
+        elif x.tag in ("NodeLabel", "EdgeLabel"):
+            data.setdefault("label", (x.text or "").strip() or None)
+    return data
 
 
 def _graphml_graph(element: Element, data: Callable[[Element, str], dict]) -> nx.Graph:
-    if element.find(f".//{NS}hyperedge") is not None:
+    if element.find(".//hyperedge") is not None:
         raise ValueError("it has a hyperedge: only edges that join two nodes can be read")
-    nodes = [(x.get("id"), data(x, "node")) for x in element.iter(f"{NS}node")]
+    nodes = [(x.get("id"), data(x, "node")) for x in element.iter("node")]
     edges = []
-    for graph in element.iter(f"{NS}graph"):
+    for graph in element.iter("graph"):
         default = choice(graph, "edgedefault", DIRECTIONS, "undirected") == "directed"
-        for x in graph.findall(f"{NS}edge"):
+        for x in graph.findall("edge"):
             is_one_way = BOOLEANS[choice(x, "directed", BOOLEANS, str(default).lower())]
             edges.append((x.get("source"), x.get("target"), data(x, "edge"), is_one_way))
     directed = element.get("edgedefault") == "directed"
     if edges:
         directed = any(is_one_way for *_, is_one_way in edges)
     return build_graph(directed, nodes, edges, data(element, "graph"))
+
+
+# -- GEXF ------------------------------------------------------------------------------------------
 
 
 def read_gexf(path: AnyPath, schema: GraphSchema) -> Graphs:
@@ -100,9 +144,7 @@ def read_gexf(path: AnyPath, schema: GraphSchema) -> Graphs:
     schema : GraphSchema
         The names of what is read.
     """
-    root = fromstring(read_content(path))
-    for element in root.iter():  # the namespace differs by version
-        element.tag = element.tag.rpartition("}")[2]
+    root = _parsed(path)
     return single_or_numbered([_gexf_graph(x, schema) for x in root.findall("graph")])
 
 
@@ -111,11 +153,18 @@ def _gexf_graph(element: Element, schema: GraphSchema) -> nx.Graph:
     times = dict.fromkeys(("start", "end"), element.get("timeformat", "double"))
 
     def read_all(part: str) -> list[tuple[Element, dict[str, Any]]]:
-        declared, defaults = _declared(element, part)
+        keys = element.iterfind(f"attributes[@class='{part}']/attribute")
+        declared, defaults = _declared(keys, "title", "type")
         types = DATA[part] | times
-        return [(x, _completed(_data(x, declared, types), defaults)) for x in element.iter(part)]
+        return [(x, defaults | _data(x, declared, types)) for x in element.iter(part)]
 
-    nodes = [(x.get("id"), data) for x, data in read_all("node")]
+    nodes = []
+    for x, data in read_all("node"):
+        place = x.find("position")
+        if place is not None:
+            places = {name: _number(text) for name, text in place.items()}
+            data = named_places(places, schema) | data
+        nodes.append((x.get("id"), data))
     are_ids = all(data.get("label", node) == node for node, data in nodes)
     if are_ids and "label" not in names_in_schema(schema, "node"):
         for _, data in nodes:
@@ -129,24 +178,10 @@ def _gexf_graph(element: Element, schema: GraphSchema) -> nx.Graph:
     return build_graph(directed, nodes, edges, {})
 
 
-def _declared(graph: Element, part: str) -> tuple[dict[str, tuple[str, Callable]], dict[str, Any]]:
-    """The names and types of the attributes of nodes, or of edges, by their ids; the defaults."""
-    declared, defaults = {}, {}
-    for x in graph.iterfind(f"attributes[@class='{part}']/attribute"):
-        key, convert = x.get("id", ""), CONVERTERS.get(x.get("type", ""), str)
-        declared[key] = x.get("title", key), convert
-        default = x.find("default")
-        if default is not None:
-            defaults[x.get("title", key)] = convert(default.text or "")
-    return declared, defaults
-
-
-def _data(
-    element: Element, declared: dict[str, tuple[str, Callable]], types: dict[str, str]
-) -> dict[str, Any]:
+def _data(element: Element, declared: Declared, types: dict[str, str]) -> dict[str, Any]:
     """The data of a node or an edge; `types` has those of XML attributes that are data."""
     given = {name: element.get(name) for name in types}
-    data = {x: CONVERTERS.get(types[x], str)(text) for x, text in given.items() if text}
+    data = {x: _value(text, _converter(types[x])) for x, text in given.items() if text}
     for value in element.iterfind("attvalues/attvalue"):
         key = value.get("for", value.get("id", ""))
         if key not in declared:
@@ -157,20 +192,66 @@ def _data(
                 f"the attribute {name!r} has several values, at several times or in several "
                 "places: write a file for each time, or rename one"
             )
-        data[name] = convert(value.get("value", ""))
+        data[name] = _value(value.get("value"), convert)
     data.pop("networkx_key", None)
     return data
 
 
-def _completed(data: dict[str, Any], defaults: dict[str, Any]) -> dict[str, Any]:
-    """The data of an element, and after them the defaults of what it lacks."""
-    return data | {name: x for name, x in defaults.items() if name not in data}
+# -- values ----------------------------------------------------------------------------------------
+
+
+def _declared(
+    keys: Iterable[Element], title: str, type_name: str
+) -> tuple[Declared, dict[str, Any]]:
+    """The names and types of attributes by their ids; and their defaults."""
+    declared, defaults = {}, {}
+    for x in keys:
+        key, convert = x.get("id", ""), _converter(x.get(type_name, ""))
+        name = x.get(title, key)
+        declared[key] = name, convert
+        default = x.find("default")
+        if default is not None:
+            defaults[name] = _value(default.text, convert)
+    return declared, defaults
+
+
+def _value(text: str | None, convert: Callable[[str], Any]) -> Any:
+    """The value that a text stands for; None for a number or a boolean that is not there."""
+    text = (text or "").strip()
+    return None if convert is not str and text.lower() in MISSING else convert(text)
+
+
+def _converter(type_name: str) -> Callable[[str], Any]:
+    """The function that makes values of text, by the name of a type; a text stays one."""
+    kind = type_name.lower().rpartition(":")[2]  # "xs:int"
+    of_items = re.sub("^(list|vector_)", "", kind)  # of GEXF; of graph-tool
+    convert = CONVERTERS.get(of_items, str)
+    if of_items == kind:
+        return convert
+    return lambda text: tuple(
+        _value(x.strip(" \"'"), convert) for x in re.split("[,;|]", text.strip("[]"))
+    )
+
+
+def _number(text: str) -> int | float:
+    """A number, which graph-tool writes as a hexadecimal one."""
+    if "0x" in text.lower():
+        return float.fromhex(text)
+    return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
 def _boolean(text: str) -> bool:
-    if text not in BOOLEANS:
+    if text.lower() not in BOOLEANS:
         raise ValueError(f"{text!r} is neither true nor false")
-    return BOOLEANS[text]
+    return BOOLEANS[text.lower()]
+
+
+# Functions that make values of text, by the types of GraphML and GEXF; all others are text.
+CONVERTERS: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("integer", "int", "long", "short", "byte", "biginteger"), _number),
+    **dict.fromkeys(("float", "double", "long double", "bigdecimal"), _number),
+    "boolean": _boolean,
+}
 
 
 def choice(element: Element, name: str, choices: Any, default: str) -> str:

@@ -1,10 +1,11 @@
-"""Graphs of DGL and of PyTorch Geometric, whose data are tensors -> Graph.
+"""Graphs of DGL and of PyTorch Geometric, whose data are tensors, and dicts of such -> Graph.
 
 Neither of the two is imported.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -72,14 +73,15 @@ def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
     """Read a graph, undirected if it holds each edge in both directions.
 
     A Data does not tell data of nodes from those of edges: what the schema names is read as it
-    says, and all else by its length and a name that begins with "edge_". The types of a HeteroData
-    are the categories "node_type" and "edge_type".
+    says, and all else by its length and a name that begins with "edge_". So are dicts with an
+    "edge_index", as OGB has them. The types of a HeteroData are the categories "node_type" and
+    "edge_type".
 
     Parameters
     ----------
     index : int
         The position of the graph in the caller's list.
-    graph : Data or HeteroData
+    graph : Data, HeteroData or mapping
     schema : GraphSchema
     """
     if is_a(graph, "torch_geometric.data", "Batch"):
@@ -88,14 +90,22 @@ def read_pyg(index: int, graph: Any, schema: GraphSchema) -> Graph:
         )
     if is_a(graph, "torch_geometric.data", "HeteroData"):
         return _read_types(index, graph)
-    given = graph.to_dict()
+    given = dict(graph) if isinstance(graph, Mapping) else graph.to_dict()
+    if given.get("edge_index") is None and "adj_t" in given:
+        raise GraphError(
+            index,
+            " has an adj_t and no edge_index: write data.edge_index = "
+            "torch_geometric.utils.to_edge_index(data.adj_t)[0].flip(0)",
+        )
     pairs = _pairs(index, given.get("edge_index"))
-    data = {name: x for name, x in given.items() if name not in _RESERVED}
-    of_nodes = conventional_names(schema, "node")
+    data = {name: x for name, x in given.items() if name not in _RESERVED and x is not None}
+    of_nodes = [*conventional_names(schema, "node"), "node_feat"]
     of_edges = {*names_in_schema(schema, "edge"), "edge_attr", "edge_type"}
     of_graph = names_in_schema(schema, "graph")
     n_nodes = None if "num_nodes" in given else longest(data, of_nodes)
-    if n_nodes is None:  # PyG guesses it from the largest id in an edge, and warns
+    if n_nodes is None and isinstance(graph, Mapping):
+        n_nodes = int(given.get("num_nodes") or pairs.max(initial=-1) + 1)
+    elif n_nodes is None:  # PyG guesses it from the largest id in an edge, and warns
         n_nodes = int(graph.num_nodes)
     _check_ends(index, pairs, (n_nodes, n_nodes))
     nodes, edges, whole = {}, {}, {}
@@ -137,6 +147,8 @@ def _data(store: Any, n: int) -> dict[str, Any]:
 
 def _pairs(index: int, edges: Any) -> np.ndarray:
     edges = plain(edges)
+    if isinstance(edges, list | tuple):
+        edges = np.array(edges if len(set(map(len, edges))) == 1 else 0)
     if (
         edges is None
         or edges.ndim != 2

@@ -1,7 +1,7 @@
 """Graphs as tuples -> Graph: pairs (A, X) of an adjacency matrix and node features, and triples.
 
 Triples are graphs as GraKeL takes them, ``(edges, labels)`` or ``(edges, labels, edge labels)``.
-A sparse matrix alone is a pair without features. GraKeL itself is not imported.
+A matrix alone is a pair without features. GraKeL itself is not imported.
 """
 
 from __future__ import annotations
@@ -36,11 +36,12 @@ def read_pair(index: int, graph: Any, schema: GraphSchema) -> Graph:
     ----------
     index : int
         The position of the graph in the caller's list.
-    graph : tuple, or sparse array
+    graph : tuple, or array
     schema : GraphSchema
-        One that names "weight" reads it as data of the edges, too.
+        One that names "weight" in `edge_numbers`, but not in `edge_weight`, reads entries of any
+        sign, as numbers of edges that are otherwise alike.
     """
-    A, X = (graph, None) if sp.issparse(graph) else graph
+    A, X = graph if isinstance(graph, tuple) else (graph, None)
     if not (sp.issparse(A) or hasattr(A, "__array__") or isinstance(A, list | tuple)):
         raise GraphError(
             index,
@@ -53,7 +54,8 @@ def read_pair(index: int, graph: Any, schema: GraphSchema) -> Graph:
         raise GraphError(
             index,
             f": the rows of A are the nodes {listed_ids(names)}, and its columns are "
-            f"{listed_ids(A.columns)}: bring them into the same order, as A.loc[A.columns] does",
+            f"{listed_ids(A.columns)}: bring them into the same order, as A.loc[A.columns] does, "
+            "or make graphs of tables with read_tables",
         )
     matrix = A if sp.issparse(A) else _floats(index, A)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -63,6 +65,7 @@ def read_pair(index: int, graph: Any, schema: GraphSchema) -> Graph:
     A.sum_duplicates()
     is_edge = A.data != 0  # also where it is not a number, for the error
     row, column, weights = A.row[is_edge], A.col[is_edge], A.data[is_edge]
+    are_numbers = schema.edge_weight is None and "weight" in schema.named("edge_numbers")
     return Graph(
         index,
         range(matrix.shape[0]) if names is None else names,
@@ -70,7 +73,7 @@ def read_pair(index: int, graph: Any, schema: GraphSchema) -> Graph:
         "both",
         {} if X is None else {"x": X},
         {"weight": weights} if "weight" in names_in_schema(schema, "edge") else {},
-        weights=weights,
+        weights=None if are_numbers else weights,
     )
 
 
@@ -82,6 +85,23 @@ def _floats(index: int, matrix: Any) -> np.ndarray:
             index,
             f" is not an adjacency matrix of numbers, or a pair of one and node features: {error}",
         ) from error
+
+
+def read_grakel(index: int, graph: Any, schema: GraphSchema) -> Graph:
+    """Read an object of GraKeL, which holds a dict of edges or a matrix, or both.
+
+    Parameters
+    ----------
+    index : int
+        The position of the graph in the caller's list.
+    graph : grakel.Graph
+    schema : GraphSchema
+    """
+    if graph.edge_dictionary is None:
+        triple = graph.adjacency_matrix, graph.index_node_labels, graph.index_edge_labels
+        return read_triple(index, triple, schema)
+    edges = {node: {} for node in graph.vertices} | graph.edge_dictionary
+    return read_triple(index, (edges, graph.node_labels, graph.edge_labels), schema)
 
 
 def read_triple(index: int, graph: Any, schema: GraphSchema) -> Graph:
