@@ -51,3 +51,111 @@ def drawn(case: str, share: float, draw: int) -> tuple[GraphBatch, np.ndarray, G
     listed = np.append(normal[:n], odd[: max(round(share / (1 - share) * n), 1)])
     listed = rng.permutation(listed)
     return graphs[listed], target[listed], graphs[normal[n : n + MAX_NORMAL]]
+
+
+def cells(datasets: list[str] | None, n_folds: int) -> list[dict[str, Any]]:
+    """Every method on every list; `datasets` are cases such as "R/zoo"."""
+    return [
+        {"dataset": case, "share": share, "method": method, "fold": draw}
+        for case in datasets or CASES
+        for share in SHARES
+        for method in METHODS
+        for draw in range(min(n_folds, N_DRAWS))
+    ]
+
+
+def estimator(dataset: str, share: float, method: str, fold: int) -> Any:
+    """The defaults, or a detector on the statistics of the graphs."""
+    if method in ("find", "clean"):
+        return GraphKDEDetector(random_state=0)
+    name = "neighbors" if method == "statistics, neighbors" else "forest"
+    return peer("vectors", "StatisticsDetector", detector=name, calibration="loo")(0)
+
+
+def measure(
+    estimator: Any, dataset: str, share: float, method: str, fold: int
+) -> dict[str, float]:
+    """AUROC and precision of the list; for `find` also what an analyst finds in k and 2k looks."""
+    graphs, y, others = drawn(dataset, share, fold)
+    if method == "clean":
+        scores = estimator.fit(others).score_samples(graphs)
+    else:
+        scores = _scores(estimator.fit(graphs), graphs)
+    k, is_odd = int((y == -1).sum()), y == -1
+    order = np.argsort(scores, kind="stable")
+    values = {"odd": k, "auroc": round(100 * roc_auc_score(y, scores), 4)}
+    for name, looks in (("k", k), ("2k", 2 * k)):
+        values[f"found_{name}"] = round(is_odd[order[:looks]].sum() / k, 4)
+    seen = order[:0]
+    if method == "find":
+        seen = _looked_at(estimator, graphs, y, order)
+    for name, looks in (("k", k), ("2k", 2 * k)):
+        found = is_odd[seen[:looks]].sum() / k if len(seen) else np.nan
+        values[f"verdicts_{name}"] = round(float(found), 4)
+    return values
+
+
+def _looked_at(
+    detector: GraphKDEDetector, graphs: GraphBatch, y: np.ndarray, order: np.ndarray
+) -> np.ndarray:
+    """Graphs in the order in which an analyst looks at them, 2k or a few more."""
+    k, verdicts = int((y == -1).sum()), np.zeros(len(y), dtype=int)
+    seen = order[:0]
+    while True:
+        unseen = order[~np.isin(order, seen)]
+        seen = np.append(seen, unseen[: max(MIN_LOOKS, k // 4)])
+        if len(seen) >= 2 * k:
+            return seen
+        verdicts[seen] = y[seen]
+        order = np.argsort(_scores(detector.fit(graphs, verdicts=verdicts), graphs), kind="stable")
+
+
+def _scores(detector: Any, graphs: GraphBatch) -> np.ndarray:
+    """Score of each graph by all others; that of a confirmed anomaly is the lowest."""
+    (kinds,) = kinds_of(graphs)
+    scores = np.full(kinds.max() + 1, -np.inf)
+    scores[kinds[detector.calibration_graphs_]] = detector.calibration_scores_
+    return scores[kinds]
+
+
+def report(rows: pd.DataFrame) -> str:
+    """Tables of the suites, of the loop, of its two halves, and of cases."""
+    suite = rows["dataset"].str[0]
+    by_case = rows.groupby(["dataset", "share", "method"], sort=False).mean(numeric_only=True)
+    means = by_case.groupby([by_case.index.get_level_values(0).str[0], "share", "method"]).mean()
+    parts = [ABOUT]
+    for words, column, digits in (
+        ("AUROC", "auroc", 1), ("Among the first k", "found_k", 2),
+    ):  # fmt: skip
+        table = means[column].unstack("method")[list(METHODS)].reindex(list("TORP"), level=0)
+        parts += [f"### {words}", _table(table, digits)]
+    of_find = by_case.xs("find", level="method")
+    halves = np.where(of_find.index.get_level_values(0).isin(suites.CHOOSING), "chose", "confirms")
+    for words, groups in (("all", None), ("each half", halves)):
+        suite = of_find.index.get_level_values(0).str[0]
+        keys = [suite, of_find.index.get_level_values("share")]
+        names = ["suite", "share"]
+        if groups is not None:
+            keys, names = [*keys, groups], [*names, "half"]
+        table = of_find.groupby(keys, sort=False).mean(numeric_only=True)
+        table.index.names = names
+        parts += [f"### Looks and verdicts: {words}", _loop(table)]
+    parts.insert(-4, ABOUT_LOOP)
+    tenth = of_find.xs(SHARES[-1], level="share")
+    return "\n\n".join([*parts, "### Cases, 10% odd", _loop(tenth)])
+
+
+COLUMNS = {
+    "found_k": "k, static",
+    "verdicts_k": "k, with verdicts",
+    "found_2k": "2k, static",
+    "verdicts_2k": "2k, with verdicts",
+}
+
+
+def _loop(table: pd.DataFrame) -> str:
+    return _table(table[list(COLUMNS)].rename(columns=COLUMNS), 2)
+
+
+def _table(table: pd.DataFrame, digits: int) -> str:
+    return markdown(table.map(f"{{:.{digits}f}}".format).reset_index(), index=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -158,6 +158,7 @@ class Statistics(View):
     """
 
     summary = "The graph as a whole: size, degrees, shares of categories, means of numbers."
+    has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {"n_neighbors": [at_least(1, Integral)]}
 
     def __init__(self, n_neighbors: int = 5) -> None:
@@ -188,6 +189,14 @@ class Statistics(View):
         for metric, rows in self.metrics(own):
             scores[rows] = -metric.distances(table[rows], self.n_neighbors)
         return scores
+
+    def distances(self, context: Context, others: Context, own: np.ndarray) -> np.ndarray:
+        """Distances between whitened statistics, see :meth:`View.distances`."""
+        table, known = self.table(context), self.table(others)
+        distances = np.empty((len(table), len(known)))
+        for metric, rows in self.metrics(own):
+            distances[rows] = cdist(metric.whitened(table[rows]), metric.whitened(known))
+        return distances
 
     def table(self, context: Context) -> np.ndarray:
         """Statistics of graphs, shape (n_graphs, n_statistics); NaN where nothing has a number."""
