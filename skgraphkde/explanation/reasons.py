@@ -198,7 +198,7 @@ class Profiles:
         graph, kind = self.graphs[i], self.columns[j].what
         keys = next(keys for name, keys, _ in self.properties.counts.parts(graph) if name == kind)
         once = np.ones(len(keys), dtype=bool)
-        if kind == "edges" and not graph.directed:
+        if kind in self.properties.counts.edges and not graph.directed:
             once = graph.source_of_arc < graph.adjacency.indices
         return graph, keys, np.full(len(keys), self.own[i]), once
 

@@ -133,7 +133,9 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
             names = part_names(graph, "categories", counts)
         return _gap_names(graph, names)
     if element == "edge":
-        return _edge_names(graph, counts.vocabulary.edge_labels)
+        names = tuple(counts.vocabulary.names[i] for i in counts.edges[kind])
+        texts = _edge_names(graph, counts.vocabulary.edge_labels, names)
+        return texts if kind == "edges" else [f"{text} ({names[0]})" for text in texts]
     codes = graph.labels if element == "node" else graph.graph_labels
     if category:
         values = graph.values_by_category(element)[category]
@@ -152,12 +154,13 @@ def _gap_names(graph: GraphBatch, names: list[str]) -> list[str]:
     return texts
 
 
-def _edge_names(graph: GraphBatch, known: tuple) -> list[str]:
-    """The categories of each arc and of its ends, in words."""
+def _edge_names(graph: GraphBatch, known: tuple, names: tuple) -> list[str]:
+    """The category of each arc and those of its ends that have these names, in words."""
     ends = [""] * graph.n_nodes
     if graph.labels is not None:
-        categories = graph.schema.node_categories
-        words = [category_words(categories, value) for value in graph.label_names]
+        by_category = graph.values_by_category("node")
+        values: Any = zip(*(by_category[name] for name in names), strict=True)
+        words = [category_words(names, x if len(names) > 1 else x[0]) for x in values]
         ends = [words[code] for code in np.asarray(graph.labels)]
     arrow = "->" if graph.directed else "-"
     categories, texts = graph.schema.edge_categories, []

@@ -18,6 +18,8 @@ from skgraphkde.graphs.refinement import hash64
 
 # Nodes or edges that a reason names.
 LISTED = 5
+# Categories count together as long as no larger share of the references' edges is new by them.
+OFTEN_NEW = 0.05
 
 
 class ReferenceTable(NamedTuple):
@@ -111,6 +113,13 @@ class Vocabulary:
         Categories of their edges.
     of_graphs : dict of str -> tuple
         Values of each category of the references themselves.
+
+    Attributes
+    ----------
+    together : tuple of int
+        Indices of the categories of nodes that count together in neighborhoods and edges. Where new
+        pairs of values are usual, as of persons, a category would hide what is new by the others:
+        it counts by itself only.
     """
 
     def __init__(
@@ -118,6 +127,7 @@ class Vocabulary:
     ) -> None:
         self.by_label, self.names, self.labels = by_label, names, labels
         self.edge_labels, self.of_graphs = edge_labels, of_graphs
+        self.together = tuple(range(len(names)))
 
     @classmethod
     def of(cls, references: GraphBatch, *, by_label: bool) -> Self:
@@ -129,7 +139,24 @@ class Vocabulary:
         has_edge_labels = references.edge_labels is not None
         edge_labels = references.edge_label_names if has_edge_labels else ()
         of_graphs = values_in_use(references, "graph")
-        return cls(by_label, names, labels, edge_labels, of_graphs)
+        vocabulary = cls(by_label, names, labels, edge_labels, of_graphs)
+        if len(names) > 1:
+            vocabulary.together = vocabulary._repetitive(references)
+        return vocabulary
+
+    def _repetitive(self, references: GraphBatch) -> tuple[int, ...]:
+        """Categories, those first by which edges are seldom new, until edges often are."""
+
+        def chance(*categories: int) -> float:
+            keys = self.edge_keys(references, categories)
+            return ReferenceTable.of(keys, references.graph_of_arc).chance
+
+        first, *others = sorted(self.together, key=chance)
+        together = [first]
+        for i in others:
+            if chance(*together, i) <= OFTEN_NEW:
+                together.append(i)
+        return tuple(sorted(together))
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the references."""
@@ -144,6 +171,15 @@ class Vocabulary:
             # New labels differ from each other, as those do that only a graph left out has.
             codes = np.where(codes < 0, -1 - np.arange(len(codes)), codes)[graphs.labels]
         return hash64(codes.astype(np.uint64))
+
+    def keys_together(self, graphs: GraphBatch, categories: tuple[int, ...]) -> np.ndarray:
+        """Color of each node by some of its categories together, shape (n_nodes,)."""
+        if len(categories) == len(self.names):
+            return self.node_keys(graphs)
+        keys = np.zeros(graphs.n_nodes, dtype=np.uint64)
+        for i in categories:
+            keys = hash64(keys + self.value_keys(graphs, i))
+        return keys
 
     def node_kinds(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each node by its label, shape (n_nodes,); 0 if labels are not used."""
@@ -181,9 +217,20 @@ class Vocabulary:
             keys = hash64(keys + is_missing.astype(np.uint64))
         return keys
 
-    def edge_keys(self, graphs: GraphBatch) -> np.ndarray:
-        """Color of each arc by its category and the labels at its ends, shape (n_arcs,)."""
-        ends = self.node_kinds(graphs)
+    def edge_keys(
+        self, graphs: GraphBatch, categories: tuple[int, ...] | None = None
+    ) -> np.ndarray:
+        """Color of each arc by its category and those at its ends, shape (n_arcs,).
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        categories : tuple of int, default=None
+            The categories of nodes that count. None: those that count together.
+        """
+        ends = np.zeros(graphs.n_nodes, dtype=np.uint64)
+        if self.by_label:
+            ends = self.keys_together(graphs, self.together if categories is None else categories)
         source, target = ends[graphs.source_of_arc], ends[graphs.adjacency.indices]
         pair = hash64(source) + (
             hash64(target + np.uint64(1)) if graphs.directed else hash64(target)
@@ -219,7 +266,10 @@ class CategoryCounts:
     Attributes
     ----------
     kinds : tuple of str
-        The main tables: "categories" (nodes by all their categories together) and "edges".
+        The main tables: "categories" (nodes by all their categories together) and those of edges.
+    edges : dict of str -> tuple of int
+        The categories of nodes in each table of edges: those that count together, and each of
+        several by itself.
     by_category : tuple of str
         Tables of nodes by a single category, if nodes have several categories: a new value is
         hard to see among many new combinations.
@@ -234,11 +284,17 @@ class CategoryCounts:
 
     def __init__(self, vocabulary: Vocabulary, *, with_gaps: bool, with_edges: bool) -> None:
         self.vocabulary, self.with_gaps, self.with_edges = vocabulary, with_gaps, with_edges
-        self.kinds = ("categories",) * vocabulary.by_label + ("edges",) * with_edges
         several = len(vocabulary.names) > 1
         self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
+        self.edges: dict[str, tuple[int, ...]] = {"edges": vocabulary.together} if with_edges else {}
+        if several and with_edges:
+            for i, name in enumerate(vocabulary.names):
+                if vocabulary.together != (i,):
+                    self.edges[f"edges {name}"] = (i,)
+        self.kinds = (*("categories",) * vocabulary.by_label, *self.edges)
         only = "" if several or not vocabulary.names else vocabulary.names[0]
-        self.about = {"categories": ("node", only), "gaps": ("node", ""), "edges": ("edge", "")}
+        self.about = {"categories": ("node", only), "gaps": ("node", "")}
+        self.about |= {kind: ("edge", "") for kind in self.edges}
         self.about |= {f"category {name}": ("node", name) for name in vocabulary.names}
         self.about |= {f"graph {name}": ("graph", name) for name in vocabulary.of_graphs}
 
@@ -277,8 +333,8 @@ class CategoryCounts:
         for name in self.vocabulary.of_graphs:
             kind, keys = f"graph {name}", self.vocabulary.graph_keys(graphs, name)
             yield kind, keys, np.arange(len(graphs))
-        if self.with_edges:
-            yield "edges", self.vocabulary.edge_keys(graphs), graphs.graph_of_arc
+        for kind, categories in self.edges.items():
+            yield kind, self.vocabulary.edge_keys(graphs, categories), graphs.graph_of_arc
 
 
 def counts_edges(edges: str | bool, references: GraphBatch, *, by_label: bool) -> bool:

@@ -78,7 +78,8 @@ class Neighborhoods:
     def _colors(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each node for each radius, shape (radius + 1, n_nodes)."""
         passed = messages(graphs, self.vocabulary.edge_codes(graphs), weighted=False)
-        return np.array(list(refined(self.vocabulary.node_keys(graphs), passed, self.radius)))
+        keys = self.vocabulary.keys_together(graphs, self.vocabulary.together)
+        return np.array(list(refined(keys, passed, self.radius)))
 
     def numbers(self, graphs: GraphBatch) -> np.ndarray:
         """Number of the neighborhood of each node for each radius.
