@@ -16,7 +16,7 @@ from skgraphkde.graphs.naming import USUAL, category_text, category_words, usual
 from skgraphkde.graphs.refinement import hash64, hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
-from skgraphkde.views.categories import Vocabulary, places
+from skgraphkde.views.categories import Vocabulary, means, places
 from skgraphkde.views.rows import Whitening, by_fold, folds, winsorized
 
 # Kinds of nodes or edges that fewer references have are one kind.
@@ -136,6 +136,7 @@ class Numbers(View):
             )
         self.vocabulary_ = Vocabulary.of(references, by_label=references.labels is not None)
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
+        self.may_lack_ = references.schema.missing != "error"
         self.of_edges_ = references.edge_attributes is not None
         self.of_graphs_ = references.graph_attributes is not None
         self.references_ = references
@@ -206,9 +207,16 @@ class Numbers(View):
             kinds = self.vocabulary_.edge_keys(graphs)[index]
             names, graph = graphs.schema.edge_columns, graphs.graph_of_arc[index]
             tables.append(_Rows("edge", None, names, values, kinds, graph, index))
+        index, alike = np.arange(len(graphs)), np.zeros(len(graphs), dtype=np.uint64)
+        if self.may_lack_:
+            for rows in list(tables):  # a graph with fewer numbers has fewer that are unusual
+                shares = [means(x, rows.graph, len(graphs)) for x in np.isnan(rows.values).T]
+                names = tuple(f"share of {rows.part}s without {name}" for name in rows.names)
+                tables.append(
+                    _Rows("graph", None, names, np.column_stack(shares), alike, index, index)
+                )
         if self.of_graphs_:
-            values, index = np.asarray(graphs.graph_attributes), np.arange(len(graphs))
-            names, alike = graphs.schema.graph_columns, np.zeros(len(graphs), dtype=np.uint64)
+            values, names = np.asarray(graphs.graph_attributes), graphs.schema.graph_columns
             tables.append(_Rows("graph", None, names, values, alike, index, index))
             for category in self.vocabulary_.of_graphs:
                 kinds = self.vocabulary_.graph_keys(graphs, category)

@@ -127,7 +127,7 @@ class Statistics(View):
     maximum of the degrees, clustering, connected components, independent cycles, the shares of
     nodes with degree 0, 1 and 2, and in directed graphs of sources and sinks; the share of each
     category of nodes and of edges, up to 200; the mean and deviation of each number of nodes and of
-    edges; and the categories and numbers of the graph itself. They are standardized and whitened
+    edges, and the share of those without it, if numbers may be missing; and the categories and numbers of the graph itself. They are standardized and whitened
     with shrinkage, so that statistics that always go together count once (Mahalanobis, 1936). A
     statistic that never varies in the references has the deviation that it would have if one of
     them differed by one node or edge.
@@ -143,6 +143,8 @@ class Statistics(View):
         Categories of nodes and edges that have a share of their own.
     columns_ : ndarray of int
         Indices of the node numbers that count, as for :class:`Numbers`.
+    may_lack_ : bool
+        Whether numbers may be missing.
     names_, forms_ : tuple of str
         Names and forms of the statistics.
     table_ : ndarray of shape (n_references, n_statistics)
@@ -176,6 +178,7 @@ class Statistics(View):
             for name, _, codes, values, graph, _ in _categories(references)
         }
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
+        self.may_lack_ = references.schema.missing != "error"
         found = self._statistics(context)
         self.names_ = tuple(statistic.name for statistic in found)
         self.forms_ = tuple(statistic.form for statistic in found)
@@ -271,17 +274,21 @@ class Statistics(View):
             columns = list(zip(schema.edge_columns, np.asarray(edges).T, strict=True))
             parts.append(("edges", columns, graphs.graph_of_arc))
         for part, columns, graph in parts:
-            for name, column in columns:
+            for column_name, column in columns:
                 is_given, n = ~np.isnan(column), len(graphs)
                 count = np.bincount(graph, is_given.astype(float), n)
                 divisor = np.where(count > 0, count, np.nan)
                 mean = np.bincount(graph, np.where(is_given, column, 0.0), n) / divisor
                 squares = np.where(is_given, column - mean[graph], 0.0) ** 2
                 deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
-                yield Statistic(f"mean {name} of {part}", mean, 0.0)
+                yield Statistic(f"mean {column_name} of {part}", mean, 0.0)
                 one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
-                name = f"standard deviation of {name} of {part}"
+                name = f"standard deviation of {column_name} of {part}"
                 yield Statistic(name, deviation, one, "deviation")
+                if self.may_lack_:
+                    n_parts = np.maximum(np.bincount(graph, minlength=n), 1)
+                    name = f"share of {part} without {column_name}"
+                    yield Statistic(name, 1 - count / n_parts, 1 / n_parts.mean(), "share")
 
     # -- reasons -----------------------------------------------------------------------------------
 
