@@ -186,12 +186,15 @@ class Properties:
                 is_new &= ~known[name].is_new(vocabulary.value_keys(graphs, i), own)
         for i, table in self._of_ends(kind):
             nodes = vocabulary.node_keys(graphs) if i is None else vocabulary.value_keys(graphs, i)
-            for ends in (graphs.source_of_arc, graphs.adjacency.indices):
+            for ends in self.counts.ends(graphs, kind):
                 is_new &= ~known[table].is_new(nodes[ends], own)
         return is_new
 
     def _of_ends(self, kind: str) -> list[tuple[int | None, str]]:
         """Tables of nodes that explain an edge, with the index of the category; None: of all."""
+        if kind in self.counts.same:
+            step = self.counts.vocabulary.step
+            return [(step, self.counts.by_category[step])]
         if kind not in self.counts.edges or not self.counts.vocabulary.by_label:
             return []
         if not self.counts.by_category:
@@ -211,7 +214,7 @@ class Properties:
         is_rare = (n_graphs > 0) & (n_graphs <= most)
         for i, table in self._of_ends(kind):
             nodes = vocabulary.node_keys(graphs) if i is None else vocabulary.value_keys(graphs, i)
-            for ends in (graphs.source_of_arc, graphs.adjacency.indices):
+            for ends in self.counts.ends(graphs, kind):
                 of_end = known[table].n_graphs_of(nodes[ends], own)
                 is_rare &= of_end > np.minimum(most, RARER * n_graphs)
         return is_rare, n_graphs

@@ -10,7 +10,7 @@ import numpy as np
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import USUAL, category_text, category_words, usual
+from skgraphkde.graphs.naming import USUAL, category_text, category_words, legible, usual
 from skgraphkde.views.anomalies import Confirmed
 from skgraphkde.views.categories import CategoryCounts
 
@@ -132,6 +132,8 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
         if graph.labels is not None:
             names = part_names(graph, "categories", counts)
         return _gap_names(graph, names)
+    if element == "pair":
+        return _pair_names(graph, kind, counts)
     if element == "edge":
         names = tuple(counts.vocabulary.names[i] for i in counts.edges[kind])
         texts = _edge_names(graph, counts.vocabulary.edge_labels, names)
@@ -152,6 +154,16 @@ def _gap_names(graph: GraphBatch, names: list[str]) -> list[str]:
         word, which = ("without", lacks) if lacks.any() else ("with", ~lacks)
         texts.append(f"{name} {word} {' and '.join(columns[which])}")
     return texts
+
+
+def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
+    """The steps of each pair with the same value of a category."""
+    names = counts.vocabulary.names
+    steps = graph.values_by_category("node")[names[counts.vocabulary.step]]
+    of_nodes = [legible(steps[code]) for code in np.asarray(graph.labels)]
+    pairs = zip(*counts.ends(graph, kind), strict=True)
+    who = names[counts.same[kind]]
+    return [f"{of_nodes[u]} and {of_nodes[v]} with the same {who}" for u, v in pairs]
 
 
 def _edge_names(graph: GraphBatch, known: tuple, names: tuple) -> list[str]:

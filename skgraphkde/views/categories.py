@@ -20,6 +20,8 @@ from skgraphkde.graphs.refinement import hash64
 LISTED = 5
 # Categories count together as long as no larger share of the references' edges is new by them.
 OFTEN_NEW = 0.05
+# A category may say who did a step if graphs have so many distinct values for each node, or more.
+OFTEN_DISTINCT = 1 / 3
 
 
 class ReferenceTable(NamedTuple):
@@ -120,6 +122,11 @@ class Vocabulary:
         Indices of the categories of nodes that count together in neighborhoods and edges. Where new
         pairs of values are usual, as of persons, a category would hide what is new by the others:
         it counts by itself only.
+    step : int
+        The category of nodes by which edges are most seldom new.
+    who : tuple of int
+        Other categories, of which most nodes of a graph have different values, as of persons: two
+        steps with the same value are of interest.
     """
 
     def __init__(
@@ -127,7 +134,8 @@ class Vocabulary:
     ) -> None:
         self.by_label, self.names, self.labels = by_label, names, labels
         self.edge_labels, self.of_graphs = edge_labels, of_graphs
-        self.together = tuple(range(len(names)))
+        self.together, self.step = tuple(range(len(names))), 0
+        self.who: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, references: GraphBatch, *, by_label: bool) -> Self:
@@ -141,22 +149,62 @@ class Vocabulary:
         of_graphs = values_in_use(references, "graph")
         vocabulary = cls(by_label, names, labels, edge_labels, of_graphs)
         if len(names) > 1:
-            vocabulary.together = vocabulary._repetitive(references)
+            vocabulary._set_roles(references)
         return vocabulary
 
-    def _repetitive(self, references: GraphBatch) -> tuple[int, ...]:
-        """Categories, those first by which edges are seldom new, until edges often are."""
+    def _set_roles(self, references: GraphBatch) -> None:
+        """Choose categories that count together, those first by which edges are seldom new."""
 
         def chance(*categories: int) -> float:
             keys = self.edge_keys(references, categories)
             return ReferenceTable.of(keys, references.graph_of_arc).chance
 
-        first, *others = sorted(self.together, key=chance)
-        together = [first]
+        self.step, *others = sorted(self.together, key=chance)
+        together = [self.step]
         for i in others:
             if chance(*together, i) <= OFTEN_NEW:
                 together.append(i)
-        return tuple(sorted(together))
+        self.together = tuple(sorted(together))
+        graph, who = references.graph_of_node, []
+        for i in sorted(others):
+            pairs = np.column_stack([self.value_keys(references, i), graph.astype(np.uint64)])
+            if len(np.unique(pairs, axis=0)) >= OFTEN_DISTINCT * len(pairs):
+                who.append(i)
+        self.who = tuple(who)
+
+    def same_value(self, graphs: GraphBatch, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of different steps of a graph with the same value of a category.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        i : int
+            Index of the category.
+
+        Returns
+        -------
+        first, second : ndarray of shape (n_pairs,), int
+            A node of each step; each pair of steps once for each value.
+        """
+        by_category, labels = graphs.values_by_category("node"), np.asarray(graphs.labels)
+        values, steps = by_category[self.names[i]], by_category[self.names[self.step]]
+        who, step = (codes_in(x, dict.fromkeys(x))[labels] for x in (values, steps))
+        given = np.flatnonzero(np.array([x is not None for x in values])[labels])
+        rows = np.column_stack([graphs.graph_of_node, who, step])[given]
+        rows, first = np.unique(rows, axis=0, return_index=True)
+        nodes, pairs = given[first], [np.zeros((0, 2), dtype=np.int64)]
+        for gap in range(1, len(rows)):
+            is_same = (rows[gap:, :2] == rows[:-gap, :2]).all(axis=1)
+            if not is_same.any():
+                break
+            pairs.append(np.column_stack([nodes[:-gap][is_same], nodes[gap:][is_same]]))
+        return tuple(np.concatenate(pairs).T)
+
+    def same_keys(self, graphs: GraphBatch, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Color of each pair of :meth:`same_value`, and its graph."""
+        steps, (first, second) = self.value_keys(graphs, self.step), self.same_value(graphs, i)
+        keys = hash64(hash64(steps[first]) + hash64(steps[second]))
+        return keys, graphs.graph_of_node[first]
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the references."""
@@ -270,11 +318,13 @@ class CategoryCounts:
     edges : dict of str -> tuple of int
         The categories of nodes in each table of edges: those that count together, and each of
         several by itself.
+    same : dict of str -> int
+        The category of each table of pairs of steps with the same value.
     by_category : tuple of str
         Tables of nodes by a single category, if nodes have several categories: a new value is
         hard to see among many new combinations.
     about : dict of str -> (str, str)
-        What each table counts: "node", "edge" or "graph", and one of its categories, or "" for
+        What each table counts: "node", "edge", "pair" or "graph", and one of its categories, or "" for
         several together.
     known : dict of str -> ReferenceTable
         The tables by name.
@@ -291,10 +341,12 @@ class CategoryCounts:
             for i, name in enumerate(vocabulary.names):
                 if vocabulary.together != (i,):
                     self.edges[f"edges {name}"] = (i,)
-        self.kinds = (*("categories",) * vocabulary.by_label, *self.edges)
+        self.same = {f"same {vocabulary.names[i]}": i for i in vocabulary.who}
+        self.kinds = (*("categories",) * vocabulary.by_label, *self.edges, *self.same)
         only = "" if several or not vocabulary.names else vocabulary.names[0]
         self.about = {"categories": ("node", only), "gaps": ("node", "")}
         self.about |= {kind: ("edge", "") for kind in self.edges}
+        self.about |= {kind: ("pair", "") for kind in self.same}
         self.about |= {f"category {name}": ("node", name) for name in vocabulary.names}
         self.about |= {f"graph {name}": ("graph", name) for name in vocabulary.of_graphs}
 
@@ -335,6 +387,14 @@ class CategoryCounts:
             yield kind, keys, np.arange(len(graphs))
         for kind, categories in self.edges.items():
             yield kind, self.vocabulary.edge_keys(graphs, categories), graphs.graph_of_arc
+        for kind, i in self.same.items():
+            yield kind, *self.vocabulary.same_keys(graphs, i)
+
+    def ends(self, graphs: GraphBatch, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        """The two nodes of each part of a table of edges, or of pairs with the same value."""
+        if kind in self.same:
+            return self.vocabulary.same_value(graphs, self.same[kind])
+        return graphs.source_of_arc, graphs.adjacency.indices
 
 
 def counts_edges(edges: str | bool, references: GraphBatch, *, by_label: bool) -> bool:

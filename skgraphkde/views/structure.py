@@ -13,12 +13,13 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from skgraphkde._utils import compiled
-from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, usual
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
+from skgraphkde.views.categories import Vocabulary
 from skgraphkde.views.neighborhoods import nearest
 from skgraphkde.views.rows import Whitening, by_fold, folds, winsorized
 
@@ -139,6 +140,8 @@ class Statistics(View):
 
     Attributes
     ----------
+    vocabulary_ : Vocabulary
+        Categories of the references.
     categories_ : dict of str -> tuple
         Categories of nodes and edges that have a share of their own.
     columns_ : ndarray of int
@@ -173,9 +176,10 @@ class Statistics(View):
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
         """Learn the statistics of the references, see :meth:`View.fit`."""
+        self.vocabulary_ = Vocabulary.of(references, by_label=references.labels is not None)
         self.categories_ = {
             name: _most_frequent(codes, values, graph)
-            for name, _, codes, values, graph, _ in _categories(references)
+            for name, _, codes, values, graph, _ in _categories(references, self.vocabulary_)
         }
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
         self.may_lack_ = references.schema.missing != "error"
@@ -249,7 +253,7 @@ class Statistics(View):
 
     def _shares(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Shares of the categories of nodes and edges."""
-        for name, form, codes, values, graph, totals in _categories(graphs):
+        for name, form, codes, values, graph, totals in _categories(graphs, self.vocabulary_):
             known = {value: i for i, value in enumerate(self.categories_[name])}
             n = len(known) + 1
             columns = np.array([known.get(value, n - 1) for value in values], dtype=np.int64)
@@ -380,21 +384,32 @@ def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
             yield Statistic(name, mean(values), node, "share", "statistics", fact)
 
 
-def _categories(graphs: GraphBatch) -> Iterator[tuple]:
+def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
     """Generate name, form, codes, values, graph of each node, arc or graph, and their numbers."""
     for part, prefix in PARTS.items():
-        labels, vocabulary = (getattr(graphs, f"{prefix}{x}") for x in ("labels", "label_names"))
+        labels, label_names = (getattr(graphs, f"{prefix}{x}") for x in ("labels", "label_names"))
         if labels is None:
             continue
         graph, names = graphs.owner(part), graphs.schema.names(f"{part}_categories")
         totals = np.bincount(graph, minlength=len(graphs))
-        tuples: Any = vocabulary if len(names) > 1 else [(value,) for value in vocabulary]
+        tuples: Any = label_names if len(names) > 1 else [(value,) for value in label_names]
         columns = [[values[i] for values in tuples] for i in range(len(names))]
         for name, values in zip(names, columns, strict=True):
             noun, form = f"share of {part}s with {name}", "share"
             if part == "graph":
                 noun, form = name, "number"
             yield noun, form, np.asarray(labels), values, graph, totals
+    for i in vocabulary.who:
+        name, step = (vocabulary.names[j] for j in (i, vocabulary.step))
+        steps = graphs.values_by_category("node")[step]
+        pairs = np.asarray(graphs.labels)[np.column_stack(vocabulary.same_value(graphs, i))]
+        words = [" and ".join(sorted((str(steps[u]), str(steps[v])))) for u, v in pairs.tolist()]
+        known = list(dict.fromkeys(words))
+        graph = graphs.graph_of_node[vocabulary.same_value(graphs, i)[0]]
+        yield (
+            f"the same {name} at", "number", codes_in(words, known), known, graph,
+            np.ones(len(graphs)),
+        )  # fmt: skip
 
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:
