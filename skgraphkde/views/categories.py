@@ -18,7 +18,8 @@ from skgraphkde.graphs.refinement import hash64
 
 # Nodes or edges that a reason names.
 LISTED = 5
-# Categories count together as long as no larger share of the references' edges is new by them.
+# Where a larger share of the references' edges is new by a category, it counts by itself only; so
+# does one that says who did a step, if a larger share is new by both.
 OFTEN_NEW = 0.05
 # A category may say who did a step if graphs have so many distinct values for each node, or more.
 OFTEN_DISTINCT = 1 / 3
@@ -153,24 +154,22 @@ class Vocabulary:
         return vocabulary
 
     def _set_roles(self, references: GraphBatch) -> None:
-        """Choose categories that count together, those first by which edges are seldom new."""
+        """Choose the step, who did it, and the categories that count together."""
 
         def chance(*categories: int) -> float:
             keys = self.edge_keys(references, categories)
             return ReferenceTable.of(keys, references.graph_of_arc).chance
 
-        self.step, *others = sorted(self.together, key=chance)
-        together = [self.step]
-        for i in others:
-            if chance(*together, i) <= OFTEN_NEW:
-                together.append(i)
-        self.together = tuple(sorted(together))
-        graph, who = references.graph_of_node, []
+        self.step, *others = sorted(range(len(self.names)), key=chance)
+        graph, who, together = references.graph_of_node.astype(np.uint64), [], [self.step]
         for i in sorted(others):
-            pairs = np.column_stack([self.value_keys(references, i), graph.astype(np.uint64)])
-            if len(np.unique(pairs, axis=0)) >= OFTEN_DISTINCT * len(pairs):
+            pairs = np.column_stack([self.value_keys(references, i), graph])
+            is_who = len(np.unique(pairs, axis=0)) >= OFTEN_DISTINCT * len(pairs)
+            if is_who:
                 who.append(i)
-        self.who = tuple(who)
+            if (chance(self.step, i) if is_who else chance(i)) <= OFTEN_NEW:
+                together.append(i)
+        self.who, self.together = tuple(who), tuple(sorted(together))
 
     def same_value(self, graphs: GraphBatch, i: int) -> tuple[np.ndarray, np.ndarray]:
         """Pairs of different steps of a graph with the same value of a category.
