@@ -72,9 +72,7 @@ def estimator(dataset: str, share: float, method: str, fold: int) -> Any:
     return peer("vectors", "StatisticsDetector", detector=name, calibration="loo")(0)
 
 
-def measure(
-    estimator: Any, dataset: str, share: float, method: str, fold: int
-) -> dict[str, float]:
+def measure(estimator: Any, dataset: str, share: float, method: str, fold: int) -> dict[str, float]:
     """AUROC and precision of the list; for `find` also what an analyst finds in k and 2k looks."""
     graphs, y, others = drawn(dataset, share, fold)
     if method == "clean":

@@ -111,9 +111,9 @@ PENALTY = 1.0
 LEAST_SCALE = 0.2
 # The prior weights count as much as so many anomalies do, so that one wrong verdict does little.
 PRIOR_ANOMALIES = 2
-# Nearness to many anomalies counts as much as so many views, before weights are learned. From 4 to
-# 16, an analyst finds the same within two points.
-MOST_NEARNESS = 8.0
+# Nearness to many anomalies counts as much as so many views, before weights are learned, and half
+# of it to so many anomalies. From 4 to 12 views, an analyst finds the same within three points.
+MOST_NEARNESS, HALF_NEARNESS = 8.0, 5
 # A graph that somebody judged normal counts as much as so many others.
 JUDGED = 5.0
 
@@ -128,7 +128,7 @@ class LearnedWeights(NamedTuple):
 def nearness_weights(n_views: int, n_anomalies: int) -> np.ndarray:
     """Prior weights of views of the nearness to confirmed anomalies.
 
-    They add up to 8 k / (k + 2), with k the number of anomalies: to be like one graph says little.
+    They add up to 8 k / (k + 5), with k the number of anomalies: to be like one graph says little.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def nearness_weights(n_views: int, n_anomalies: int) -> np.ndarray:
     -------
     ndarray of shape (n_views,)
     """
-    total = MOST_NEARNESS * n_anomalies / (n_anomalies + PRIOR_ANOMALIES)
+    total = MOST_NEARNESS * n_anomalies / (n_anomalies + HALF_NEARNESS)
     return np.full(n_views, total / n_views)
 
 
@@ -153,9 +153,10 @@ def learn_weights(
         mean of log(1 + exp(z)) over normal graphs + mean of log(1 + exp(-z)) over anomalies
         + 2 PENALTY / k |w - s w_0|^2,    z = b + w x,
 
-    where graphs that somebody judged normal count five times, w_0 are the prior weights, k is the number of anomalies, and s and b minimize the first
-    two terms for w = s w_0. The result is (k w + 2 w_0) / (k + 2), with both scaled to a mean of 1.
-    With few anomalies, the weights are thus close to the prior.
+    where graphs that somebody judged normal count five times, w_0 are the prior weights, k is the
+    number of anomalies, and s and b minimize the first two terms for w = s w_0. The result is
+    (k w + 2 w_0) / (k + 2), with both scaled to a mean of 1. With few anomalies, the weights are
+    thus close to the prior.
 
     The leave-one-out scores of the training graphs are calibration scores. A training graph would
     seem more normal than a new graph by weights that were learned from it. It gets weights that

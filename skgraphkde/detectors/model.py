@@ -478,9 +478,7 @@ def fit_model(
         rows = _view_scores(views[:given], embedding, clouds, anomalies, unknown)
         judged = np.zeros(len(graphs), dtype=bool) if judged is None else judged
         weights = _learned(views, scores, rows, judged)
-    model = GraphModel(
-        features, fitted_encoder, views, references, chosen, scores, clouds, weights
-    )
+    model = GraphModel(features, fitted_encoder, views, references, chosen, scores, clouds, weights)
     return model, history
 
 

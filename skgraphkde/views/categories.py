@@ -335,7 +335,9 @@ class CategoryCounts:
         self.vocabulary, self.with_gaps, self.with_edges = vocabulary, with_gaps, with_edges
         several = len(vocabulary.names) > 1
         self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
-        self.edges: dict[str, tuple[int, ...]] = {"edges": vocabulary.together} if with_edges else {}
+        self.edges: dict[str, tuple[int, ...]] = (
+            {"edges": vocabulary.together} if with_edges else {}
+        )
         if several and with_edges:
             for i, name in enumerate(vocabulary.names):
                 if vocabulary.together != (i,):
@@ -344,8 +346,8 @@ class CategoryCounts:
         self.kinds = (*("categories",) * vocabulary.by_label, *self.edges, *self.same)
         only = "" if several or not vocabulary.names else vocabulary.names[0]
         self.about = {"categories": ("node", only), "gaps": ("node", "")}
-        self.about |= {kind: ("edge", "") for kind in self.edges}
-        self.about |= {kind: ("pair", "") for kind in self.same}
+        self.about |= dict.fromkeys(self.edges, ("edge", ""))
+        self.about |= dict.fromkeys(self.same, ("pair", ""))
         self.about |= {f"category {name}": ("node", name) for name in vocabulary.names}
         self.about |= {f"graph {name}": ("graph", name) for name in vocabulary.of_graphs}
 

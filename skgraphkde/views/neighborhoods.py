@@ -464,9 +464,7 @@ class Tanimoto(NeighborhoodView):
     def _most_similar(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
         """Similarity to the most similar reference, and its index."""
         known = self.neighborhoods_
-        distances, index = nearest(
-            self._distances_to(known, context), own, known.n_references, 1
-        )
+        distances, index = nearest(self._distances_to(known, context), own, known.n_references, 1)
         return 1 - distances, index
 
     def _distances_to(

@@ -127,11 +127,12 @@ class Statistics(View):
     The statistics are the numbers of nodes and edges (logarithms), density, mean, deviation and
     maximum of the degrees, clustering, connected components, independent cycles, the shares of
     nodes with degree 0, 1 and 2, and in directed graphs of sources and sinks; the share of each
-    category of nodes and of edges, up to 200; the mean and deviation of each number of nodes and of
-    edges, and the share of those without it, if numbers may be missing; and the categories and numbers of the graph itself. They are standardized and whitened
-    with shrinkage, so that statistics that always go together count once (Mahalanobis, 1936). A
-    statistic that never varies in the references has the deviation that it would have if one of
-    them differed by one node or edge.
+    category of nodes and of edges, up to 200; pairs of steps with the same value of a category, see
+    :class:`Vocabulary`; the mean and deviation of each number of nodes and of edges, and the share
+    of those without it, if numbers may be missing; and the categories and numbers of the graph
+    itself. They are standardized and whitened with shrinkage, so that statistics that always go
+    together count once (Mahalanobis, 1936). A statistic that never varies in the references has the
+    deviation that it would have if one of them differed by one node or edge.
 
     Parameters
     ----------
@@ -401,15 +402,13 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
             yield noun, form, np.asarray(labels), values, graph, totals
     for i in vocabulary.who:
         name, step = (vocabulary.names[j] for j in (i, vocabulary.step))
-        steps = graphs.values_by_category("node")[step]
-        pairs = np.asarray(graphs.labels)[np.column_stack(vocabulary.same_value(graphs, i))]
-        words = [" and ".join(sorted((str(steps[u]), str(steps[v])))) for u, v in pairs.tolist()]
-        known = list(dict.fromkeys(words))
-        graph = graphs.graph_of_node[vocabulary.same_value(graphs, i)[0]]
-        yield (
-            f"the same {name} at", "number", codes_in(words, known), known, graph,
-            np.ones(len(graphs)),
-        )  # fmt: skip
+        first, second = vocabulary.same_value(graphs, i)
+        steps = [str(x) for x in graphs.values_by_category("node")[step]]
+        pairs = np.asarray(graphs.labels)[np.column_stack([first, second])].tolist()
+        words = [" and ".join(sorted((steps[u], steps[v]))) for u, v in pairs]
+        known, graph = list(dict.fromkeys(words)), graphs.graph_of_node[first]
+        totals = np.ones(len(graphs))
+        yield f"the same {name} at", "number", codes_in(words, known), known, graph, totals
 
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:
