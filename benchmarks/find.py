@@ -1,4 +1,4 @@
-"""Find: one list that holds its own anomalies, and an analyst who looks at a few graphs at a time."""
+"""Find: a list that holds its own anomalies, and an analyst who looks at a few at a time."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from skgraphkde.graphs.copies import kinds_of
 
 TITLE = "One list with its own anomalies"
 ABOUT = """\
-The four suites of [elsewhere](elsewhere.md), without DD, COLLAB and REDDIT-BINARY. Two thirds of the
-normal graphs of a case, at most 400, and odd graphs that are 2, 5 or 10% of the list, judged by
+The four suites of [elsewhere](elsewhere.md), without DD, COLLAB and REDDIT-BINARY. Two thirds of
+the normal graphs of a case, at most 400, and odd graphs that are 2, 5 or 10% of the list, judged by
 each other, as `skgraphkde find` does; two draws. *Clean* is the same list, scored by the defaults
 fitted on at most 400 other normal graphs. The others are fitted to the list, as `find` is. *Among
 the first k* is the share of odd graphs among the k most anomalous, k being the number of odd ones:

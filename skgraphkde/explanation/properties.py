@@ -184,22 +184,22 @@ class Properties:
         if kind == "categories":
             for i, name in enumerate(self.counts.by_category):
                 is_new &= ~known[name].is_new(vocabulary.value_keys(graphs, i), own)
-        for i, table in self._of_ends(kind):
-            nodes = vocabulary.node_keys(graphs) if i is None else vocabulary.value_keys(graphs, i)
+        for table, nodes in self._of_ends(graphs, kind):
             for ends in self.counts.ends(graphs, kind):
                 is_new &= ~known[table].is_new(nodes[ends], own)
         return is_new
 
-    def _of_ends(self, kind: str) -> list[tuple[int | None, str]]:
-        """Tables of nodes that explain an edge, with the index of the category; None: of all."""
+    def _of_ends(self, graphs: GraphBatch, kind: str) -> Iterator[tuple[str, np.ndarray]]:
+        """Generate tables of the nodes at the ends of edges and pairs, with colors of all nodes."""
+        vocabulary, by_category = self.counts.vocabulary, self.counts.by_category
+        at_ends = self.counts.edges.get(kind, ())
         if kind in self.counts.same:
-            step = self.counts.vocabulary.step
-            return [(step, self.counts.by_category[step])]
-        if kind not in self.counts.edges or not self.counts.vocabulary.by_label:
-            return []
-        if not self.counts.by_category:
-            return [(None, "categories")]
-        return [(i, self.counts.by_category[i]) for i in self.counts.edges[kind]]
+            at_ends = (vocabulary.step,)
+        if at_ends and not by_category:
+            yield "categories", vocabulary.node_keys(graphs)
+        elif at_ends:
+            for i in at_ends:
+                yield by_category[i], vocabulary.value_keys(graphs, i)
 
     def rare_parts(
         self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
@@ -208,12 +208,11 @@ class Properties:
 
         Edges with a rare or new end do not count, unless they are far rarer than the end.
         """
-        vocabulary, known = self.counts.vocabulary, self.counts.known
+        known = self.counts.known
         n_graphs = known[kind].n_graphs_of(keys, own)
         most = max(FEW * len(self.references), 1)
         is_rare = (n_graphs > 0) & (n_graphs <= most)
-        for i, table in self._of_ends(kind):
-            nodes = vocabulary.node_keys(graphs) if i is None else vocabulary.value_keys(graphs, i)
+        for table, nodes in self._of_ends(graphs, kind):
             for ends in self.counts.ends(graphs, kind):
                 of_end = known[table].n_graphs_of(nodes[ends], own)
                 is_rare &= of_end > np.minimum(most, RARER * n_graphs)

@@ -135,9 +135,9 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
     if element == "pair":
         return _pair_names(graph, kind, counts)
     if element == "edge":
-        names = tuple(counts.vocabulary.names[i] for i in counts.edges[kind])
-        texts = _edge_names(graph, counts.vocabulary.edge_labels, names)
-        return texts if kind == "edges" else [f"{text} ({names[0]})" for text in texts]
+        at_ends = tuple(counts.vocabulary.names[i] for i in counts.edges[kind])
+        texts = _edge_names(graph, counts.vocabulary.edge_labels, at_ends)
+        return texts if kind == "edges" else [f"{text} ({at_ends[0]})" for text in texts]
     codes = graph.labels if element == "node" else graph.graph_labels
     if category:
         values = graph.values_by_category(element)[category]

@@ -123,10 +123,8 @@ class Confirmed(View):
         """The nearest confirmed anomaly, see :meth:`View.reason`."""
         [distances] = self.view_.distances(context, self._context, np.array([unusual.own]))
         is_copy = unusual.values[0] == -ITSELF
-        anomalies, i = (
-            self.anomalies_,
-            int(self.copied(graph)[0] if is_copy else distances.argmin()),
-        )
+        i = int(self.copied(graph)[0] if is_copy else distances.argmin())
+        anomalies = self.anomalies_
         name = anomalies.names[i] if anomalies.names else ""
         one = f"{shown(name)!r}, a confirmed anomaly" if name else "a confirmed anomaly"
         if is_copy and name and graph.names == (name,):

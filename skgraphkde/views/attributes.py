@@ -32,10 +32,14 @@ FARTHEST = 1e100
 RELATIVE_ROUNDING = 2e-6
 
 
+# Rows of the shares of missing numbers.
+GAPS = "gaps"
+
+
 class _Rows(NamedTuple):
     """Numbers of nodes, of edges, or of graphs, one row for each."""
 
-    part: str  # "node", "edge" or "graph"
+    part: str  # "node", "edge", "graph", or GAPS: the shares of missing numbers of the graph
     category: str | None  # of the graphs, within which their numbers are compared
     names: tuple[str, ...]  # of the numbers
     values: np.ndarray  # (n_rows, n_numbers); NaN for a missing number
@@ -78,6 +82,8 @@ class Numbers(View):
         Indices of the node numbers.
     of_edges_, of_graphs_ : bool
         Whether numbers of edges, and of graphs, count.
+    parts_ : tuple of str
+        What each of `points_` is about: nodes, edges, graphs, or their shares of missing numbers.
     points_ : list of NumberPoints
         Numbers of the references' nodes, of their edges, and of the references, also within each
         of their categories.
@@ -140,6 +146,7 @@ class Numbers(View):
         self.of_edges_ = references.edge_attributes is not None
         self.of_graphs_ = references.graph_attributes is not None
         self.references_ = references
+        self.parts_ = tuple(rows.part for rows in self._rows(references))
         self.points_ = [
             NumberPoints(rows, np.ones(len(rows.graph), dtype=bool), self.n_points)
             for rows in self._rows(references)
@@ -212,9 +219,8 @@ class Numbers(View):
             for rows in list(tables):  # a graph with fewer numbers has fewer that are unusual
                 shares = [means(x, rows.graph, len(graphs)) for x in np.isnan(rows.values).T]
                 names = tuple(f"share of {rows.part}s without {name}" for name in rows.names)
-                tables.append(
-                    _Rows("graph", None, names, np.column_stack(shares), alike, index, index)
-                )
+                values = np.column_stack(shares)
+                tables.append(_Rows(GAPS, None, names, values, alike, index, index))
         if self.of_graphs_:
             values, names = np.asarray(graphs.graph_attributes), graphs.schema.graph_columns
             tables.append(_Rows("graph", None, names, values, alike, index, index))
@@ -228,10 +234,14 @@ class Numbers(View):
     def properties(
         self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
     ) -> list[Property]:
-        """Largest distance of a node, and of an edge, and that of the graph itself."""
+        """Largest distance of a node, and of an edge, and that of the graph itself.
+
+        Shares of missing numbers are reasons for any detector.
+        """
         least = np.full(len(graphs), 0.1)
         largest = self._largest(graphs, own)
-        return [Property("extreme", self.name, x, least, i) for i, x in enumerate(largest)]
+        found = [Property("extreme", self.name, x, least, i) for i, x in enumerate(largest)]
+        return [x for x, part in zip(found, self.parts_, strict=True) if part != GAPS]
 
     def reason(
         self,

@@ -323,8 +323,8 @@ class CategoryCounts:
         Tables of nodes by a single category, if nodes have several categories: a new value is
         hard to see among many new combinations.
     about : dict of str -> (str, str)
-        What each table counts: "node", "edge", "pair" or "graph", and one of its categories, or "" for
-        several together.
+        What each table counts: "node", "edge", "pair" or "graph", and one of its categories, or ""
+        for several together.
     known : dict of str -> ReferenceTable
         The tables by name.
     """
@@ -335,9 +335,9 @@ class CategoryCounts:
         self.vocabulary, self.with_gaps, self.with_edges = vocabulary, with_gaps, with_edges
         several = len(vocabulary.names) > 1
         self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
-        self.edges: dict[str, tuple[int, ...]] = (
-            {"edges": vocabulary.together} if with_edges else {}
-        )
+        self.edges: dict[str, tuple[int, ...]] = {}
+        if with_edges:
+            self.edges["edges"] = vocabulary.together
         if several and with_edges:
             for i, name in enumerate(vocabulary.names):
                 if vocabulary.together != (i,):

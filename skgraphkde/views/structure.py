@@ -407,8 +407,8 @@ def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
         pairs = np.asarray(graphs.labels)[np.column_stack([first, second])].tolist()
         words = [" and ".join(sorted((steps[u], steps[v]))) for u, v in pairs]
         known, graph = list(dict.fromkeys(words)), graphs.graph_of_node[first]
-        totals = np.ones(len(graphs))
-        yield f"the same {name} at", "number", codes_in(words, known), known, graph, totals
+        once = np.ones(len(graphs), dtype=np.int64)
+        yield f"the same {name} at", "number", codes_in(words, known), known, graph, once
 
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:
