@@ -195,11 +195,11 @@ class Properties:
         at_ends = self.counts.edges.get(kind, ())
         if kind in self.counts.same:
             at_ends = (vocabulary.step,)
-        if at_ends and not by_category:
-            yield "categories", vocabulary.node_keys(graphs)
-        elif at_ends:
-            for i in at_ends:
+        for i in at_ends:
+            if by_category:
                 yield by_category[i], vocabulary.value_keys(graphs, i)
+            else:
+                yield "categories", vocabulary.node_keys(graphs)
 
     def rare_parts(
         self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray

@@ -207,8 +207,7 @@ class Profiles:
         counts = self.properties.counts
         element = counts.about[kind][0]
         if element == "pair":
-            pairs = np.column_stack(counts.ends(graph, kind))[index]
-            element, index = "node", np.unique(pairs)
+            element, index = "node", np.unique(np.column_stack(counts.ends(graph, kind))[index])
         return places(graph, element, index)
 
     def _new(self, i: int, j: int) -> Reason:

@@ -98,8 +98,8 @@ class Confirmed(View):
 
     def scores_of_anomalies(self) -> np.ndarray:
         """Score each anomaly by the others, shape (n_anomalies,); NaN for the only one."""
-        n = len(self.anomalies_)
-        distances = self.view_.distances(self._context, self._context, np.full(n, -1))
+        nobody = np.full(len(self.anomalies_), -1)
+        distances = self.view_.distances(self._context, self._context, nobody)
         np.fill_diagonal(distances, np.inf)
         scores = distances.min(axis=1)
         return np.where(np.isfinite(scores), scores, np.nan)

@@ -199,12 +199,6 @@ class Vocabulary:
             pairs.append(np.column_stack([nodes[:-gap][is_same], nodes[gap:][is_same]]))
         return tuple(np.concatenate(pairs).T)
 
-    def same_keys(self, graphs: GraphBatch, i: int) -> tuple[np.ndarray, np.ndarray]:
-        """Color of each pair of :meth:`same_value`, and its graph."""
-        steps, (first, second) = self.value_keys(graphs, self.step), self.same_value(graphs, i)
-        keys = hash64(hash64(steps[first]) + hash64(steps[second]))
-        return keys, graphs.graph_of_node[first]
-
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the references."""
         if self.by_label:
@@ -335,13 +329,9 @@ class CategoryCounts:
         self.vocabulary, self.with_gaps, self.with_edges = vocabulary, with_gaps, with_edges
         several = len(vocabulary.names) > 1
         self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
-        self.edges: dict[str, tuple[int, ...]] = {}
-        if with_edges:
-            self.edges["edges"] = vocabulary.together
-        if several and with_edges:
-            for i, name in enumerate(vocabulary.names):
-                if vocabulary.together != (i,):
-                    self.edges[f"edges {name}"] = (i,)
+        of_edges = {f"edges {name}": (i,) for i, name in enumerate(vocabulary.names)}
+        alone = {kind: i for kind, i in of_edges.items() if several and i != vocabulary.together}
+        self.edges = {"edges": vocabulary.together, **alone} if with_edges else {}
         self.same = {f"same {vocabulary.names[i]}": i for i in vocabulary.who}
         self.kinds = (*("categories",) * vocabulary.by_label, *self.edges, *self.same)
         only = "" if several or not vocabulary.names else vocabulary.names[0]
@@ -389,7 +379,9 @@ class CategoryCounts:
         for kind, categories in self.edges.items():
             yield kind, self.vocabulary.edge_keys(graphs, categories), graphs.graph_of_arc
         for kind, i in self.same.items():
-            yield kind, *self.vocabulary.same_keys(graphs, i)
+            first, second = self.vocabulary.same_value(graphs, i)
+            steps = hash64(self.vocabulary.value_keys(graphs, self.vocabulary.step))
+            yield kind, hash64(steps[first] + steps[second]), graphs.graph_of_node[first]
 
     def ends(self, graphs: GraphBatch, kind: str) -> tuple[np.ndarray, np.ndarray]:
         """The two nodes of each part of a table of edges, or of pairs with the same value."""

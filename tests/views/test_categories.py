@@ -52,7 +52,9 @@ def test_categories_by_which_edges_are_seldom_new_count_together():
         return graph
 
     schema = GraphSchema(node_categories=("kind", "color"))
-    vocabulary = Vocabulary.of(read_graphs([graph(s) for s in range(20)], schema=schema), by_label=True)
+    vocabulary = Vocabulary.of(
+        read_graphs([graph(s) for s in range(20)], schema=schema), by_label=True
+    )
     assert (vocabulary.together, vocabulary.who) == ((0, 1), ())
 
 
