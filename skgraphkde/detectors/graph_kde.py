@@ -429,8 +429,10 @@ class GraphKDEDetector(
             views = [view for view in views if view.applies_to(graphs)]
         self._check_graph_data(views)
         anomalies, normal = (self.training_graphs_[self.verdicts_ == x] for x in (ANOMALY, NORMAL))
-        learns = len(anomalies) and len(normal)
-        judged = np.isin(*kinds_of(graphs, normal)) if learns else None
+        judged = np.zeros(len(graphs), dtype=bool)
+        if len(anomalies) and len(normal):
+            of_graphs, of_normal = kinds_of(graphs, normal)
+            judged = np.isin(of_graphs, of_normal)
         before = copy.deepcopy(rng)
         features = NodeFeatures() if self.features == "auto" else self.features
         encoder = Propagation() if self.encoder == "auto" else self.encoder
