@@ -15,7 +15,7 @@ from skgraphkde._utils import warn
 from skgraphkde.calibration import LeaveOneOut, finite
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.model import GraphModel, fit_model
-from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
+from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, checked_verdicts
 from skgraphkde.distances.mmd import MMD
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
@@ -428,7 +428,11 @@ class GraphKDEDetector(
         if isinstance(self.views, str):
             views = [view for view in views if view.applies_to(graphs)]
         self._check_graph_data(views)
-        anomalies = self.training_graphs_[self.verdicts_ == ANOMALY]
+        anomalies, normal = (self.training_graphs_[self.verdicts_ == x] for x in (ANOMALY, NORMAL))
+        judged = np.zeros(len(graphs), dtype=bool)
+        if len(anomalies) and len(normal):
+            of_graphs, of_normal = kinds_of(graphs, normal)
+            judged = np.isin(of_graphs, of_normal)
         before = copy.deepcopy(rng)
         features = NodeFeatures() if self.features == "auto" else self.features
         encoder = Propagation() if self.encoder == "auto" else self.encoder
@@ -440,6 +444,7 @@ class GraphKDEDetector(
             training=self.training,
             max_references=self.max_references,
             anomalies=anomalies if len(anomalies) else None,
+            judged=judged,
             rng=rng,
             verbose=self.verbose,
         )

@@ -143,6 +143,8 @@ class View(Specification):
     uses_points: ClassVar[bool] = False
     #: Which data of graphs as a whole the view looks at; by default, it may be all.
     graph_data: ClassVar[tuple[str, ...]] = KINDS_OF["graph"]
+    #: Whether the view has :meth:`distances` between graphs, by which confirmed anomalies are near.
+    has_distances: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -187,6 +189,23 @@ class View(Specification):
         raise NotImplementedError(
             f"{type(self).__name__} has no method scores(graphs, own, context)"
         )
+
+    def distances(self, context: Context, others: Context, own: np.ndarray) -> np.ndarray:
+        """Distances between graphs and others, by what `fit` learned of the references.
+
+        Parameters
+        ----------
+        context, others : Context
+            Contexts of the graphs and of the others.
+        own : ndarray of shape (n_graphs,), int
+            As for :meth:`scores`.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_others)
+            At least 0.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no distances between graphs")
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack what the view needs."""

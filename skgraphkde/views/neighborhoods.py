@@ -78,7 +78,8 @@ class Neighborhoods:
     def _colors(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each node for each radius, shape (radius + 1, n_nodes)."""
         passed = messages(graphs, self.vocabulary.edge_codes(graphs), weighted=False)
-        return np.array(list(refined(self.vocabulary.node_keys(graphs), passed, self.radius)))
+        keys = self.vocabulary.keys_together(graphs, self.vocabulary.together)
+        return np.array(list(refined(keys, passed, self.radius)))
 
     def numbers(self, graphs: GraphBatch) -> np.ndarray:
         """Number of the neighborhood of each node for each radius.
@@ -190,6 +191,18 @@ class NeighborhoodView(View):
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the training graphs."""
         self.neighborhoods_.vocabulary.check_batch(graphs)
+
+    def distances(self, context: Context, others: Context, own: np.ndarray) -> np.ndarray:
+        """Distances by the neighborhoods of both graphs, see :meth:`View.distances`."""
+        by_label = self.neighborhoods_.vocabulary.by_label
+        known = others.shared(Neighborhoods, self.radius, by_label)
+        return self._distances_to(known, context)(slice(None))
+
+    def _distances_to(
+        self, known: Neighborhoods, context: Context
+    ) -> Callable[[slice], np.ndarray]:
+        """Function of a slice of the graphs that returns their distances to known graphs."""
+        raise NotImplementedError(f"{type(self).__name__} has no distances between graphs")
 
 
 def nearest(
@@ -437,6 +450,7 @@ class Tanimoto(NeighborhoodView):
     """
 
     summary = "The share of surroundings in common with the most similar known graph."
+    has_distances: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -449,15 +463,21 @@ class Tanimoto(NeighborhoodView):
 
     def _most_similar(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
         """Similarity to the most similar reference, and its index."""
-        known, counts = self.neighborhoods_, self.neighborhoods_.count(context)
+        known = self.neighborhoods_
+        distances, index = nearest(self._distances_to(known, context), own, known.n_references, 1)
+        return 1 - distances, index
+
+    def _distances_to(
+        self, known: Neighborhoods, context: Context
+    ) -> Callable[[slice], np.ndarray]:
+        counts = known.count(context)
         totals = counts.sum(axis=1)
 
         def dissimilarity(block: slice) -> np.ndarray:
             shared = known.sums_of_minima(counts[block], known.columns)
             return 1 - shared / (totals[block, np.newaxis] + known.totals - shared)
 
-        distances, index = nearest(dissimilarity, own, known.n_references, 1)
-        return 1 - distances, index
+        return dissimilarity
 
     def properties(
         self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
@@ -508,6 +528,7 @@ class Neighbors(NeighborhoodView):
     """
 
     summary = "The number of kinds of surroundings that differ from the nearest known graphs."
+    has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {
         **NeighborhoodView._parameter_constraints,
         "n_neighbors": [at_least(1, Integral)],
@@ -529,6 +550,12 @@ class Neighbors(NeighborhoodView):
     def _nearest(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
         """Mean distance to the nearest references, and the index of the nearest one."""
         known = self.neighborhoods_
+        k = min(self.n_neighbors, known.n_references - 1)
+        return nearest(self._distances_to(known, context), own, known.n_references, k)
+
+    def _distances_to(
+        self, known: Neighborhoods, context: Context
+    ) -> Callable[[slice], np.ndarray]:
         counts = as_sets(known.count(context))
         n_kinds = np.diff(counts.indptr)
 
@@ -536,8 +563,7 @@ class Neighbors(NeighborhoodView):
             shared = known.sums_of_minima(counts[block], known.column_sets)
             return np.sqrt(n_kinds[block, np.newaxis] + known.n_kinds - 2 * shared)
 
-        k = min(self.n_neighbors, known.n_references - 1)
-        return nearest(distances, own, known.n_references, k)
+        return distances
 
     def properties(
         self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
