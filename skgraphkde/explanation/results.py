@@ -260,6 +260,14 @@ def groups_of(detector: BaseGraphDetector, own: np.ndarray) -> list[tuple[np.nda
     return [(np.flatnonzero(np.isin(own, x.members)), x.shared) for x in found]
 
 
+def group_numbers(groups: list[tuple[np.ndarray, str]], n_graphs: int) -> pd.api.extensions.ExtensionArray:
+    """The number of the group of each graph, from 1 on, missing if it is in none."""
+    numbers = pd.array([pd.NA] * n_graphs, dtype="Int64")
+    for number, (members, _) in enumerate(groups, 1):
+        numbers[members] = number
+    return numbers
+
+
 def explain(
     detector: GraphKDEDetector,
     graphs: Any = None,
@@ -428,10 +436,7 @@ def results(
         n_scores = len(detector.calibration_scores_)
         selected = discoveries(frame["p_value"].to_numpy(), alpha, n_scores)
     frame["selected"] = pd.array(selected, dtype="boolean")
-    group: list[Any] = [pd.NA] * len(batch)
-    for number, (members, _) in enumerate([] if own is None else groups_of(detector, own), 1):
-        for i in members:
-            group[i] = number
-    frame["group"] = pd.array(group, dtype="Int64")
+    groups = [] if own is None else groups_of(detector, own)
+    frame["group"] = group_numbers(groups, len(batch))
     frame["reason"] = pd.array([x.why for x in judged], dtype="string")
     return frame
