@@ -214,7 +214,9 @@ def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
         for path in outputs:
             is_next = options.get("verdicts") is not None and path.lower().endswith(".html")
             if os.path.exists(path) and not force and not is_next:
-                raise click.UsageError(f"{path} exists: give --force to replace it, or another path")
+                raise click.UsageError(
+                    f"{path} exists: give --force to replace it, or another path"
+                )
             if path in graphs:
                 raise click.UsageError(f"{path} is a graph and the output: give another output")
         tables, of_csv = (_taken(options, prefix) for prefix in (_TABLE, _CSV))

@@ -109,7 +109,7 @@ def find(
     else:
         judged = judge(detector, known, n_reasons=1, node_names=ids, own=own)
         table = table_of(known, judged)
-        table["group"] = group_numbers(groups_of(detector, own), len(known))
+        table["group"] = group_numbers(groups_of(detector), len(known))
         table["reason"] = [x.why if x.is_anomaly else None for x in judged]
         write_table(table, output)
     n_anomalies = sum(x.is_anomaly for x in judged)

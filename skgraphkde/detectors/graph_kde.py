@@ -414,6 +414,7 @@ class GraphKDEDetector(
         order = np.lexsort([self.calibration_scores_[index], ranks[index]])
         _, first = np.unique(group[index[order]], return_index=True)
         return unknown[order[np.sort(first)]][:n]
+
     def check_keeps_training_graphs(self) -> None:
         """Raise a ValueError unless the references are the graphs of the calibration scores."""
         if not self.keeps_training_graphs:

@@ -120,7 +120,8 @@ def _pairs(graphs: GraphBatch, name: str, values: tuple) -> Things:
         u, v, e = pairs[:, i].tolist()
         line = arrow
         if graphs.edge_labels is not None:
-            line = f"-{category_words(graphs.schema.edge_categories, graphs.edge_label_names[e])}{arrow}"
+            kind = category_words(graphs.schema.edge_categories, graphs.edge_label_names[e])
+            line = f"-{kind}{arrow}"
         return f"{name} " * several + f"{texts[u]} {line} {texts[v]}"
 
     return Things(_owners(thing.ravel(), graphs.graph_of_arc, len(graphs)), words)

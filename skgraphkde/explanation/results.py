@@ -240,15 +240,13 @@ def _names_of(batch: GraphBatch) -> pd.Series:
     return pd.Series(np.arange(len(batch)))
 
 
-def groups_of(detector: BaseGraphDetector, own: np.ndarray) -> list[tuple[np.ndarray, str]]:
+def groups_of(detector: BaseGraphDetector) -> list[tuple[np.ndarray, str]]:
     """Training graphs that are alike and unlike the others, and what they share.
 
     Parameters
     ----------
     detector : GraphKDEDetector
-        Fitted.
-    own : ndarray of shape (n_graphs,)
-        What :func:`to_judge` returns for the training graphs.
+        Fitted, with its training graphs as references.
 
     Returns
     -------
@@ -256,11 +254,12 @@ def groups_of(detector: BaseGraphDetector, own: np.ndarray) -> list[tuple[np.nda
         Positions of the members of each group, copies included, the most distinct groups first.
     """
     assert isinstance(detector, GraphKDEDetector)  # others do not judge their training graphs
+    index = detector.calibration_index_
     found = find_groups(detector.model_)
-    return [(np.flatnonzero(np.isin(own, x.members)), x.shared) for x in found]
+    return [(np.flatnonzero(np.isin(index, x.members)), x.shared) for x in found]
 
 
-def group_numbers(groups: list[tuple[np.ndarray, str]], n_graphs: int) -> pd.api.extensions.ExtensionArray:
+def group_numbers(groups: list[tuple[np.ndarray, str]], n_graphs: int) -> Any:
     """The number of the group of each graph, from 1 on, missing if it is in none."""
     numbers = pd.array([pd.NA] * n_graphs, dtype="Int64")
     for number, (members, _) in enumerate(groups, 1):
@@ -436,7 +435,7 @@ def results(
         n_scores = len(detector.calibration_scores_)
         selected = discoveries(frame["p_value"].to_numpy(), alpha, n_scores)
     frame["selected"] = pd.array(selected, dtype="boolean")
-    groups = [] if own is None else groups_of(detector, own)
+    groups = [] if own is None else groups_of(detector)
     frame["group"] = group_numbers(groups, len(batch))
     frame["reason"] = pd.array([x.why for x in judged], dtype="string")
     return frame

@@ -168,7 +168,7 @@ class Page:
             As for :func:`~skgraphkde.explanation.results.judge`.
         """
         if own is not None:
-            self.groups = groups_of(self.detector, own)
+            self.groups = groups_of(self.detector)
         n_reasons = N_REASONS if len(batch) <= ROWS else 0
         judged = judge(self.detector, batch, n_reasons=n_reasons, node_names=ids, own=own)
         decisions = np.array([x.decision for x in judged])

@@ -270,11 +270,7 @@ def _entries(
             first[places[0]] = group
         else:
             small.append(group)
-    entries = [
-        first.get(i, row)
-        for i, row in enumerate(rows)
-        if i in first or i not in grouped
-    ]
+    entries = [first.get(i, row) for i, row in enumerate(rows) if i in first or i not in grouped]
     return entries[:ROWS], small
 
 
@@ -291,7 +287,7 @@ def _learned_from(detector: BaseGraphDetector) -> str:
     most = names[int(detector.model_.view_weights.argmax())]
     text = f"Learned from {n_odd} confirmed anomal{'y' if n_odd == 1 else 'ies'}"
     text += f" and {of_normal}" if n_normal else ""
-    return f"{text}. What tells most now: {most}."
+    return f"{text}. The view that counts most now: {most}."
 
 
 def _details(
