@@ -24,6 +24,8 @@ from skgraphkde.views.structure import Metric, Statistics, in_words
 SMALLEST, LARGEST, LARGEST_SHARE = 3, 20, 0.02
 # At most this share of the references, and as many as in so many such groups, are as far apart.
 APART, SIMILAR = 0.1, 10
+# A group takes the place of a part of it that is at most so many times as distinct.
+WIDER = 1.5
 # Smallest clusters that are looked for in the statistics.
 CLUSTERS = (3, 5)
 # Things that the members share, and no other reference has, in words.
@@ -53,7 +55,8 @@ def find_groups(model: GraphModel) -> list[Group]:
     cluster (HDBSCAN) of the statistics of whole graphs. A group of k is set apart as far as few
     references are: those that share a thing with at most k - 1 others, or those whose neighbors in
     the statistics, without the k - 1 nearest, are as far. Groups with the least share
-    of these for each member come first, and no reference is in two groups.
+    of these for each member come first, a group comes in the place of a part of it that is about as
+    distinct, and no reference is in two groups.
 
     Time grows as for the scores of the references, and memory with their number.
 
@@ -73,14 +76,32 @@ def find_groups(model: GraphModel) -> list[Group]:
     statistics = model.first(Statistics)
     if statistics is not None:
         found += _clusters(_metric(statistics, n).points, largest)
-    taken, groups = np.zeros(n, dtype=bool), []
-    for share, members in sorted(found, key=lambda x: x[0] / len(x[1])):
-        is_distinct = share <= APART and share * n / len(members) <= SIMILAR
-        if is_distinct and not taken[members].any():
-            taken[members] = True
-            shared = _shared_words(kinds, members) or _statistics_words(statistics, members)
-            groups.append(Group(members, share, shared))
+    chosen: list[tuple[float, np.ndarray]] = []
+    group_of = np.full(n, -1)
+    for share, members in sorted(found, key=_share_of_each):
+        if share > APART or _share_of_each((share, members)) * n > SIMILAR:
+            continue
+        before = np.unique(group_of[members])
+        if before[-1] < 0:
+            group_of[members] = len(chosen)
+            chosen.append((share, members))
+            continue
+        part = chosen[before[-1]]  # the last group that it meets
+        is_wider = set(part[1]) == set(members[group_of[members] >= 0])
+        if is_wider and _share_of_each((share, members)) <= WIDER * _share_of_each(part):
+            group_of[members] = before[-1]
+            chosen[before[-1]] = share, members
+    groups = []
+    for share, members in chosen:
+        shared = _shared_words(kinds, members) or _statistics_words(statistics, members)
+        groups.append(Group(members, share, shared))
     return groups
+
+
+def _share_of_each(group: tuple[float, np.ndarray]) -> float:
+    """The share of references that are as far apart, divided by the number of members."""
+    share, members = group
+    return share / len(members)
 
 
 def _metric(statistics: Statistics, n_references: int) -> Metric:

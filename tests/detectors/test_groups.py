@@ -99,9 +99,7 @@ def test_groups_that_share_a_thing_are_counted_one_by_one(owners):
         table[i, list(some)] = 1
     expected = []
     for some in owners:
-        alike = {
-            graph for others in owners if 2 <= len(others) <= len(some) for graph in others
-        }
+        alike = {graph for others in owners if 2 <= len(others) <= len(some) for graph in others}
         if len(some) >= 3 and len(alike) / 60 <= APART:
             expected.append((len(alike) / 60, sorted(some)))
     found = [(share, sorted(x.tolist())) for share, x in _sharing(sp.csr_array(table), 20)]
