@@ -236,7 +236,7 @@ def test_reasons_and_results_know_the_anomalies(fitted):
     again = results(fitted, permuted(odd, 0))["reason"]
     assert (again == "confirmed as an anomaly").all()
     frame = results(fitted)  # the training graphs, each weighted without itself
-    np.testing.assert_array_equal(frame["score"], fitted.training_scores_)
+    np.testing.assert_allclose(frame["score"], fitted.training_scores_, rtol=1e-12)
     confirmed = np.flatnonzero(fitted.verdicts_ < 0)
     assert set(frame["score"].nsmallest(len(confirmed)).index) == set(confirmed)
 
