@@ -32,8 +32,10 @@ import torch
 from threadpoolctl import threadpool_info
 from tqdm import tqdm
 
+from skgraphkde import __version__
+
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("skgraphkde", "torch", "numpy", "scikit-learn", "grakel")
+PACKAGES = ("torch", "numpy", "scikit-learn", "grakel")
 
 Cell = dict[str, Any]
 
@@ -115,7 +117,7 @@ def _measured(name: str, cell: Cell, n_threads: int) -> Cell:
 
 def versions() -> str:
     """The installed packages that figures depend on, with their versions."""
-    installed = []
+    installed = [f"skgraphkde {__version__}"]
     for package in PACKAGES:
         with suppress(PackageNotFoundError):
             installed.append(f"{package} {version(package)}")
