@@ -118,7 +118,6 @@ def _scores(detector: Any, graphs: GraphBatch) -> np.ndarray:
 
 def report(rows: pd.DataFrame) -> str:
     """Tables of the suites, of the loop, of its two halves, and of cases."""
-    suite = rows["dataset"].str[0]
     by_case = rows.groupby(["dataset", "share", "method"], sort=False).mean(numeric_only=True)
     means = by_case.groupby([by_case.index.get_level_values(0).str[0], "share", "method"]).mean()
     parts = [ABOUT]
@@ -126,6 +125,7 @@ def report(rows: pd.DataFrame) -> str:
         ("AUROC", "auroc", 1), ("Among the first k", "found_k", 2),
     ):  # fmt: skip
         table = means[column].unstack("method")[list(METHODS)].reindex(list("TORP"), level=0)
+        table.index.names = ["suite", "share"]
         parts += [f"### {words}", _table(table, digits)]
     of_find = by_case.xs("find", level="method")
     halves = np.where(of_find.index.get_level_values(0).isin(suites.CHOOSING), "chose", "confirms")
