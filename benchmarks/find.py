@@ -78,7 +78,7 @@ def measure(estimator: Any, dataset: str, share: float, method: str, fold: int) 
     if method == "clean":
         scores = estimator.fit(others).score_samples(graphs)
     else:
-        scores = _scores(estimator.fit(graphs), graphs)
+        scores = estimator.fit(graphs).training_scores_
     k, is_odd = int((y == -1).sum()), y == -1
     order = np.argsort(scores, kind="stable")
     values = {"odd": k, "auroc": round(100 * roc_auc_score(y, scores), 4)}
@@ -105,20 +105,12 @@ def _looked_at(
         if len(seen) >= 2 * k:
             return seen
         verdicts[seen] = y[seen]
-        order = np.argsort(_scores(detector.fit(graphs, verdicts=verdicts), graphs), kind="stable")
-
-
-def _scores(detector: Any, graphs: GraphBatch) -> np.ndarray:
-    """Score of each graph by all others; that of a confirmed anomaly is the lowest."""
-    (kinds,) = kinds_of(graphs)
-    scores = np.full(kinds.max() + 1, -np.inf)
-    scores[kinds[detector.calibration_graphs_]] = detector.calibration_scores_
-    return scores[kinds]
+        scores = detector.fit(graphs, verdicts=verdicts).training_scores_
+        order = np.argsort(scores, kind="stable")
 
 
 def report(rows: pd.DataFrame) -> str:
     """Tables of the suites, of the loop, of its two halves, and of cases."""
-    suite = rows["dataset"].str[0]
     by_case = rows.groupby(["dataset", "share", "method"], sort=False).mean(numeric_only=True)
     means = by_case.groupby([by_case.index.get_level_values(0).str[0], "share", "method"]).mean()
     parts = [ABOUT]
@@ -126,6 +118,7 @@ def report(rows: pd.DataFrame) -> str:
         ("AUROC", "auroc", 1), ("Among the first k", "found_k", 2),
     ):  # fmt: skip
         table = means[column].unstack("method")[list(METHODS)].reindex(list("TORP"), level=0)
+        table.index.names = ["suite", "share"]
         parts += [f"### {words}", _table(table, digits)]
     of_find = by_case.xs("find", level="method")
     halves = np.where(of_find.index.get_level_values(0).isin(suites.CHOOSING), "chose", "confirms")
