@@ -48,7 +48,13 @@ _CLASSES = {
     "views.density": ["Density"],
     "views.embedding": ["Embedding"],
     "views.kernels": ["KDE"],
-    "views.neighborhoods": ["Neighborhoods", "Neighbors", "Novelty", "Tanimoto"],
+    "views.neighborhoods": [
+        "NeighborhoodCounts",
+        "Neighborhoods",
+        "Neighbors",
+        "Novelty",
+        "Tanimoto",
+    ],
     "views.rows": ["Whitening"],
     "views.structure": ["Statistics"],
 }

@@ -107,9 +107,11 @@ class GraphKDEDetector(
     training : Contrastive, default=None
         Training of the encoder and the mixture weights. None keeps a GCN at its random initial
         weights and the mixture weights equal.
-    max_references : int, default=None
-        Largest number of training graphs with which graphs are compared. Of more, a random subset
-        is used, and the others only calibrate. None uses all.
+    max_references : int, "auto" or None, default="auto"
+        Largest number of training graphs with which graphs are compared one by one, which is what
+        makes a score expensive. Of more, a sample is used, drawn by their content and not by their
+        order; the others calibrate, and count in what is counted over all graphs: neighborhoods,
+        categories, and means and scales of numbers. "auto" is 2,000. None is all.
     calibration : {"loo", "split", "train"}, LeaveOneOut or Split, default="loo"
         Scores that determine the threshold and the p-values: leave-one-out scores of the training
         graphs; scores of held-out graphs; or, as in the paper, scores of the training graphs with
@@ -204,7 +206,7 @@ class GraphKDEDetector(
         "encoder": [StrOptions({"auto"}), Encoder],
         "views": "no_validation",  # see _validate_values
         "training": [Contrastive, None],
-        "max_references": [at_least(2, Integral), None],
+        "max_references": [at_least(2, Integral), StrOptions({"auto"}), None],
     }
 
     def __init__(
@@ -215,7 +217,7 @@ class GraphKDEDetector(
         encoder: Any = "auto",
         views: Any = "auto",
         training: Any = None,
-        max_references: int | None = None,
+        max_references: int | str | None = "auto",
         calibration: Any = "loo",
         contamination: float | str = 0.1,
         n_jobs: int | None = None,
@@ -361,13 +363,12 @@ class GraphKDEDetector(
 
     @property
     def keeps_training_graphs(self) -> bool:
-        """True if the references are the graphs of the calibration scores, in the same order."""
-        is_complete = len(self.model_.references) == len(self.calibration_scores_)
-        return is_complete and isinstance(self._calibration, LeaveOneOut)
+        """True if each training graph was compared with the others, and has a calibration score."""
+        return isinstance(self._calibration, LeaveOneOut)
 
     @property
-    def reference_node_ids(self) -> list[list] | None:
-        """Ids of the nodes of each reference, if the detector keeps its training graphs.
+    def calibration_node_ids(self) -> list[list] | None:
+        """Ids of the nodes of the graphs with calibration scores.
 
         None if `fit` did not get networkx graphs, and after a file.
         """
@@ -450,6 +451,7 @@ class GraphKDEDetector(
                 clone(features),
                 encoder,
                 [clone(view) for view in views if view.uses_points],
+                max_references=self.max_references,
                 rng=before,
             )
             self.untrained_rank_correlation_ = _rank_correlation(self.model_, untrained)

@@ -34,7 +34,7 @@ class Judgement(NamedTuple):
     references: np.ndarray = np.empty(0, dtype=int)  # positions of the nearest ones in its distance
     distances: np.ndarray = np.empty(0)  # from these
     surprised: str = ""  # the view with the largest surprise, in words
-    own: int = -1  # the reference that the graph is, to which it was not compared; -1: none
+    own: int = -1  # the training graph that it is, to which it was not compared; -1: none
 
     @property
     def is_anomaly(self) -> bool:
@@ -98,8 +98,8 @@ def judge(
     node_names : sequence of sequences, default=None
         Names of the nodes of each graph, for reasons. None: their positions.
     own : ndarray of shape (n_graphs,), default=None
-        The calibration score of each graph, which is a reference and is judged by the others. None:
-        no graph is a reference.
+        The calibration score of each graph, which is a training graph and is judged by the others.
+        None: no graph is one.
 
     Returns
     -------
@@ -141,13 +141,14 @@ def _explained(
     own: np.ndarray | None,
 ) -> list[dict[str, Any]]:
     """The fields of the Judgement of each graph that say why."""
-    model, scores = detector.model_, None
+    model = detector.model_
     context = model.context(batch)
     features = np.asarray(model.features.transform_batch(batch).attributes)
     if own is None:
         scores = model.view_scores(batch, context=context)
         surprises = surprises_of(model, scores)
     else:
+        scores = model.training_scores[:, own]
         surprises = 0.0 - model.leave_one_out_log_p_values()[:, own].T
     densities = np.array(model.densities, dtype=int)
     views = densities[surprises[:, densities].argmax(axis=1)]
@@ -195,11 +196,11 @@ def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.n
     if graphs is not None:
         return detector.read(graphs), None
     if isinstance(detector, GraphKDEDetector) and detector.keeps_training_graphs:
-        known = detector.model_.references
-        return known, np.arange(len(known))
+        index = detector.calibration_graphs_
+        return detector.training_graphs_[index], np.arange(len(index))
     raise ValueError(
-        "the training graphs are judged by the others if a GraphKDEDetector keeps them all: fit it "
-        "with calibration='loo' and max_references=None, or give graphs"
+        "the training graphs are judged by the others by a GraphKDEDetector: fit one with "
+        "calibration='loo', or give graphs"
     )
 
 
@@ -219,7 +220,7 @@ def node_names_of(
     if own is None:
         return node_ids(graphs)
     assert isinstance(detector, GraphKDEDetector)  # others have no training graphs to judge
-    return detector.reference_node_ids
+    return detector.calibration_node_ids
 
 
 def _names_of(detector: BaseGraphDetector, batch: GraphBatch, own: np.ndarray | None) -> pd.Series:
