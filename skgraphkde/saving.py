@@ -84,7 +84,9 @@ def save(detector: Any, path: str | os.PathLike) -> None:
     import skops.io
 
     contents = skops.io.dumps(
-        {"skgraphkde": __version__, "detector": detector}, compression=ZIP_DEFLATED
+        {"skgraphkde": __version__, "detector": detector},
+        compression=ZIP_DEFLATED,
+        compresslevel=1,
     )
     with atomic_file(path) as file:
         file.write(contents)

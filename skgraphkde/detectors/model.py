@@ -29,9 +29,9 @@ AnyView = TypeVar("AnyView", bound=View)
 
 # The weighted log p-value of a confirmed anomaly that is given again.
 LOG_P_OF_CONFIRMED = -100.0
-# Number of references of max_references="auto". With 1,000 to 5,000 of 20,000 molecules, AUROCs
-# agree within 0.005, and the time grows with the number.
-MOST_REFERENCES = 2_000
+# Number of references of max_references="auto". Fewer find less, if the training graphs are all
+# normal; more take longer, and odd ones among them hide each other (see docs/defaults.md).
+MOST_REFERENCES = 5_000
 
 
 class GraphModel:
@@ -411,7 +411,7 @@ def fit_model(
     training : Contrastive, default=None
         Training of the encoder and the mixture weights.
     max_references : int, "auto" or None, default="auto"
-        Largest number of references, 2,000 if "auto". None: all training graphs are references.
+        Largest number of references, 5,000 if "auto". None: all training graphs are references.
     anomalies : GraphBatch, default=None
         Confirmed anomalies.
     rng : RandomState

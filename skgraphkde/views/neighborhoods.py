@@ -155,8 +155,14 @@ class NeighborhoodCounts:
     def __init__(
         self, references: GraphBatch, neighborhoods: Neighborhoods, context: Context
     ) -> None:
-        self.n_references = len(references)
-        self.counts = neighborhoods.count(context)
+        self.__setstate__({"counts": neighborhoods.count(context)})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"counts": self.counts}  # from which the rest follows
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.counts = state["counts"]
+        self.n_references = self.counts.shape[0]
         self.columns = self.counts.T.tocsr()
         self.column_sets = as_sets(self.columns)
         self.totals, self.n_kinds = self.counts.sum(axis=1), np.diff(self.counts.indptr)
