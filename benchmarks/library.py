@@ -23,7 +23,7 @@ ODD = {
     "group": ("N=C=O", "SN=O", "N=S=O", "C=C=C", "C=[N+]=[N-]", "N=[N+]=[N-]", "OOC", "C(=O)Cl"),
 }
 RESIDUES = ("", "C", "C(C)C", "CC(C)C", "CO", "CS", "Cc1ccccc1", "CC(=O)O", "CCCCN", "CC(N)=O")
-ELEMENTS = frozenset("C N O S P F Cl Br I".split())
+ELEMENTS = frozenset(["C", "N", "O", "S", "P", "F", "Cl", "Br", "I"])
 SIZES = 8, 40
 FIRST_ATOM = re.compile(r"\[[^]]*\]|Cl|Br|.")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -62,8 +63,10 @@ def find(
         schema=schema_of(schema_settings),
         contamination="auto" if contamination is None else contamination,
         random_state=random_state,
+        verbose=int(not files.quiet and sys.stderr.isatty()),
     )
     detector.validate()  # before files are read
+    files.stage("Reading")
     try:
         batch, ids = files.read(detector.given_schema)
     except (MissingError, click.ClickException) as error:
@@ -72,6 +75,7 @@ def find(
             raise
         detector.set_params(schema=schema_of({**schema_settings, "missing": "indicate"}))
         batch, ids = files.read(detector.given_schema)
+    files.stage(f"Fitting {len(batch)} graphs")
     quietly(detector.fit, batch)
     echo(f"Read: {schema_words(detector.schema_)}", err=True)
     ignored = detector.schema_.ignored
@@ -84,8 +88,10 @@ def find(
             line += f". Whatever is odd there is not found: --schema {all_of_it} reads it"
         echo(line, err=True)
     page = Page(detector, alpha=0.1)
+    files.stage("Judging")
     known, own = to_judge(detector, None)
     page.add_all(known, known.names or (), [ids[i] for i in detector.calibration_graphs_], own)
+    files.stage("Drawing")
     with open_output(output) as file:
         file.write(page.html(files.skipped))
     anomalies = sorted(

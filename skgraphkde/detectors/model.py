@@ -32,6 +32,7 @@ LOG_P_OF_CONFIRMED = -100.0
 # Number of references of max_references="auto". Fewer find less, if the training graphs are all
 # normal; more take longer, and odd ones among them hide each other (see docs/defaults.md).
 MOST_REFERENCES = 5_000
+STAGES = "{desc}: {n_fmt} of {total_fmt} stages, {elapsed}"
 
 
 class GraphModel:
@@ -424,7 +425,8 @@ def fit_model(
     history : dict of lists
         Losses, mixture weights and times of the training, by epoch.
     """
-    with tqdm(total=3 + len(views), disable=not verbose) as bar:
+    # Stages take unequal times: only the bars of their blocks say how much is left.
+    with tqdm(total=3 + len(views), disable=not verbose, bar_format=STAGES) as bar:
         bar.set_description("node features")
         features = features.fit(graphs)
         seed = int(rng.randint(2**31)) if encoder.is_random else None
@@ -473,6 +475,7 @@ def fit_model(
             for density, of_density in zip(densities, left_out, strict=True):
                 scores[views.index(density), some] = of_density
         finite(scores.T)  # a row for each graph, which an error names
+        bar.update()
     by_label = graphs.labels is not None
     with_edges = by_label or graphs.edge_labels is not None
     categories = CategoryCounts.of(graphs, by_label=by_label, with_edges=with_edges)
