@@ -67,7 +67,7 @@ class GraphFiles:
         if len(self.sources) > 1:
             bar = tqdm(self.sources, unit="file", **options)
             return read_batch_and_ids(bar, schema, self.on_error)
-        with tqdm(unit="graph", **options) as bar:  # of one file, how many it holds is not known
+        with tqdm(unit=" graphs", **options) as bar:  # of one file, how many it holds is not known
             return read_batch_and_ids(self.sources, schema, self.on_error, bar.update)
 
     def stage(self, name: str) -> None:

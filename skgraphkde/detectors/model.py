@@ -32,7 +32,7 @@ LOG_P_OF_CONFIRMED = -100.0
 # Number of references of max_references="auto". Fewer find less, if the training graphs are all
 # normal; more take longer, and odd ones among them hide each other (see docs/defaults.md).
 MOST_REFERENCES = 5_000
-STAGES = "{desc}: {n_fmt} of {total_fmt} stages, {elapsed}"
+STAGES = "{desc}{n_fmt} of {total_fmt} stages, {elapsed}"
 
 
 class GraphModel:

@@ -98,17 +98,11 @@ class Neighborhoods:
         return number[code].reshape(colors.shape)
 
     def count(self, context: Context) -> sp.csr_array:
-        """Numbers of nodes of graphs with each neighborhood.
+        """Numbers of nodes of the graphs of a context with each neighborhood, as csr_array."""
+        return context.shared(self._count, context)
 
-        Parameters
-        ----------
-        context : Context
-
-        Returns
-        -------
-        csr_array of int
-        """
-        graphs, numbers = context.graphs, context.shared(self.numbers)
+    def _count(self, graphs: GraphBatch, context: Context) -> sp.csr_array:
+        numbers = context.shared(self.numbers)
         graph = np.tile(graphs.graph_of_node, self.radius + 1)
         return _counts(graph, numbers.ravel(), (len(graphs), int(numbers.max()) + 1))
 
