@@ -21,6 +21,7 @@ TABLES = (
     "elsewhere",
     "typed",
     "verdicts",
+    "find",
     "defaults",
     "components",
     "perturbation",

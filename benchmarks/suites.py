@@ -142,10 +142,24 @@ def split(data: Bunch, index: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return train, test, data.target[test]
 
 
-def _of_pair(name: str) -> Iterator[Fold]:
+def everything(case: str) -> tuple[GraphBatch, np.ndarray]:
+    """All graphs of a case, and their target."""
+    suite, name = case.split("/")
+    if suite == "P":
+        both = pair(name)
+        return GraphBatch.concatenate(both), np.repeat([1, -1], [len(x) for x in both])
+    data = people(name) if suite == "R" else load(name + OTHER * (suite == "O"))
+    return data.graphs, data.target
+
+
+def pair(name: str) -> tuple[GraphBatch, GraphBatch]:
+    """The graphs of a pair of collections, structure alone."""
     first = next(x for x in ("IMDB-MULTI", name.split("-")[0]) if name.startswith(x))
-    graphs = _structure(load(first).graphs)
-    other = _structure(load(name[len(first) + 1 :]).graphs)
+    return _structure(load(first).graphs), _structure(load(name[len(first) + 1 :]).graphs)
+
+
+def _of_pair(name: str) -> Iterator[Fold]:
+    graphs, other = pair(name)
     for i in range(N_PAIR_SPLITS):
         order = np.random.RandomState(i).permutation(len(graphs))
         n = min(round(0.1 * len(graphs)), MAX_TEST, len(other))

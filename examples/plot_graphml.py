@@ -77,8 +77,7 @@ schema = GraphSchema(node_categories="kind")
 # the verdicts. Here are the scores behind them, in which each graph is judged only by the others.
 detector = GraphKDEDetector(schema=schema, contamination=0.05).fit(graphs)
 print(detector.schema_)
-scores = detector.calibration_scores_ - detector.offset_
-files = [files[i] for i in detector.calibration_graphs_]  # a copy of another graph has no score
+scores = detector.training_scores_ - detector.offset_
 for i in np.argsort(scores)[:6]:
     print(f"{files[i].name:22s} {scores[i]:9.1f}")
 

@@ -15,7 +15,7 @@ from skgraphkde.reporting import page
 from skgraphkde.views.embedding import Embedding
 from tests.conftest import random_graphs
 
-COLUMNS = ["name", "score", "decision", "verdict", "p_value", "selected", "reason"]
+COLUMNS = ["name", "score", "decision", "verdict", "p_value", "selected", "group", "reason"]
 NORMAL = random_graphs(40, seed=1)
 NEW = [*random_graphs(6, seed=2), *(nx.star_graph(n) for n in (30, 40))]
 for star in NEW[6:]:

@@ -13,6 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from skgraphkde import BaseGraphDetector, GraphBatch, Statistics
+from skgraphkde.views.base import Context
 
 
 class SizeKDE(BaseGraphDetector):
@@ -46,6 +47,11 @@ def _log_sizes(graphs: GraphBatch) -> np.ndarray:
     return np.log(np.column_stack([graphs.n_nodes_per_graph, 1 + graphs.n_edges_per_graph]))
 
 
+def _context(graphs: GraphBatch) -> Context:
+    """Context of graphs for a view that compares no clouds."""
+    return Context(graphs, lambda _: {}, {})
+
+
 class StatisticsDetector(BaseGraphDetector):
     """Sizes, degrees, clustering, shares and means, and a detector of scikit-learn on them.
 
@@ -62,7 +68,7 @@ class StatisticsDetector(BaseGraphDetector):
         self.detector = detector
 
     def _fit_batch(self, graphs: GraphBatch, rng: np.random.RandomState) -> np.ndarray:
-        self.statistics_ = Statistics().fit(graphs)
+        self.statistics_ = Statistics().fit(graphs, _context(graphs))
         self.scaler_ = StandardScaler().fit(self._table(graphs))
         X = self.scaler_.transform(self._table(graphs))
         if self.detector == "neighbors":
@@ -74,7 +80,7 @@ class StatisticsDetector(BaseGraphDetector):
         return self._score_batch(graphs)
 
     def _table(self, graphs: GraphBatch) -> np.ndarray:
-        return np.nan_to_num(self.statistics_.table(graphs))
+        return np.nan_to_num(self.statistics_.table(_context(graphs)))
 
     def _score_batch(self, graphs: GraphBatch) -> np.ndarray:
         X = self.scaler_.transform(self._table(graphs))

@@ -21,6 +21,7 @@ from skgraphkde.cli.options import (
 )
 from skgraphkde.cli.output import echo
 from skgraphkde.cli.reading import GraphFiles
+from skgraphkde.cli.verdicts import read_verdicts, verdicts_option
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.settings import paper_settings
 
@@ -44,6 +45,7 @@ def _parse_settings(
         "skgraphkde fit normal/ -o model.skg --node-number temp --edge-category kind --directed",
         "skgraphkde fit MUTAG.zip -o model.skg --paper --set training__max_iter=20",
         "skgraphkde fit normal/ -o model.skg --set max_references=2000 --set views=density",
+        "skgraphkde fit graphs/ -o model.skg --verdicts verdicts.csv",
         "skgraphkde fit normal/ -o model.skg --detector mine:SizeDetector",
     )
 )
@@ -66,6 +68,7 @@ def _parse_settings(
     help="Any parameter of the detector, such as max_references. The value is a Python "
     "literal; other text is a string. Takes precedence over other options.",
 )
+@verdicts_option
 @detector_option
 @schema_options
 @reads_graphs
@@ -77,6 +80,7 @@ def fit(
     paper: bool,
     random_state: int,
     settings: dict[str, Any],
+    verdicts: str | None,
     own: Any,
     **schema_settings: Any,
 ) -> None:
@@ -99,6 +103,10 @@ def fit(
     except ValueError as error:  # no such parameter
         raise click.UsageError(str(error)) from error
     model.validate()  # before files are read
+    if verdicts is not None and not isinstance(model, GraphKDEDetector):
+        raise click.UsageError(f"a {type(model).__name__} does not learn from --verdicts")
+    marked = None if verdicts is None else read_verdicts(verdicts)
     batch, _ = files.read(model.given_schema)
     echo(f"read            {batch.n_graphs} graphs, {batch.n_nodes} nodes")
-    save(quietly(model.fit, batch), output)
+    of_people = {} if marked is None else {"verdicts": marked.of(list(batch.names or ()), files)}
+    save(quietly(model.fit, batch, **of_people), output)

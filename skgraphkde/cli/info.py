@@ -31,10 +31,10 @@ def info(model: str, own: Any) -> None:
     print_fitted(fitted)
 
 
-def quietly(fit: Callable[..., Any], *arguments: Any) -> Any:
+def quietly(fit: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """Call a method that fits, without warnings about attributes that the command prints."""
     with warnings.catch_warnings(action="ignore", category=IgnoredWarning):
-        return fit(*arguments)
+        return fit(*arguments, **options)
 
 
 def save(detector: BaseGraphDetector, path: str) -> None:

@@ -190,7 +190,8 @@ def _taken(options: dict[str, Any], prefix: str) -> dict[str, Any]:
 def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
     """Add GRAPHS and the options for reading them; the command gets them as `files`.
 
-    An output that exists is refused without --force, and skipped graphs make an exit code.
+    An output that exists is refused without --force, but for a page that verdicts are from. Skipped
+    graphs make an exit code.
 
     Parameters
     ----------
@@ -209,10 +210,15 @@ def reads_graphs(command: Callable, *, required: bool = True) -> Callable:
         spans: bool,
         **options: Any,
     ) -> None:
-        if output is not None and os.path.exists(output) and not force:
-            raise click.UsageError(f"{output} exists: give --force to replace it, or another path")
-        if output in graphs:
-            raise click.UsageError(f"{output} is a graph and the output: give another output")
+        outputs = [path for path in (output, options.get("saved")) if path is not None]
+        for path in outputs:
+            is_next = options.get("verdicts") is not None and path.lower().endswith(".html")
+            if os.path.exists(path) and not force and not is_next:
+                raise click.UsageError(
+                    f"{path} exists: give --force to replace it, or another path"
+                )
+            if path in graphs:
+                raise click.UsageError(f"{path} is a graph and the output: give another output")
         tables, of_csv = (_taken(options, prefix) for prefix in (_TABLE, _CSV))
         files = GraphFiles(
             graphs, tables, of_csv, spans=spans, skip_errors=skip_errors, quiet=quiet

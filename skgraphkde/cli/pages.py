@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import click
+import numpy as np
 
 from skgraphkde.cli.info import MOST_NAMES, quietly, schema_words
 from skgraphkde.cli.options import (
@@ -20,14 +21,17 @@ from skgraphkde.cli.options import (
     schema_options,
     table_options,
 )
-from skgraphkde.cli.output import echo, open_output
+from skgraphkde.cli.output import TABLES, OutputFile, echo, open_output, write_table
 from skgraphkde.cli.reading import GraphFiles
+from skgraphkde.cli.score import table_of
+from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.explanation.results import to_judge
-from skgraphkde.graphs.naming import listed
+from skgraphkde.explanation.results import group_numbers, groups_of, judge, to_judge
+from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.problems import MissingError
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.reporting.page import SUFFIXES, Page
+from skgraphkde.reporting.rendering import BRIEF
 
 PRINTED = 5  # anomalies, at most
 
@@ -37,11 +41,15 @@ PRINTED = 5  # anomalies, at most
         "skgraphkde find graphs/ -o report.html",
         "skgraphkde find edges.csv --graph-column case --nodes nodes.csv -o report.html",
         "skgraphkde find library.smi --schema molecule -o report.html",
+        "skgraphkde find graphs/ --verdicts verdicts.csv -o report.html",
+        "skgraphkde find graphs/ -o scores.csv --save model.skg",
     )
 )
 @table_options
-@output_option("The HTML file.", *SUFFIXES)
+@output_option("The HTML file, or a table: .csv, .jsonl or .parquet.", *SUFFIXES, *TABLES)
 @contamination_option
+@verdicts_option
+@click.option("--save", "saved", type=OutputFile(), help="A file for the model, too.")
 @click.option("--random-state", type=int, default=0, show_default=True, help="Seed.")
 @schema_options
 @reads_graphs
@@ -49,6 +57,8 @@ def find(
     files: GraphFiles,
     output: str,
     contamination: Any,
+    verdicts: str | None,
+    saved: str | None,
     random_state: int,
     **schema_settings: Any,
 ) -> None:
@@ -58,6 +68,10 @@ def find(
     judge new graphs by known ones, use `fit` and `report`. An anomaly is beyond the fence of a box
     plot of the scores, unless --contamination gives a share. If values are missing, as where files
     are from several programs, they are evidence, unless --missing error says otherwise.
+
+    Small groups that are alike and unlike all others are listed, too: anomalies hide each other
+    there. Mark graphs on the page, save the verdicts, and give the same command again with
+    --verdicts. It replaces the page.
     """
     detector = GraphKDEDetector(
         schema=schema_of(schema_settings),
@@ -66,6 +80,7 @@ def find(
         verbose=int(not files.quiet and sys.stderr.isatty()),
     )
     detector.validate()  # before files are read
+    marked = Verdicts("", {}, {}) if verdicts is None else read_verdicts(verdicts)
     files.stage("Reading")
     try:
         batch, ids = files.read(detector.given_schema)
@@ -75,8 +90,10 @@ def find(
             raise
         detector.set_params(schema=schema_of({**schema_settings, "missing": "indicate"}))
         batch, ids = files.read(detector.given_schema)
+    names = list(batch.names or ())
     files.stage(f"Fitting {len(batch)} graphs")
-    quietly(detector.fit, batch)
+    quietly(detector.fit, batch, verdicts=marked.of(names, files))
+    detector.verbose = 0  # as a model that --save writes is
     echo(f"Read: {schema_words(detector.schema_)}", err=True)
     ignored = detector.schema_.ignored
     if ignored:
@@ -87,21 +104,31 @@ def find(
             all_of_it = "molecule" if are_molecules else "all"
             line += f". Whatever is odd there is not found: --schema {all_of_it} reads it"
         echo(line, err=True)
-    page = Page(detector, alpha=0.1)
     files.stage("Judging")
     known, own = to_judge(detector, None)
-    page.add_all(known, known.names or (), [ids[i] for i in detector.calibration_graphs_], own)
-    files.stage("Drawing")
-    with open_output(output) as file:
-        file.write(page.html(files.skipped))
-    anomalies = sorted(
-        (row for row in page.listed if row.judged.is_anomaly), key=lambda row: row.judged.decision
-    )
-    echo(f"{len(anomalies)} of {len(known)} graphs are not like the others: {output}")
-    for row in anomalies[:PRINTED]:
-        echo(f"  {row.brief}: {row.reason}")
-    if len(anomalies) > PRINTED:
-        echo(f"  and {len(anomalies) - PRINTED} more")
+    if output.lower().endswith(SUFFIXES):
+        page = Page(detector, alpha=0.1)
+        page.add_all(known, names, ids, own)
+        judged = [row.judged for row in page.listed]
+        files.stage("Drawing")
+        with open_output(output) as file:
+            file.write(page.html(files.skipped, marked.ranks))
+    else:
+        judged = judge(detector, known, n_reasons=1, node_names=ids, own=own)
+        table = table_of(known, judged)
+        table["group"] = group_numbers(groups_of(detector), len(known))
+        table["reason"] = [x.why if x.is_anomaly else None for x in judged]
+        write_table(table, output)
+    n_anomalies = sum(x.is_anomaly for x in judged)
+    echo(f"{n_anomalies} of {len(known)} graphs are not like the others: {output}")
+    odd = [i for i in np.argsort(detector.training_scores_, kind="stable") if judged[i].is_anomaly]
+    new = [i for i in odd if detector.verdicts_[i] == 0]
+    for i in new[:PRINTED]:
+        echo(f"  {shown(names[i], BRIEF)}: {shown(judged[i].why, BRIEF)}")
+    if len(new) > PRINTED:
+        echo(f"  and {len(new) - PRINTED} more")
+    if saved is not None:
+        detector.save(saved)
 
 
 @click.command(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterable
 from functools import partial
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from skgraphkde.cli.info import quietly, save
 from skgraphkde.cli.options import (
@@ -23,10 +23,9 @@ from skgraphkde.cli.options import (
 )
 from skgraphkde.cli.output import echo
 from skgraphkde.cli.reading import GraphFiles
+from skgraphkde.cli.verdicts import read_verdicts
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.graphs.naming import listed, shown
-
-VERDICTS = {"anomaly": -1, "normal": 1, "-1": -1, "1": 1}
 
 
 @click.command(
@@ -38,17 +37,27 @@ VERDICTS = {"anomaly": -1, "normal": 1, "-1": -1, "1": 1}
 @model_argument
 @table_options
 @output_option("The new model file.")
+@click.option("--flagged", is_flag=True, help="Let graphs join that the model flags, too.")
 @detector_option
 @reads_graphs
-def update(model: str, files: GraphFiles, output: str, own: Any) -> None:
+def update(model: str, files: GraphFiles, output: str, flagged: bool, own: Any) -> None:
     """Let new normal GRAPHS join a model, and write it to a file.
 
-    They become references, and the threshold and the p-values follow from them, too. The output can
-    be the model itself, with --force.
+    They become references, and the threshold and the p-values follow from them, too. Graphs that
+    the model flags are left out, and named: look at them with `report`, and let those that are
+    normal join with --flagged. The output can be the model itself, with --force.
     """
     fitted = _load(model, own)
     batch, _ = files.read(fitted.schema_)
     echo(f"read            {len(batch)} graphs")
+    is_odd = fitted.predict(batch) < 0
+    if not flagged and is_odd.any():
+        names = [name for name, odd in zip(batch.names or (), is_odd, strict=True) if odd]
+        line = f"Left out {len(names)} graphs that the model flags: {listed(names)}"
+        echo(f"{line}; --flagged lets them join", err=True)
+        if is_odd.all():
+            raise click.ClickException("the model flags all graphs: none joins")
+        batch = batch[~is_odd]
     save(quietly(fitted.partial_fit, batch), output)
 
 
@@ -69,28 +78,17 @@ def learn(model: str, verdicts: str, files: GraphFiles, output: str, own: Any) -
     """Learn from verdicts of people on GRAPHS, and write the model to a file.
 
     VERDICTS is a table (CSV) with the columns "graph", the name of a graph, and "verdict", which is
-    "anomaly" or "normal"; rows without a verdict are left out. The page of `report` saves such a
-    table. Without GRAPHS, the names are those of files.
+    "anomaly" or "normal"; rows without a verdict are left out. Pages save such a table. Without
+    GRAPHS, the names are those of files.
     """
     fitted = _load(model, own)
-    marked = _read_verdicts(verdicts)
-    files.paths = files.paths or _files_of(marked, verdicts)
+    marked = read_verdicts(verdicts)
+    files.paths = files.paths or _files_of(marked.verdicts, verdicts)
     batch, _ = files.read(fitted.schema_)
-    # "./new/a.gml" is "new/a.gml".
-    position = {os.path.normpath(name): i for i, name in enumerate(batch.names or ())}
-    marked = {os.path.normpath(name): verdict for name, verdict in marked.items()}
-    missing = [name for name in marked if name not in position]
-    if missing:
-        files.on_error(
-            ValueError(
-                f"{verdicts} names {listed(missing)}, not among the graphs that were read: give "
-                "the files or tables that the page was made of"
-            )
-        )
-    found = {position[name]: verdict for name, verdict in marked.items() if name in position}
-    echo(f"read            {len(found)} graphs with a verdict")
-    learned = quietly(fitted.learn, batch[list(found)], list(found.values()))
-    save(learned, output)
+    found = np.array(marked.of(list(batch.names or ()), files))
+    some = np.flatnonzero(found)
+    echo(f"read            {len(some)} graphs with a verdict")
+    save(quietly(fitted.learn, batch[some], found[some]), output)
 
 
 def _load(path: str, own: Any) -> GraphKDEDetector:
@@ -116,36 +114,3 @@ def _files_of(names: Iterable[str], table: str) -> list[str]:
             )
         files.append(path)
     return list(dict.fromkeys(files))
-
-
-def _read_verdicts(path: str) -> dict[str, int]:
-    """The verdicts of a table, 1 and -1, by the name of the graph."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file, skipinitialspace=True, restval=""))
-    columns = list(rows[0]) if rows else []
-    if not {"graph", "verdict"} <= set(columns):
-        raise click.ClickException(
-            f"{path} is no table of verdicts: it needs rows with the columns 'graph', the name of "
-            "a graph, and 'verdict', 'anomaly' or 'normal', between commas"
-        )
-    if "score" in columns:
-        raise click.ClickException(
-            f"{path} has scores, and its verdicts are those of a model: keep the columns 'graph' "
-            "and 'verdict', and the rows that somebody has looked at"
-        )
-    marked: dict[str, int] = {}
-    for row in rows:
-        graph, text = row["graph"], row["verdict"].strip()
-        if not text:
-            continue
-        value = VERDICTS.get(text.lower())
-        if value is None:
-            raise click.ClickException(
-                f"{path}: the verdict on {shown(graph)} is {shown(text)!r}, and neither "
-                "'anomaly' nor 'normal'"
-            )
-        if marked.setdefault(graph, value) != value:
-            raise click.ClickException(f"{path} has two verdicts on {shown(graph)}: keep one")
-    if not marked:
-        raise click.ClickException(f"{path} has no verdict: mark graphs on the page of `report`")
-    return marked

@@ -20,7 +20,8 @@ from skgraphkde.cli.options import (
 from skgraphkde.cli.output import TABLES, write_table
 from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.explanation.results import judge
+from skgraphkde.explanation.results import Judgement, judge
+from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import printable
 
 
@@ -80,14 +81,20 @@ def score(
     read, ids = files.read(fitted.schema_)
     batch = fitted.read(read)
     judged = judge(fitted, batch, n_reasons=int(reasons), node_names=ids)
-    table = pd.DataFrame({"graph": [printable(name) for name in batch.names or ()]})
-    table["score"] = [x.score for x in judged]
-    table["decision"] = [x.decision for x in judged]
-    table["verdict"] = [x.verdict for x in judged]
-    table["p_value"] = pd.Series([x.p_value for x in judged], dtype=float)
+    table = table_of(batch, judged)
     if alpha is not None:
         n_scores = len(fitted.calibration_scores_)
         table["selected"] = discoveries(table["p_value"].to_numpy(), alpha, n_scores)
     if reasons:
         table["reason"] = [x.why if x.is_anomaly else None for x in judged]
     write_table(table, output)
+
+
+def table_of(batch: GraphBatch, judged: list[Judgement]) -> pd.DataFrame:
+    """Names, scores and verdicts of graphs, one row each."""
+    table = pd.DataFrame({"graph": [printable(name) for name in batch.names or ()]})
+    table["score"] = [x.score for x in judged]
+    table["decision"] = [x.decision for x in judged]
+    table["verdict"] = [x.verdict for x in judged]
+    table["p_value"] = pd.Series([x.p_value for x in judged], dtype=float)
+    return table

@@ -84,6 +84,11 @@ class BaseGraphDetector(OutlierMixin, Specification):
         Indices of the training graphs that have these scores, ascending.
     training_graphs_ : GraphBatch
         The graphs of `fit`, as they were read.
+    training_scores_ : ndarray of shape (n_graphs,)
+        Score of each of them by all others, as that of its copy if it is one; the lowest scores for
+        confirmed anomalies. With ``calibration="train"`` its plain score; missing with "split".
+    calibration_index_ : ndarray of shape (n_graphs,)
+        Position of this score in `calibration_scores_`; -1 for confirmed anomalies.
     is_calibrated_ : bool
         Whether p-values can be computed from `calibration_scores_`. False for
         ``calibration="train"``.
@@ -268,15 +273,8 @@ class BaseGraphDetector(OutlierMixin, Specification):
         known = self.training_graphs_
         return GraphBatch.concatenate([known, batch]).replace(schema=known.schema)
 
-    def _fit(self, graphs: Any, verdicts: Any = None) -> np.ndarray:
-        """Fit to all graphs but confirmed anomalies.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs,), int
-            Position of each graph among the calibration graphs of a leave-one-out calibration; -1
-            for a confirmed anomaly.
-        """
+    def _fit(self, graphs: Any, verdicts: Any = None) -> None:
+        """Fit to all graphs but confirmed anomalies."""
         self.validate()
         schema = self.given_schema
         batch = read_graphs(graphs, schema=schema)
@@ -303,6 +301,10 @@ class BaseGraphDetector(OutlierMixin, Specification):
         fitted._node_ids, fitted._known_graphs = node_ids(graphs), None
         fitted._calibrate(batch, distinct_index, normal, inverse)
         fitted.calibration_.warn_if_few()
+        if not isinstance(calibration, Split):
+            fitted.calibration_index_ = np.full(len(batch), -1)
+            fitted.calibration_index_[normal] = inverse
+            fitted.training_scores_ = fitted._scores_of_all(batch)
         _warn_ignored(
             unread_attributes(schema, batch.schema.ignored),
             batch.schema.n_self_loops,
@@ -313,9 +315,15 @@ class BaseGraphDetector(OutlierMixin, Specification):
             setattr(self, name, value)
         for name in set(earlier) - vars(fitted).keys():
             delattr(self, name)
-        position = np.full(len(batch), -1)
-        position[normal] = inverse
-        return position
+
+    def _scores_of_all(self, batch: GraphBatch) -> np.ndarray:
+        """Scores of the graphs of `fit`; those of confirmed anomalies are the lowest."""
+        scores = self.calibration_scores_[self.calibration_index_]
+        anomalies = np.flatnonzero(self.calibration_index_ < 0)
+        if len(anomalies):
+            found = finite(self._checked_scores(batch[anomalies]))
+            scores[anomalies] = np.minimum(found, self.calibration_scores_.min())
+        return scores
 
     def _calibrate(
         self,
@@ -352,6 +360,14 @@ class BaseGraphDetector(OutlierMixin, Specification):
             contamination=share,
             is_comparable=calibration is not None,
         )
+
+    @property
+    def training_node_ids(self) -> list[list] | None:
+        """Ids of the nodes of the graphs of `fit`.
+
+        None if `fit` did not get networkx graphs, and after a file.
+        """
+        return self._node_ids
 
     # -- calibration -------------------------------------------------------------------------------
 
@@ -476,11 +492,10 @@ class BaseGraphDetector(OutlierMixin, Specification):
             compared with the others; ``fit(graphs).predict(graphs)`` would include each graph in
             its own reference set.
         """
-        position = self._fit(graphs)
+        self.fit(graphs, y)
         if isinstance(self._calibration, Split):
             return self.predict(graphs)
-        verdicts = np.where(self.calibration_scores_ < self.offset_, -1, 1)
-        return np.where(position < 0, -1, verdicts[position])
+        return np.where(self.training_scores_ < self.offset_, -1, 1)
 
     def p_values(self, graphs: Any) -> np.ndarray:
         """Conformal p-value of each graph, small for anomalies.
@@ -520,7 +535,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         >>> normal, odd = molecules[y == 1], molecules[y == -1]
         >>> detector = GraphKDEDetector().fit(normal[:100])
         >>> detector.p_values(odd[:4]).round(2).tolist()
-        [0.09, 0.1, 0.01, 0.1]
+        [0.09, 0.09, 0.01, 0.1]
         >>> int(detector.select(odd, alpha=0.2).sum())
         45
         """

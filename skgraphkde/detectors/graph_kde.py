@@ -7,15 +7,17 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from scipy.stats import spearmanr
+from scipy.stats import rankdata, spearmanr
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from skgraphkde._utils import warn
 from skgraphkde.calibration import LeaveOneOut, finite
 from skgraphkde.detectors.base import BaseGraphDetector
+from skgraphkde.detectors.groups import find_groups
 from skgraphkde.detectors.model import GraphModel, fit_model
-from skgraphkde.detectors.verdicts import ANOMALY, UNKNOWN, checked_verdicts
+from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, UNKNOWN, checked_verdicts
 from skgraphkde.distances.mmd import MMD
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
@@ -145,6 +147,11 @@ class GraphKDEDetector(
         Scores that determine `offset_` and the p-values, and the indices of their training graphs.
     training_graphs_ : GraphBatch
         The graphs of `fit`, as they were read.
+    training_scores_ : ndarray of shape (n_graphs,)
+        Score of each of them by all others, as that of its copy if it is one; the lowest scores for
+        confirmed anomalies. With ``calibration="train"`` its plain score; missing with "split".
+    calibration_index_ : ndarray of shape (n_graphs,)
+        Position of this score in `calibration_scores_`; -1 for confirmed anomalies.
     verdicts_ : ndarray of shape (n_graphs,), int
         The verdict on each of them: 1, -1, or 0 for none.
     history_ : dict of lists
@@ -366,15 +373,56 @@ class GraphKDEDetector(
         """True if each training graph was compared with the others, and has a calibration score."""
         return isinstance(self._calibration, LeaveOneOut)
 
-    @property
-    def calibration_node_ids(self) -> list[list] | None:
-        """Ids of the nodes of the graphs with calibration scores.
+    def suggest(self, n: int = 10) -> np.ndarray:
+        """Suggest training graphs to look at next: the most anomalous ones without a verdict.
 
-        None if `fit` did not get networkx graphs, and after a file.
+        Of graphs that are alike and unlike the others, and of copies, one is suggested. It counts
+        as anomalous as it would be alone, until one of them has a verdict.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Number of graphs; fewer if there are no more.
+
+        Returns
+        -------
+        ndarray of shape (n,), int
+            Their positions in the list of `fit`, the most anomalous first.
+
+        Raises
+        ------
+        ValueError
+            If the detector has no score for each graph that it keeps.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> from skgraphkde import GraphKDEDetector
+        >>> graphs = [nx.cycle_graph(n) for n in range(15, 65)] + [nx.star_graph(30)]
+        >>> GraphKDEDetector().fit(graphs).suggest(1).tolist()
+        [50]
         """
-        if self._node_ids is None:
-            return None
-        return [self._node_ids[i] for i in self.calibration_graphs_.tolist()]
+        check_is_fitted(self)
+        self.check_keeps_training_graphs()
+        ranks = rankdata(self.calibration_scores_) / len(self.calibration_scores_)
+        group = np.arange(len(ranks))
+        for found in find_groups(self.model_):
+            group[found.members] = found.members[0]
+            if not self.verdicts_[self.calibration_graphs_[found.members]].any():
+                ranks[found.members] = np.minimum(ranks[found.members], found.share)
+        unknown = np.flatnonzero((self.verdicts_ == UNKNOWN) & (self.calibration_index_ >= 0))
+        index = self.calibration_index_[unknown]
+        order = np.lexsort([self.calibration_scores_[index], ranks[index]])
+        _, first = np.unique(group[index[order]], return_index=True)
+        return unknown[order[np.sort(first)]][:n]
+
+    def check_keeps_training_graphs(self) -> None:
+        """Raise a ValueError unless each training graph was compared with the others."""
+        if not self.keeps_training_graphs:
+            raise ValueError(
+                "the training graphs are judged by the others if they calibrate: fit with "
+                "calibration='loo', or give graphs"
+            )
 
     def learn(self, graphs: Any, verdicts: Any) -> Self:
         """Fit again, with verdicts of people on some graphs.
@@ -429,7 +477,11 @@ class GraphKDEDetector(
         if isinstance(self.views, str):
             views = [view for view in views if view.applies_to(graphs)]
         self._check_graph_data(views)
-        anomalies = self.training_graphs_[self.verdicts_ == ANOMALY]
+        anomalies, normal = (self.training_graphs_[self.verdicts_ == x] for x in (ANOMALY, NORMAL))
+        judged = np.zeros(len(graphs), dtype=bool)
+        if len(anomalies) and len(normal):
+            of_graphs, of_normal = kinds_of(graphs, normal)
+            judged = np.isin(of_graphs, of_normal)
         before = copy.deepcopy(rng)
         features = NodeFeatures() if self.features == "auto" else self.features
         encoder = Propagation() if self.encoder == "auto" else self.encoder
@@ -441,6 +493,7 @@ class GraphKDEDetector(
             training=self.training,
             max_references=self.max_references,
             anomalies=anomalies if len(anomalies) else None,
+            judged=judged,
             rng=rng,
             verbose=self.verbose,
         )

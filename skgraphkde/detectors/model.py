@@ -10,7 +10,13 @@ from tqdm.auto import tqdm
 
 from skgraphkde._utils import progress
 from skgraphkde.calibration import finite
-from skgraphkde.combination import LearnedWeights, LogPValues, learn_weights, view_weights
+from skgraphkde.combination import (
+    LearnedWeights,
+    LogPValues,
+    learn_weights,
+    nearness_weights,
+    view_weights,
+)
 from skgraphkde.distances.base import FittedDistance
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.arrays import frozen
@@ -110,6 +116,11 @@ class GraphModel:
         self.training_scores = frozen(self.training_scores)
         flows = self.embedding.flows(self.references)
         self.clouds = self.embedding.of_references(self.references, flows)
+        if self.confirmed is not None:
+            anomalies = self.context(self.confirmed.anomalies_)
+            for view in self.views:
+                if isinstance(view, Confirmed):
+                    view.place(anomalies)
 
     @property
     def view_names(self) -> tuple[str, ...]:
@@ -127,7 +138,7 @@ class GraphModel:
 
     @property
     def confirmed(self) -> Confirmed | None:
-        """View of the confirmed anomalies, the last one; None unless verdicts were given."""
+        """The first view of the confirmed anomalies; None unless verdicts were given."""
         return self.first(Confirmed)
 
     @property
@@ -257,8 +268,7 @@ class GraphModel:
         pairs = zip(self.log_p_values, scores, strict=True)
         log_p_values = np.array([of_view(view_scores) for of_view, view_scores in pairs])
         log_p_values *= self.view_weights[:, np.newaxis]
-        if self.confirmed is not None:
-            log_p_values[-1, scores[-1] == ITSELF] = LOG_P_OF_CONFIRMED
+        log_p_values[scores == ITSELF] = LOG_P_OF_CONFIRMED
         return log_p_values
 
     def leave_one_out_log_p_values(self) -> np.ndarray:
@@ -396,6 +406,7 @@ def fit_model(
     training: Contrastive | None = None,
     max_references: int | str | None = "auto",
     anomalies: GraphBatch | None = None,
+    judged: np.ndarray | None = None,
     rng: np.random.RandomState,
     verbose: int = 0,
 ) -> tuple[GraphModel, dict[str, list]]:
@@ -415,6 +426,8 @@ def fit_model(
         Largest number of references, 5,000 if "auto". None: all training graphs are references.
     anomalies : GraphBatch, default=None
         Confirmed anomalies.
+    judged : ndarray of shape (n_graphs,), bool, default=None
+        Training graphs that somebody judged normal. None: no graph.
     rng : RandomState
     verbose : int, default=0
         1 shows a progress bar.
@@ -460,6 +473,13 @@ def fit_model(
             else:
                 view.fit(references, context)
             bar.update()
+        given = len(views)
+        if anomalies is not None:
+            of_anomalies = Context(anomalies, embedding, clouds)
+            statistics = next((view for view in views if isinstance(view, Statistics)), None)
+            compared = [view for view in views if view.has_distances]
+            confirmed = [Confirmed.of(view, statistics, of_anomalies) for view in compared]
+            views = [*views, *confirmed]
         bar.set_description("leave-one-out scores")
         own = np.arange(len(graphs))
         if are_all:
@@ -475,59 +495,52 @@ def fit_model(
             for density, of_density in zip(densities, left_out, strict=True):
                 scores[views.index(density), some] = of_density
         finite(scores.T)  # a row for each graph, which an error names
-        bar.update()
+    weights = None
+    if anomalies is not None:
+        unknown = np.full(len(anomalies), -1)
+        rows = _view_scores(views[:given], embedding, clouds, anomalies, unknown, chosen)
+        judged = np.zeros(len(graphs), dtype=bool) if judged is None else judged
+        weights = _learned(views, scores, rows, judged)
     by_label = graphs.labels is not None
     with_edges = by_label or graphs.edge_labels is not None
     categories = CategoryCounts.of(graphs, by_label=by_label, with_edges=with_edges)
     known = references, chosen, categories
-    model = GraphModel(features, fitted_encoder, views, *known, scores, clouds)
-    if anomalies is not None:
-        model = _with_anomalies(model, graphs, anomalies)
+    model = GraphModel(features, fitted_encoder, views, *known, scores, clouds, weights)
     return model, history
 
 
-def _with_anomalies(model: GraphModel, graphs: GraphBatch, anomalies: GraphBatch) -> GraphModel:
-    """Add a view of confirmed anomalies, and learn the weights of the views.
-
-    The new view has the prior weight of a mean view.
+def _learned(
+    views: Sequence[View], scores: np.ndarray, of_anomalies: np.ndarray, judged: np.ndarray
+) -> LearnedWeights:
+    """Learn the weights of the views, of which the last are those of confirmed anomalies.
 
     Parameters
     ----------
-    model : GraphModel
-    graphs : GraphBatch
-        The training graphs.
-    anomalies : GraphBatch
+    views : sequence of View
+    scores : ndarray of shape (n_views, n_training_graphs)
+        Leave-one-out scores of the training graphs.
+    of_anomalies : ndarray of shape (n_other_views, n_anomalies)
+        Scores of the anomalies in the other views.
+    judged : ndarray of shape (n_training_graphs,), bool
+        Training graphs that somebody judged normal.
 
     Returns
     -------
-    GraphModel
+    LearnedWeights
     """
-    statistics = model.first(Statistics)
-    if statistics is None:
-        statistics = Statistics().fit(model.references, model.context(model.references))
-    confirmed = Confirmed.of(statistics, anomalies, model.context(anomalies))
-    own = model.references_of(np.arange(len(graphs)))
-    of_training = confirmed.scores(graphs, own, model.context(graphs))
-    of_anomalies = confirmed.scores_of_anomalies()
-    of_anomalies = np.where(np.isnan(of_anomalies), np.median(of_training), of_anomalies)
-    scores = np.vstack([model.training_scores, of_training])
+    n_others, n_anomalies = of_anomalies.shape
+    by_each_other = np.array([view.scores_of_anomalies() for view in views[n_others:]])
+    medians = np.median(scores[n_others:], axis=1)[:, np.newaxis]
+    by_each_other = np.where(np.isnan(by_each_other), medians, by_each_other)
     p_values = [LogPValues(x) for x in scores]
     training = np.array([x.leave_one_out() for x in p_values])
-    rows = np.vstack([model.view_scores(anomalies), of_anomalies])
+    rows = np.vstack([of_anomalies, by_each_other])
     surprises = -np.array([f(x) for f, x in zip(p_values, rows, strict=True)]).T
-    prior = np.append(view_weights(training[:-1]), 1.0)
-    weights = learn_weights(prior, -training.T, finite(surprises))
-    return GraphModel(
-        model.features,
-        model.encoder,
-        [*model.views, confirmed],
-        model.references,
-        model.reference_index,
-        model.categories,
-        scores,
-        model.clouds,
-        weights,
+    prior = np.append(
+        view_weights(training[:n_others]),
+        nearness_weights(len(views) - n_others, n_anomalies),
     )
+    return learn_weights(prior, -training.T, finite(surprises), judged)
 
 
 def _scores_in_context(

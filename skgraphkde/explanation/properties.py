@@ -15,12 +15,14 @@ from skgraphkde.explanation.wording import features_in_words
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL
 from skgraphkde.views.base import Context, Property, View
-from skgraphkde.views.categories import means
+from skgraphkde.views.categories import OFTEN_NEW, means
 
 # Kinds of properties whose reasons state a range of nine in ten references.
 WITH_RANGES = ("size", "feature", "statistics")
 # Rare is what so small a share of the known graphs have, or one of them.
 FEW = 0.1
+# An edge with a rare end is rare if the end is in more than so many times as many known graphs.
+RARER = 3
 
 
 class Properties:
@@ -149,10 +151,11 @@ class Properties:
         rare = []
         for kind, keys, graph in self.counts.parts(graphs):
             n_parts = np.maximum(np.bincount(graph, minlength=len(graphs)), 1)
-            if kind == "edges" and not graphs.directed:
+            if kind in self.counts.edges and not graphs.directed:
                 n_parts = np.maximum(n_parts / 2, 1)
-            shares = means(self.new_parts(graphs, kind, keys, own[graph]), graph, len(graphs))
-            yield None, Property("new", kind, shares, 0.25 / n_parts)
+            if self.counts.known[kind].chance <= OFTEN_NEW:
+                shares = means(self.new_parts(graphs, kind, keys, own[graph]), graph, len(graphs))
+                yield None, Property("new", kind, shares, 0.25 / n_parts)
             if kind in self.counts.kinds:
                 is_rare, n_graphs = self.rare_parts(graphs, kind, keys, own[graph])
                 rarity = np.where(is_rare, np.log((self.n_training_graphs + 1) / (n_graphs + 1)), 0)
@@ -181,27 +184,38 @@ class Properties:
         if kind == "categories":
             for i, name in enumerate(self.counts.by_category):
                 is_new &= ~known[name].is_new(vocabulary.value_keys(graphs, i), own)
-        if kind == "edges" and vocabulary.by_label:
-            nodes = vocabulary.node_keys(graphs)
-            for ends in (graphs.source_of_arc, graphs.adjacency.indices):
-                is_new &= ~known["categories"].is_new(nodes[ends], own)
+        for table, nodes in self._of_ends(graphs, kind):
+            for ends in self.counts.ends(graphs, kind):
+                is_new &= ~known[table].is_new(nodes[ends], own)
         return is_new
+
+    def _of_ends(self, graphs: GraphBatch, kind: str) -> Iterator[tuple[str, np.ndarray]]:
+        """Generate tables of the nodes at the ends of edges and pairs, with colors of all nodes."""
+        vocabulary, by_category = self.counts.vocabulary, self.counts.by_category
+        at_ends = self.counts.edges.get(kind, ())
+        if kind in self.counts.same:
+            at_ends = (vocabulary.step,)
+        for i in at_ends:
+            if by_category:
+                yield by_category[i], vocabulary.value_keys(graphs, i)
+            else:
+                yield "categories", vocabulary.node_keys(graphs)
 
     def rare_parts(
         self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Mask of the parts that few training graphs have, and the number of these.
 
-        Edges with a rare or new end do not count.
+        Edges with a rare or new end do not count, unless they are far rarer than the end.
         """
-        vocabulary, known = self.counts.vocabulary, self.counts.known
+        known = self.counts.known
         n_graphs = known[kind].n_graphs_of(keys, own)
         most = max(FEW * self.n_training_graphs, 1)
         is_rare = (n_graphs > 0) & (n_graphs <= most)
-        if kind == "edges" and vocabulary.by_label:
-            nodes = vocabulary.node_keys(graphs)
-            for ends in (graphs.source_of_arc, graphs.adjacency.indices):
-                is_rare &= known["categories"].n_graphs_of(nodes[ends], own) > most
+        for table, nodes in self._of_ends(graphs, kind):
+            for ends in self.counts.ends(graphs, kind):
+                of_end = known[table].n_graphs_of(nodes[ends], own)
+                is_rare &= of_end > np.minimum(most, RARER * n_graphs)
         return is_rare, n_graphs
 
 

@@ -209,9 +209,17 @@ class Profiles:
         graph, kind = self.graphs[i], self.columns[j].what
         keys = next(keys for name, keys, _ in self.properties.counts.parts(graph) if name == kind)
         once = np.ones(len(keys), dtype=bool)
-        if kind == "edges" and not graph.directed:
+        if kind in self.properties.counts.edges and not graph.directed:
             once = graph.source_of_arc < graph.adjacency.indices
         return graph, keys, np.full(len(keys), self.own[i]), once
+
+    def _places(self, graph: GraphBatch, kind: str, index: np.ndarray) -> tuple[tuple, tuple]:
+        """Positions of some parts of a kind, see :func:`places`; nodes, for pairs of these."""
+        counts = self.properties.counts
+        element = counts.about[kind][0]
+        if element == "pair":
+            element, index = "node", np.unique(np.column_stack(counts.ends(graph, kind))[index])
+        return places(graph, element, index)
 
     def _new(self, i: int, j: int) -> Reason:
         kind, counts = self.columns[j].what, self.properties.counts
@@ -220,10 +228,11 @@ class Profiles:
         texts = part_names(graph, kind, counts)
         names = [name for name, _ in Counter(texts[x] for x in index).most_common()]
         few = listed(names, LISTED)
-        element, category = counts.about[kind]
+        category = counts.about[kind][1]
         # Of one category with two values, the share of the other follows.
         about = (*names, category) if category else tuple(names)
-        return Reason(few, f"never seen: {few}", *places(graph, element, index), about)
+        where = self._places(graph, kind, index)
+        return Reason(few, f"never seen: {few}", *where, about)
 
     def _rare(self, i: int, j: int) -> Reason:
         kind, counts = self.columns[j].what, self.properties.counts
@@ -234,7 +243,7 @@ class Profiles:
         n_of = {texts[x]: n_graphs[x] for x in index}
         n_known = self.model.n_training_graphs - (self.own[i] >= 0)
         seen = [f"{name} (seen in {n} of {n_known} known graphs)" for name, n in n_of.items()]
-        where = places(graph, counts.about[kind][0], index)
+        where = self._places(graph, kind, index)
         return Reason(
             listed(list(n_of), LISTED), f"rare: {listed(seen, LISTED)}", *where, tuple(n_of)
         )

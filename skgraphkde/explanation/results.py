@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.detectors.groups import find_groups
 from skgraphkde.explanation.contributions import surprises_of
 from skgraphkde.explanation.reasons import Profiles, RankedReason
 from skgraphkde.explanation.wording import checked_names
@@ -98,14 +99,16 @@ def judge(
     node_names : sequence of sequences, default=None
         Names of the nodes of each graph, for reasons. None: their positions.
     own : ndarray of shape (n_graphs,), default=None
-        The calibration score of each graph, which is a training graph and is judged by the others.
-        None: no graph is one.
+        The calibration score of each graph, which is a training graph and is judged by the others;
+        -1 for a confirmed anomaly. None: no graph is one.
 
     Returns
     -------
     list of Judgement
         One per graph.
     """
+    if own is not None and (own < 0).any():
+        return _judge_both(detector, batch, own, k=k, n_reasons=n_reasons, node_names=node_names)
     why: list[dict[str, Any]] = [{} for _ in range(len(batch))]
     is_kde = isinstance(detector, GraphKDEDetector)
     if is_kde and n_reasons:
@@ -130,6 +133,20 @@ def judge(
         decision = score - float(detector.offset_)
         judged.append(Judgement(score, decision, p_values[i], own=reference, **why[i]))
     return judged
+
+
+def _judge_both(
+    detector: BaseGraphDetector, batch: GraphBatch, own: np.ndarray, *, node_names: Any, **how: Any
+) -> list[Judgement]:
+    """Judge references by the others, and confirmed anomalies, which score lowest, as they are."""
+    judged: dict[int, Judgement] = {}
+    for rows in (np.flatnonzero(own >= 0), np.flatnonzero(own < 0)):
+        some = own[rows] if len(rows) and own[rows[0]] >= 0 else None
+        names = None if node_names is None else [node_names[i] for i in rows]
+        if len(rows):
+            found = judge(detector, batch[rows], own=some, node_names=names, **how)
+            judged |= zip(rows.tolist(), found, strict=True)
+    return [judged[i] for i in range(len(batch))]
 
 
 def _explained(
@@ -178,7 +195,7 @@ def _in_words(view: View) -> str:
 
 
 def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.ndarray | None]:
-    """The graphs to judge, and for training graphs the index of their calibration score.
+    """The graphs to judge, and for training graphs the index of their calibration score, or -1.
 
     Parameters
     ----------
@@ -195,39 +212,60 @@ def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.n
     check_is_fitted(detector)
     if graphs is not None:
         return detector.read(graphs), None
-    if isinstance(detector, GraphKDEDetector) and detector.keeps_training_graphs:
-        index = detector.calibration_graphs_
-        return detector.training_graphs_[index], np.arange(len(index))
-    raise ValueError(
-        "the training graphs are judged by the others by a GraphKDEDetector: fit one with "
-        "calibration='loo', or give graphs"
-    )
+    if not isinstance(detector, GraphKDEDetector):
+        raise ValueError(
+            f"a {type(detector).__name__} does not judge its training graphs by the others, as a "
+            "GraphKDEDetector does: give graphs"
+        )
+    detector.check_keeps_training_graphs()
+    return detector.training_graphs_, detector.calibration_index_
 
 
-def node_names_of(
-    detector: BaseGraphDetector, graphs: Any, own: np.ndarray | None
-) -> Sequence[Sequence[Any]] | None:
-    """The ids of the nodes of graphs, or their positions where they are not known.
+def node_names_of(detector: BaseGraphDetector, graphs: Any) -> Sequence[Sequence[Any]] | None:
+    """The ids of the nodes of graphs, or None for their positions where they are not known.
 
     Parameters
     ----------
     detector : BaseGraphDetector
         Fitted.
     graphs : sequence of graphs, GraphBatch or None
-    own : ndarray or None
-        What :func:`to_judge` returns for these graphs.
+        None: the training graphs.
     """
-    if own is None:
-        return node_ids(graphs)
-    assert isinstance(detector, GraphKDEDetector)  # others have no training graphs to judge
-    return detector.calibration_node_ids
+    return detector.training_node_ids if graphs is None else node_ids(graphs)
 
 
-def _names_of(detector: BaseGraphDetector, batch: GraphBatch, own: np.ndarray | None) -> pd.Series:
-    """The names of graphs, if all have one, else their positions in the caller's list."""
+def _names_of(batch: GraphBatch) -> pd.Series:
+    """The names of graphs, if all have one, else their positions."""
     if batch.names and all(batch.names):  # Arrow does not hold every name of a file
         return pd.Series(list(batch.names), dtype=object)
-    return pd.Series(np.arange(len(batch)) if own is None else detector.calibration_graphs_)
+    return pd.Series(np.arange(len(batch)))
+
+
+def groups_of(detector: BaseGraphDetector) -> list[tuple[np.ndarray, str]]:
+    """Training graphs that are alike and unlike the others, and what they share.
+
+    Parameters
+    ----------
+    detector : GraphKDEDetector
+        Fitted; of its training graphs, the references are looked at.
+
+    Returns
+    -------
+    list of (ndarray of int, str)
+        Positions of the members of each group, copies included, the most distinct groups first.
+    """
+    assert isinstance(detector, GraphKDEDetector)  # others do not judge their training graphs
+    index = detector.calibration_index_
+    found = find_groups(detector.model_)
+    return [(np.flatnonzero(np.isin(index, x.members)), x.shared) for x in found]
+
+
+def group_numbers(groups: list[tuple[np.ndarray, str]], n_graphs: int) -> Any:
+    """The number of the group of each graph, from 1 on, missing if it is in none."""
+    numbers = pd.array([pd.NA] * n_graphs, dtype="Int64")
+    for number, (members, _) in enumerate(groups, 1):
+        numbers[members] = number
+    return numbers
 
 
 def explain(
@@ -254,7 +292,7 @@ def explain(
     detector : GraphKDEDetector
         Fitted.
     graphs : sequence of graphs, or GraphBatch, default=None
-        None: the training graphs, each compared with the others, and copies of a graph once.
+        None: the training graphs, each compared with the others.
     k : int, default=5
         Number of nearest references that are named, at least 1.
     n_reasons : int, default=5
@@ -306,9 +344,9 @@ def explain(
         raise ValueError(f"k and n_reasons must be at least 1, got {k!r} and {n_reasons!r}")
     batch, own = to_judge(detector, graphs)
     if node_names is None:
-        node_names = node_names_of(detector, graphs, own)
+        node_names = node_names_of(detector, graphs)
     judged = judge(detector, batch, k=k, n_reasons=n_reasons, node_names=node_names, own=own)
-    names = _names_of(detector, batch, own)
+    names = _names_of(batch)
     rows = [
         (i, names[i], rank, *reason, tuple(judgement.references))
         for i, judgement in enumerate(judged)
@@ -332,7 +370,7 @@ def results(
     detector : BaseGraphDetector
         Fitted.
     graphs : sequence of graphs, or GraphBatch, default=None
-        None: the training graphs, each judged by the others, and copies of a graph once.
+        None: the training graphs, each judged by the others.
     names : sequence, default=None
         One name for each graph. None: the names of the graphs (of networkx graphs,
         ``graph.graph["name"]``), if all have one; else their positions.
@@ -353,6 +391,8 @@ def results(
         - selected : True for an anomaly among all these graphs, as in
           :meth:`~skgraphkde.BaseGraphDetector.select`; missing with ``calibration="train"``, and
           for the training graphs, whose p-values are ranks among themselves;
+        - group : number, from 1 on, of a small group of training graphs that are alike and unlike
+          all others, flagged or not; missing for most graphs, and for new ones;
         - reason : the first that :func:`explain` gives, in words; if its strength is below 1, the
           view that is most surprised for an anomaly, and missing for a normal graph, as for
           detectors other than :class:`~skgraphkde.GraphKDEDetector`.
@@ -382,9 +422,9 @@ def results(
     """
     check_alpha(alpha)
     batch, own = to_judge(detector, graphs)
-    ids = node_names_of(detector, graphs, own)
+    ids = node_names_of(detector, graphs)
     judged = judge(detector, batch, n_reasons=1, node_names=ids, own=own)
-    frame = pd.DataFrame({"name": _names_of(detector, batch, own)})
+    frame = pd.DataFrame({"name": _names_of(batch)})
     if names is not None:
         frame["name"] = pd.Series(checked_names(names, len(batch)), dtype=object)
     frame["score"] = [x.score for x in judged]
@@ -396,5 +436,7 @@ def results(
         n_scores = len(detector.calibration_scores_)
         selected = discoveries(frame["p_value"].to_numpy(), alpha, n_scores)
     frame["selected"] = pd.array(selected, dtype="boolean")
+    groups = [] if own is None else groups_of(detector)
+    frame["group"] = group_numbers(groups, len(batch))
     frame["reason"] = pd.array([x.why for x in judged], dtype="string")
     return frame

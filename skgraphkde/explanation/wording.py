@@ -10,7 +10,7 @@ import numpy as np
 from skgraphkde.detectors.model import GraphModel
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import USUAL, category_text, category_words, usual
+from skgraphkde.graphs.naming import USUAL, category_text, category_words, legible, usual
 from skgraphkde.views.anomalies import Confirmed
 from skgraphkde.views.categories import CategoryCounts
 
@@ -132,8 +132,12 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
         if graph.labels is not None:
             names = part_names(graph, "categories", counts)
         return _gap_names(graph, names)
+    if element == "pair":
+        return _pair_names(graph, kind, counts)
     if element == "edge":
-        return _edge_names(graph, counts.vocabulary.edge_labels)
+        at_ends = tuple(counts.vocabulary.names[i] for i in counts.edges[kind])
+        texts = _edge_names(graph, counts.vocabulary.edge_labels, at_ends)
+        return texts if kind == "edges" else [f"{text} ({at_ends[0]})" for text in texts]
     codes = graph.labels if element == "node" else graph.graph_labels
     if category:
         values = graph.values_by_category(element)[category]
@@ -152,12 +156,23 @@ def _gap_names(graph: GraphBatch, names: list[str]) -> list[str]:
     return texts
 
 
-def _edge_names(graph: GraphBatch, known: tuple) -> list[str]:
-    """The categories of each arc and of its ends, in words."""
+def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str]:
+    """The steps of each pair with the same value of a category."""
+    names = counts.vocabulary.names
+    steps = graph.values_by_category("node")[names[counts.vocabulary.step]]
+    of_nodes = [legible(steps[code]) for code in np.asarray(graph.labels)]
+    pairs = zip(*counts.ends(graph, kind), strict=True)
+    who = names[counts.same[kind]]
+    return [f"{of_nodes[u]} and {of_nodes[v]} with the same {who}" for u, v in pairs]
+
+
+def _edge_names(graph: GraphBatch, known: tuple, names: tuple) -> list[str]:
+    """The category of each arc and those of its ends that have these names, in words."""
     ends = [""] * graph.n_nodes
     if graph.labels is not None:
-        categories = graph.schema.node_categories
-        words = [category_words(categories, value) for value in graph.label_names]
+        by_category = graph.values_by_category("node")
+        values: Any = zip(*(by_category[name] for name in names), strict=True)
+        words = [category_words(names, x if len(names) > 1 else x[0]) for x in values]
         ends = [words[code] for code in np.asarray(graph.labels)]
     arrow = "->" if graph.directed else "-"
     categories, texts = graph.schema.edge_categories, []

@@ -16,68 +16,85 @@ function draw(part) {
 }
 draw(document.querySelector(".pictures"));
 
-const table = new DataTable("#graphs", {
+// What verdicts need of all graphs, before the tables take rows out of the page.
+const places = [...document.querySelectorAll("[data-graphs]")];
+const articles = [...document.querySelectorAll("article[data-graph]")];
+const nameOf = new Map(articles.map((x) => [x.dataset.graph, x.querySelector("h3").textContent]));
+
+const options = {
   order: [], // as they are: the oddest first
   autoWidth: false,
   columnDefs: [{ targets: "mine", orderable: false, searchable: false }],
   pageLength: 25,
   layout: { topStart: document.querySelector(".tools"), topEnd: "search", bottomStart: "info", bottomEnd: "paging" },
-  language: { search: "Filter", info: "_START_ to _END_ of _TOTAL_ graphs", infoFiltered: "(_MAX_ in all)", infoEmpty: "", zeroRecords: "No graph matches." },
-});
+  language: { search: "Filter", info: "_START_ to _END_ of _TOTAL_ rows", infoFiltered: "(_MAX_ in all)", infoEmpty: "", zeroRecords: "No graph matches." },
+};
+const table = new DataTable("#graphs", options);
+const tables = new Map([["graphs", table]]);
+if (document.getElementById("groups")) {
+  const bottom = { topStart: null, topEnd: null, bottomStart: null, bottomEnd: null };
+  const groups = new DataTable("#groups", { ...options, layout: bottom, paging: false });
+  tables.set("groups", groups);
+  table.on("search.dt", () => groups.search(table.search()).draw()); // one filter for both
+}
 
 function toggle(line) {
-  const row = table.row(line);
+  const row = tables.get(line.closest("table").id).row(line);
   const shown = row.child.isShown();
   if (shown) {
     row.child.hide();
   } else {
     const details = document.getElementById(line.dataset.details) ?? row.child()[0];
-    draw(details);
+    if (!details.querySelector(".members")) draw(details);
     row.child() ? row.child.show() : row.child(details, "opened").show();
   }
   line.querySelector("button").setAttribute("aria-expanded", String(!shown));
 }
+document.addEventListener("toggle", (event) => event.target.open && draw(event.target), true); // of a member
 
-const body = document.querySelector("#graphs tbody");
-body.addEventListener("click", (event) => {
-  const line = event.target.closest("tr[data-details]");
+document.querySelector("main").addEventListener("click", (event) => {
   const button = event.target.closest("button.mark");
-  if (button) mark(line, button.value);
-  else if (line && !event.target.closest("td.mine")) toggle(line);
+  if (button) return mark(button.closest("[data-graphs]"), button.value);
+  const line = event.target.closest("tr[data-details]");
+  if (line && !event.target.closest("td.mine")) toggle(line);
 });
 
 document.getElementById("verdict").addEventListener("change", (event) => {
   table.column(1).search(event.target.value).draw();
 });
 
-// Verdicts are kept in the browser, by the names of the graphs.
+// Verdicts are kept in the browser, by the names of the graphs; those of the page's own table come first.
 const key = `skgraphkde ${location.pathname}`;
 const save = document.getElementById("save");
-const lines = table.rows().nodes().toArray();
-const nameOf = new Map(lines.map((line) => [line, document.querySelector(`#${line.dataset.details} h3`).textContent]));
-let verdicts = {};
+const given = Object.fromEntries(articles.filter((x) => x.dataset.given).map((x) => [nameOf.get(x.dataset.graph), x.dataset.given]));
+const page = JSON.stringify(given);
+let verdicts = given;
 
-function show(line) {
-  const verdict = verdicts[nameOf.get(line)];
-  for (const button of line.querySelectorAll("button.mark")) {
-    button.setAttribute("aria-pressed", String(button.value === verdict));
+const namesAt = (place) => place.dataset.graphs.split(" ").map((number) => nameOf.get(number));
+
+function show() {
+  for (const place of places) {
+    const found = new Set(namesAt(place).map((name) => verdicts[name]));
+    for (const button of place.querySelectorAll("button.mark")) {
+      const isNested = button.closest("[data-graphs]") !== place;
+      if (!isNested) button.setAttribute("aria-pressed", String(found.size === 1 && found.has(button.value)));
+    }
   }
-}
-
-function count() {
   const n = Object.keys(verdicts).length;
   save.textContent = n ? `Save ${n} verdict${n > 1 ? "s" : ""}` : "Save verdicts";
   save.disabled = !n;
 }
 
-function mark(line, verdict) {
-  const name = nameOf.get(line);
-  if (verdicts[name] === verdict) delete verdicts[name];
-  else verdicts[name] = verdict;
-  show(line);
-  count();
+function mark(place, verdict) {
+  const names = namesAt(place);
+  const isUndone = names.every((name) => verdicts[name] === verdict);
+  for (const name of names) {
+    if (isUndone) delete verdicts[name];
+    else verdicts[name] = verdict;
+  }
+  show();
   try {
-    localStorage.setItem(key, JSON.stringify(verdicts));
+    localStorage.setItem(key, JSON.stringify({ page, verdicts }));
   } catch {} // a page in a frame has no storage
 }
 
@@ -85,21 +102,24 @@ if (save) {
   document.documentElement.classList.add("marks");
   try {
     const kept = JSON.parse(localStorage.getItem(key)) ?? {};
+    const merged = kept.page === page ? kept.verdicts : { ...kept.verdicts, ...given };
     const names = new Set(nameOf.values());
-    verdicts = Object.fromEntries(Object.entries(kept).filter(([name]) => names.has(name)));
+    verdicts = Object.fromEntries(Object.entries(merged ?? {}).filter(([name]) => names.has(name)));
   } catch {}
-  lines.forEach(show);
-  count();
-  body.addEventListener("keydown", (event) => {
-    const line = event.target.closest("tr[data-details]");
+  show();
+  document.querySelector("main").addEventListener("keydown", (event) => {
+    const place = event.target.closest("[data-graphs]");
     const verdict = { a: "anomaly", n: "normal" }[event.key.toLowerCase()];
-    if (line && verdict && !event.ctrlKey && !event.metaKey && !event.altKey) mark(line, verdict);
+    if (place && verdict && !event.ctrlKey && !event.metaKey && !event.altKey) mark(place, verdict);
   });
   save.addEventListener("click", () => {
-    const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-    const rows = Object.entries(verdicts).map(([name, verdict]) => `${quoted(name)},${verdict}`);
+    const quoted = (text) => (/[";,\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const ranked = articles.map((x) => [nameOf.get(x.dataset.graph), Number(x.dataset.rank)]).sort((x, y) => x[1] - y[1]);
+    const marked = ranked.filter(([name]) => verdicts[name]);
+    const others = ranked.filter(([name]) => !verdicts[name]);
+    const rows = [...marked, ...others].map(([name, rank]) => `${quoted(name)},${verdicts[name] ?? ""},${rank}`);
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([["graph,verdict", ...rows, ""].join("\n")], { type: "text/csv" }));
+    link.href = URL.createObjectURL(new Blob(["\ufeff", ["graph,verdict,rank", ...rows, ""].join("\n")], { type: "text/csv" }));
     link.download = "verdicts.csv";
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from skgraphkde.calibration import check_alpha
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.explanation.results import judge, node_names_of, to_judge
+from skgraphkde.explanation.results import groups_of, judge, node_names_of, to_judge
 from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
@@ -50,7 +50,7 @@ def report(
     detector : BaseGraphDetector
         Fitted. Only a :class:`GraphKDEDetector` has reasons and a map.
     graphs : sequence of graphs, or GraphBatch, default=None
-        None: the training graphs, each judged by the others, and copies of a graph once.
+        None: the training graphs, each judged by the others.
     names : sequence, default=None
         One for each graph. None: the names of the graphs, or "graph 0", "graph 1", ...
     path : str or path-like, default=None
@@ -87,13 +87,9 @@ def report(
         check_suffix(path)
     page = Page(detector, alpha, known_names)
     batch, own = to_judge(page.detector, graphs)
-    numbers = range(len(batch)) if own is None else page.detector.calibration_graphs_
     if names is None:
-        names = [
-            x or f"graph {i}"
-            for i, x in zip(numbers, batch.names or [""] * len(batch), strict=True)
-        ]
-    ids = node_names_of(page.detector, graphs, own)
+        names = [x or f"graph {i}" for i, x in enumerate(batch.names or [""] * len(batch))]
+    ids = node_names_of(page.detector, graphs)
     page.add_all(batch, checked_names(names, len(batch)), ids, own)
     html = page.html()
     if path is None:
@@ -149,6 +145,7 @@ class Page:
         self.detector, self.alpha, self.known_names = detector, alpha, known_names
         self.listed: list[Row] = []
         self.drawn: list[Drawn] = []
+        self.groups: list[tuple[np.ndarray, str]] = []
 
     def add_all(
         self,
@@ -170,29 +167,50 @@ class Page:
         own : ndarray of shape (n_graphs,), default=None
             As for :func:`~skgraphkde.explanation.results.judge`.
         """
+        if own is not None:
+            self.groups = groups_of(self.detector)
         n_reasons = N_REASONS if len(batch) <= ROWS else 0
         judged = judge(self.detector, batch, n_reasons=n_reasons, node_names=ids, own=own)
         decisions = np.array([x.decision for x in judged])
-        oddest = np.argsort(decisions, kind="stable")[:ROWS]
+        oddest = np.argsort(decisions, kind="stable")
         if not n_reasons:
-            some_ids = None if ids is None else [ids[i] for i in oddest]
-            some_own = None if own is None else own[oddest]
-            of_oddest = judge(
+            listed = np.unique(np.concatenate([oddest[:ROWS], *(x for x, _ in self.groups)]))
+            some_ids = None if ids is None else [ids[i] for i in listed]
+            some_own = None if own is None else own[listed]
+            of_listed = judge(
                 self.detector,
-                batch[oddest],
+                batch[listed],
                 n_reasons=N_REASONS,
                 node_names=some_ids,
                 own=some_own,
             )
-            for i, judgement in zip(oddest, of_oddest, strict=True):
+            for i, judgement in zip(listed, of_listed, strict=True):
                 judged[i] = judgement
         n_nodes, n_edges = batch.n_nodes_per_graph.tolist(), batch.n_edges_per_graph.tolist()
         for i, name in enumerate(names):
             row = Row(i, shown(str(name), LONGEST), judged[i], n_nodes[i], int(n_edges[i]))
             self.listed.append(row)
-        for i in oddest[:PICTURED].tolist():
+        of_groups = [members[decisions[members].argmin()] for members, _ in self.groups]
+        for i in dict.fromkeys([*oddest[:PICTURED].tolist(), *map(int, of_groups)]):
             self.drawn.append(Drawn(i, batch[i], None if ids is None else ids[i]))
 
-    def html(self, skipped: Sequence[str] = ()) -> str:
-        """The page; `skipped` says of graphs that are not on it why."""
-        return render(self.detector, self.listed, self.drawn, self.alpha, self.known_names, skipped)
+    def html(self, skipped: Sequence[str] = (), earlier: Mapping[str, int] | None = None) -> str:
+        """The page.
+
+        Parameters
+        ----------
+        skipped : sequence of str, default=()
+            Why graphs are not on it.
+        earlier : dict of str -> int, default=None
+            The rank of each graph, by name, on a page before.
+        """
+        return render(
+            self.detector,
+            self.listed,
+            self.drawn,
+            self.alpha,
+            self.known_names,
+            skipped,
+            self.groups,
+            earlier or {},
+        )

@@ -13,7 +13,7 @@ import gzip
 import importlib.metadata as metadata
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,6 +36,8 @@ from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_sha
 NEAREST = 3
 # Rows of the table, at most: the oddest.
 ROWS = 2_000
+# A graph that has risen is among so many, and so many are named at the top of the page.
+HIGH, RISEN = 25, 5
 # Ignored attributes that are named, at most.
 MOST_NAMES = 20
 # Characters of a name or a reason in the table, and of a name anywhere.
@@ -54,6 +56,11 @@ class Row(NamedTuple):
     n_nodes: int
     n_edges: int
     is_selected: bool = False
+    rank: int = 0  # of its score; 1 is the lowest
+    given: str = ""  # the verdict of people
+    place: int = 0  # its rank among the graphs without a verdict, if it has risen
+    risen_from: int = 0  # the same on the page before; 0 if it has not risen
+    members: tuple = ()  # of a row of several graphs
 
     @property
     def reason(self) -> str:
@@ -69,6 +76,19 @@ class Row(NamedTuple):
     def brief(self) -> str:
         """The name, not too long for a table."""
         return shown(self.name, BRIEF)
+
+
+class GroupRow(NamedTuple):
+    """A row of the table that opens: several graphs that are alike."""
+
+    number: int
+    members: list[Row]  # the lowest score first
+    shared: str
+
+    @property
+    def verdict(self) -> str:
+        """An anomaly if one of them is flagged."""
+        return self.members[0].judged.verdict
 
 
 class Drawn(NamedTuple):
@@ -104,6 +124,8 @@ def render(
     alpha: float,
     known_names: Sequence[Any] | None,
     skipped: Sequence[str],
+    groups: Sequence[tuple[np.ndarray, str]],
+    earlier: Mapping[str, int],
 ) -> str:
     """Render the page as HTML.
 
@@ -119,6 +141,10 @@ def render(
         As for :func:`skgraphkde.report`.
     skipped : sequence of str
         What is said of graphs that are left out.
+    groups : sequence of (ndarray of int, str)
+        Numbers of graphs that are alike, and what they share.
+    earlier : dict of str -> int
+        The rank of each graph, by name, on a page before.
     """
     from jinja2 import Environment, FileSystemLoader
 
@@ -129,11 +155,13 @@ def render(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    rows = _with_selection(graphs, alpha)
     are_known = any(row.judged.own >= 0 for row in graphs)  # each was judged by the others
+    verdicts = detector.verdicts_ if are_known else None
+    rows = _with_rises(_with_verdicts(_with_selection(graphs, alpha), verdicts), earlier)
+    entries, small_groups = _entries(rows, groups)
     scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
-    verdicts = np.where(scores < offset, -1, 1)
-    drawings = {"scores": pictures.distribution(scores, offset, verdicts)}
+    predicted = np.where(scores < offset, -1, 1)
+    drawings = {"scores": pictures.distribution(scores, offset, predicted)}
     details = _details(detector, {row.number: row for row in rows}, drawn, drawings)
     model = detector.model_ if isinstance(detector, GraphKDEDetector) else None
     if isinstance(detector, GraphKDEDetector):
@@ -157,16 +185,18 @@ def render(
         n_graphs=len(rows),
         least_p_value=least,
         least_selected=math.ceil(len(rows) * least / alpha - 1e-9),
-        rows=rows[:ROWS],
+        entries=entries,
+        small_groups=small_groups,
+        n_listed=sum(len(x.members) or 1 for x in entries + small_groups),
         skipped=skipped,
         details=details,
         full=FULL,
         views=() if model is None else model.views,
         learned=[] if model is None else learned_words(model),
-        can_learn=isinstance(detector, GraphKDEDetector)
-        and detector.keeps_training_graphs
-        and not are_known,  # which `find` fits and forgets
-        has_tail=bool(scores.min() < lowest_shown(scores, offset, verdicts)),
+        learned_from=_learned_from(detector),
+        risen=sorted((row for row in rows if row.risen_from), key=lambda row: row.place)[:RISEN],
+        can_learn=isinstance(detector, GraphKDEDetector) and detector.keeps_training_graphs,
+        has_tail=bool(scores.min() < lowest_shown(scores, offset, predicted)),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,
         keeps_all=model is not None and len(model.references) == len(detector.training_graphs_),
@@ -191,7 +221,73 @@ def _with_selection(graphs: list[Row], alpha: float) -> list[Row]:
     if None not in p_values:
         selected = discoveries(np.array(p_values), alpha)
     rows = [row._replace(is_selected=x) for row, x in zip(graphs, selected.tolist(), strict=True)]
-    return sorted(rows, key=lambda row: (row.judged.decision, row.number))
+    rows.sort(key=lambda row: (row.judged.decision, row.number))
+    return [row._replace(rank=rank) for rank, row in enumerate(rows, 1)]
+
+
+def _with_verdicts(rows: list[Row], verdicts: np.ndarray | None) -> list[Row]:
+    """The rows with the verdicts of people, those that have one after the other anomalies."""
+    if verdicts is None or not verdicts.any():
+        return rows
+    words = {-1: "anomaly", 0: "", 1: "normal"}
+    rows = [row._replace(given=words[int(verdicts[row.number])]) for row in rows]
+    return sorted(rows, key=lambda row: 1 if row.given else 0 if row.judged.is_anomaly else 2)
+
+
+def _with_rises(rows: list[Row], earlier: Mapping[str, int]) -> list[Row]:
+    """The rows, and those that have halved their place among the graphs without a verdict."""
+    unknown = [row for row in rows if not row.given and row.name in earlier]
+    before = sorted(unknown, key=lambda row: earlier[row.name])
+    place_before = {row.number: place for place, row in enumerate(before, 1)}
+    unknown.sort(key=lambda row: row.rank)
+    place = {row.number: place for place, row in enumerate(unknown, 1)}
+    return [
+        row._replace(place=place[row.number], risen_from=place_before[row.number])
+        if place.get(row.number, HIGH + 1) <= HIGH
+        and 2 * place[row.number] <= place_before[row.number]
+        else row
+        for row in rows
+    ]
+
+
+def _entries(
+    rows: list[Row], groups: Sequence[tuple[np.ndarray, str]]
+) -> tuple[list[Any], list[GroupRow]]:
+    """The rows of the table, with groups in the place of their first members, and small groups.
+
+    Small groups are those of which no graph is flagged, in the order of `groups`.
+    """
+    position = {row.number: i for i, row in enumerate(rows)}
+    first: dict[int, GroupRow] = {}
+    small, grouped = [], set[int]()
+    for number, (members, shared) in enumerate(groups, 1):
+        places = sorted(position[i] for i in members.tolist() if not rows[position[i]].given)
+        if len(places) < 2:  # the others have verdicts
+            continue
+        grouped |= set(places)
+        group = GroupRow(number, [rows[i] for i in places], shared)
+        if group.verdict == "anomaly":
+            first[places[0]] = group
+        else:
+            small.append(group)
+    entries = [first.get(i, row) for i, row in enumerate(rows) if i in first or i not in grouped]
+    return entries[:ROWS], small
+
+
+def _learned_from(detector: BaseGraphDetector) -> str:
+    """A sentence on what a detector has learned from verdicts; "" if there are none."""
+    verdicts = getattr(detector, "verdicts_", np.zeros(0))
+    n_odd, n_normal = int((verdicts < 0).sum()), int((verdicts > 0).sum())
+    if not isinstance(detector, GraphKDEDetector) or not verdicts.any():
+        return ""
+    of_normal = f"{n_normal} graph{'' if n_normal == 1 else 's'} judged normal"
+    if not n_odd:
+        return f"Learned from {of_normal}; a confirmed anomaly teaches more."
+    names = detector.model_.view_names
+    most = names[int(detector.model_.view_weights.argmax())]
+    text = f"Learned from {n_odd} confirmed anomal{'y' if n_odd == 1 else 'ies'}"
+    text += f" and {of_normal}" if n_normal else ""
+    return f"{text}. The view that counts most now: {most}."
 
 
 def _details(

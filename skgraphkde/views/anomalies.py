@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import kinds_of
@@ -17,70 +16,77 @@ from skgraphkde.views.structure import Statistics, in_words
 # Statistics that a reason names.
 MOST_SHARED = 2
 
-# The score of a confirmed anomaly that is given again. No difference of distances is so low.
+# The score of a confirmed anomaly that is given again. No distance is negative.
 ITSELF = -1e9
-# Copies are searched among the graphs whose statistics differ by no more, in deviations.
+# Copies are searched among the graphs at no larger distance.
 NEAR = 1e-2
+# The fact that reasons of all views of confirmed anomalies state.
+ABOUT = ("confirmed anomalies",)
 
 
 class Confirmed(View):
-    """Distance to the nearest confirmed anomaly, minus that to the nearest reference.
+    """Distance to the nearest confirmed anomaly, by the distances of another view.
 
-    Both are distances between the statistics of whole graphs, whitened as in :class:`Statistics`.
-    A confirmed anomaly itself, and a copy of it, is flagged whatever the other views say.
-    :meth:`GraphKDEDetector.learn` adds the view to a detector; it cannot be named in `views`.
+    A graph that is near an anomaly is anomalous; how far it is from the references is what the
+    other view says. A confirmed anomaly itself, and a copy of it, is flagged whatever the views
+    say. :meth:`GraphKDEDetector.fit` adds these views if it gets verdicts; they cannot be named in
+    `views`.
 
     Attributes
     ----------
-    statistics_ : Statistics
-        Statistics of the references, with the metric between them.
+    view_ : View
+        The fitted view that has the distances.
+    statistics_ : Statistics or None
+        The fitted view that says what a graph and an anomaly have in common.
     anomalies_ : GraphBatch
         The confirmed anomalies.
-    table_ : ndarray of shape (n_anomalies, n_statistics)
-        Statistics of the anomalies.
     """
 
-    summary = "How near the graph is to confirmed anomalies, compared with known graphs."
+    summary = "How near the graph is to confirmed anomalies."
 
-    statistics_: Statistics
+    view_: View
+    statistics_: Statistics | None
     anomalies_: GraphBatch
-    table_: np.ndarray
+    _context: Context
 
     @classmethod
-    def of(cls, statistics: Statistics, anomalies: GraphBatch, context: Context) -> Self:
+    def of(cls, view: View, statistics: Statistics | None, anomalies: Context) -> Self:
         """Create the view.
 
         Parameters
         ----------
-        statistics : Statistics
+        view : View
+            Fitted to the references, with distances.
+        statistics : Statistics or None
             Fitted to the references.
-        anomalies : GraphBatch
-            At least one.
-        context : Context
-            Context of the anomalies.
+        anomalies : Context
+            Context of at least one anomaly.
 
         Returns
         -------
         Confirmed
         """
-        view = cls()
-        view.statistics_, view.anomalies_ = statistics, anomalies
-        view.table_ = statistics.table(context)
-        return view
+        confirmed = cls()
+        confirmed.view_, confirmed.statistics_ = view, statistics
+        confirmed.anomalies_, confirmed._context = anomalies.graphs, anomalies
+        return confirmed
+
+    def place(self, anomalies: Context) -> None:
+        """Take the context of the anomalies, which is in no file."""
+        self._context = anomalies
 
     @property
     def name(self) -> str:
         """Name of the view."""
-        return "nearness to confirmed anomalies"
+        return f"nearness to confirmed anomalies: {self.view_.name}"
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
-        """Difference of the two distances, see :meth:`View.scores`.
+        """Distance to the nearest anomaly, see :meth:`View.scores`; ITSELF for a copy of one.
 
-        It is negative for graphs that are nearer to an anomaly than to a reference, and ITSELF for
-        a copy of an anomaly. No reference is one.
+        No reference is an anomaly.
         """
-        scores, _, nearest = self._differences(self.statistics_.table(context), own)
-        near = np.flatnonzero((own < 0) & (nearest <= NEAR))
+        scores = self.view_.distances(context, self._context, own).min(axis=1)
+        near = np.flatnonzero((own < 0) & (scores <= NEAR))
         if len(near):
             scores[near[self.copied(graphs[near]) >= 0]] = ITSELF
         return scores
@@ -92,24 +98,11 @@ class Confirmed(View):
 
     def scores_of_anomalies(self) -> np.ndarray:
         """Score each anomaly by the others, shape (n_anomalies,); NaN for the only one."""
-        n = len(self.anomalies_)
-        scores, *_ = self._differences(self.table_, np.full(n, -1), np.arange(n))
+        nobody = np.full(len(self.anomalies_), -1)
+        distances = self.view_.distances(self._context, self._context, nobody)
+        np.fill_diagonal(distances, np.inf)
+        scores = distances.min(axis=1)
         return np.where(np.isfinite(scores), scores, np.nan)
-
-    def _differences(
-        self, table: np.ndarray, own: np.ndarray, itself: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Scores without the anomaly that each graph is; index and distance of the nearest one."""
-        scores, nearest = np.empty(len(table)), np.empty(len(table))
-        first = np.empty(len(table), dtype=int)
-        for metric, rows in self.statistics_.metrics(own):
-            points, anomalies = metric.whitened(table[rows]), metric.whitened(self.table_)
-            distances = cdist(points, anomalies)
-            if itself is not None:
-                distances[np.arange(len(points)), itself[rows]] = np.inf
-            first[rows], nearest[rows] = distances.argmin(axis=1), distances.min(axis=1)
-            scores[rows] = nearest[rows] - metric.distances(table[rows], 1)
-        return scores, first, nearest
 
     # -- reasons -----------------------------------------------------------------------------------
 
@@ -128,27 +121,28 @@ class Confirmed(View):
         node_names: Sequence[Any] | None = None,
     ) -> Reason:
         """The nearest confirmed anomaly, see :meth:`View.reason`."""
-        table = self.statistics_.table(context)
-        _, first, nearest = self._differences(table, np.array([unusual.own]))
+        [distances] = self.view_.distances(context, self._context, np.array([unusual.own]))
         is_copy = unusual.values[0] == -ITSELF
-        anomalies, i = self.anomalies_, int((self.copied(graph) if is_copy else first)[0])
+        i = int(self.copied(graph)[0] if is_copy else distances.argmin())
+        anomalies = self.anomalies_
         name = anomalies.names[i] if anomalies.names else ""
         one = f"{shown(name)!r}, a confirmed anomaly" if name else "a confirmed anomaly"
         if is_copy and name and graph.names == (name,):
-            return Reason(self.name, "confirmed as an anomaly")
+            return Reason(self.name, "confirmed as an anomaly", about=ABOUT)
         if is_copy:
-            return Reason(self.name, f"the same as {one}")
-        if nearest[0] == 0:
-            return Reason(self.name, f"the same as {one}, in its statistics")
-        shared = self._shared(table, i, unusual.own)
-        text = f"like {one}, in {shared}" if shared else f"like {one}"
-        return Reason(self.name, text)
+            return Reason(self.name, f"the same as {one}", about=ABOUT)
+        if self.view_ is self.statistics_ and distances[i] == 0:
+            return Reason(self.name, f"the same as {one}, in its statistics", about=ABOUT)
+        text = f"like {one}"
+        if self.statistics_ is not None:
+            shared = self._shared(self.statistics_, context, i, unusual.own)
+            text += f", in {shared}" if shared else ""
+        return Reason(self.name, text, about=ABOUT)
 
-    def _shared(self, table: np.ndarray, i: int, own: int) -> str:
+    def _shared(self, statistics: Statistics, context: Context, i: int, own: int) -> str:
         """The statistics in which a graph and an anomaly are most unlike known graphs, in words."""
-        statistics = self.statistics_
         [(metric, _)] = statistics.metrics(np.array([own]))
-        rows = np.vstack([table, self.table_[i]])
+        rows = np.vstack([statistics.table(context), statistics.table(self._context)[i]])
         known = statistics.table_ if own < 0 else np.delete(statistics.table_, own, axis=0)
         low, high = np.nanquantile(known, USUAL, axis=0)
         is_odd = (rows > high).all(axis=0) | (rows < low).all(axis=0)

@@ -16,7 +16,7 @@ from skgraphkde.graphs.naming import USUAL, category_text, category_words, usual
 from skgraphkde.graphs.refinement import hash64, hash_points
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
-from skgraphkde.views.categories import Vocabulary, places
+from skgraphkde.views.categories import Vocabulary, means, places
 from skgraphkde.views.rows import Whitening, by_fold, folds, winsorized
 
 # Kinds of nodes or edges that fewer references have are one kind.
@@ -32,10 +32,14 @@ FARTHEST = 1e100
 RELATIVE_ROUNDING = 2e-6
 
 
+# Rows of the shares of missing numbers.
+GAPS = "gaps"
+
+
 class _Rows(NamedTuple):
     """Numbers of nodes, of edges, or of graphs, one row for each."""
 
-    part: str  # "node", "edge" or "graph"
+    part: str  # "node", "edge", "graph", or GAPS: the shares of missing numbers of the graph
     category: str | None  # of the graphs, within which their numbers are compared
     names: tuple[str, ...]  # of the numbers
     values: np.ndarray  # (n_rows, n_numbers); NaN for a missing number
@@ -78,6 +82,8 @@ class Numbers(View):
         Indices of the node numbers.
     of_edges_, of_graphs_ : bool
         Whether numbers of edges, and of graphs, count.
+    parts_ : tuple of str
+        What each of `points_` is about: nodes, edges, graphs, or their shares of missing numbers.
     points_ : list of NumberPoints
         Numbers of the references' nodes, of their edges, and of the references, also within each
         of their categories.
@@ -136,9 +142,11 @@ class Numbers(View):
             )
         self.vocabulary_ = Vocabulary.of(references, by_label=references.labels is not None)
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
+        self.may_lack_ = references.schema.missing != "error"
         self.of_edges_ = references.edge_attributes is not None
         self.of_graphs_ = references.graph_attributes is not None
         self.references_ = references
+        self.parts_ = tuple(rows.part for rows in self._rows(references))
         self.points_ = [
             NumberPoints(rows, np.ones(len(rows.graph), dtype=bool), self.n_points)
             for rows in self._rows(references)
@@ -206,9 +214,15 @@ class Numbers(View):
             kinds = self.vocabulary_.edge_keys(graphs)[index]
             names, graph = graphs.schema.edge_columns, graphs.graph_of_arc[index]
             tables.append(_Rows("edge", None, names, values, kinds, graph, index))
+        index, alike = np.arange(len(graphs)), np.zeros(len(graphs), dtype=np.uint64)
+        if self.may_lack_:
+            for rows in list(tables):  # a graph with fewer numbers has fewer that are unusual
+                shares = [means(x, rows.graph, len(graphs)) for x in np.isnan(rows.values).T]
+                names = tuple(f"share of {rows.part}s without {name}" for name in rows.names)
+                values = np.column_stack(shares)
+                tables.append(_Rows(GAPS, None, names, values, alike, index, index))
         if self.of_graphs_:
-            values, index = np.asarray(graphs.graph_attributes), np.arange(len(graphs))
-            names, alike = graphs.schema.graph_columns, np.zeros(len(graphs), dtype=np.uint64)
+            values, names = np.asarray(graphs.graph_attributes), graphs.schema.graph_columns
             tables.append(_Rows("graph", None, names, values, alike, index, index))
             for category in self.vocabulary_.of_graphs:
                 kinds = self.vocabulary_.graph_keys(graphs, category)
@@ -220,10 +234,14 @@ class Numbers(View):
     def properties(
         self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
     ) -> list[Property]:
-        """Largest distance of a node, and of an edge, and that of the graph itself."""
+        """Largest distance of a node, and of an edge, and that of the graph itself.
+
+        Shares of missing numbers are reasons for any detector.
+        """
         least = np.full(len(graphs), 0.1)
         largest = self._largest(graphs, own)
-        return [Property("extreme", self.name, x, least, i) for i, x in enumerate(largest)]
+        found = [Property("extreme", self.name, x, least, i) for i, x in enumerate(largest)]
+        return [x for x, part in zip(found, self.parts_, strict=True) if part != GAPS]
 
     def reason(
         self,

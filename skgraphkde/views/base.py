@@ -146,6 +146,8 @@ class View(Specification):
     #: Whether the view counts in all training graphs: `fit` gets these, and `own` is an index of
     #: them. Other views compare graphs with the references, of which there may be fewer.
     uses_all_graphs: ClassVar[bool] = False
+    #: Whether the view has :meth:`distances` between graphs, by which confirmed anomalies are near.
+    has_distances: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -191,6 +193,23 @@ class View(Specification):
         raise NotImplementedError(
             f"{type(self).__name__} has no method scores(graphs, own, context)"
         )
+
+    def distances(self, context: Context, others: Context, own: np.ndarray) -> np.ndarray:
+        """Distances between graphs and others, by what `fit` learned of the references.
+
+        Parameters
+        ----------
+        context, others : Context
+            Contexts of the graphs and of the others.
+        own : ndarray of shape (n_graphs,), int
+            As for :meth:`scores`.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_others)
+            At least 0.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no distances between graphs")
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack what the view needs."""

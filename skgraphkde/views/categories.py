@@ -18,6 +18,11 @@ from skgraphkde.graphs.refinement import hash64
 
 # Nodes or edges that a reason names.
 LISTED = 5
+# Where a larger share of the references' edges is new by a category, it counts by itself only; so
+# does one that says who did a step, if a larger share is new by both.
+OFTEN_NEW = 0.05
+# A category may say who did a step if graphs have so many distinct values for each node, or more.
+OFTEN_DISTINCT = 1 / 3
 
 
 class ReferenceTable(NamedTuple):
@@ -111,6 +116,18 @@ class Vocabulary:
         Categories of their edges.
     of_graphs : dict of str -> tuple
         Values of each category of the references themselves.
+
+    Attributes
+    ----------
+    together : tuple of int
+        Indices of the categories of nodes that count together in neighborhoods and edges. Where new
+        pairs of values are usual, as of persons, a category would hide what is new by the others:
+        it counts by itself only.
+    step : int
+        The category of nodes by which edges are most seldom new.
+    who : tuple of int
+        Other categories, of which most nodes of a graph have different values, as of persons: two
+        steps with the same value are of interest.
     """
 
     def __init__(
@@ -118,6 +135,8 @@ class Vocabulary:
     ) -> None:
         self.by_label, self.names, self.labels = by_label, names, labels
         self.edge_labels, self.of_graphs = edge_labels, of_graphs
+        self.together, self.step = tuple(range(len(names))), 0
+        self.who: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, references: GraphBatch, *, by_label: bool) -> Self:
@@ -129,7 +148,56 @@ class Vocabulary:
         has_edge_labels = references.edge_labels is not None
         edge_labels = references.edge_label_names if has_edge_labels else ()
         of_graphs = values_in_use(references, "graph")
-        return cls(by_label, names, labels, edge_labels, of_graphs)
+        vocabulary = cls(by_label, names, labels, edge_labels, of_graphs)
+        if len(names) > 1:
+            vocabulary._set_roles(references)
+        return vocabulary
+
+    def _set_roles(self, references: GraphBatch) -> None:
+        """Choose the step, who did it, and the categories that count together."""
+
+        def chance(*categories: int) -> float:
+            keys = self.edge_keys(references, categories)
+            return ReferenceTable.of(keys, references.graph_of_arc).chance
+
+        self.step, *others = sorted(range(len(self.names)), key=chance)
+        graph, who, together = references.graph_of_node.astype(np.uint64), [], [self.step]
+        for i in sorted(others):
+            pairs = np.column_stack([self.value_keys(references, i), graph])
+            is_who = len(np.unique(pairs, axis=0)) >= OFTEN_DISTINCT * len(pairs)
+            if is_who:
+                who.append(i)
+            if (chance(self.step, i) if is_who else chance(i)) <= OFTEN_NEW:
+                together.append(i)
+        self.who, self.together = tuple(who), tuple(sorted(together))
+
+    def same_value(self, graphs: GraphBatch, i: int) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of different steps of a graph with the same value of a category.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        i : int
+            Index of the category.
+
+        Returns
+        -------
+        first, second : ndarray of shape (n_pairs,), int
+            A node of each step; each pair of steps once for each value.
+        """
+        by_category, labels = graphs.values_by_category("node"), np.asarray(graphs.labels)
+        values, steps = by_category[self.names[i]], by_category[self.names[self.step]]
+        who, step = (codes_in(x, dict.fromkeys(x))[labels] for x in (values, steps))
+        given = np.flatnonzero(np.array([x is not None for x in values])[labels])
+        rows = np.column_stack([graphs.graph_of_node, who, step])[given]
+        rows, first = np.unique(rows, axis=0, return_index=True)
+        nodes, pairs = given[first], [np.zeros((0, 2), dtype=np.int64)]
+        for gap in range(1, len(rows)):
+            is_same = (rows[gap:, :2] == rows[:-gap, :2]).all(axis=1)
+            if not is_same.any():
+                break
+            pairs.append(np.column_stack([nodes[:-gap][is_same], nodes[gap:][is_same]]))
+        return tuple(np.concatenate(pairs).T)
 
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the references."""
@@ -144,6 +212,15 @@ class Vocabulary:
             # New labels differ from each other, as those do that only a graph left out has.
             codes = np.where(codes < 0, -1 - np.arange(len(codes)), codes)[graphs.labels]
         return hash64(codes.astype(np.uint64))
+
+    def keys_together(self, graphs: GraphBatch, categories: tuple[int, ...]) -> np.ndarray:
+        """Color of each node by some of its categories together, shape (n_nodes,)."""
+        if len(categories) == len(self.names):
+            return self.node_keys(graphs)
+        keys = np.zeros(graphs.n_nodes, dtype=np.uint64)
+        for i in categories:
+            keys = hash64(keys + self.value_keys(graphs, i))
+        return keys
 
     def node_kinds(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each node by its label, shape (n_nodes,); 0 if labels are not used."""
@@ -181,9 +258,20 @@ class Vocabulary:
             keys = hash64(keys + is_missing.astype(np.uint64))
         return keys
 
-    def edge_keys(self, graphs: GraphBatch) -> np.ndarray:
-        """Color of each arc by its category and the labels at its ends, shape (n_arcs,)."""
-        ends = self.node_kinds(graphs)
+    def edge_keys(
+        self, graphs: GraphBatch, categories: tuple[int, ...] | None = None
+    ) -> np.ndarray:
+        """Color of each arc by its category and those at its ends, shape (n_arcs,).
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        categories : tuple of int, default=None
+            The categories of nodes that count. None: those that count together.
+        """
+        ends = np.zeros(graphs.n_nodes, dtype=np.uint64)
+        if self.by_label:
+            ends = self.keys_together(graphs, self.together if categories is None else categories)
         source, target = ends[graphs.source_of_arc], ends[graphs.adjacency.indices]
         pair = hash64(source) + (
             hash64(target + np.uint64(1)) if graphs.directed else hash64(target)
@@ -219,13 +307,18 @@ class CategoryCounts:
     Attributes
     ----------
     kinds : tuple of str
-        The main tables: "categories" (nodes by all their categories together) and "edges".
+        The main tables: "categories" (nodes by all their categories together) and those of edges.
+    edges : dict of str -> tuple of int
+        The categories of nodes in each table of edges: those that count together, and each of
+        several by itself.
+    same : dict of str -> int
+        The category of each table of pairs of steps with the same value.
     by_category : tuple of str
         Tables of nodes by a single category, if nodes have several categories: a new value is
         hard to see among many new combinations.
     about : dict of str -> (str, str)
-        What each table counts: "node", "edge" or "graph", and one of its categories, or "" for
-        several together.
+        What each table counts: "node", "edge", "pair" or "graph", and one of its categories, or ""
+        for several together.
     known : dict of str -> ReferenceTable
         The tables by name.
     """
@@ -234,11 +327,17 @@ class CategoryCounts:
 
     def __init__(self, vocabulary: Vocabulary, *, with_gaps: bool, with_edges: bool) -> None:
         self.vocabulary, self.with_gaps, self.with_edges = vocabulary, with_gaps, with_edges
-        self.kinds = ("categories",) * vocabulary.by_label + ("edges",) * with_edges
         several = len(vocabulary.names) > 1
         self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
+        of_edges = {f"edges {name}": (i,) for i, name in enumerate(vocabulary.names)}
+        alone = {kind: i for kind, i in of_edges.items() if several and i != vocabulary.together}
+        self.edges = {"edges": vocabulary.together, **alone} if with_edges else {}
+        self.same = {f"same {vocabulary.names[i]}": i for i in vocabulary.who}
+        self.kinds = (*("categories",) * vocabulary.by_label, *self.edges, *self.same)
         only = "" if several or not vocabulary.names else vocabulary.names[0]
-        self.about = {"categories": ("node", only), "gaps": ("node", ""), "edges": ("edge", "")}
+        self.about = {"categories": ("node", only), "gaps": ("node", "")}
+        self.about |= dict.fromkeys(self.edges, ("edge", ""))
+        self.about |= dict.fromkeys(self.same, ("pair", ""))
         self.about |= {f"category {name}": ("node", name) for name in vocabulary.names}
         self.about |= {f"graph {name}": ("graph", name) for name in vocabulary.of_graphs}
 
@@ -277,8 +376,18 @@ class CategoryCounts:
         for name in self.vocabulary.of_graphs:
             kind, keys = f"graph {name}", self.vocabulary.graph_keys(graphs, name)
             yield kind, keys, np.arange(len(graphs))
-        if self.with_edges:
-            yield "edges", self.vocabulary.edge_keys(graphs), graphs.graph_of_arc
+        for kind, categories in self.edges.items():
+            yield kind, self.vocabulary.edge_keys(graphs, categories), graphs.graph_of_arc
+        for kind, i in self.same.items():
+            first, second = self.vocabulary.same_value(graphs, i)
+            steps = hash64(self.vocabulary.value_keys(graphs, self.vocabulary.step))
+            yield kind, hash64(steps[first] + steps[second]), graphs.graph_of_node[first]
+
+    def ends(self, graphs: GraphBatch, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        """The two nodes of each part of a table of edges, or of pairs with the same value."""
+        if kind in self.same:
+            return self.vocabulary.same_value(graphs, self.same[kind])
+        return graphs.source_of_arc, graphs.adjacency.indices
 
 
 def counts_edges(edges: str | bool, references: GraphBatch, *, by_label: bool) -> bool:

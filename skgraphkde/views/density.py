@@ -60,6 +60,7 @@ class Density(View):
     summary = "The nodes with their features and surroundings, compared as clouds of points."
     uses_points: ClassVar[bool] = True
     graph_data: ClassVar[tuple[str, ...]] = ()
+    has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {
         "distance": [Distance, None],
         "kernels": [KDE, None],
@@ -197,6 +198,10 @@ class Density(View):
                 f"and returned a {type(squared).__name__} of shape {np.shape(squared)}"
             )
         return squared
+
+    def distances(self, context: Context, others: Context, own: np.ndarray) -> np.ndarray:
+        """Distances between clouds, see :meth:`View.distances`; negative estimates count as 0."""
+        return self.pairwise(context.clouds[self], others.clouds[self]).clip(min=0)
 
     def pairwise(self, P: DiscreteMeasures, Q: DiscreteMeasures) -> np.ndarray:
         """Distances between all clouds of points.

@@ -75,7 +75,8 @@ class Neighborhoods:
     def _colors(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each node for each radius, shape (radius + 1, n_nodes)."""
         passed = messages(graphs, self.vocabulary.edge_codes(graphs), weighted=False)
-        return np.array(list(refined(self.vocabulary.node_keys(graphs), passed, self.radius)))
+        keys = self.vocabulary.keys_together(graphs, self.vocabulary.together)
+        return np.array(list(refined(keys, passed, self.radius)))
 
     def numbers(self, graphs: GraphBatch) -> np.ndarray:
         """Number of the neighborhood of each node for each radius.
@@ -97,12 +98,19 @@ class Neighborhoods:
         number[is_new] = n + np.arange(is_new.sum())
         return number[code].reshape(colors.shape)
 
-    def count(self, context: Context) -> sp.csr_array:
-        """Numbers of nodes of the graphs of a context with each neighborhood, as csr_array."""
-        return context.shared(self._count, context)
+    def count(self, graphs: GraphBatch, numbers: np.ndarray) -> sp.csr_array:
+        """Numbers of nodes of graphs with each neighborhood.
 
-    def _count(self, graphs: GraphBatch, context: Context) -> sp.csr_array:
-        numbers = context.shared(self.numbers)
+        Parameters
+        ----------
+        graphs : GraphBatch
+        numbers : ndarray of shape (radius + 1, n_nodes), int
+            The result of :meth:`numbers`.
+
+        Returns
+        -------
+        csr_array of int
+        """
         graph = np.tile(graphs.graph_of_node, self.radius + 1)
         return _counts(graph, numbers.ravel(), (len(graphs), int(numbers.max()) + 1))
 
@@ -133,8 +141,6 @@ class NeighborhoodCounts:
     references : GraphBatch
     neighborhoods : Neighborhoods
         Those of the references.
-    context : Context
-        Context of the references.
 
     Attributes
     ----------
@@ -146,10 +152,9 @@ class NeighborhoodCounts:
         Of each reference, the number of nodes times the number of radii, and that of colors.
     """
 
-    def __init__(
-        self, references: GraphBatch, neighborhoods: Neighborhoods, context: Context
-    ) -> None:
-        self.__setstate__({"counts": neighborhoods.count(context)})
+    def __init__(self, references: GraphBatch, neighborhoods: Neighborhoods) -> None:
+        numbers = neighborhoods.numbers(references)
+        self.__setstate__({"counts": neighborhoods.count(references, numbers)})
 
     def __getstate__(self) -> dict[str, Any]:
         return {"counts": self.counts}  # from which the rest follows
@@ -225,8 +230,21 @@ class ComparedNeighborhoods(NeighborhoodView):
         """Learn the neighborhoods of the references, see :meth:`View.fit`."""
         self.references_, by_label = references, references.labels is not None
         self.neighborhoods_ = context.shared(Neighborhoods, self.radius, by_label)
-        self.counts_ = context.shared(NeighborhoodCounts, self.neighborhoods_, context)
+        self.counts_ = context.shared(NeighborhoodCounts, self.neighborhoods_)
         return self
+
+    def distances(self, context: Context, others: Context, own: np.ndarray) -> np.ndarray:
+        """Distances by the neighborhoods of both graphs, see :meth:`View.distances`."""
+        by_label = self.neighborhoods_.vocabulary.by_label
+        known = others.shared(Neighborhoods, self.radius, by_label)
+        counts = others.shared(NeighborhoodCounts, known)
+        return self._distances_to(known, counts, context)(slice(None))
+
+    def _distances_to(
+        self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
+    ) -> Callable[[slice], np.ndarray]:
+        """Function of a slice of the graphs that returns their distances to known graphs."""
+        raise NotImplementedError(f"{type(self).__name__} has no distances between graphs")
 
 
 def nearest(
@@ -475,6 +493,7 @@ class Tanimoto(ComparedNeighborhoods):
     """
 
     summary = "The share of surroundings in common with the most similar known graph."
+    has_distances: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -487,15 +506,23 @@ class Tanimoto(ComparedNeighborhoods):
 
     def _most_similar(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
         """Similarity to the most similar reference, and its index."""
-        known, counts = self.counts_, self.neighborhoods_.count(context)
+        known = self.counts_
+        of_block = self._distances_to(self.neighborhoods_, known, context)
+        distances, index = nearest(of_block, own, known.n_references, 1)
+        return 1 - distances, index
+
+    def _distances_to(
+        self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
+    ) -> Callable[[slice], np.ndarray]:
+        numbers = context.shared(neighborhoods.numbers)
+        counts = neighborhoods.count(context.graphs, numbers)
         totals = counts.sum(axis=1)
 
         def dissimilarity(block: slice) -> np.ndarray:
             shared = known.sums_of_minima(counts[block], known.columns)
             return 1 - shared / (totals[block, np.newaxis] + known.totals - shared)
 
-        distances, index = nearest(dissimilarity, own, known.n_references, 1)
-        return 1 - distances, index
+        return dissimilarity
 
     def properties(
         self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
@@ -546,6 +573,7 @@ class Neighbors(ComparedNeighborhoods):
     """
 
     summary = "The number of kinds of surroundings that differ from the nearest known graphs."
+    has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {
         **NeighborhoodView._parameter_constraints,
         "n_neighbors": [at_least(1, Integral)],
@@ -566,15 +594,23 @@ class Neighbors(ComparedNeighborhoods):
 
     def _nearest(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
         """Mean distance to the nearest references, and the index of the nearest one."""
-        known, counts = self.counts_, as_sets(self.neighborhoods_.count(context))
+        known = self.counts_
+        k = min(self.n_neighbors, known.n_references - 1)
+        of_block = self._distances_to(self.neighborhoods_, known, context)
+        return nearest(of_block, own, known.n_references, k)
+
+    def _distances_to(
+        self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
+    ) -> Callable[[slice], np.ndarray]:
+        numbers = context.shared(neighborhoods.numbers)
+        counts = as_sets(neighborhoods.count(context.graphs, numbers))
         n_kinds = np.diff(counts.indptr)
 
         def distances(block: slice) -> np.ndarray:
             shared = known.sums_of_minima(counts[block], known.column_sets)
             return np.sqrt(n_kinds[block, np.newaxis] + known.n_kinds - 2 * shared)
 
-        k = min(self.n_neighbors, known.n_references - 1)
-        return nearest(distances, own, known.n_references, k)
+        return distances
 
     def properties(
         self, graphs: GraphBatch, own: np.ndarray, scores: np.ndarray, context: Context
@@ -593,7 +629,7 @@ class Neighbors(ComparedNeighborhoods):
         """The nearest reference and what differs, see :meth:`View.reason`."""
         i = int(self._nearest(np.array([unusual.own]), context)[1][0])
         counts = self.counts_.counts
-        own = set(self.neighborhoods_.count(context).indices.tolist())
+        own = set(context.shared(self.neighborhoods_.numbers).ravel().tolist())
         other = set(counts.indices[slice(*counts.indptr[i : i + 2])].tolist())
         name = known_name(self.references_, i)
         text = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from numbers import Integral
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,12 +13,13 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 
 from skgraphkde._utils import compiled
-from skgraphkde.graphs.arrays import offsets
+from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, usual
 from skgraphkde.graphs.schema import PARTS
 from skgraphkde.specification import at_least
 from skgraphkde.views.base import Context, Property, Reason, View
+from skgraphkde.views.categories import Vocabulary
 from skgraphkde.views.neighborhoods import nearest
 from skgraphkde.views.rows import Whitening, by_fold, folds, winsorized
 
@@ -126,11 +127,12 @@ class Statistics(View):
     The statistics are the numbers of nodes and edges (logarithms), density, mean, deviation and
     maximum of the degrees, clustering, connected components, independent cycles, the shares of
     nodes with degree 0, 1 and 2, and in directed graphs of sources and sinks; the share of each
-    category of nodes and of edges, up to 200; the mean and deviation of each number of nodes and of
-    edges; and the categories and numbers of the graph itself. They are standardized and whitened
-    with shrinkage, so that statistics that always go together count once (Mahalanobis, 1936). A
-    statistic that never varies in the references has the deviation that it would have if one of
-    them differed by one node or edge.
+    category of nodes and of edges, up to 200; pairs of steps with the same value of a category, see
+    :class:`Vocabulary`; the mean and deviation of each number of nodes and of edges, and the share
+    of those without it, if numbers may be missing; and the categories and numbers of the graph
+    itself. They are standardized and whitened with shrinkage, so that statistics that always go
+    together count once (Mahalanobis, 1936). A statistic that never varies in the references has the
+    deviation that it would have if one of them differed by one node or edge.
 
     Parameters
     ----------
@@ -139,10 +141,14 @@ class Statistics(View):
 
     Attributes
     ----------
+    vocabulary_ : Vocabulary
+        Categories of the references.
     categories_ : dict of str -> tuple
         Categories of nodes and edges that have a share of their own.
     columns_ : ndarray of int
         Indices of the node numbers that count, as for :class:`Numbers`.
+    may_lack_ : bool
+        Whether numbers may be missing.
     names_, forms_ : tuple of str
         Names and forms of the statistics.
     table_ : ndarray of shape (n_references, n_statistics)
@@ -158,6 +164,7 @@ class Statistics(View):
     """
 
     summary = "The graph as a whole: size, degrees, shares of categories, means of numbers."
+    has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {"n_neighbors": [at_least(1, Integral)]}
 
     def __init__(self, n_neighbors: int = 5) -> None:
@@ -170,11 +177,13 @@ class Statistics(View):
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
         """Learn the statistics of the references, see :meth:`View.fit`."""
+        self.vocabulary_ = Vocabulary.of(references, by_label=references.labels is not None)
         self.categories_ = {
             name: _most_frequent(codes, values, graph)
-            for name, _, codes, values, graph, _ in _categories(references)
+            for name, _, codes, values, graph, _ in _categories(references, self.vocabulary_)
         }
         self.columns_ = np.flatnonzero(references.schema.is_explicit_feature)
+        self.may_lack_ = references.schema.missing != "error"
         found = self._statistics(context)
         self.names_ = tuple(statistic.name for statistic in found)
         self.forms_ = tuple(statistic.form for statistic in found)
@@ -188,6 +197,14 @@ class Statistics(View):
         for metric, rows in self.metrics(own):
             scores[rows] = -metric.distances(table[rows], self.n_neighbors)
         return scores
+
+    def distances(self, context: Context, others: Context, own: np.ndarray) -> np.ndarray:
+        """Distances between whitened statistics, see :meth:`View.distances`."""
+        table, known = self.table(context), self.table(others)
+        distances = np.empty((len(table), len(known)))
+        for metric, rows in self.metrics(own):
+            distances[rows] = cdist(metric.whitened(table[rows]), metric.whitened(known))
+        return distances
 
     def table(self, context: Context) -> np.ndarray:
         """Statistics of graphs, shape (n_graphs, n_statistics); NaN where nothing has a number."""
@@ -237,7 +254,7 @@ class Statistics(View):
 
     def _shares(self, graphs: GraphBatch) -> Iterator[Statistic]:
         """Shares of the categories of nodes and edges."""
-        for name, form, codes, values, graph, totals in _categories(graphs):
+        for name, form, codes, values, graph, totals in _categories(graphs, self.vocabulary_):
             known = {value: i for i, value in enumerate(self.categories_[name])}
             n = len(known) + 1
             columns = np.array([known.get(value, n - 1) for value in values], dtype=np.int64)
@@ -262,17 +279,21 @@ class Statistics(View):
             columns = list(zip(schema.edge_columns, np.asarray(edges).T, strict=True))
             parts.append(("edges", columns, graphs.graph_of_arc))
         for part, columns, graph in parts:
-            for name, column in columns:
+            for column_name, column in columns:
                 is_given, n = ~np.isnan(column), len(graphs)
                 count = np.bincount(graph, is_given.astype(float), n)
                 divisor = np.where(count > 0, count, np.nan)
                 mean = np.bincount(graph, np.where(is_given, column, 0.0), n) / divisor
                 squares = np.where(is_given, column - mean[graph], 0.0) ** 2
                 deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
-                yield Statistic(f"mean {name} of {part}", mean, 0.0)
+                yield Statistic(f"mean {column_name} of {part}", mean, 0.0)
                 one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
-                name = f"standard deviation of {name} of {part}"
+                name = f"standard deviation of {column_name} of {part}"
                 yield Statistic(name, deviation, one, "deviation")
+                if self.may_lack_:
+                    n_parts = np.maximum(np.bincount(graph, minlength=n), 1)
+                    name = f"share of {part} without {column_name}"
+                    yield Statistic(name, 1 - count / n_parts, 1 / n_parts.mean(), "share")
 
     # -- reasons -----------------------------------------------------------------------------------
 
@@ -364,21 +385,30 @@ def _structure(graphs: GraphBatch) -> Iterator[Statistic]:
             yield Statistic(name, mean(values), node, "share", "statistics", fact)
 
 
-def _categories(graphs: GraphBatch) -> Iterator[tuple]:
+def _categories(graphs: GraphBatch, vocabulary: Vocabulary) -> Iterator[tuple]:
     """Generate name, form, codes, values, graph of each node, arc or graph, and their numbers."""
     for part, prefix in PARTS.items():
-        labels, vocabulary = (getattr(graphs, f"{prefix}{x}") for x in ("labels", "label_names"))
+        labels, label_names = (getattr(graphs, f"{prefix}{x}") for x in ("labels", "label_names"))
         if labels is None:
             continue
         graph, names = graphs.owner(part), graphs.schema.names(f"{part}_categories")
         totals = np.bincount(graph, minlength=len(graphs))
-        tuples: Any = vocabulary if len(names) > 1 else [(value,) for value in vocabulary]
+        tuples: Any = label_names if len(names) > 1 else [(value,) for value in label_names]
         columns = [[values[i] for values in tuples] for i in range(len(names))]
         for name, values in zip(names, columns, strict=True):
             noun, form = f"share of {part}s with {name}", "share"
             if part == "graph":
                 noun, form = name, "number"
             yield noun, form, np.asarray(labels), values, graph, totals
+    for i in vocabulary.who:
+        name, step = (vocabulary.names[j] for j in (i, vocabulary.step))
+        first, second = vocabulary.same_value(graphs, i)
+        steps = [str(x) for x in graphs.values_by_category("node")[step]]
+        pairs = np.asarray(graphs.labels)[np.column_stack([first, second])].tolist()
+        words = [" and ".join(sorted((steps[u], steps[v]))) for u, v in pairs]
+        known, graph = list(dict.fromkeys(words)), graphs.graph_of_node[first]
+        once = np.ones(len(graphs), dtype=np.int64)
+        yield f"the same {name} at", "number", codes_in(words, known), known, graph, once
 
 
 def _most_frequent(codes: np.ndarray, values: Sequence[Any], graph: np.ndarray) -> tuple:

@@ -8,7 +8,7 @@ import pytest
 
 import skgraphkde
 from skgraphkde.reporting.page import Page
-from tests.cli.conftest import NEW, run
+from tests.cli.conftest import NEW, run, table
 from tests.reporting.conftest import Parsed, draw_little
 
 
@@ -81,7 +81,7 @@ def test_find(tmp_path):
     assert run(f"find {folder} -o {path} --force --quiet").stderr == said
     text = path.read_text()
     assert "Each graph is judged by the others, which are called known." in text
-    assert text.count('<tr data-details="') == 41
+    assert text.count("<article id") - text.count("graphs alike</h3>") == 41
     assert "Not read" not in run(f"find {folder} -o {path} --force --schema all").stderr
 
 
@@ -113,3 +113,81 @@ def test_an_interrupted_find_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(Page, "html", interrupted)
     run(f"find {tmp_path / 'few.smi'} -o {here}", exit_code=130)
     assert [path.name for path in tmp_path.iterdir()] == ["few.smi"]
+
+
+@pytest.fixture
+def cases(tmp_path, monkeypatch):
+    """A table of the cases of 60 orders, of which three are paid before they are posted."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.RandomState(0)
+    lines, nodes = ["case,source,target"], ["case,node,step"]
+    for i in range(60):
+        n_matches = i - 56 if i >= 57 else 1 + rng.poisson(0.5)
+        steps = ["Receive", *["Match"] * n_matches, "Approve", "Post", "Pay"]
+        if rng.rand() < 0.3:
+            steps.insert(1, "Query")
+        if i >= 57:
+            steps[-2:] = ["Pay", "Post"]
+        nodes += [f"c{i:02d},{node},{step}" for node, step in enumerate(steps)]
+        lines += [f"c{i:02d},{node},{node + 1}" for node in range(len(steps) - 1)]
+    (tmp_path / "edges.csv").write_text("\n".join(lines))
+    (tmp_path / "nodes.csv").write_text("\n".join(nodes))
+    return tmp_path
+
+
+TABLES = "edges.csv --nodes nodes.csv --graph-column case --directed --node-category step"
+
+
+def written(path):
+    return table((path).read_text(encoding="utf-8"))
+
+
+def test_find_again_with_verdicts(cases):
+    run(f"find {TABLES} -o page.html")
+    first = (cases / "page.html").read_text()
+    assert "3 graphs alike" in first
+    assert "Pay -&gt; Post" in first
+    assert 'data-given="anomaly"' not in first
+    ranks = "".join(f"c{i:02d};;{i + 1}\r\n" for i in range(57))
+    (cases / "verdicts.csv").write_text(
+        f"\ufeffgraph;verdict;rank\r\nc57;anomaly;58\r\nc03;Normal;4\r\nc58;;59\r\n{ranks}",
+        encoding="utf-8",
+    )
+    result = run(f"find {TABLES} --verdicts verdicts.csv -o page.html")  # which it replaces
+    again = (cases / "page.html").read_text()
+    assert again.count('data-given="anomaly"') == again.count('data-given="normal"') == 1
+    assert "Learned from 1 confirmed anomaly and 1 graph judged normal." in again
+    assert re.search(r"Risen since the verdicts before: .*c58 \(from 57 to \d\)", again)
+    assert "c57: " not in result.stdout
+    message = run(f"find {TABLES} -o page.html", exit_code=2).stderr
+    assert "page.html exists: give --force" in message
+
+
+def test_find_writes_a_table_and_a_model(cases):
+    (cases / "verdicts.csv").write_text("graph,verdict\nc57,anomaly\n")
+    run(f"find {TABLES} -o scores.csv --save found.skg")
+    detector = skgraphkde.load("found.skg")
+    rows = written(cases / "scores.csv")
+    assert list(rows[0]) == ["graph", "score", "decision", "verdict", "p_value", "group", "reason"]
+    assert [row["graph"] for row in rows] == [f"c{i:02d}" for i in range(60)]
+    np.testing.assert_allclose([float(x["score"]) for x in rows], detector.training_scores_)
+    assert len({row["group"] for row in rows[57:]} - {""}) == 1
+    message = run(f"find {TABLES} -o other.csv --save found.skg", exit_code=2).stderr
+    assert "found.skg exists: give --force" in message
+    run(f"find {TABLES} -o scores.csv --save found.skg --verdicts verdicts.csv --force")
+    assert skgraphkde.load("found.skg").verdicts_.tolist() == [*[0] * 57, -1, 0, 0]
+    lowest = min(written(cases / "scores.csv"), key=lambda row: float(row["score"]))
+    assert lowest["graph"] == "c57"
+    run(f"fit {TABLES} --verdicts verdicts.csv --contamination auto -o own.skg")
+    own, found = (skgraphkde.load(name) for name in ("own.skg", "found.skg"))
+    np.testing.assert_array_equal(own.training_scores_, found.training_scores_)
+
+
+def test_verdicts_on_graphs_that_are_not_there(cases):
+    (cases / "verdicts.csv").write_text("graph,verdict\nc57,anomaly\nc99,normal\n")
+    for command in ("find", "fit"):
+        out = "page.html" if command == "find" else "own.skg"
+        message = run(f"{command} {TABLES} --verdicts verdicts.csv -o {out}", exit_code=1).stderr
+        assert "verdicts.csv names c99, not among the graphs that were read" in message
+    run(f"find {TABLES} --verdicts verdicts.csv -o page.html --skip-errors", exit_code=3)
+    assert 'data-given="anomaly"' in (cases / "page.html").read_text()

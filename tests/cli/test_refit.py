@@ -25,13 +25,31 @@ def named():
 
 
 def test_an_update_is_that_of_the_library(here, fitted):
-    result = run("update model.skg new -o own.skg")
+    result = run("update model.skg new -o own.skg --flagged")
     np.testing.assert_allclose(
         scores("own.skg"), fitted.partial_fit(named()).score_samples(read(NEW)), rtol=1e-9
     )
     assert result.stdout.startswith("read            7 graphs\n")
     assert "references      27 graphs" in result.stdout
     assert result.stdout.endswith("saved           own.skg\n")
+
+
+def test_what_the_model_flags_does_not_join_without_being_told(here, fitted):
+    odd = NEW[0].copy()
+    nx.set_node_attributes(odd, 900.0, "px")
+    nx.write_graphml(odd, "odd.graphml")
+    assert fitted.predict(read([odd])) == [-1]
+    flagged = [f"new/{i:02d}.graphml" for i in np.flatnonzero(fitted.predict(named()) < 0)]
+    result = run("update model.skg new odd.graphml -o own.skg")
+    names = ", ".join([*flagged, "odd.graphml"])
+    assert f"Left out {len(flagged) + 1} graphs that the model flags: {names};" in result.stderr
+    joined = skgraphkde.load("own.skg").training_graphs_.names[20:]
+    assert {*joined} == {*named().names} - {*flagged}
+    run("update model.skg new odd.graphml -o all.skg --flagged")
+    assert len(skgraphkde.load("all.skg").training_graphs_) == 28
+    message = run("update model.skg odd.graphml -o none.skg", exit_code=1).stderr
+    assert "the model flags all graphs: none joins" in message
+    assert not (here / "none.skg").exists()
 
 
 def test_graphs_that_cannot_be_used_do_not_join(here):
@@ -65,6 +83,8 @@ def test_only_the_default_detector(here, own):
         "graph,verdict,\nnew/00.graphml,anomaly,\n new/01.graphml, Normal,\n",
         "graph,verdict\nnew/00.graphml,anomaly,\nnew/01.graphml,normal,\n",
         "\ufeffverdict,graph\r\n-1,./new/00.graphml\r\n1,new//01.graphml\r\n",
+        "\ufeffgraph;verdict;rank\r\nnew/00.graphml;anomaly;3\r\nnew/01.graphml;normal;\r\n;;\r\n",
+        "graph\tverdict\nnew/00.graphml\tANOMALY\nnew/01.graphml\tnormal\n",
     ],
 )
 @pytest.mark.parametrize("graphs", ["", "new"])
@@ -94,7 +114,6 @@ def test_graphs_in_a_zip(here):
         ("graph,verdict\nx,odd", "the verdict on x is 'odd', and neither 'anomaly' nor 'normal'"),
         ("graph,verdict\nx,", "has no verdict: mark graphs on the page"),
         ("graph,verdict\nx,normal\nx,anomaly", "has two verdicts on x: keep one"),
-        ("graph;verdict\nx;normal", "between commas"),
         ("graph,score,verdict\nx,1,normal", "its verdicts are those of a model"),
         ("", "verdicts.csv is no table of verdicts: it needs rows"),
         ("graph,verdict\na,b.gml,normal", "the verdict on a is 'b.gml'"),

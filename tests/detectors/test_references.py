@@ -10,6 +10,7 @@ import skgraphkde
 from skgraphkde import GraphBatch, GraphKDEDetector, LeaveOneOut, read_graphs, report
 from skgraphkde.datasets import load_mutag
 from skgraphkde.detectors import model as model_module
+from skgraphkde.detectors.groups import find_groups
 from skgraphkde.explanation import explain, results
 from skgraphkde.graphs.copies import sample_by_content
 from skgraphkde.monitoring import DriftMonitor
@@ -72,6 +73,17 @@ def test_each_training_graph_is_judged_by_the_others(detector):
     own = reasons["graph"].map({graph: i for i, graph in enumerate(index.tolist())})
     assert not any(x in near for x, near in zip(own, reasons["references"], strict=True))
     assert "Each graph is judged by the others" in report(detector)
+
+
+def test_groups_are_those_of_the_references_by_their_places_in_the_list():
+    odd = [nx.complete_graph(n) for n in (12, 13, 14, 15)]
+    graphs = [*[nx.gnp_random_graph(12, 0.2, seed=s) for s in range(60)], *odd]
+    detector = GraphKDEDetector(max_references=50, random_state=0).fit(graphs)
+    index = detector.model_.reference_index
+    for group in find_groups(detector.model_):
+        assert set(group.members) <= set(index)
+    suggested = detector.suggest(5)
+    assert set(suggested) & {60, 61, 62, 63}
 
 
 def test_a_reason_counts_all_training_graphs():

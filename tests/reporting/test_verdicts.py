@@ -1,6 +1,8 @@
 """The loop of an analyst: report, mark in a browser, learn, report."""
 
 import networkx as nx
+import numpy as np
+import pandas as pd
 import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -33,7 +35,7 @@ def folder(tmp_path, monkeypatch):
 def lines(browser):  # noqa: F811
     until(lambda: browser.find_elements(By.CLASS_NAME, "dt-search"))
     rows = browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")
-    return {row.find_element(By.TAG_NAME, "button").text: row for row in rows}
+    return {row.find_element(By.TAG_NAME, "td").text: row for row in rows}
 
 
 def pressed(row):
@@ -79,5 +81,145 @@ def test_what_is_marked_is_learned(browser, folder):  # noqa: F811
     run("report model2.skg new -o page2.html")
     browser.get((folder / "page2.html").as_uri())
     lines(browser)
-    assert "Learned from 2 confirmed anomalies." in browser.page_source
+    assert "Learned from 2 confirmed anomalies and 1 graph judged normal." in browser.page_source
     assert browser.get_log("browser") == []
+
+
+# -- find, mark, find again ------------------------------------------------------------------------
+
+FRAUDS = {f"case{i:03d}" for i in range(80, 86)}  # paid before they were approved
+
+
+@pytest.fixture
+def tables(tmp_path, monkeypatch):
+    """Tables of the cases of 86 orders."""
+    monkeypatch.chdir(tmp_path)
+    draw_little(monkeypatch)
+    rng = np.random.RandomState(0)
+    edges, nodes = ["case,source,target"], ["case,node,step"]
+    for i in range(86):
+        steps = ["Receive", "Match", "Approve", "Post", "Pay"]
+        for _ in range(rng.poisson(0.6)):
+            steps[2:2] = ["Correct", "Match"]
+        for optional, before in (("Query", "Match"), ("Remind", "Pay"), ("Check", "Post")):
+            if rng.rand() < 0.3:
+                steps.insert(steps.index(before), optional)
+        if i >= 80:
+            steps.remove("Approve")
+            steps.append("Approve")
+        nodes += [f"case{i:03d},{node},{step}" for node, step in enumerate(steps)]
+        edges += [f"case{i:03d},{node},{node + 1}" for node in range(len(steps) - 1)]
+    (tmp_path / "edges.csv").write_text("\n".join(edges))
+    (tmp_path / "nodes.csv").write_text("\n".join(nodes))
+    return tmp_path
+
+
+FIND = "find edges.csv --nodes nodes.csv --graph-column case --directed --node-category step"
+
+
+def opened(browser, folder):  # noqa: F811
+    """The lines of the page, which is opened; the download of its verdicts goes to the folder."""
+    browser.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)}
+    )
+    browser.get((folder / "page.html").as_uri())
+    return lines(browser)
+
+
+def saved(browser, folder):  # noqa: F811
+    """The table that the page saves, graph by graph."""
+    path = folder / "verdicts.csv"
+    path.unlink(missing_ok=True)
+    browser.find_element(By.ID, "save").click()
+    until(path.exists)
+    rows = pd.read_csv(path, keep_default_na=False).set_index("graph")
+    assert sorted(rows["rank"]) == list(range(1, 87))
+    return rows["verdict"]
+
+
+def marked(row, value):
+    row.find_element(By.CSS_SELECTOR, f":scope > td button.mark[value={value}]").click()
+    assert pressed(row) == [value]
+
+
+def test_three_rounds_of_find_and_mark(browser, tables):  # noqa: F811
+    run(f"{FIND} -o page.html")
+    rows = opened(browser, tables)
+    assert not browser.find_element(By.ID, "save").is_enabled()
+    name = next(x for x, row in rows.items() if "Pay -> Approve" in row.text)
+    group = rows[name]
+    assert name.startswith("6 graphs alike")
+
+    # Round 1: the group is opened, and one of its members is marked; a normal graph, too.
+    group.find_element(By.TAG_NAME, "button").click()
+    members = browser.find_elements(By.CSS_SELECTOR, ".opened .members > li")
+    assert {x.find_element(By.TAG_NAME, "summary").text.split()[1] for x in members} == FRAUDS
+    first = members[0]
+    first.find_element(By.TAG_NAME, "summary").click()
+    assert "score" in first.find_element(By.CSS_SELECTOR, "article p").text
+    first.find_element(By.CSS_SELECTOR, "button.mark[value=anomaly]").click()
+    assert pressed(group) == []  # not all of its members
+    alone = next(x for x, row in rows.items() if "alike" not in x and "▲" in row.text)
+    marked(rows[alone], "normal")
+    table = saved(browser, tables)
+    known = {name for name in FRAUDS if table[name] == "anomaly"}
+    assert len(known) == 1
+    assert table[alone] == "normal"
+    assert (table != "").sum() == 2
+
+    # Round 2: the page has the verdicts, and the others are marked with one click.
+    run(f"{FIND} --verdicts verdicts.csv -o page.html")
+    rows = opened(browser, tables)
+    [confirmed] = known
+    assert pressed(rows[confirmed]) == ["anomaly"]
+    assert pressed(rows[alone]) == ["normal"]
+    assert "Learned from 1 confirmed anomaly and 1 graph judged normal." in browser.page_source
+    group = next(row for row in rows.values() if "Pay -> Approve" in row.text)
+    marked(group, "anomaly")
+    rows[confirmed].find_element(By.TAG_NAME, "button").send_keys("n")  # a mistake,
+    assert pressed(rows[confirmed]) == ["normal"]
+    browser.refresh()  # which the browser keeps,
+    rows = lines(browser)
+    assert pressed(rows[confirmed]) == ["normal"]
+    rows[confirmed].find_element(By.TAG_NAME, "button").send_keys("a")  # and which is undone
+    table = saved(browser, tables)
+    assert {name for name in table.index if table[name] == "anomaly"} == FRAUDS
+
+    # Round 3: a spreadsheet has saved the table in its own way.
+    text = (tables / "verdicts.csv").read_text(encoding="utf-8-sig")
+    (tables / "verdicts.csv").write_bytes(
+        text.replace(",", ";").replace("\n", "\r\n").encode("utf-8-sig")
+    )
+    run(f"{FIND} --verdicts verdicts.csv -o page.html --save model.skg")
+    rows = opened(browser, tables)
+    assert all(pressed(rows[name]) == ["anomaly"] for name in FRAUDS)
+    assert "Learned from 6 confirmed anomalies and 1 graph judged normal." in browser.page_source
+    assert not any("Pay -> Approve" in row.text for row in rows.values())
+    learned = skgraphkde.load("model.skg")
+    assert (learned.verdicts_ == -1).sum() == 6
+    assert browser.get_log("browser") == []
+
+
+def test_the_filter_finds_members_of_groups(browser, tables):  # noqa: F811
+    run(f"{FIND} -o page.html")
+    rows = opened(browser, tables)
+    n = len(rows)
+    field = browser.find_element(By.CSS_SELECTOR, ".dt-search input")
+    field.send_keys("case083")
+    until(lambda: len(browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")) < n)
+    [row] = browser.find_elements(By.CSS_SELECTOR, "tr[data-details]")
+    assert "6 graphs alike" in row.text
+
+
+@pytest.mark.parametrize("width", [1300, 390])
+def test_groups_fit_the_width(browser, tables, width):  # noqa: F811
+    run(f"{FIND} -o page.html")
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    opened(browser, tables)
+    for button in browser.find_elements(By.CSS_SELECTOR, "tr[data-details] button:not(.mark)"):
+        browser.execute_script("arguments[0].click()", button)
+    for summary in browser.find_elements(By.CSS_SELECTOR, ".opened .members summary"):
+        browser.execute_script("arguments[0].click()", summary)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

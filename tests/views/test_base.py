@@ -109,7 +109,8 @@ def test_neither_company_nor_the_order_of_nodes_matters(view, seed):
     batch = read_graphs([trace(seed + i) for i in range(13)], schema="all")
     known, batch = batch[:8], batch[8:]
     if isinstance(view, Confirmed):
-        fitted = Confirmed.of(fit(Statistics(), known[:5]), known[5:], context_of(known[5:]))
+        statistics = fit(Statistics(), known[:5])
+        fitted = Confirmed.of(statistics, statistics, context_of(known[5:]))
     else:
         fitted = fit(clone(view), known)
     expected = scores_of(fitted, batch)

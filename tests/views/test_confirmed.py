@@ -1,5 +1,6 @@
 """Nearness to confirmed anomalies, and weights learned from them, beside plain transcriptions."""
 
+import itertools
 import math
 
 import networkx as nx
@@ -7,68 +8,118 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skgraphkde import Statistics, read_graphs
-from skgraphkde.combination import _weights, learn_weights, logistic_minimum
+from skgraphkde import GraphKDEDetector, LeaveOneOut, Statistics, load, read_graphs
+from skgraphkde.combination import _weights, learn_weights, logistic_minimum, nearness_weights
 from skgraphkde.views.anomalies import ITSELF, Confirmed
 from skgraphkde.views.base import Property
+from skgraphkde.views.neighborhoods import NeighborhoodCounts, Neighborhoods
 from skgraphkde.views.rows import folds
 from tests.conftest import random_graphs
-from tests.views.common import context_of, fit, scores_of
+
+APART = LeaveOneOut(copies="apart")
+NAMES = ["density", "tanimoto", "neighbors", "statistics"]
 
 
-def view_of(known, anomalies):
-    return Confirmed.of(fit(Statistics(), known), anomalies, context_of(anomalies))
+def fitted(known, names=NAMES):
+    return GraphKDEDetector(views=names, calibration=APART).fit(known)
 
 
-def slow(statistics, graph, anomalies, own=-1):
-    """Distance to the nearest anomaly minus that to the nearest known graph, without its fold."""
-    metric = next(metric for metric, _ in statistics.metrics(np.array([own])))
-    point = metric.whitened(statistics.table(context_of(graph)))[0]
-    to_anomaly, to_known = (
-        min(np.linalg.norm(point - x) for x in others)
-        for others in (metric.whitened(statistics.table(context_of(anomalies))), metric.points)
+def views_of(detector, anomalies):
+    """A view of the anomalies for each view of the detector."""
+    model = detector.model_
+    context, statistics = model.context(anomalies), model.first(Statistics)
+    return [Confirmed.of(view, statistics, context) for view in model.views]
+
+
+def slow(view, context, i, others, own=-1):
+    """Distance of graph i to the nearest of the others, each compared by itself."""
+    graph = context(i)
+    return min(
+        float(view.distances(graph, context(j), np.array([own]))[0, 0]) for j in others if j != i
     )
-    return to_anomaly - to_known
 
 
 @given(st.integers(0, 10**6))
-def test_scores_are_differences_of_distances(seed):
+def test_scores_are_distances_to_the_nearest_anomaly(seed):
     graphs = read_graphs(random_graphs(22, seed, max_nodes=14))
     known, anomalies, new = graphs[:15], graphs[15:18], graphs[18:]
-    view, statistics = view_of(known, anomalies), fit(Statistics(), known)
-    expected = [slow(statistics, new[i], anomalies) for i in range(4)]
-    expected = np.where(view.copied(new) >= 0, ITSELF, expected)
-    np.testing.assert_allclose(scores_of(view, new), expected, atol=1e-9)
-    own = np.arange(15)
-    expected = [slow(statistics, known[i], anomalies, own=i) for i in own]
-    np.testing.assert_allclose(scores_of(view, known, own), expected, atol=1e-9)
-    expected = [slow(statistics, anomalies[i], anomalies[np.arange(3) != i]) for i in range(3)]
-    np.testing.assert_allclose(view.scores_of_anomalies(), expected, atol=1e-9)
-    assert np.isnan(view_of(known, anomalies[:1]).scores_of_anomalies()).all()  # the only one
+    detector = fitted(known)
+
+    def context(i):
+        return detector.model_.context(graphs[[i]])
+
+    for view in views_of(detector, anomalies):
+        found = view.scores(new, np.full(4, -1), detector.model_.context(new))
+        expected = [slow(view.view_, context, i, range(15, 18)) for i in range(18, 22)]
+        expected = np.where(view.copied(new) >= 0, ITSELF, expected)
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+        own = np.arange(15)
+        found = view.scores(known, own, detector.model_.context(known))
+        expected = [slow(view.view_, context, i, range(15, 18), own=i) for i in own]
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+        expected = [slow(view.view_, context, i, range(15, 18)) for i in range(15, 18)]
+        np.testing.assert_allclose(view.scores_of_anomalies(), expected, atol=1e-6)
+    for view in views_of(detector, anomalies[:1]):
+        assert np.isnan(view.scores_of_anomalies()).all()  # the only one
+
+
+def test_distances_are_those_of_the_definitions():
+    """Tanimoto and neighbors by sets of colors, statistics by their metric, density by MMD."""
+    graphs = read_graphs([nx.star_graph(4), nx.cycle_graph(6), nx.path_graph(5)])
+    detector = fitted(read_graphs([nx.gnp_random_graph(9, 0.3, seed=s) for s in range(12)]))
+    context, model = detector.model_.context(graphs), detector.model_
+    own = np.full(3, -1)
+    of_density, tanimoto, neighbors, statistics = (
+        view.distances(context, context, own) for view in model.views
+    )
+    np.testing.assert_allclose(of_density, model.distances(graphs, graphs), atol=1e-9)
+    for distances in (tanimoto, neighbors, statistics):
+        np.testing.assert_allclose(distances, distances.T, atol=1e-9)
+        np.testing.assert_allclose(np.diag(distances), 0, atol=1e-9)
+    neighborhoods = Neighborhoods(graphs, 5, by_label=False)
+    counts = NeighborhoodCounts(graphs, neighborhoods).counts.toarray()
+    for i, j in itertools.combinations(range(3), 2):
+        shared = np.minimum(counts[i], counts[j]).sum()
+        assert np.isclose(tanimoto[i, j], 1 - shared / np.maximum(counts[i], counts[j]).sum())
+        assert np.isclose(neighbors[i, j] ** 2, ((counts[i] > 0) != (counts[j] > 0)).sum())
 
 
 def test_a_copy_of_an_anomaly_is_nearest_to_it_and_the_reason_names_it():
-    rings = [nx.cycle_graph(n) for n in range(10, 20)]
-    anomalies = [nx.star_graph(12), nx.complete_graph(9)]
-    view = view_of(read_graphs(rings), read_graphs(anomalies).replace(names=["star", "all"]))
-    new = read_graphs([*anomalies, rings[3], nx.star_graph(13)])
-    scores = scores_of(view, new)
-    assert scores[:2].tolist() == [ITSELF, ITSELF]
-    assert scores[2] > 0
+    rings = read_graphs([nx.cycle_graph(n) for n in range(10, 20)])
+    anomalies = read_graphs([nx.star_graph(12), nx.complete_graph(9)])
+    detector = fitted(rings)
+    new = read_graphs([nx.star_graph(12), nx.complete_graph(9), rings[3], nx.star_graph(13)])
+    for view in views_of(detector, anomalies.replace(names=["star", "all"])):
+        scores = view.scores(new, np.full(4, -1), detector.model_.context(new))
+        assert scores[:2].tolist() == [ITSELF, ITSELF]
+        assert scores[2] > 0
 
-    def text(i):
-        unusual = Property("confirmed", view.name, -scores[[i]], np.zeros(1))
-        return view.reason(new[i], unusual, np.zeros(10), context_of(new[i])).text
+        def text(i, view=view, scores=scores):
+            unusual = Property("confirmed", view.name, -scores[[i]], np.zeros(1))
+            context = detector.model_.context(new[i])
+            return view.reason(new[i], unusual, np.zeros(10), context).text
 
-    assert text(0) == "the same as 'star', a confirmed anomaly"
-    assert text(2) == "like 'star', a confirmed anomaly"
+        assert text(0) == "the same as 'star', a confirmed anomaly"
     shared = "standard deviation of the numbers of neighbors (3.09 and 2.93; usually 0)"
-    assert text(3) == f"like 'star', a confirmed anomaly, in {shared}"
+    assert text(3) == f"like 'star', a confirmed anomaly, in {shared}"  # by the statistics
+
+
+def test_a_file_has_no_context_of_the_anomalies_and_scores_are_the_same(tmp_path):
+    graphs = random_graphs(40, 0)
+    detector = fitted(graphs).learn(random_graphs(3, 7, max_nodes=20), [-1] * 3)
+    detector.save(tmp_path / "model.skg")
+    expected = detector.score_samples(graphs[:9])
+    np.testing.assert_array_equal(load(tmp_path / "model.skg").score_samples(graphs[:9]), expected)
 
 
 # -- weights of views ------------------------------------------------------------------------------
 
 PRIOR = np.array([1.0, 0.5, 1.5])
+
+
+def test_prior_weights_of_nearness_grow_with_the_anomalies():
+    np.testing.assert_allclose(nearness_weights(4, 5), 1.0)
+    np.testing.assert_allclose(nearness_weights(2, 10**9), 4.0)
 
 
 def surprises(n_normal, n_anomalies, seed, away=2.0):
@@ -80,20 +131,21 @@ def surprises(n_normal, n_anomalies, seed, away=2.0):
     return normal, anomalies
 
 
-def objective_slow(parameters, normal, anomalies, center, penalty):
+def objective_slow(parameters, normal, anomalies, counts, center, penalty):
     total = 0.0
-    for rows, sign in ((normal, -1), (anomalies, 1)):
-        for row in rows:
+    for rows, sign, often in ((normal, -1, counts), (anomalies, 1, np.ones(len(anomalies)))):
+        for row, count in zip(rows, often, strict=True):
             z = parameters[0] + sum(w * x for w, x in zip(parameters[1:], row, strict=True))
-            total += math.log(1 + math.exp(-sign * z)) / (2 * len(rows))
+            total += count * math.log(1 + math.exp(-sign * z)) / (2 * sum(often))
     return total + penalty * sum((w - c) ** 2 for w, c in zip(parameters[1:], center, strict=True))
 
 
 @given(st.integers(0, 10**6), st.integers(1, 12), st.sampled_from([0.01, 0.1, 1.0]))
 def test_no_other_parameters_have_a_smaller_loss(seed, n, penalty):
-    data = (*surprises(30, n, seed), PRIOR, penalty)
+    rng = np.random.RandomState(seed)
+    data = (*surprises(30, n, seed), rng.choice([1.0, 5.0], 30), PRIOR, penalty)
     found = logistic_minimum(*data)
-    least, rng = objective_slow(found, *data), np.random.RandomState(seed)
+    least = objective_slow(found, *data)
     for size in (1e-3, 0.1, 1.0):
         other = found + rng.normal(scale=size, size=4)
         other[1:] = np.maximum(other[1:], 0)
@@ -102,7 +154,7 @@ def test_no_other_parameters_have_a_smaller_loss(seed, n, penalty):
 
 @given(st.integers(0, 10**6))
 def test_a_view_that_finds_the_anomalies_gets_more_weight(seed):
-    weights = learn_weights(PRIOR, *surprises(60, 20, seed, away=6.0))
+    weights = learn_weights(PRIOR, *surprises(60, 20, seed, away=6.0), np.zeros(60, bool))
     assert np.isclose(weights.views.mean(), 1)
     assert (weights.views >= 0).all()
     assert weights.views[0] > PRIOR[0] / PRIOR.mean()
@@ -111,13 +163,16 @@ def test_a_view_that_finds_the_anomalies_gets_more_weight(seed):
 @given(st.integers(0, 10**6))
 def test_training_graphs_are_weighted_without_their_fold(seed):
     training, anomalies = surprises(50, 6, seed)
-    weights = learn_weights(PRIOR, training, anomalies)
+    judged = np.arange(50) % 7 == 0
+    counts = np.where(judged, 5.0, 1.0)
+    weights = learn_weights(PRIOR, training, anomalies, judged)
     fold, left_out = folds(training)
     for i in (0, 7, 49):
-        expected = _weights(PRIOR, training[fold != left_out[i]], anomalies)
+        rows = fold != left_out[i]
+        expected = _weights(PRIOR, training[rows], anomalies, counts[rows])
         np.testing.assert_allclose(weights.training[:, i], expected, atol=1e-12)
     order = np.random.RandomState(seed).permutation(50)
-    other = learn_weights(PRIOR, training[order], anomalies[::-1])
+    other = learn_weights(PRIOR, training[order], anomalies[::-1], judged[order])
     # The optimizer ends where the gradient is 1e-5.
     np.testing.assert_allclose(other.views, weights.views, atol=1e-2)
     np.testing.assert_allclose(other.training, weights.training[:, order], atol=1e-2)
@@ -125,7 +180,7 @@ def test_training_graphs_are_weighted_without_their_fold(seed):
 
 def test_few_anomalies_change_little():
     """The prior counts as two anomalies."""
-    views = learn_weights(PRIOR, *surprises(50, 1, 0, away=9.0)).views
+    views = learn_weights(PRIOR, *surprises(50, 1, 0, away=9.0), np.zeros(50, bool)).views
     prior = PRIOR / PRIOR.mean()
     assert (views >= 2 / 3 * prior).all()
     assert views[0] > prior[0]
@@ -134,5 +189,5 @@ def test_few_anomalies_change_little():
 def test_anomalies_that_no_view_finds_leave_the_weights():
     """They are less surprising than any normal graph."""
     training = surprises(50, 0, 0)[0] + 5
-    weights = learn_weights(PRIOR, training, np.full((40, 3), 0.01))
+    weights = learn_weights(PRIOR, training, np.full((40, 3), 0.01), np.zeros(50, bool))
     np.testing.assert_allclose(weights.views, PRIOR / PRIOR.mean())

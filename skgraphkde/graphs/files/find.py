@@ -161,7 +161,8 @@ def _is_graph(path: AnyPath) -> bool:
     if path.suffix.lower() != ".csv" or not path.is_file():
         return True
     with path.open("rb") as file:
-        return not file.read(max(map(len, OF_COMMANDS))).startswith(OF_COMMANDS)
+        start = file.read(100).removeprefix(b"\xef\xbb\xbf").replace(b";", b",")
+    return not start.startswith(OF_COMMANDS)
 
 
 def _raise(error: Exception) -> None:

@@ -1,0 +1,187 @@
+"""Groups of graphs that are alike and unlike the others, and what to look at next."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import set_config
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from skgraphkde import GraphKDEDetector, GraphSchema
+from skgraphkde.detectors.groups import APART, SIMILAR, _sharing, find_groups
+from skgraphkde.explanation import results
+
+STEPS = ["Receive", "Match", "Approve", "Post", "Pay"]
+
+
+def case(rng, planted=""):
+    """A case of an order: steps in a row, some of which come again, with a wait at each."""
+    steps = list(STEPS)
+    for _ in range(rng.poisson(0.7)):
+        steps[2:2] = ["Correct", "Match"]
+    for optional, before in (("Query", "Match"), ("Remind", "Pay"), ("Check", "Post")):
+        if rng.rand() < 0.3:
+            steps.insert(steps.index(before), optional)
+    if planted == "category":  # it is paid before it is posted
+        steps.remove("Post")
+        steps.append("Post")
+    if planted == "structure":  # a ring of other steps
+        steps += ["Remind", "Query", "Check"]
+    graph = nx.path_graph(len(steps), create_using=nx.DiGraph)
+    if planted == "structure":
+        graph.add_edge(len(steps) - 1, 0)
+    amount = rng.uniform(9_900, 9_990) if planted == "number" else rng.lognormal(6, 1)
+    for node, step in enumerate(steps):
+        graph.nodes[node].update(step=step, wait=rng.gamma(5.0), amount=amount)
+    return graph
+
+
+def cases(n, k, planted, seed=0):
+    rng = np.random.RandomState(seed)
+    return [case(rng) for _ in range(n)] + [case(rng, planted) for _ in range(k)]
+
+
+def fitted(graphs, numbers=False, **options):
+    names = ("wait", "amount") if numbers else None
+    schema = GraphSchema(node_categories="step", node_numbers=names)
+    return GraphKDEDetector(schema=schema, contamination="auto", **options).fit(graphs)
+
+
+@pytest.mark.parametrize("k", [3, 6, 12])
+@pytest.mark.parametrize("planted", ["category", "structure", "number"])
+def test_planted_graphs_are_one_group(planted, k):
+    detector = fitted(cases(250, k, planted), numbers=planted == "number")
+    groups = find_groups(detector.model_)
+    expected = set(range(250, 250 + k))
+    found = next(x for x in groups if set(x.members) >= expected)
+    assert len(found.members) <= k + 1
+    said = {"category": "Pay -> Post", "structure": "->", "number": "amount of nodes 9,9"}
+    assert said[planted] in found.shared
+    assert groups.index(found) < 5
+
+
+def test_a_group_by_one_of_two_categories():
+    """Whose pairs are drowned by the pairs of persons."""
+    graphs = cases(250, 6, "category")
+    rng = np.random.RandomState(1)
+    for graph in graphs:
+        for data in graph.nodes.values():
+            data["who"] = f"p{rng.randint(30)}"
+    schema = GraphSchema(node_categories=("step", "who"), node_numbers=None)
+    groups = find_groups(GraphKDEDetector(schema=schema).fit(graphs).model_)
+    found = next(x for x in groups if set(x.members) == set(range(250, 256)))
+    assert found.shared == "step Pay -> Post"
+
+
+def test_groups_do_not_depend_on_the_order_and_are_disjoint():
+    graphs = cases(150, 5, "category", seed=2)
+    order = np.random.RandomState(0).permutation(len(graphs))
+    groups = find_groups(fitted(graphs).model_)
+    again = find_groups(fitted([graphs[i] for i in order]).model_)
+    members = [frozenset(x.members.tolist()) for x in groups]
+    assert set(members) == {frozenset(order[x.members].tolist()) for x in again}
+    assert len(set().union(*members)) == sum(map(len, members))
+    for x in groups:
+        assert 3 <= len(x.members) <= 20
+        assert x.share <= APART
+        assert x.share * len(graphs) <= SIMILAR * len(x.members)
+
+
+@given(st.lists(st.sets(st.integers(0, 59), max_size=8), min_size=1, max_size=20))
+def test_groups_that_share_a_thing_are_counted_one_by_one(owners):
+    """Against loops over things and graphs; 60 graphs."""
+    table = np.zeros((len(owners), 60), dtype=int)
+    for i, some in enumerate(owners):
+        table[i, list(some)] = 1
+    expected = []
+    for some in owners:
+        alike = {graph for others in owners if 2 <= len(others) <= len(some) for graph in others}
+        if len(some) >= 3 and len(alike) / 60 <= APART:
+            expected.append((len(alike) / 60, sorted(some)))
+    found = [(share, sorted(x.tolist())) for share, x in _sharing(sp.csr_array(table), 20)]
+    assert sorted(found) == sorted(expected)
+
+
+def test_few_graphs_and_few_views_have_fewer_groups():
+    graphs = cases(12, 0, "")
+    assert find_groups(fitted(graphs, views="density").model_) == []
+    find_groups(fitted(graphs).model_)
+    find_groups(GraphKDEDetector().fit([nx.path_graph(n) for n in range(2, 40)]).model_)
+
+
+# -- all graphs of the list ------------------------------------------------------------------------
+
+
+def test_copies_have_scores_and_confirmed_anomalies_the_lowest():
+    graphs = cases(60, 3, "category")
+    graphs += [graphs[0].copy(), graphs[5].copy(), graphs[60].copy()]
+    detector = fitted(graphs)
+    scores = detector.training_scores_
+    assert scores.shape == (66,)
+    np.testing.assert_allclose(scores[63:], scores[[0, 5, 60]], rtol=0.05)
+    np.testing.assert_array_equal(
+        scores[detector.calibration_graphs_], detector.calibration_scores_
+    )
+    verdicts = ["anomaly" if i == 60 else "normal" if i == 3 else None for i in range(66)]
+    detector.fit(graphs, verdicts=verdicts)
+    scores, confirmed = detector.training_scores_, [60, 65]  # and its copy
+    assert scores[confirmed].max() <= np.delete(scores, confirmed).min()
+    assert (detector.calibration_index_ < 0).nonzero()[0].tolist() == confirmed
+    frame = results(detector)
+    np.testing.assert_array_equal(frame["score"], scores)
+    assert frame["verdict"][confirmed].tolist() == [-1, -1]
+    assert frame["reason"][60] == "the same as a confirmed anomaly"
+
+
+def test_groups_are_a_column_of_results():
+    detector = fitted(cases(250, 6, "category"))
+    column = results(detector)["group"]
+    assert column[250:].nunique() == 1
+    assert (column[:250] != column[250]).all()
+    assert results(detector, cases(3, 0, ""))["group"].isna().all()
+
+
+def test_a_pipeline_routes_verdicts():
+    graphs = cases(60, 3, "category")
+    verdicts = [0] * 60 + [-1, 0, 0]
+    set_config(enable_metadata_routing=True)
+    try:
+        detector = fitted(graphs[:3]).set_fit_request(verdicts=True)
+        pipeline = make_pipeline(FunctionTransformer(), detector).fit(graphs, verdicts=verdicts)
+    finally:
+        set_config(enable_metadata_routing=False)
+    assert pipeline[-1].verdicts_.tolist() == verdicts
+
+
+def test_what_to_look_at_next():
+    graphs = cases(250, 6, "category")
+    graphs.append(graphs[int(fitted(graphs).training_scores_.argmin())].copy())
+    detector = fitted(graphs)
+    everything = detector.suggest(1000)
+    scores, groups = detector.training_scores_, results(detector)["group"]
+    assert len(set(everything)) == len(everything) < len(graphs)
+    assert detector.suggest(4).tolist() == everything[:4].tolist()
+    assert scores[everything[0]] == pytest.approx(scores.min(), rel=0.05)
+    assert len(set(everything) & {*range(250, 256)}) == 1
+    assert groups[everything].dropna().is_unique
+    alone = groups[everything].isna().to_numpy()
+    assert (np.diff(scores[everything[alone]]) >= 0).all()
+
+    looked = everything[:5]
+    verdicts = np.zeros(len(graphs), dtype=int)
+    verdicts[looked] = [-1, 1, -1, 1, 1]
+    detector.fit(graphs, verdicts=verdicts)
+    assert not set(detector.suggest(1000)) & set(np.flatnonzero(detector.verdicts_))
+
+
+def test_a_suggestion_needs_scores_of_all_graphs():
+    graphs = cases(40, 0, "")
+    with pytest.raises(NotFittedError):
+        GraphKDEDetector().suggest(3)
+    for options in ({"calibration": "train"}, {"calibration": "split"}):
+        with pytest.raises(ValueError, match="fit with calibration='loo'"):
+            fitted(graphs, random_state=0, **options).suggest(3)
