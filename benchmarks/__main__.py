@@ -38,6 +38,7 @@ TABLES = (
     "end_to_end",
     "calls",
     "scale",
+    "library",
 )
 DOCS = Path(__file__).parents[1] / "docs" / "benchmarks"
 

@@ -61,11 +61,12 @@ def estimator(n_graphs: int, max_iter: int) -> GraphKDEDetector:
 
 def measure(estimator: GraphKDEDetector, n_graphs: int, max_iter: int) -> dict[str, float]:
     """Seconds and peak memory of a process that fits, and of another one that scores."""
-    fitted, values = _in_fresh_process(_fit, estimator, n_graphs)
-    return values | _in_fresh_process(_score, fitted, n_graphs)
+    fitted, values = in_fresh_process(_fit, estimator, n_graphs)
+    return values | in_fresh_process(_score, fitted, n_graphs)
 
 
-def _in_fresh_process(function: Callable, *arguments: Any) -> Any:
+def in_fresh_process(function: Callable, *arguments: Any) -> Any:
+    """Result of a function in a process of its own, whose memory is that of the function."""
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn) as pool:
         return pool.submit(function, *arguments).result()
@@ -79,7 +80,7 @@ def _fit(estimator: GraphKDEDetector, n_graphs: int) -> tuple[GraphKDEDetector, 
     return estimator, {
         "fit_seconds": round(time.perf_counter() - start, 3),
         "epoch_seconds": round(sum(estimator.history_.get("seconds", [])[1:]), 3),
-        "fit_memory_gib": _peak(),
+        "fit_memory_gib": peak(),
     }
 
 
@@ -88,10 +89,10 @@ def _score(fitted: GraphKDEDetector, n_graphs: int) -> dict[str, float]:
     fitted.score_samples(graphs[:500])
     start = time.perf_counter()
     fitted.score_samples(graphs)
-    return {"score_seconds": round(time.perf_counter() - start, 3), "memory_gib": _peak()}
+    return {"score_seconds": round(time.perf_counter() - start, 3), "memory_gib": peak()}
 
 
-def _peak() -> float:
+def peak() -> float:
     """The largest memory of this process so far."""
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 3)
 

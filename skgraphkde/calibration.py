@@ -191,9 +191,13 @@ class FittedCalibration:
         # The paper interpolates between scores.
         return offset(self.scores, self.contamination, interpolate=not self.is_comparable)
 
+    @cached_property
+    def _ordered(self) -> np.ndarray:
+        return np.sort(self.scores)
+
     def p_values(self, scores: np.ndarray) -> np.ndarray:
         """Conformal p-values of new graphs, see :func:`conformal_p_values`."""
-        return conformal_p_values(scores, self.scores)
+        return ranks(scores, self._ordered) / (len(self.scores) + 1)
 
     def warn_if_few(self) -> None:
         """Warn if the scores are too few to set the threshold."""
@@ -311,8 +315,19 @@ def conformal_p_values(scores: np.ndarray, calibration: np.ndarray) -> np.ndarra
     ndarray of shape (n_graphs,)
         In [1 / (n + 1), 1].
     """
-    as_low = np.searchsorted(np.sort(calibration), scores + rounding(scores), side="right")
-    return (1 + as_low) / (len(calibration) + 1)
+    return ranks(scores, np.sort(calibration)) / (len(calibration) + 1)
+
+
+def ranks(scores: np.ndarray, ordered: np.ndarray) -> np.ndarray:
+    """1 + #{ordered <= score}, for each score, where ties count as lower.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_graphs,)
+    ordered : ndarray of shape (n,)
+        Ascending.
+    """
+    return 1 + np.searchsorted(ordered, scores + rounding(scores), side="right")
 
 
 def discoveries(p_values: np.ndarray, alpha: float, n_scores: int | None = None) -> np.ndarray:

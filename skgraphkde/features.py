@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import unicodedata
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -36,6 +36,8 @@ __all__ = ["NodeFeatures"]
 MOST_VALUES, PROJECTED = 512, 256
 # Largest number of columns for means by category; with more, means are over all categories.
 MOST_EDGE_COLUMNS = 64
+# What a warning calls categories that `fit` did not see.
+UNSEEN = {"node": "node labels", "edge": "edge categories", "graph": "categories of graphs"}
 # Share of graphs with categories of their own, up to which these count as known.
 FEW_WITH_OWN = 0.05
 
@@ -517,6 +519,7 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
             is_number = kind in ("attribute", "raw_attribute")
             blocks.append(BLOCKS[kind](batch, used) if is_number else BLOCKS[kind](batch))
         self.blocks_ = tuple(blocks)
+        self.values_ = {part: values_in_use(batch, part) for part in PARTS}
         self.edge_groups_ = EdgeGroups.fit(batch)
         warn_of_alike(batch)
         return self
@@ -575,15 +578,14 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
         self.check_batch(batch)
         return self.transform_batch(batch)
 
-    def check_batch(self, batch: GraphBatch, references: GraphBatch | None = None) -> None:
+    def check_batch(self, batch: GraphBatch, parts: Sequence[str] = ("node",)) -> None:
         """Check that a batch has the attributes of `fit`; warn about unseen categories.
 
         Parameters
         ----------
         batch : GraphBatch
-        references : GraphBatch, default=None
-            Current references, whose categories count as seen. With them, warnings are also about
-            the categories of edges and graphs.
+        parts : sequence of str, default=("node",)
+            Of "node", "edge" and "graph", those of which unseen categories are worth a warning.
 
         Raises
         ------
@@ -597,20 +599,13 @@ class NodeFeatures(TransformerMixin, Specification, auto_wrap_output_keys=None):
                 f"fit saw {len(numbers.columns)} node attributes; these graphs have "
                 f"{width or 'none'}"
             )
-        labels = self.block("label")
-        if labels is not None:
+        has_labels = self.block("label") is not None
+        if has_labels:
             batch.check_labels()
-            known = dict(zip(labels.categories, labels.vocabularies, strict=True))
-            if references is not None:
-                added = values_in_use(references, "node")
-                known = {name: (*values, *added[name]) for name, values in known.items()}
-            _warn_of_unseen("node labels", values_in_use(batch, "node"), known)
-        if references is None:
-            return
-        for part, what in (("edge", "edge categories"), ("graph", "categories of graphs")):
-            used, known = values_in_use(batch, part), values_in_use(references, part)
-            if list(used) == list(known):
-                _warn_of_unseen(what, used, known)
+        for part in parts:
+            used, known = values_in_use(batch, part), self.values_[part]
+            if list(used) == list(known) and (part != "node" or has_labels):
+                _warn_of_unseen(UNSEEN[part], used, known)
 
     def transform_batch(self, batch: GraphBatch) -> GraphBatch:
         """Compute the features of a batch that :meth:`check_batch` accepts.

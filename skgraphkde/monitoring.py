@@ -343,5 +343,6 @@ class DriftMonitor:
         detector = self.detector
         if not isinstance(detector, GraphKDEDetector) or not detector.keeps_training_graphs:
             return None
-        of_known, of_graphs = kinds_of(detector.model_.references, graphs)
+        known = detector.training_graphs_[detector.calibration_graphs_]
+        of_known, of_graphs = kinds_of(known, graphs)
         return [detector.calibration_scores_[of_known == kind] for kind in of_graphs]

@@ -48,7 +48,13 @@ _CLASSES = {
     "views.density": ["Density"],
     "views.embedding": ["Embedding"],
     "views.kernels": ["KDE"],
-    "views.neighborhoods": ["Neighborhoods", "Neighbors", "Novelty", "Tanimoto"],
+    "views.neighborhoods": [
+        "NeighborhoodCounts",
+        "Neighborhoods",
+        "Neighbors",
+        "Novelty",
+        "Tanimoto",
+    ],
     "views.rows": ["Whitening"],
     "views.structure": ["Statistics"],
 }
@@ -78,7 +84,9 @@ def save(detector: Any, path: str | os.PathLike) -> None:
     import skops.io
 
     contents = skops.io.dumps(
-        {"skgraphkde": __version__, "detector": detector}, compression=ZIP_DEFLATED
+        {"skgraphkde": __version__, "detector": detector},
+        compression=ZIP_DEFLATED,
+        compresslevel=1,
     )
     with atomic_file(path) as file:
         file.write(contents)

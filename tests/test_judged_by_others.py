@@ -49,7 +49,7 @@ def test_training_graphs_are_judged_by_the_others(folder):
 def test_graphs_that_are_not_all_kept_cannot_be_judged_by_the_others(folder):
     batch = read_batch(find_files([folder]))
     detector = GraphKDEDetector(calibration="split", random_state=0, contamination=0.5).fit(batch)
-    with pytest.raises(ValueError, match="fit it with calibration='loo'"):
+    with pytest.raises(ValueError, match="fit with calibration='loo'"):
         results(detector)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -76,9 +77,11 @@ def find(
         schema=schema_of(schema_settings),
         contamination="auto" if contamination is None else contamination,
         random_state=random_state,
+        verbose=int(not files.quiet and sys.stderr.isatty()),
     )
     detector.validate()  # before files are read
     marked = Verdicts("", {}, {}) if verdicts is None else read_verdicts(verdicts)
+    files.stage("Reading")
     try:
         batch, ids = files.read(detector.given_schema)
     except (MissingError, click.ClickException) as error:
@@ -88,7 +91,9 @@ def find(
         detector.set_params(schema=schema_of({**schema_settings, "missing": "indicate"}))
         batch, ids = files.read(detector.given_schema)
     names = list(batch.names or ())
+    files.stage(f"Fitting {len(batch)} graphs")
     quietly(detector.fit, batch, verdicts=marked.of(names, files))
+    detector.verbose = 0  # as a model that --save writes is
     echo(f"Read: {schema_words(detector.schema_)}", err=True)
     ignored = detector.schema_.ignored
     if ignored:
@@ -99,11 +104,13 @@ def find(
             all_of_it = "molecule" if are_molecules else "all"
             line += f". Whatever is odd there is not found: --schema {all_of_it} reads it"
         echo(line, err=True)
+    files.stage("Judging")
     known, own = to_judge(detector, None)
     if output.lower().endswith(SUFFIXES):
         page = Page(detector, alpha=0.1)
         page.add_all(known, names, ids, own)
         judged = [row.judged for row in page.listed]
+        files.stage("Drawing")
         with open_output(output) as file:
             file.write(page.html(files.skipped, marked.ranks))
     else:

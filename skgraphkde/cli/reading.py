@@ -63,8 +63,17 @@ class GraphFiles:
     ) -> tuple[GraphBatch, list[list]]:
         """The graphs, named by their files, and the ids of the nodes of each."""
         self.sources = self._sources()
-        bar = tqdm(self.sources, unit="file", file=sys.stderr, disable=self.quiet or None)
-        return read_batch_and_ids(bar, schema, self.on_error)
+        options: dict[str, Any] = {"file": sys.stderr, "disable": self.quiet or None}
+        if len(self.sources) > 1:
+            bar = tqdm(self.sources, unit="file", **options)
+            return read_batch_and_ids(bar, schema, self.on_error)
+        with tqdm(unit=" graphs", **options) as bar:  # of one file, how many it holds is not known
+            return read_batch_and_ids(self.sources, schema, self.on_error, bar.update)
+
+    def stage(self, name: str) -> None:
+        """Say on stderr what begins, in a line of a log, which has no bars."""
+        if not (self.quiet or sys.stderr.isatty()):
+            echo(name, err=True)
 
     def _sources(self) -> list[Source]:
         """The files, each once, with what the options say of them."""

@@ -109,9 +109,11 @@ class GraphKDEDetector(
     training : Contrastive, default=None
         Training of the encoder and the mixture weights. None keeps a GCN at its random initial
         weights and the mixture weights equal.
-    max_references : int, default=None
-        Largest number of training graphs with which graphs are compared. Of more, a random subset
-        is used, and the others only calibrate. None uses all.
+    max_references : int, "auto" or None, default="auto"
+        Largest number of training graphs with which graphs are compared one by one, which is what
+        makes a score expensive. Of more, a sample is used, drawn by their content and not by their
+        order; the others calibrate, and count in what is counted over all graphs: neighborhoods,
+        categories, and means and scales of numbers. "auto" is 5,000. None is all.
     calibration : {"loo", "split", "train"}, LeaveOneOut or Split, default="loo"
         Scores that determine the threshold and the p-values: leave-one-out scores of the training
         graphs; scores of held-out graphs; or, as in the paper, scores of the training graphs with
@@ -211,7 +213,7 @@ class GraphKDEDetector(
         "encoder": [StrOptions({"auto"}), Encoder],
         "views": "no_validation",  # see _validate_values
         "training": [Contrastive, None],
-        "max_references": [at_least(2, Integral), None],
+        "max_references": [at_least(2, Integral), StrOptions({"auto"}), None],
     }
 
     def __init__(
@@ -222,7 +224,7 @@ class GraphKDEDetector(
         encoder: Any = "auto",
         views: Any = "auto",
         training: Any = None,
-        max_references: int | None = None,
+        max_references: int | str | None = "auto",
         calibration: Any = "loo",
         contamination: float | str = 0.1,
         n_jobs: int | None = None,
@@ -368,9 +370,8 @@ class GraphKDEDetector(
 
     @property
     def keeps_training_graphs(self) -> bool:
-        """True if the references are the graphs of the calibration scores, in the same order."""
-        is_complete = len(self.model_.references) == len(self.calibration_scores_)
-        return is_complete and isinstance(self._calibration, LeaveOneOut)
+        """True if each training graph was compared with the others, and has a calibration score."""
+        return isinstance(self._calibration, LeaveOneOut)
 
     def suggest(self, n: int = 10) -> np.ndarray:
         """Suggest training graphs to look at next: the most anomalous ones without a verdict.
@@ -416,11 +417,11 @@ class GraphKDEDetector(
         return unknown[order[np.sort(first)]][:n]
 
     def check_keeps_training_graphs(self) -> None:
-        """Raise a ValueError unless the references are the graphs of the calibration scores."""
+        """Raise a ValueError unless each training graph was compared with the others."""
         if not self.keeps_training_graphs:
             raise ValueError(
-                "the training graphs are judged by the others if the detector keeps them all: fit "
-                "it with calibration='loo' and max_references=None, or give graphs"
+                "the training graphs are judged by the others if they calibrate: fit with "
+                "calibration='loo', or give graphs"
             )
 
     def learn(self, graphs: Any, verdicts: Any) -> Self:
@@ -503,6 +504,7 @@ class GraphKDEDetector(
                 clone(features),
                 encoder,
                 [clone(view) for view in views if view.uses_points],
+                max_references=self.max_references,
                 rng=before,
             )
             self.untrained_rank_correlation_ = _rank_correlation(self.model_, untrained)

@@ -35,7 +35,7 @@ MOST_SHARED = 3
 class Group(NamedTuple):
     """References that are alike and unlike the others."""
 
-    members: np.ndarray  # indices of references, ascending
+    members: np.ndarray  # indices of training graphs that are references, ascending
     share: float  # of the references that would be as far apart, were they as many
     shared: str  # by all members, and by no other reference
 
@@ -94,7 +94,7 @@ def find_groups(model: GraphModel) -> list[Group]:
     groups = []
     for share, members in chosen:
         shared = _shared_words(kinds, members) or _statistics_words(statistics, members)
-        groups.append(Group(members, share, shared))
+        groups.append(Group(model.reference_index[members], share, shared))
     return groups
 
 

@@ -21,10 +21,13 @@ from skgraphkde.distances.base import FittedDistance
 from skgraphkde.features import NodeFeatures
 from skgraphkde.graphs.arrays import frozen
 from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.copies import sample_by_content
+from skgraphkde.graphs.schema import PARTS
 from skgraphkde.learned.contrastive import Contrastive
 from skgraphkde.propagation import Encoder, FittedEncoder, MessageFlow
 from skgraphkde.views.anomalies import ITSELF, Confirmed
 from skgraphkde.views.base import Clouds, Context, View
+from skgraphkde.views.categories import CategoryCounts
 from skgraphkde.views.embedding import Embedding
 from skgraphkde.views.structure import Statistics
 
@@ -32,6 +35,10 @@ AnyView = TypeVar("AnyView", bound=View)
 
 # The weighted log p-value of a confirmed anomaly that is given again.
 LOG_P_OF_CONFIRMED = -100.0
+# Number of references of max_references="auto". Fewer find less, if the training graphs are all
+# normal; more take longer, and odd ones among them hide each other (see docs/defaults.md).
+MOST_REFERENCES = 5_000
+STAGES = "{desc}{n_fmt} of {total_fmt} stages, {elapsed}"
 
 
 class GraphModel:
@@ -55,6 +62,8 @@ class GraphModel:
         The references: the training graphs in their order, or a selection of them.
     reference_index : ndarray of shape (n_references,), int
         Positions of the references among the training graphs.
+    categories : CategoryCounts
+        Nodes and edges of all training graphs by their categories.
     training_scores : ndarray of shape (n_views, n_training_graphs)
         Leave-one-out scores of the training graphs in each view.
     clouds : dict of Density -> DiscreteMeasures
@@ -77,12 +86,14 @@ class GraphModel:
         views: Sequence[View],
         references: GraphBatch,
         reference_index: np.ndarray,
+        categories: CategoryCounts,
         training_scores: np.ndarray,
         clouds: Clouds,
         learned_weights: LearnedWeights | None = None,
     ) -> None:
         self.features, self.encoder, self.views = features, encoder, tuple(views)
         self.references, self.reference_index = references, reference_index
+        self.categories = categories
         self.training_scores, self.learned_weights = frozen(training_scores), learned_weights
         self.clouds = clouds
         densities = [view for view in self.views if view.uses_points]
@@ -135,6 +146,15 @@ class GraphModel:
         """Leave-one-out scores of the references in each view, (n_views, n_references)."""
         return self.training_scores[:, self.reference_index]
 
+    @property
+    def n_training_graphs(self) -> int:
+        """Number of training graphs, of which the references are a sample, or all."""
+        return self.training_scores.shape[1]
+
+    def references_of(self, own: np.ndarray) -> np.ndarray:
+        """Index of the reference that each training graph is; -1 for none."""
+        return references_of(own, self.reference_index)
+
     # -- scores ------------------------------------------------------------------------------------
 
     def check_batch(self, graphs: GraphBatch) -> None:
@@ -146,7 +166,7 @@ class GraphModel:
             If a graph lacks an attribute or has a number out of range; the message names the graph,
             the node and the remedy.
         """
-        self.features.check_batch(graphs, self.references)
+        self.features.check_batch(graphs, tuple(PARTS))
         for view in self.views:
             view.check_batch(graphs)
         distances = [density.distance_ for density in self.embedding.densities]
@@ -183,8 +203,8 @@ class GraphModel:
         ----------
         graphs : GraphBatch
         own : ndarray of shape (n_graphs,), default=None
-            Index of the reference that equals each graph and is excluded, or -1. None excludes no
-            references.
+            Index of the training graph that equals each graph and is excluded, or -1. None excludes
+            no graphs.
         context : Context, default=None
             Context of the graphs, if there is one.
         verbose : int, default=0
@@ -195,9 +215,10 @@ class GraphModel:
         ndarray of shape (n_views, n_graphs)
         """
         own = np.full(len(graphs), -1) if own is None else own
+        index = self.reference_index
         if context is not None:
-            return _scores_in_context(self.views, self.embedding, context, own, verbose)
-        return _view_scores(self.views, self.embedding, self.clouds, graphs, own, verbose)
+            return _scores_in_context(self.views, self.embedding, context, own, index, verbose)
+        return _view_scores(self.views, self.embedding, self.clouds, graphs, own, index, verbose)
 
     def log_densities(
         self,
@@ -222,7 +243,8 @@ class GraphModel:
         """
         own = np.full(len(graphs), -1) if own is None else own
         embedding = self.embedding if embedding is None else embedding
-        return _view_scores(embedding.densities, embedding, self.clouds, graphs, own)
+        densities, index = embedding.densities, self.reference_index
+        return _view_scores(densities, embedding, self.clouds, graphs, own, index)
 
     def context(self, graphs: GraphBatch) -> Context:
         """Context of one call on some graphs."""
@@ -318,8 +340,8 @@ class GraphModel:
         view : int, default=None
             Index of a view that is a density. None means the first.
         own : ndarray of shape (n_graphs,), default=None
-            Index of the reference that equals each graph and comes last, or -1. None: no graph is
-            one.
+            Index of the training graph that equals each graph, or -1; if it is a reference, it
+            comes last. None: no graph is one.
         context : Context, default=None
             Context of the graphs, if there is one.
 
@@ -333,7 +355,8 @@ class GraphModel:
         D = density.pairwise(context.clouds[density], self.clouds[density])
         D = finite(D, "distance")
         if own is not None:
-            D[own >= 0, own[own >= 0]] = np.inf
+            reference = self.references_of(own)
+            D[reference >= 0, reference[reference >= 0]] = np.inf
         indices = np.argsort(D, axis=1, kind="stable")[:, :k]
         return np.take_along_axis(D, indices, axis=1).clip(min=0), indices
 
@@ -381,7 +404,7 @@ def fit_model(
     views: Sequence[View],
     *,
     training: Contrastive | None = None,
-    max_references: int | None = None,
+    max_references: int | str | None = "auto",
     anomalies: GraphBatch | None = None,
     judged: np.ndarray | None = None,
     rng: np.random.RandomState,
@@ -399,8 +422,8 @@ def fit_model(
         Objects that the fit may change.
     training : Contrastive, default=None
         Training of the encoder and the mixture weights.
-    max_references : int, default=None
-        Largest number of references. None: all training graphs are references.
+    max_references : int, "auto" or None, default="auto"
+        Largest number of references, 5,000 if "auto". None: all training graphs are references.
     anomalies : GraphBatch, default=None
         Confirmed anomalies.
     judged : ndarray of shape (n_graphs,), bool, default=None
@@ -415,7 +438,8 @@ def fit_model(
     history : dict of lists
         Losses, mixture weights and times of the training, by epoch.
     """
-    with tqdm(total=3 + len(views), disable=not verbose) as bar:
+    # Stages take unequal times: only the bars of their blocks say how much is left.
+    with tqdm(total=3 + len(views), disable=not verbose, bar_format=STAGES) as bar:
         bar.set_description("node features")
         features = features.fit(graphs)
         seed = int(rng.randint(2**31)) if encoder.is_random else None
@@ -424,9 +448,14 @@ def fit_model(
         densities = [view for view in views if view.uses_points]
         embedding = Embedding(features, fitted_encoder, densities)
         flows = embedding.flows(graphs, verbose)
-        n_points = len(np.unique(np.concatenate([flow.colors for flow in flows])))
+        most = MOST_REFERENCES if max_references == "auto" else max_references
+        chosen = sample_by_content(graphs, len(graphs) if most is None else int(most))
+        are_all = len(chosen) == len(graphs)
+        references = graphs[chosen]
+        of_references = flows if are_all else embedding.flows(references)
+        n_points = len(np.unique(np.concatenate([flow.colors for flow in of_references])))
         for density in densities:
-            density.build(fitted_encoder.out_dim, n_points, graphs, rng)
+            density.build(fitted_encoder.out_dim, n_points, references, rng)
         bar.update()
         bar.set_description("encoder")
         history: dict[str, list] = {}
@@ -434,16 +463,15 @@ def fit_model(
             history = training.train(embedding, graphs, rng, verbose)
         fitted_encoder.prepare(flows)
         bar.update()
-        chosen = np.arange(len(graphs))
-        if max_references is not None and max_references < len(graphs):
-            chosen = np.sort(rng.permutation(len(graphs))[:max_references])
-            flows = embedding.flows(graphs[chosen])
-        references = graphs[chosen]
-        clouds = embedding.of_references(references, flows, verbose)
+        clouds = embedding.of_references(references, of_references, verbose)
         context = Context.of_references(references, clouds)
+        of_all = context if are_all else Context(graphs, embedding, clouds)
         for view in views:
             bar.set_description(view.name)
-            view.fit(references, context)
+            if view.uses_all_graphs:
+                view.fit(graphs, of_all)
+            else:
+                view.fit(references, context)
             bar.update()
         given = len(views)
         if anomalies is not None:
@@ -453,32 +481,31 @@ def fit_model(
             confirmed = [Confirmed.of(view, statistics, of_anomalies) for view in compared]
             views = [*views, *confirmed]
         bar.set_description("leave-one-out scores")
-        own = np.full(len(graphs), -1)
-        own[chosen] = np.arange(len(chosen))
-        scores = np.empty((len(views), len(graphs)))
-        known = np.arange(len(chosen))
-        scores[:, chosen] = _scores_in_context(views, embedding, context, known, verbose)
-        others = np.flatnonzero(own < 0)
-        if len(others):
-            scores[:, others] = _view_scores(
-                views, embedding, clouds, graphs[others], own[others], verbose
-            )
+        own = np.arange(len(graphs))
+        if are_all:
+            scores = _scores_in_context(views, embedding, context, own, chosen, verbose)
+        else:
+            scores = _view_scores(views, embedding, clouds, graphs, own, chosen, verbose)
         # A category that only one graph has is unseen when that graph is left out.
         forgetful, has_own_category = features.without_own_values(graphs)
         some = np.flatnonzero(has_own_category)
         if len(some):
             without = Embedding(forgetful, fitted_encoder, densities)
-            left_out = _view_scores(densities, without, clouds, graphs[some], own[some])
+            left_out = _view_scores(densities, without, clouds, graphs[some], some, chosen)
             for density, of_density in zip(densities, left_out, strict=True):
                 scores[views.index(density), some] = of_density
         finite(scores.T)  # a row for each graph, which an error names
     weights = None
     if anomalies is not None:
         unknown = np.full(len(anomalies), -1)
-        rows = _view_scores(views[:given], embedding, clouds, anomalies, unknown)
+        rows = _view_scores(views[:given], embedding, clouds, anomalies, unknown, chosen)
         judged = np.zeros(len(graphs), dtype=bool) if judged is None else judged
         weights = _learned(views, scores, rows, judged)
-    model = GraphModel(features, fitted_encoder, views, references, chosen, scores, clouds, weights)
+    by_label = graphs.labels is not None
+    with_edges = by_label or graphs.edge_labels is not None
+    categories = CategoryCounts.of(graphs, by_label=by_label, with_edges=with_edges)
+    known = references, chosen, categories
+    model = GraphModel(features, fitted_encoder, views, *known, scores, clouds, weights)
     return model, history
 
 
@@ -521,12 +548,13 @@ def _scores_in_context(
     embedding: Embedding,
     context: Context,
     own: np.ndarray,
+    reference_index: np.ndarray,
     verbose: int,
 ) -> np.ndarray:
     """Scores of the graphs of a context in each view, block by block."""
     scores = np.empty((len(views), len(own)))
     for block in progress(embedding.blocks(context.graphs), "scoring", verbose):
-        scores[:, block] = _scores_of_block(views, context.part(block), own[block])
+        scores[:, block] = _scores_of_block(views, context.part(block), own[block], reference_index)
     return scores
 
 
@@ -536,21 +564,39 @@ def _view_scores(
     clouds: Clouds,
     graphs: GraphBatch,
     own: np.ndarray,
+    reference_index: np.ndarray,
     verbose: int = 0,
 ) -> np.ndarray:
     """Scores of graphs in each view, block by block, shape (n_views, n_graphs)."""
     scores = np.empty((len(views), len(graphs)))
     for block in progress(embedding.blocks(graphs), "scoring", verbose):
         context = Context(graphs[block], embedding, clouds)
-        scores[:, block] = _scores_of_block(views, context, own[block])
+        scores[:, block] = _scores_of_block(views, context, own[block], reference_index)
     return scores
 
 
-def _scores_of_block(views: Sequence[View], context: Context, own: np.ndarray) -> np.ndarray:
+def references_of(own: np.ndarray, reference_index: np.ndarray) -> np.ndarray:
+    """Index of the reference that each training graph is; -1 for none.
+
+    Parameters
+    ----------
+    own : ndarray of int
+        Indices of training graphs, or -1.
+    reference_index : ndarray of shape (n_references,), int
+        Training graphs that are references, ascending.
+    """
+    place = np.minimum(np.searchsorted(reference_index, own), len(reference_index) - 1)
+    return np.where(reference_index[place] == own, place, -1)
+
+
+def _scores_of_block(
+    views: Sequence[View], context: Context, own: np.ndarray, reference_index: np.ndarray
+) -> np.ndarray:
     """Scores of the graphs of a context in each view, checked."""
     graphs, scores = context.graphs, np.empty((len(views), len(context.graphs)))
+    of_references = references_of(own, reference_index)
     for i, view in enumerate(views):
-        found = view.scores(graphs, own, context)
+        found = view.scores(graphs, own if view.uses_all_graphs else of_references, context)
         if np.shape(found) != (len(graphs),):
             raise ValueError(
                 f"{type(view).__name__}.scores must return one score for each of {len(graphs)} "

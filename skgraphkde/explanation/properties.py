@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from skgraphkde.detectors.model import GraphModel
+from skgraphkde.detectors.model import GraphModel, references_of
 from skgraphkde.explanation.tails import Tails
 from skgraphkde.explanation.wording import features_in_words
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL
 from skgraphkde.views.base import Context, Property, View
-from skgraphkde.views.categories import OFTEN_NEW, CategoryCounts, means
+from skgraphkde.views.categories import OFTEN_NEW, means
 
 # Kinds of properties whose reasons state a range of nine in ten references.
 WITH_RANGES = ("size", "feature", "statistics")
@@ -37,7 +37,7 @@ class Properties:
     features : list of Feature
         The columns of node features, in words.
     counts : CategoryCounts
-        The categories of the references.
+        The categories of the training graphs.
     columns : list of Property
         The properties of the references, each compared with the others.
     view_of : list
@@ -49,11 +49,9 @@ class Properties:
     """
 
     def __init__(self, model: GraphModel) -> None:
-        self.references, self.views = model.references, model.views
-        references, everybody = model.references, np.arange(len(model.references))
-        by_label = references.labels is not None
-        with_edges = by_label or references.edge_labels is not None
-        self.counts = CategoryCounts.of(references, by_label=by_label, with_edges=with_edges)
+        references, self.views = model.references, model.views
+        self.counts, self.n_training_graphs = model.categories, model.n_training_graphs
+        self.reference_index = model.reference_index
         self.features, self.edges = features_in_words(model.features), model.features.block("edge")
         self.first_of_edges = 0
         if self.edges is not None:
@@ -63,7 +61,7 @@ class Properties:
         means = self.feature_means(references, features)
         self.is_share = np.asarray(((means >= 0) & (means <= 1)).all(axis=0))
         of_references = model.reference_scores, model.context(references)
-        found = list(self._of(references, everybody, means, *of_references))
+        found = list(self._of(references, model.reference_index, means, *of_references))
         self.view_of, self.columns = [view for view, _ in found], [x for _, x in found]
         self.known, least = _stacked(self.columns, len(references))
         low = np.where(np.isnan(self.known), np.inf, self.known).min(axis=0)
@@ -109,7 +107,7 @@ class Properties:
         ----------
         graphs : GraphBatch
         own : ndarray of shape (n_graphs,)
-            The reference that each graph is, to be left out (-1: none).
+            The training graph that each graph is, to be left out (-1: none).
         feature_means : ndarray of shape (n_graphs, n_features)
             The result of :meth:`feature_means`.
         scores : ndarray of shape (n_views, n_graphs)
@@ -160,19 +158,21 @@ class Properties:
                 yield None, Property("new", kind, shares, 0.25 / n_parts)
             if kind in self.counts.kinds:
                 is_rare, n_graphs = self.rare_parts(graphs, kind, keys, own[graph])
-                rarity = np.where(is_rare, np.log((len(self.references) + 1) / (n_graphs + 1)), 0)
+                rarity = np.where(is_rare, np.log((self.n_training_graphs + 1) / (n_graphs + 1)), 0)
                 rarity = means(rarity, graph, len(graphs))
                 rare.append(Property("rare", kind, rarity, 0.25 / n_parts))
         for x in rare:
             yield None, x
+        of_references = references_of(own, self.reference_index)
         for view, of_view in zip(self.views, scores, strict=True):
-            for x in view.properties(graphs, own, of_view, context):
+            left_out = own if view.uses_all_graphs else of_references
+            for x in view.properties(graphs, left_out, of_view, context):
                 yield view, x
 
     def new_parts(
         self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
     ) -> np.ndarray:
-        """Mask of the parts that no reference has, and that are not so because of others.
+        """Mask of the parts that no training graph has, and that are not so because of others.
 
         Edges with a new end do not count, nor combinations of categories with a new category, nor
         nodes with such a combination that lack a number.
@@ -204,13 +204,13 @@ class Properties:
     def rare_parts(
         self, graphs: GraphBatch, kind: str, keys: np.ndarray, own: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Mask of the parts that few references have, and the number of these.
+        """Mask of the parts that few training graphs have, and the number of these.
 
         Edges with a rare or new end do not count, unless they are far rarer than the end.
         """
         known = self.counts.known
         n_graphs = known[kind].n_graphs_of(keys, own)
-        most = max(FEW * len(self.references), 1)
+        most = max(FEW * self.n_training_graphs, 1)
         is_rare = (n_graphs > 0) & (n_graphs <= most)
         for table, nodes in self._of_ends(graphs, kind):
             for ends in self.counts.ends(graphs, kind):

@@ -73,10 +73,10 @@ class Profiles:
         Context of the graphs.
     features : ndarray of shape (n_nodes, n_features)
         The node features of these graphs.
-    scores : ndarray of shape (n_views, n_graphs) or None
-        Those of the views; None if the graphs are references.
+    scores : ndarray of shape (n_views, n_graphs)
+        Those of the views.
     own : ndarray of shape (n_graphs,)
-        The reference that each graph is, which is left out; -1 if no graph is one.
+        The training graph that each graph is, which is left out; -1 if it is none.
     names : sequence of sequences, default=None
         Names of the nodes of each graph. None: their positions.
     """
@@ -86,22 +86,32 @@ class Profiles:
         model: GraphModel,
         context: Context,
         features: np.ndarray,
-        scores: np.ndarray | None,
+        scores: np.ndarray,
         own: np.ndarray,
         names: Sequence[Sequence[Any]] | None = None,
     ) -> None:
         self.model, self.graphs, self.node_names = model, context.graphs, names
-        self.features, self.own = features, own
+        self.features, self.own, self.reference = features, own, model.references_of(own)
         self.properties = Properties(model)
         self.columns, tails = self.properties.columns, self.properties.tails
-        if scores is None:
-            self.values, self.raw = self.properties.known[own], tails.own[own]
-            strengths = tails.strengths_of_known(own)
-        else:
-            means = self.properties.feature_means(self.graphs, features)
-            self.values, least = self.properties.of(self.graphs, own, means, scores, context)
-            self.raw = tails.raw(self.values, least)
-            strengths = tails.strengths(self.raw)
+        shape = len(self.graphs), len(self.columns)
+        self.values, self.raw, strengths = (np.empty(shape) for _ in range(3))
+        is_reference = self.reference >= 0
+        if is_reference.any():
+            known = self.reference[is_reference]
+            self.values[is_reference] = self.properties.known[known]
+            self.raw[is_reference] = tails.own[known]
+            strengths[is_reference] = tails.strengths_of_known(known)
+        others = np.flatnonzero(~is_reference)
+        if len(others):
+            part = context if len(others) == len(own) else context.part(others)
+            of_nodes = features[~is_reference.repeat(self.graphs.n_nodes_per_graph)]
+            means = self.properties.feature_means(part.graphs, of_nodes)
+            values, least = self.properties.of(
+                part.graphs, own[others], means, scores[:, others], part
+            )
+            self.values[others], self.raw[others] = values, tails.raw(values, least)
+            strengths[others] = tails.strengths(self.raw[others])
         self.strengths = np.minimum(strengths, STRONGEST)
         self.plain = np.array([WEIGHTS.get(column.kind, DERIVED) for column in self.columns])
         constant = np.where(self.properties.is_constant, CONSTANT, 1.0)
@@ -141,7 +151,7 @@ class Profiles:
     def _known(self, i: int, j: int) -> np.ndarray:
         """A property of the references, without that of the graph itself."""
         known = self.properties.known[:, j]
-        return known if self.own[i] < 0 else np.delete(known, self.own[i])
+        return known if self.reference[i] < 0 else np.delete(known, self.reference[i])
 
     def _reason(self, i: int, j: int) -> Reason:
         column, view = self.columns[j], self.properties.view_of[j]
@@ -155,13 +165,14 @@ class Profiles:
             return of_kind[column.kind](i, j)
         graph, names = self.graphs[i], None if self.node_names is None else self.node_names[i]
         values = self.values[i : i + 1, j]
-        unusual = column._replace(values=values, least=np.zeros(1), own=int(self.own[i]))
+        own = int((self.own if view.uses_all_graphs else self.reference)[i])
+        unusual = column._replace(values=values, least=np.zeros(1), own=own)
         return view.reason(graph, unusual, self._known(i, j), self.model.context(graph), names)
 
     def _size(self, i: int, j: int) -> Reason:
         what, known = self.columns[j].what, self.properties.sizes
-        if self.own[i] >= 0:
-            known = np.delete(known, self.own[i], axis=0)
+        if self.reference[i] >= 0:
+            known = np.delete(known, self.reference[i], axis=0)
         if what == "weights":
             means = np.exp(self._known(i, j))
             own, known_range = usually(np.exp(self.values[i, j]), means[np.isfinite(means)])
@@ -230,7 +241,7 @@ class Profiles:
         index, texts = np.flatnonzero(once & is_rare), part_names(graph, kind, counts)
         index = index[np.argsort(n_graphs[index], kind="stable")]
         n_of = {texts[x]: n_graphs[x] for x in index}
-        n_known = len(self._known(i, j))
+        n_known = self.model.n_training_graphs - (self.own[i] >= 0)
         seen = [f"{name} (seen in {n} of {n_known} known graphs)" for name, n in n_of.items()]
         where = self._places(graph, kind, index)
         return Reason(

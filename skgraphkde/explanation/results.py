@@ -35,7 +35,7 @@ class Judgement(NamedTuple):
     references: np.ndarray = np.empty(0, dtype=int)  # positions of the nearest ones in its distance
     distances: np.ndarray = np.empty(0)  # from these
     surprised: str = ""  # the view with the largest surprise, in words
-    own: int = -1  # the reference that the graph is, to which it was not compared; -1: none
+    own: int = -1  # the training graph that it is, to which it was not compared; -1: none
 
     @property
     def is_anomaly(self) -> bool:
@@ -99,8 +99,8 @@ def judge(
     node_names : sequence of sequences, default=None
         Names of the nodes of each graph, for reasons. None: their positions.
     own : ndarray of shape (n_graphs,), default=None
-        The calibration score of each graph, which is a reference and is judged by the others; -1
-        for a confirmed anomaly, which is none. None: no graph is a reference.
+        The calibration score of each graph, which is a training graph and is judged by the others;
+        -1 for a confirmed anomaly. None: no graph is one.
 
     Returns
     -------
@@ -158,13 +158,14 @@ def _explained(
     own: np.ndarray | None,
 ) -> list[dict[str, Any]]:
     """The fields of the Judgement of each graph that say why."""
-    model, scores = detector.model_, None
+    model = detector.model_
     context = model.context(batch)
     features = np.asarray(model.features.transform_batch(batch).attributes)
     if own is None:
         scores = model.view_scores(batch, context=context)
         surprises = surprises_of(model, scores)
     else:
+        scores = model.training_scores[:, own]
         surprises = 0.0 - model.leave_one_out_log_p_values()[:, own].T
     densities = np.array(model.densities, dtype=int)
     views = densities[surprises[:, densities].argmax(axis=1)]
@@ -246,7 +247,7 @@ def groups_of(detector: BaseGraphDetector) -> list[tuple[np.ndarray, str]]:
     Parameters
     ----------
     detector : GraphKDEDetector
-        Fitted, with its training graphs as references.
+        Fitted; of its training graphs, the references are looked at.
 
     Returns
     -------

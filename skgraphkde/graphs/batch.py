@@ -8,6 +8,7 @@ after :mod:`skgraphkde.graphs.readers`.
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -127,7 +128,7 @@ class GraphBatch:
         graph_label_names: Sequence[Hashable] = (),
         graph_attributes: np.ndarray | None = None,
         schema: FittedSchema | None = None,
-        names: Sequence[str] | None = None,
+        names: Sequence[str] | str | None = None,
     ) -> None:
         self.node_ptr = frozen(node_ptr, np.int64)
         self.adjacency = copy.copy(adjacency)  # SciPy's constructor would check it again
@@ -146,6 +147,8 @@ class GraphBatch:
         self.directed = self.schema.directed
         self.n_graphs, self.n_nodes = len(self.node_ptr) - 1, int(self.node_ptr[-1])
         self.n_nodes_per_graph = frozen(np.diff(self.node_ptr))
+        if isinstance(names, str):  # as __reduce__ writes them
+            names = json.loads(names)
         self.names = tuple(names) if names is not None and any(names) else None
 
     def _default_schema(self) -> FittedSchema:
@@ -249,7 +252,9 @@ class GraphBatch:
         return (self.n_graphs,)
 
     def __reduce__(self) -> tuple:
-        return GraphBatch, tuple(getattr(self, name) for name in ARGUMENTS)
+        # A file has an entry for each object: many names are one text.
+        names = None if self.names is None else json.dumps(self.names)
+        return GraphBatch, (*(getattr(self, name) for name in ARGUMENTS[:-1]), names)
 
     def __len__(self) -> int:
         return self.n_graphs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from scipy.stats import hypergeom, poisson
 
 from skgraphkde.graphs.arrays import codes_in, with_data
@@ -71,6 +72,29 @@ def _hash_graphs(batch: GraphBatch, n_rounds: int, of_walks: np.ndarray | int = 
         colors = after_round
     hashes = np.add.reduceat(hash64(colors), batch.node_ptr[:-1])  # modulo 2^64
     return hashes + _hash_data(len(batch), batch.graph_labels, batch.graph_attributes)
+
+
+def sample_by_content(batch: GraphBatch, most: int) -> np.ndarray:
+    """Select at most `most` graphs by hashes of what they are, whatever their order.
+
+    Each copy of a graph has a hash of its own, so that copies have their share of the sample.
+
+    Parameters
+    ----------
+    batch : GraphBatch
+    most : int
+
+    Returns
+    -------
+    ndarray of int
+        Indices, ascending.
+    """
+    if len(batch) <= most:
+        return np.arange(len(batch))
+    hashes = pd.Series(_hash_graphs(batch, FEW_ROUNDS))
+    copy = hashes.groupby(hashes).cumcount().to_numpy(np.uint64)
+    keys = hash64(hashes.to_numpy() + hash64(copy))
+    return np.sort(np.argsort(keys, kind="stable")[:most])
 
 
 def kinds_of(known: GraphBatch, *others: GraphBatch) -> list[np.ndarray]:

@@ -55,11 +55,11 @@ def graph_map(
     graphs : GraphBatch
     scores : ndarray of shape (n_graphs,)
     own : ndarray of shape (n_graphs,)
-        The reference that each graph is, which is shown once; -1: none.
+        The training graph that each graph is, which is shown once; -1: none.
     """
     model = detector.model_
     some = np.unique(np.linspace(0, len(model.references) - 1, MAPPED).round().astype(int))
-    some = np.setdiff1d(some, own)
+    some = np.setdiff1d(some, model.references_of(own))
     if len(some):
         graphs = GraphBatch.concatenate([model.references[some], graphs])
     of_known = model.as_log_p_values(model.reference_scores[:, some]).sum(axis=0)

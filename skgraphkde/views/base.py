@@ -143,6 +143,9 @@ class View(Specification):
     uses_points: ClassVar[bool] = False
     #: Which data of graphs as a whole the view looks at; by default, it may be all.
     graph_data: ClassVar[tuple[str, ...]] = KINDS_OF["graph"]
+    #: Whether the view counts in all training graphs: `fit` gets these, and `own` is an index of
+    #: them. Other views compare graphs with the references, of which there may be fewer.
+    uses_all_graphs: ClassVar[bool] = False
     #: Whether the view has :meth:`distances` between graphs, by which confirmed anomalies are near.
     has_distances: ClassVar[bool] = False
 
@@ -177,7 +180,8 @@ class View(Specification):
         ----------
         graphs : GraphBatch
         own : ndarray of shape (n_graphs,), int
-            Index of the reference that equals each graph and is excluded; -1 excludes none.
+            Index of the reference, or with `uses_all_graphs` of the training graph, that equals
+            each graph and is excluded; -1 excludes none.
         context : Context
             Work on the graphs that views share.
 

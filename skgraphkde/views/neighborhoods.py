@@ -36,11 +36,11 @@ def as_sets(counts: sp.csr_array) -> sp.csr_array:
 
 
 class Neighborhoods:
-    """The neighborhoods of reference graphs of radius 0 to `radius`, and where else they occur.
+    """The neighborhoods of known graphs of radius 0 to `radius`, and where else they occur.
 
     Parameters
     ----------
-    references : GraphBatch
+    known : GraphBatch
     radius : int
         Rounds of refinement.
     by_label : bool
@@ -50,30 +50,27 @@ class Neighborhoods:
     Attributes
     ----------
     colors : ndarray of shape (n_colors,), uint64
-        Distinct colors of the references, ascending.
-    owners : ndarray of shape (n_colors,), int
-        The only reference that has a color; -2 if several have it.
-    counts, columns : csr_array of int
-        Numbers of nodes with each color, by reference and by color.
-    column_sets : csr_array of int
-        References that have each color.
-    totals, n_kinds : ndarray of shape (n_references,), int
-        Of each reference, the number of nodes times the number of radii, and that of colors.
+        Distinct colors of the known graphs, ascending.
+    owners : ndarray of shape (n_colors + 1,), int
+        The only known graph that has a color; -2 if several have it. The last one, of all other
+        colors, is -1.
+    owned_shares : ndarray of shape (radius + 1,)
+        Share of the nodes whose neighborhood of each radius no other known graph has.
     """
 
-    def __init__(self, references: GraphBatch, radius: int, by_label: bool) -> None:
-        self.vocabulary = Vocabulary.of(references, by_label=by_label)
-        self.radius, self.n_references = radius, len(references)
-        colors = self._colors(references)
-        self.colors, number = np.unique(colors, return_inverse=True)
-        graph = np.tile(references.graph_of_node, radius + 1)
-        self.counts = _counts(graph, number.ravel(), (len(references), len(self.colors)))
-        self.columns = self.counts.T.tocsr()
-        self.column_sets = as_sets(self.columns)
-        self.totals, self.n_kinds = self.counts.sum(axis=1), np.diff(self.counts.indptr)
-        first = self.columns.indptr[:-1]
-        is_owned = np.diff(self.columns.indptr) == 1
-        self.owners = np.where(is_owned, self.columns.indices[first], -2)
+    def __init__(self, known: GraphBatch, radius: int, by_label: bool) -> None:
+        self.vocabulary = Vocabulary.of(known, by_label=by_label)
+        self.radius = radius
+        colors = self._colors(known)
+        first, number = factorize(colors.ravel())
+        graph = np.tile(known.graph_of_node, radius + 1)
+        owners = graph[first]
+        owners[number[graph != owners[number]]] = -2
+        is_owned = (owners[number] >= 0).reshape(colors.shape)
+        self.owned_shares = is_owned.mean(axis=1)
+        distinct = colors.ravel()[first]
+        order = np.argsort(distinct)
+        self.colors, self.owners = distinct[order], np.append(owners[order], -1)
 
     def _colors(self, graphs: GraphBatch) -> np.ndarray:
         """Color of each node for each radius, shape (radius + 1, n_nodes)."""
@@ -101,28 +98,29 @@ class Neighborhoods:
         number[is_new] = n + np.arange(is_new.sum())
         return number[code].reshape(colors.shape)
 
-    def count(self, context: Context) -> sp.csr_array:
+    def count(self, graphs: GraphBatch, numbers: np.ndarray) -> sp.csr_array:
         """Numbers of nodes of graphs with each neighborhood.
 
         Parameters
         ----------
-        context : Context
+        graphs : GraphBatch
+        numbers : ndarray of shape (radius + 1, n_nodes), int
+            The result of :meth:`numbers`.
 
         Returns
         -------
         csr_array of int
         """
-        graphs, numbers = context.graphs, context.shared(self.numbers)
         graph = np.tile(graphs.graph_of_node, self.radius + 1)
         return _counts(graph, numbers.ravel(), (len(graphs), int(numbers.max()) + 1))
 
     def is_new(self, own: np.ndarray, context: Context) -> np.ndarray:
-        """Mark neighborhoods that no reference has.
+        """Mark neighborhoods that no known graph has.
 
         Parameters
         ----------
         own : ndarray of shape (n_graphs,), int
-            Index of the reference that equals each graph and is excluded; -1 excludes none.
+            Index of the known graph that equals each graph and is excluded; -1 excludes none.
         context : Context
             Work on the graphs that views share.
 
@@ -130,10 +128,43 @@ class Neighborhoods:
         -------
         ndarray of shape (radius + 1, n_nodes), bool
         """
-        owners = np.append(self.owners, -1)
         numbers = np.minimum(context.shared(self.numbers), len(self.colors))
         of_node = own[context.graphs.graph_of_node]
-        return (numbers == len(self.colors)) | ((of_node >= 0) & (owners[numbers] == of_node))
+        return (numbers == len(self.colors)) | ((of_node >= 0) & (self.owners[numbers] == of_node))
+
+
+class NeighborhoodCounts:
+    """How often each reference has each neighborhood.
+
+    Parameters
+    ----------
+    references : GraphBatch
+    neighborhoods : Neighborhoods
+        Those of the references.
+
+    Attributes
+    ----------
+    counts, columns : csr_array of int
+        Numbers of nodes with each color, by reference and by color.
+    column_sets : csr_array of int
+        References that have each color.
+    totals, n_kinds : ndarray of shape (n_references,), int
+        Of each reference, the number of nodes times the number of radii, and that of colors.
+    """
+
+    def __init__(self, references: GraphBatch, neighborhoods: Neighborhoods) -> None:
+        numbers = neighborhoods.numbers(references)
+        self.__setstate__({"counts": neighborhoods.count(references, numbers)})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"counts": self.counts}  # from which the rest follows
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.counts = state["counts"]
+        self.n_references = self.counts.shape[0]
+        self.columns = self.counts.T.tocsr()
+        self.column_sets = as_sets(self.columns)
+        self.totals, self.n_kinds = self.counts.sum(axis=1), np.diff(self.counts.indptr)
 
     def sums_of_minima(self, counts: sp.csr_array, columns: sp.csr_array) -> np.ndarray:
         """Sum over neighborhoods of the smaller count of a graph and of a reference.
@@ -141,7 +172,7 @@ class Neighborhoods:
         Parameters
         ----------
         counts : csr_array
-            Of graphs, see :meth:`count`.
+            Of graphs, see :meth:`Neighborhoods.count`.
         columns : csr_array
             Of the references, see `columns`.
 
@@ -165,41 +196,52 @@ class NeighborhoodView(View):
 
     Attributes
     ----------
-    references_ : GraphBatch
     neighborhoods_ : Neighborhoods
-        The neighborhoods of the references, which views of the same radius share.
+        The neighborhoods of the known graphs, which views of the same radius share.
     """
 
     graph_data: ClassVar[tuple[str, ...]] = ()
     _parameter_constraints: dict = {"radius": [Interval(Integral, 0, 100, closed="both")]}
 
-    references_: GraphBatch
     neighborhoods_: Neighborhoods
 
     def __init__(self, radius: int = 5) -> None:
         self.radius = radius
 
-    def fit(self, references: GraphBatch, context: Context) -> Self:
-        """Learn the neighborhoods of the references, see :meth:`View.fit`."""
-        self._fit(references, context, by_label=references.labels is not None)
-        return self
-
-    def _fit(self, references: GraphBatch, context: Context, *, by_label: bool) -> None:
-        self.references_ = references
-        self.neighborhoods_ = context.shared(Neighborhoods, self.radius, by_label)
-
     def check_batch(self, graphs: GraphBatch) -> None:
         """Raise a ValueError if graphs lack the labels of the training graphs."""
         self.neighborhoods_.vocabulary.check_batch(graphs)
+
+
+class ComparedNeighborhoods(NeighborhoodView):
+    """Base class of views that compare the neighborhoods of a graph with those of each reference.
+
+    Attributes
+    ----------
+    references_ : GraphBatch
+    counts_ : NeighborhoodCounts
+        Those of the references, which views of the same radius share.
+    """
+
+    references_: GraphBatch
+    counts_: NeighborhoodCounts
+
+    def fit(self, references: GraphBatch, context: Context) -> Self:
+        """Learn the neighborhoods of the references, see :meth:`View.fit`."""
+        self.references_, by_label = references, references.labels is not None
+        self.neighborhoods_ = context.shared(Neighborhoods, self.radius, by_label)
+        self.counts_ = context.shared(NeighborhoodCounts, self.neighborhoods_)
+        return self
 
     def distances(self, context: Context, others: Context, own: np.ndarray) -> np.ndarray:
         """Distances by the neighborhoods of both graphs, see :meth:`View.distances`."""
         by_label = self.neighborhoods_.vocabulary.by_label
         known = others.shared(Neighborhoods, self.radius, by_label)
-        return self._distances_to(known, context)(slice(None))
+        counts = others.shared(NeighborhoodCounts, known)
+        return self._distances_to(known, counts, context)(slice(None))
 
     def _distances_to(
-        self, known: Neighborhoods, context: Context
+        self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
     ) -> Callable[[slice], np.ndarray]:
         """Function of a slice of the graphs that returns their distances to known graphs."""
         raise NotImplementedError(f"{type(self).__name__} has no distances between graphs")
@@ -312,6 +354,7 @@ class Novelty(NeighborhoodView):
 
     summary = "Surroundings of nodes, and categories, that no known graph has."
     graph_data: ClassVar[tuple[str, ...]] = ("graph_categories",)
+    uses_all_graphs = True
     _parameter_constraints: dict = {
         **NeighborhoodView._parameter_constraints,
         "categories": [StrOptions({"auto", "label", "degree"})],
@@ -334,11 +377,12 @@ class Novelty(NeighborhoodView):
         return f"novelty of neighborhoods of radius {self.radius}"
 
     def fit(self, references: GraphBatch, context: Context) -> Self:
-        """Learn the neighborhoods and categories of the references.
+        """Learn the neighborhoods and categories of the training graphs.
 
         Parameters
         ----------
         references : GraphBatch
+            All training graphs.
         context : Context
             Work on the references that views share.
 
@@ -365,10 +409,9 @@ class Novelty(NeighborhoodView):
             )
         with_edges = counts_edges(self.edges, references, by_label=by_label)
         self.parts_ = CategoryCounts.of(references, by_label=by_label, with_edges=with_edges)
-        self._fit(references, context, by_label=by_label)
-        new_from = self.new_from(np.arange(len(references)), context)
-        shares = np.cumsum(np.bincount(new_from, minlength=self.radius + 2)) / len(new_from)
-        self.usual_radius_ = int(np.argmax(np.append(shares[:-1], 1.0) >= OFTEN_NEW))
+        self.neighborhoods_ = context.shared(Neighborhoods, self.radius, by_label)
+        shares = np.append(self.neighborhoods_.owned_shares, 1.0)
+        self.usual_radius_ = int(np.argmax(shares >= OFTEN_NEW))
         return self
 
     def scores(self, graphs: GraphBatch, own: np.ndarray, context: Context) -> np.ndarray:
@@ -429,7 +472,7 @@ class Novelty(NeighborhoodView):
         return Reason(unusual.what, text, tuple(first.tolist()), about=("neighborhoods",))
 
 
-class Tanimoto(NeighborhoodView):
+class Tanimoto(ComparedNeighborhoods):
     """Similarity to the most similar reference, as a share of the neighborhoods of both graphs.
 
     The similarity of two graphs (Tanimoto, 1958; for counts, Ralaivola et al., Neural Networks
@@ -463,14 +506,16 @@ class Tanimoto(NeighborhoodView):
 
     def _most_similar(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
         """Similarity to the most similar reference, and its index."""
-        known = self.neighborhoods_
-        distances, index = nearest(self._distances_to(known, context), own, known.n_references, 1)
+        known = self.counts_
+        of_block = self._distances_to(self.neighborhoods_, known, context)
+        distances, index = nearest(of_block, own, known.n_references, 1)
         return 1 - distances, index
 
     def _distances_to(
-        self, known: Neighborhoods, context: Context
+        self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
     ) -> Callable[[slice], np.ndarray]:
-        counts = known.count(context)
+        numbers = context.shared(neighborhoods.numbers)
+        counts = neighborhoods.count(context.graphs, numbers)
         totals = counts.sum(axis=1)
 
         def dissimilarity(block: slice) -> np.ndarray:
@@ -503,7 +548,7 @@ class Tanimoto(NeighborhoodView):
         return Reason(self.name, text, about=("neighborhoods",))
 
 
-class Neighbors(NeighborhoodView):
+class Neighbors(ComparedNeighborhoods):
     """Distance to the nearest references: how many distinct neighborhoods differ.
 
     The distance of two graphs is the square root of the number of distinct neighborhoods, of any
@@ -549,14 +594,16 @@ class Neighbors(NeighborhoodView):
 
     def _nearest(self, own: np.ndarray, context: Context) -> tuple[np.ndarray, np.ndarray]:
         """Mean distance to the nearest references, and the index of the nearest one."""
-        known = self.neighborhoods_
+        known = self.counts_
         k = min(self.n_neighbors, known.n_references - 1)
-        return nearest(self._distances_to(known, context), own, known.n_references, k)
+        of_block = self._distances_to(self.neighborhoods_, known, context)
+        return nearest(of_block, own, known.n_references, k)
 
     def _distances_to(
-        self, known: Neighborhoods, context: Context
+        self, neighborhoods: Neighborhoods, known: NeighborhoodCounts, context: Context
     ) -> Callable[[slice], np.ndarray]:
-        counts = as_sets(known.count(context))
+        numbers = context.shared(neighborhoods.numbers)
+        counts = as_sets(neighborhoods.count(context.graphs, numbers))
         n_kinds = np.diff(counts.indptr)
 
         def distances(block: slice) -> np.ndarray:
@@ -581,8 +628,8 @@ class Neighbors(NeighborhoodView):
     ) -> Reason:
         """The nearest reference and what differs, see :meth:`View.reason`."""
         i = int(self._nearest(np.array([unusual.own]), context)[1][0])
-        counts = self.neighborhoods_.counts
-        own = set(self.neighborhoods_.count(context).indices.tolist())
+        counts = self.counts_.counts
+        own = set(context.shared(self.neighborhoods_.numbers).ravel().tolist())
         other = set(counts.indices[slice(*counts.indptr[i : i + 2])].tolist())
         name = known_name(self.references_, i)
         text = (

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import skgraphkde
+from skgraphkde.reporting.page import Page
 from tests.cli.conftest import NEW, run, table
 from tests.reporting.conftest import Parsed, draw_little
 
@@ -71,10 +72,13 @@ def test_find(tmp_path):
     first, *odd = result.stdout.splitlines()
     assert first.endswith(f" of 41 graphs are not like the others: {path}")
     assert re.fullmatch(r"  .*star.graphml: .*; usually .*", odd[0])
-    assert result.stderr == (
+    said = (
         "Read: undirected graphs\nNot read: node attribute 'size'. Whatever is odd there is not "
         "found: --schema all reads it\n"
     )
+    # A log has a line for each stage, and no bars.
+    assert result.stderr == f"Reading\nFitting 41 graphs\n{said}Judging\nDrawing\n"
+    assert run(f"find {folder} -o {path} --force --quiet").stderr == said
     text = path.read_text()
     assert "Each graph is judged by the others, which are called known." in text
     assert text.count("<article id") - text.count("graphs alike</h3>") == 41
@@ -97,6 +101,18 @@ def test_find_reads_files_of_several_programs(tmp_path):
     for k in range(10):
         (tmp_path / f"{k}.gml").unlink()
     assert "missing values" not in run(f"find {tmp_path} -o {path} --force").stderr
+
+
+def test_an_interrupted_find_leaves_nothing(tmp_path, monkeypatch):
+    (tmp_path / "few.smi").write_text("CCO a\nCCC b\nCCN c\n")
+    here = tmp_path / "page.html"
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Page, "html", interrupted)
+    run(f"find {tmp_path / 'few.smi'} -o {here}", exit_code=130)
+    assert [path.name for path in tmp_path.iterdir()] == ["few.smi"]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from skgraphkde import GraphKDEDetector, LeaveOneOut, Statistics, load, read_gra
 from skgraphkde.combination import _weights, learn_weights, logistic_minimum, nearness_weights
 from skgraphkde.views.anomalies import ITSELF, Confirmed
 from skgraphkde.views.base import Property
-from skgraphkde.views.neighborhoods import Neighborhoods
+from skgraphkde.views.neighborhoods import NeighborhoodCounts, Neighborhoods
 from skgraphkde.views.rows import folds
 from tests.conftest import random_graphs
 
@@ -76,8 +76,8 @@ def test_distances_are_those_of_the_definitions():
     for distances in (tanimoto, neighbors, statistics):
         np.testing.assert_allclose(distances, distances.T, atol=1e-9)
         np.testing.assert_allclose(np.diag(distances), 0, atol=1e-9)
-    numbers = Neighborhoods(graphs, 5, by_label=False)
-    counts = numbers.counts.toarray()
+    neighborhoods = Neighborhoods(graphs, 5, by_label=False)
+    counts = NeighborhoodCounts(graphs, neighborhoods).counts.toarray()
     for i, j in itertools.combinations(range(3), 2):
         shared = np.minimum(counts[i], counts[j]).sum()
         assert np.isclose(tanimoto[i, j], 1 - shared / np.maximum(counts[i], counts[j]).sum())

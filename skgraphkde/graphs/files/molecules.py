@@ -13,7 +13,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -160,9 +160,17 @@ def read_smiles(
     rows : sequence of dict
         Data of the graphs.
     """
-    with _rdkit() as chem:  # which has a molecule without atoms for ""
-        molecules = [chem.MolFromSmiles(text) if text else None for text in smiles]
-    return _graphs(molecules, names, [f"the SMILES {text!r}" for text in smiles], rows)
+    if not smiles:
+        raise ValueError("it contains no molecule")
+    sources = [f"the SMILES {text!r}" for text in smiles]
+    return _graphs(_molecules(smiles), names, sources, rows)
+
+
+def _molecules(smiles: Sequence[str]) -> Iterator[Mol]:
+    """One molecule after the other: those of a library take more memory than its graphs."""
+    with _rdkit() as chem:
+        for text in smiles:
+            yield chem.MolFromSmiles(text)  # without atoms for ""
 
 
 def read_sdf(path: AnyPath, _: Any) -> Graphs:
@@ -177,27 +185,26 @@ def read_sdf(path: AnyPath, _: Any) -> Graphs:
     with _rdkit() as chem:
         content = read_content(path).rstrip() + b"\n"  # an empty line would be a molecule
         molecules = list(chem.ForwardSDMolSupplier(io.BytesIO(content)))
+    if not molecules:
+        raise ValueError("it contains no molecule")
     names = ["" if mol is None else mol.GetProp("_Name") for mol in molecules]
     return _graphs(molecules, names, ["the record"] * len(names), [{}] * len(names))
 
 
 def _graphs(
-    molecules: Sequence[Mol | None],
+    molecules: Iterable[Mol | None],
     names: Sequence[str],
     sources: Sequence[str],
     rows: Sequence[dict[str, Any]],
-) -> Graphs:
-    """Graphs with their positions: names of their own, or else numbers."""
-    if not molecules:
-        raise ValueError("it contains no molecule")
+) -> Iterator[tuple[str, Any]]:
+    """Generate graphs with their positions: names of their own, or else numbers."""
     counts = Counter(names)
     given = {name for row in rows for name in row}  # in place of computed properties
-    graphs: list[tuple[str, Any]] = []
     for i, (mol, name, source, row) in enumerate(zip(molecules, names, sources, rows, strict=True)):
         position = f"#{name if name and counts[name] == 1 else i}"
         if mol is None or not mol.GetNumAtoms():
             error = f"RDKit reads no molecule from {source}: correct it or leave it out"
-            graphs.append((position, ValueError(error)))
+            yield position, ValueError(error)
             continue
         graph = molecule_graph(mol)
         if name:
@@ -205,8 +212,7 @@ def _graphs(
         for computed in given.intersection(graph.graph):
             del graph.graph[computed]
         graph.graph |= row
-        graphs.append((position, graph))
-    return graphs
+        yield position, graph
 
 
 @contextmanager

@@ -195,6 +195,7 @@ def read_batch_and_ids(
     files: Iterable[Source],
     schema: GraphSchema | FittedSchema | str | None = None,
     on_error: OnError = None,
+    on_graph: Callable[[], Any] | None = None,
 ) -> tuple[GraphBatch, list[list]]:
     """Read all graphs of files into one batch, and the ids of the nodes of each.
 
@@ -204,6 +205,8 @@ def read_batch_and_ids(
         As for :func:`read_batch`.
     schema : GraphSchema, FittedSchema, "all" or None, default=None
         A FittedSchema is that of a detector: each graph must have the data that it reads.
+    on_graph : callable, default=None
+        Called without arguments after each graph.
     """
     known = schema if isinstance(schema, FittedSchema) else None
     schema = validated(schema) if known is None else known.to_schema()
@@ -214,6 +217,8 @@ def read_batch_and_ids(
         read = attempt(on_error, _read_last, graph, names, schema)
         if read is not None:
             graphs.append(read)
+        if on_graph is not None:
+            on_graph()
     try:
         batch = _assemble(graphs, names, schema, known)
     except ValueError as error:

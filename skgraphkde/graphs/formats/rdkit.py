@@ -5,6 +5,7 @@ RDKit is imported when the first molecule is read.
 
 from __future__ import annotations
 
+from sys import intern
 from typing import TYPE_CHECKING
 
 import networkx as nx
@@ -54,19 +55,20 @@ def molecule_graph(mol: Mol) -> nx.Graph:
         mol.UpdatePropertyCache(strict=False)
         FastFindRings(mol)
     graph = nx.Graph()
-    for atom in mol.GetAtoms():
+    for i in range(mol.GetNumAtoms()):  # RDKit's own iterators are slow
+        atom = mol.GetAtomWithIdx(i)
         graph.add_node(
-            atom.GetIdx(),
-            label=atom.GetSymbol(),
+            i,
+            label=intern(atom.GetSymbol()),  # of which a library has millions
             charge=atom.GetFormalCharge(),
             hydrogens=atom.GetTotalNumHs(),
             aromatic=atom.GetIsAromatic(),
             ring=atom.IsInRing(),
         )
-    for bond in mol.GetBonds():
-        graph.add_edge(
-            bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), label=bond.GetBondType().name.lower()
-        )
+    for i in range(mol.GetNumBonds()):
+        bond = mol.GetBondWithIdx(i)
+        label = intern(bond.GetBondType().name.lower())
+        graph.add_edge(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), label=label)
     graph.graph |= {
         "weight": Descriptors.MolWt(mol),  # type: ignore[attr-defined]
         "logp": Crippen.MolLogP(mol),  # type: ignore[attr-defined]
