@@ -69,9 +69,34 @@ class Properties:
         self.is_constant = high - low <= 1e-9 * np.maximum(abs(low), abs(high))
         self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
 
-    def is_usual(self, values: np.ndarray) -> np.ndarray:
-        """Mask of the properties whose reason is a range of the references that holds the value."""
-        low, high = np.nanquantile(self.known, USUAL, axis=0, method="nearest")
+    def are_usual(self, values: np.ndarray, reference: np.ndarray) -> np.ndarray:
+        """Mask of the properties whose reason is a range of the references that holds the value.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_graphs, n_columns)
+        reference : ndarray of shape (n_graphs,), int
+            The reference that each graph is, which the range leaves out, as its reason does; -1 if
+            it is none.
+
+        Returns
+        -------
+        ndarray of shape (n_graphs, n_columns), bool
+        """
+        order = np.argsort(self.known, axis=0, kind="stable")  # NaN comes last
+        ordered = np.take_along_axis(self.known, order, axis=0)
+        rank = np.empty_like(order)
+        np.put_along_axis(rank, order, np.arange(len(order))[:, np.newaxis], axis=0)
+        is_reference = (reference >= 0)[:, np.newaxis]
+        own = np.where(is_reference, rank[reference], len(order))
+        n = (~np.isnan(self.known)).sum(axis=0)
+        n_others = np.maximum(n - (own < n), 1)
+        ends = []
+        for share in USUAL:
+            place = np.rint(share * (n_others - 1)).astype(int)
+            place = np.minimum(place + (place >= own), len(order) - 1)
+            ends.append(np.take_along_axis(ordered, place, axis=0))
+        low, high = ends
         has_range = np.array([x.kind in WITH_RANGES for x in self.columns])
         return has_range & (low <= values) & (values <= high)
 

@@ -113,6 +113,7 @@ class Profiles:
             self.values[others], self.raw[others] = values, tails.raw(values, least)
             strengths[others] = tails.strengths(self.raw[others])
         self.strengths = np.minimum(strengths, STRONGEST)
+        self.are_usual = self.properties.are_usual(self.values, self.reference)
         self.plain = np.array([WEIGHTS.get(column.kind, DERIVED) for column in self.columns])
         constant = np.where(self.properties.is_constant, CONSTANT, 1.0)
         self.weights = np.minimum(self.plain * constant, NEVER_SEEN)
@@ -126,7 +127,7 @@ class Profiles:
         the same facts, or if the number is in the usual range that it would state.
         """
         strengths = self.strengths[i].round(9)
-        strengths[self.properties.is_usual(self.values[i])] = 0
+        strengths[self.are_usual[i]] = 0
         weighted, is_unusual = strengths * self.weights, strengths >= WEAKEST
         order = np.lexsort([-self.raw[i], -self.plain, -weighted, ~is_unusual])
         order = order[strengths[order] > 0]
