@@ -190,6 +190,8 @@ def test_objects_of_grakel(graph_format):
     assert before == {name: repr(x) for name, x in vars(graph).items()}
     alone = read_graphs([grakel.Graph(PATH, graph_format=graph_format)])
     assert_same(alone, read_graphs([(PATH, None)]))
+    isolated = grakel.Graph({0: [1], 1: [0], 2: []}, graph_format=graph_format)
+    assert read_graphs([isolated]).n_nodes == 3
 
 
 def test_a_list_may_mix_formats():

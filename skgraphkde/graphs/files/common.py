@@ -116,8 +116,7 @@ def build_graph(
     edges = list(edges)
     by_text: dict[str, Any] = {}
     if not all(u in graph and v in graph for u, v, *_ in edges):
-        for node in graph:
-            by_text[str(node)] = None if str(node) in by_text else node
+        by_text = {str(node): node for node in graph}
     for source, target, of_edge, is_one_way in edges:
         u, v = (x if x in graph else by_text.get(str(x)) for x in (source, target))
         if u is None or v is None:
