@@ -73,6 +73,8 @@ def find(
     there. Mark graphs on the page, save the verdicts, and give the same command again with
     --verdicts. It replaces the page.
     """
+    if saved is not None and saved in (output, verdicts, *files.paths):
+        raise click.UsageError(f"--save {saved} is another file of this command: name a new one")
     detector = GraphKDEDetector(
         schema=schema_of(schema_settings),
         contamination="auto" if contamination is None else contamination,
@@ -106,6 +108,7 @@ def find(
         echo(line, err=True)
     files.stage("Judging")
     known, own = to_judge(detector, None)
+    groups = groups_of(detector)
     if output.lower().endswith(SUFFIXES):
         page = Page(detector, alpha=0.1)
         page.add_all(known, names, ids, own)
@@ -116,17 +119,28 @@ def find(
     else:
         judged = judge(detector, known, n_reasons=1, node_names=ids, own=own)
         table = table_of(known, judged)
-        table["group"] = group_numbers(groups_of(detector), len(known))
+        table["group"] = group_numbers(groups, len(known))
         table["reason"] = [x.why if x.is_anomaly else None for x in judged]
+        for members, shared in groups:
+            alike = f"{len(members)} alike: {shared}"
+            table.loc[members, "reason"] = table.loc[members, "reason"].fillna(alike)
         write_table(table, output)
     n_anomalies = sum(x.is_anomaly for x in judged)
     echo(f"{n_anomalies} of {len(known)} graphs are not like the others: {output}")
     odd = [i for i in np.argsort(detector.training_scores_, kind="stable") if judged[i].is_anomaly]
     new = [i for i in odd if detector.verdicts_[i] == 0]
-    for i in new[:PRINTED]:
-        echo(f"  {shown(names[i], BRIEF)}: {shown(judged[i].why, BRIEF)}")
-    if len(new) > PRINTED:
-        echo(f"  and {len(new) - PRINTED} more")
+    lines: dict[str, None] = {}  # one for each graph, or for all that are alike
+    for i in new:
+        line = f"{shown(names[i], BRIEF)}: {shown(judged[i].why, BRIEF)}"
+        for members, shared in groups:
+            if i in members:
+                others = [names[k] for k in members if detector.verdicts_[k] == 0]
+                line = f"{len(others)} alike ({listed(others, 3)}): {shown(shared, BRIEF)}"
+        lines[line] = None
+    for line in list(lines)[:PRINTED]:
+        echo(f"  {line}")
+    if len(lines) > PRINTED:
+        echo(f"  and {len(lines) - PRINTED} more")
     if saved is not None:
         detector.save(saved)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +9,7 @@ from typing import NamedTuple
 import click
 
 from skgraphkde.cli.reading import GraphFiles
+from skgraphkde.graphs.files.tables import read_cells
 from skgraphkde.graphs.naming import listed, shown
 
 VERDICTS = {"anomaly": -1, "normal": 1, "-1": -1, "1": 1}
@@ -51,23 +50,17 @@ class Verdicts(NamedTuple):
 
 
 def read_verdicts(path: str) -> Verdicts:
-    """Read a table of verdicts, with commas, semicolons or tabs, as spreadsheets write it.
+    """Read a table of verdicts, as spreadsheets write it.
 
     Raises
     ------
     click.ClickException
         If it is none, or has no verdict.
     """
-    content = Path(path).read_bytes()
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = content.decode("cp1252", errors="replace")
-    header = text.partition("\n")[0]
-    separator = max(",;\t", key=header.count)
-    lines = io.StringIO(text, newline="")
-    rows = list(csv.DictReader(lines, delimiter=separator, skipinitialspace=True, restval=""))
-    columns = list(rows[0]) if rows else []
+        columns = read_cells(Path(path))
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
     if not {"graph", "verdict"} <= set(columns):
         raise click.ClickException(
             f"{path} is no table of verdicts: it needs rows with the columns 'graph', the name of "
@@ -79,10 +72,10 @@ def read_verdicts(path: str) -> Verdicts:
             "and 'verdict', and the rows that somebody has looked at"
         )
     found, ranks = dict[str, int](), dict[str, int]()
-    for row in rows:
-        graph, text = row["graph"], row["verdict"].strip()
-        if row.get("rank", "").strip().isdecimal():
-            ranks[graph] = int(row["rank"])
+    ranked = columns.get("rank", [""] * len(columns["graph"]))
+    for graph, text, rank in zip(columns["graph"], columns["verdict"], ranked, strict=True):
+        if rank.isdecimal():
+            ranks[graph] = int(rank)
         if not text:
             continue
         value = VERDICTS.get(text.lower())

@@ -288,8 +288,10 @@ class BaseGraphDetector(OutlierMixin, Specification):
         distinct_index, inverse = np.unique(canonical_index, return_inverse=True)
         if len(distinct_index) < 2:
             copies = " (all others are copies)" if len(normal) > 1 else ""
+            confirmed = " that are no confirmed anomalies" if len(normal) < len(batch) else ""
             raise ValueError(
-                f"fit needs at least 2 distinct graphs, got {len(distinct_index)}{copies}"
+                f"fit needs at least 2 distinct graphs{confirmed}, got "
+                f"{len(distinct_index)}{copies}"
             )
         batch = drop_id_columns(batch, schema, distinct_index)
         fitted = copy.copy(self)

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.stats import rankdata, spearmanr
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.utils import check_scalar
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -402,6 +403,7 @@ class GraphKDEDetector(
         >>> GraphKDEDetector().fit(graphs).suggest(1).tolist()
         [50]
         """
+        check_scalar(n, "n", Integral, min_val=1)
         check_is_fitted(self)
         self.check_keeps_training_graphs()
         ranks = rankdata(self.calibration_scores_) / len(self.calibration_scores_)

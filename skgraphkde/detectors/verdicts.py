@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.copies import kinds_of
+from skgraphkde.graphs.formats.common import is_missing
 from skgraphkde.graphs.naming import shown
 
 ANOMALY, UNKNOWN, NORMAL = -1, 0, 1
@@ -22,7 +22,7 @@ def checked_verdicts(verdicts: Any, graphs: GraphBatch) -> np.ndarray:
     Parameters
     ----------
     verdicts : array-like of shape (n_graphs,), or None
-        -1 or "anomaly", 1 or "normal", 0 or None for no verdict. None: there are none.
+        -1 or "anomaly", 1 or "normal", 0, None or NaN for no verdict. None: there are none.
     graphs : GraphBatch
 
     Returns
@@ -36,12 +36,13 @@ def checked_verdicts(verdicts: Any, graphs: GraphBatch) -> np.ndarray:
     """
     if verdicts is None:
         return np.zeros(len(graphs), dtype=np.int64)
-    if isinstance(verdicts, str | dict | set) or np.ndim(verdicts) != 1:
+    is_list = hasattr(verdicts, "__len__") and not isinstance(verdicts, str | dict | set)
+    values = list(verdicts) if is_list else []
+    if not is_list or any(np.ndim(value) for value in values):
         raise ValueError(
             f"verdicts must be a list with one value for each of {len(graphs)} graphs, got "
-            f"{verdicts!r}"
+            f"{shown(repr(verdicts))}"
         )
-    values = list(verdicts)
     if len(values) != len(graphs):
         raise ValueError(
             f"verdicts must have one value for each of {len(graphs)} graphs, and have {len(values)}"
@@ -49,7 +50,7 @@ def checked_verdicts(verdicts: Any, graphs: GraphBatch) -> np.ndarray:
     found = np.zeros(len(graphs), dtype=np.int64)
     for graph, value in enumerate(values):
         known = WORDS.get(value, value) if isinstance(value, str) else value
-        if value is None or value is pd.NA:
+        if is_missing(value):
             known = UNKNOWN
         if isinstance(known, bool | np.bool_) or known not in (ANOMALY, UNKNOWN, NORMAL):
             raise ValueError(

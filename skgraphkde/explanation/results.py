@@ -13,6 +13,7 @@ from skgraphkde.calibration import check_alpha, conformal_p_values, discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.groups import find_groups
+from skgraphkde.detectors.verdicts import NORMAL
 from skgraphkde.explanation.contributions import surprises_of
 from skgraphkde.explanation.reasons import Profiles, RankedReason
 from skgraphkde.explanation.wording import checked_names
@@ -24,7 +25,7 @@ __all__ = ["explain", "results"]
 
 
 class Judgement(NamedTuple):
-    """The verdict on one graph, and why; only a GraphKDEDetector fills the last seven fields."""
+    """The verdict on one graph, and why; only a GraphKDEDetector fills the last eight fields."""
 
     score: float
     decision: float  # the score minus the threshold
@@ -36,11 +37,12 @@ class Judgement(NamedTuple):
     distances: np.ndarray = np.empty(0)  # from these
     surprised: str = ""  # the view with the largest surprise, in words
     own: int = -1  # the training graph that it is, to which it was not compared; -1: none
+    is_confirmed: bool = False  # somebody judged it normal, whatever its score
 
     @property
     def is_anomaly(self) -> bool:
-        """True if the score is below the threshold."""
-        return self.decision < 0
+        """True if the score is below the threshold, unless somebody judged the graph normal."""
+        return self.decision < 0 and not self.is_confirmed
 
     @property
     def verdict(self) -> str:
@@ -58,6 +60,8 @@ class Judgement(NamedTuple):
 
         An anomaly of many weak reasons has the view that is most surprised.
         """
+        if self.is_confirmed and self.decision < 0:
+            return "judged normal by you"
         if self.unusual:
             return self.unusual[0].text
         if self.is_anomaly and self.surprised:
@@ -122,16 +126,16 @@ def judge(
         scores = detector.calibration_scores_[own]
     p_values: list = [None] * len(batch)
     if detector.is_calibrated_:
-        n = len(detector.calibration_scores_)
-        found = conformal_p_values(scores, detector.calibration_scores_)
-        if own is not None:  # (1 + the others that score as low) / n: itself is counted once
-            found = np.rint(found * (n + 1) - 1) / n
-        p_values = found.tolist()
+        p_values = conformal_p_values(scores, detector.calibration_scores_).tolist()
+    is_confirmed = np.zeros(len(batch), dtype=bool)
+    if own is not None and is_kde:
+        is_confirmed = np.isin(own, detector.calibration_index_[detector.verdicts_ == NORMAL])
     judged = []
     for i, score in enumerate(scores.tolist()):
         reference = -1 if own is None else int(own[i])
         decision = score - float(detector.offset_)
-        judged.append(Judgement(score, decision, p_values[i], own=reference, **why[i]))
+        why[i] |= {"own": reference, "is_confirmed": bool(is_confirmed[i])}
+        judged.append(Judgement(score, decision, p_values[i], **why[i]))
     return judged
 
 

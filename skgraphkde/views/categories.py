@@ -156,18 +156,22 @@ class Vocabulary:
     def _set_roles(self, references: GraphBatch) -> None:
         """Choose the step, who did it, and the categories that count together."""
 
-        def chance(*categories: int) -> float:
+        def pairs_of(*categories: int) -> ReferenceTable:
             keys = self.edge_keys(references, categories)
-            return ReferenceTable.of(keys, references.graph_of_arc).chance
+            return ReferenceTable.of(keys, references.graph_of_arc)
 
-        self.step, *others = sorted(range(len(self.names)), key=chance)
+        def regularity(i: int) -> tuple:
+            pairs = pairs_of(i)  # of the ends of edges: steps have few, whatever their names
+            return pairs.chance, len(pairs.counts), np.sort(pairs.counts).tolist()
+
+        self.step, *others = sorted(range(len(self.names)), key=regularity)
         graph, who, together = references.graph_of_node.astype(np.uint64), [], [self.step]
         for i in sorted(others):
             pairs = np.column_stack([self.value_keys(references, i), graph])
             is_who = len(np.unique(pairs, axis=0)) >= OFTEN_DISTINCT * len(pairs)
             if is_who:
                 who.append(i)
-            if (chance(self.step, i) if is_who else chance(i)) <= OFTEN_NEW:
+            if (pairs_of(self.step, i) if is_who else pairs_of(i)).chance <= OFTEN_NEW:
                 together.append(i)
         self.who, self.together = tuple(who), tuple(sorted(together))
 

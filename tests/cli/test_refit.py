@@ -115,8 +115,9 @@ def test_graphs_in_a_zip(here):
         ("graph,verdict\nx,", "has no verdict: mark graphs on the page"),
         ("graph,verdict\nx,normal\nx,anomaly", "has two verdicts on x: keep one"),
         ("graph,score,verdict\nx,1,normal", "its verdicts are those of a model"),
-        ("", "verdicts.csv is no table of verdicts: it needs rows"),
-        ("graph,verdict\na,b.gml,normal", "the verdict on a is 'b.gml'"),
+        ("", "verdicts.csv is empty: leave it out"),
+        ("graph,verdict,verdict\nx,anomaly,normal", "has the column 'verdict' twice"),
+        ("graph,verdict\na,b.gml,normal", "row 2: column 3 has no name"),
         ("graph,verdict\nx,normal", "verdicts.csv names x, not among the graphs that were read"),
     ],
 )

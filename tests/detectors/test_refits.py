@@ -124,7 +124,7 @@ def test_verdicts_are_numbers_or_words(fitted):
 @pytest.mark.parametrize(
     ("verdicts", "message"),
     [
-        ([-1, np.nan], "that of graph 1 is nan"),
+        ([-1, np.inf], "that of graph 1 is inf"),
         ([-1], "one value for each of 2 graphs, and have 1"),
         (["anomaly", "odd"], "that of graph 1 is 'odd'"),
         ([True, False], "that of graph 0 is True"),
@@ -163,7 +163,7 @@ def test_a_failed_refit_changes_nothing(fitted, monkeypatch):
     assert_unchanged("attribute 'label', which earlier", fitted.partial_fit, unlabeled)
     assert_unchanged("attribute 'label', which earlier", fitted.learn, unlabeled, [-1, 1])
     assert_unchanged(
-        "fit needs at least 2 distinct graphs, got 0", fitted.learn, NORMAL, [-1] * 125
+        "2 distinct graphs that are no confirmed anomalies, got 0", fitted.learn, NORMAL, [-1] * 125
     )
     monkeypatch.setattr(Confirmed, "scores_of_anomalies", lambda self: np.full(2, -np.inf))
     assert_unchanged("not a finite number", fitted.learn, ODD[:2], [-1, -1])
@@ -290,3 +290,18 @@ def test_verdicts_are_a_list_with_one_value_for_each_graph(verdicts):
     graphs = [numbered(seed) for seed in range(2)]
     with pytest.raises(ValueError, match="verdicts must be a list"):
         GraphKDEDetector().fit(graphs, verdicts=verdicts)
+
+
+def test_a_graph_that_somebody_judged_normal_is_none_of_the_anomalies():
+    graphs = [nx.cycle_graph(n) for n in range(10, 50)]
+    graphs += [nx.star_graph(30), nx.complete_graph(12), nx.star_graph(31)]
+    detector = GraphKDEDetector(contamination=0.2).fit(graphs)
+    assert results(detector)["verdict"][40:].tolist() == [-1, -1, -1]
+    again = results(detector.fit(graphs, verdicts=[0] * 40 + [1, -1, np.nan]))
+    assert again["verdict"][40:].tolist() == [1, -1, -1]
+    assert again["reason"][40] == "judged normal by you"
+
+
+def test_verdicts_and_p_values_of_training_graphs_agree():
+    frame = results(GraphKDEDetector().fit(NORMAL[:100]))
+    np.testing.assert_array_equal(frame["verdict"] == -1, frame["p_value"] <= 0.1)

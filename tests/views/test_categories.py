@@ -122,3 +122,21 @@ def test_missing_numbers_are_counted():
     assert (detector.predict(odd) == -1).mean() > 0.9
     normal = [graph(seed, 0.1) for seed in range(200, 240)]
     assert (detector.predict(normal) == -1).mean() < 0.25
+
+
+def test_the_order_of_names_does_not_decide_which_category_is_the_step():
+    def case(seed, same=False):
+        rng, steps = np.random.default_rng(seed), ["create", "check", "approve", "pay"]
+        who = rng.choice(list("abcdef"), 4)
+        while who[2] == who[0]:
+            who[2] = rng.choice(list("abcdef"))
+        who[2] = who[0] if same else who[2]
+        graph = nx.path_graph(4, create_using=nx.DiGraph)
+        for node, (step, person) in enumerate(zip(steps, who.tolist(), strict=True)):
+            graph.nodes[node].update(what=step, who=person)
+        return graph
+
+    known, odd = [case(seed) for seed in range(200)], [case(1000 + i, True) for i in range(30)]
+    for names in (("what", "who"), ("who", "what")):
+        detector = GraphKDEDetector(schema=GraphSchema(node_categories=names)).fit(known)
+        assert (detector.predict(odd) == -1).all()

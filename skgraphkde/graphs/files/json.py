@@ -26,6 +26,8 @@ EDGES = ("edges", "links", "relationships")
 IDS = ("id", "key", "identity")
 # Names of what contains the data of a node or an edge; of Cytoscape, Sigma and Neo4j.
 INNER = ("data", "attributes", "properties")
+# What networkx writes for Cytoscape beside the id of a node: the same id.
+COPIES = ("name", "value")
 # Names of the ends of an edge; of networkx, vis.js and, for directed edges, Neo4j.
 ENDS = (("source", "target"), ("from", "to"), ("start", "end"), ("startNode", "endNode"))
 
@@ -115,6 +117,8 @@ def _record(record: dict[str, Any], schema: GraphSchema) -> dict[str, Any]:
     Another one has its place in a drawing.
     """
     data = next((x for name in INNER if isinstance(x := record.get(name), dict)), {})
+    if {str(data.get(name)) for name in COPIES} == {str(data.get("id"))} != {"None"}:
+        data = {name: x for name, x in data.items() if name not in COPIES}
     place = x if isinstance(x := record.get("position"), dict) else {}
     outer = {name: x for name, x in record.items() if x is not data and x is not place}
     return named_places(place, schema) | data | outer

@@ -144,7 +144,12 @@ def read_log(
     edges[target] = log.groupby(graph)[node].shift(-1)
     if time is not None:
         edges["hours"] = hours.loc[log.index].groupby(log[graph]).shift(-1) - hours
-    cases = pd.DataFrame(of_cases, dtype=object).drop_duplicates(graph)
+    cases = pd.DataFrame(of_cases, dtype=object).groupby(graph, sort=False)
+    differs = cases.nunique().gt(1).stack()
+    if differs.any():
+        case, column = differs.idxmax()
+        warn(f"{path}: {column!r} differs between the events of case {case!r}: the first is read")
+    cases = cases.first().reset_index()
     found = graphs_of_tables(edges.dropna(subset=target), log, cases, ids, directed=True)
     return [(f"#{case}", x) for case, x in found.items()]
 
@@ -154,7 +159,8 @@ def _hours(path: AnyPath, name: str, texts: list[str]) -> Any:
     import pandas as pd  # heavy
 
     found = []
-    for form in FORMATS:
+    are_dates = not any(text.isdecimal() and len(text) < 8 for text in texts)
+    for form in FORMATS if are_dates else ():
         with suppress(ValueError):
             found.append(pd.to_datetime(pd.Series(texts), utc=True, format=form))
     if not found:
