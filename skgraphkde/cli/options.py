@@ -307,7 +307,7 @@ schema_options = _together(
     click.option(
         "--missing",
         type=click.Choice(["error", "indicate"]),
-        help="What a missing value is.  [default: error]",
+        help="What a missing value is.  [default: error; in find, indicate if there are any]",
     ),
     click.option(
         "--schema",

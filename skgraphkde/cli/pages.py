@@ -26,6 +26,7 @@ from skgraphkde.cli.reading import GraphFiles
 from skgraphkde.cli.score import table_of
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.detectors.verdicts import ANOMALY
 from skgraphkde.explanation.results import group_numbers, groups_of, judge, to_judge
 from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.problems import MissingError
@@ -126,7 +127,10 @@ def find(
             table.loc[members, "reason"] = table.loc[members, "reason"].fillna(alike)
         write_table(table, output)
     n_anomalies = sum(x.is_anomaly for x in judged)
-    echo(f"{n_anomalies} of {len(known)} graphs are not like the others: {output}")
+    n_confirmed = int((detector.verdicts_ == ANOMALY).sum())
+    yours = f", {n_confirmed} of them confirmed by you" if n_confirmed else ""
+    are = "is" if n_anomalies == 1 else "are"
+    echo(f"{n_anomalies} of {len(known)} graphs {are} not like the others{yours}: {output}")
     odd = [i for i in np.argsort(detector.training_scores_, kind="stable") if judged[i].is_anomaly]
     new = [i for i in odd if detector.verdicts_[i] == 0]
     lines: dict[str, None] = {}  # one for each graph, or for all that are alike

@@ -197,8 +197,10 @@ def _no_such(
     """The error that no graph has what is to be read."""
     there = closest_names(name, found) or "no attributes"
     why = "which the schema names" if known is None else "which earlier graphs had"
-    graph, no = (graphs[0].index, "no") if len(graphs) == 1 else (None, "the")
-    return GraphError(graph, f" has {no} {part} attribute {name!r}, {why}: {part}s have {there}")
+    text = f"{part} attribute {name!r}, {why}: {part}s have {there}"
+    if len(graphs) == 1:  # others of a list may have it
+        return MissingError(graphs[0].index, f" has no {text}")
+    return GraphError(None, f" has the {text}")
 
 
 def _kind_of(part: str, name: str, columns: list[Mapping[str, Any]]) -> str:

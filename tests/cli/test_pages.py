@@ -191,3 +191,14 @@ def test_verdicts_on_graphs_that_are_not_there(cases):
         assert "verdicts.csv names c99, not among the graphs that were read" in message
     run(f"find {TABLES} --verdicts verdicts.csv -o page.html --skip-errors", exit_code=3)
     assert 'data-given="anomaly"' in (cases / "page.html").read_text()
+
+
+def test_an_empty_cell_of_a_named_column_is_evidence_in_find(here, monkeypatch):
+    pytest.importorskip("rdkit")
+    draw_little(monkeypatch)
+    rows = [f"m{n},{'C' * n}O,{'' if n == 7 else n}" for n in range(2, 22)]
+    (here / "a.csv").write_text("\n".join(["name,smiles,dose", *rows]))
+    done = run("find a.csv --schema molecule --graph-number dose -o b.html --save b.skg")
+    assert "missing values as evidence" in done.stderr
+    assert "is another file" in run("find a.csv -o c.csv --save c.csv", 2).stderr
+    run("find a.csv --schema molecule --graph-number dose --missing error -o d.html", 1)
