@@ -174,7 +174,9 @@ class Page:
         decisions = np.array([x.decision for x in judged])
         oddest = np.argsort(decisions, kind="stable")
         if not n_reasons:
-            listed = np.unique(np.concatenate([oddest[:ROWS], *(x for x, _ in self.groups)]))
+            members = [x for members, _ in self.groups for x in members.tolist()]
+            # Members are in the rows of their groups, which leaves room for as many others.
+            listed = np.unique([*oddest[: ROWS + len(members)].tolist(), *members])
             some_ids = None if ids is None else [ids[i] for i in listed]
             some_own = None if own is None else own[listed]
             of_listed = judge(

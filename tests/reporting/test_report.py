@@ -145,6 +145,17 @@ def test_long_tables_are_cut_and_say_so_and_have_the_same_reasons(detector, new,
     assert late.texts["h1"][0].split()[2] == "7"
 
 
+def test_a_long_table_explains_the_graphs_that_come_up_in_the_place_of_a_group(monkeypatch):
+    for module in (page, rendering):
+        monkeypatch.setattr(module, "ROWS", 8)
+    stars = [nx.star_graph(n) for n in range(30, 35)]
+    worlds = [nx.connected_watts_strogatz_graph(14, 4, 0.1, seed=seed) for seed in range(40)]
+    detector = GraphKDEDetector(random_state=0).fit([*worlds, *stars])
+    html = skgraphkde.report(detector)
+    assert "5 graphs alike" in html
+    assert html.count("<article id") >= 8
+
+
 def test_the_same_graphs_make_the_same_page(detector, new, tmp_path, monkeypatch):
     path = tmp_path / "page.HTM"
     assert skgraphkde.report(detector, new[5:], NAMES[5:], path) is None
