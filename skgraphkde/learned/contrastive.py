@@ -6,6 +6,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
+from threadpoolctl import threadpool_limits
 
 from skgraphkde.distances.mmd import FittedMMD
 from skgraphkde.graphs.batch import GraphBatch
@@ -160,6 +161,8 @@ class Contrastive(Specification):
             ) from error
         twins = (self.twins or Twins()).structural(graphs, rng)
         featurized = [embedding.featurized(twin) for twin in twins]
-        return Trainer(
-            embedding, embedding.featurized(graphs), featurized, self, rng, verbose
-        ).train()
+        featurized_graphs = embedding.featurized(graphs)
+        trainer = Trainer(embedding, featurized_graphs, featurized, self, rng, verbose)
+        # Blocks of a few hundred points: threads would wait for each other longer than they work.
+        with threadpool_limits(1):
+            return trainer.train()
