@@ -9,7 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pandas as pd
-import torch
+from threadpoolctl import threadpool_limits
 
 from benchmarks.end_to_end import fit_grakel
 from benchmarks.protocol import fold, load
@@ -41,9 +41,7 @@ def measure(estimator: GraphKDEDetector, dataset: str) -> dict[str, float]:
     """Milliseconds of a call."""
     train, test, _ = fold(load(dataset), 0)
     graphs = test.to_networkx()
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with threadpool_limits(1):
         estimator.fit(train)
         some = (graphs * -(-N_CALLS // len(graphs)))[:N_CALLS]
         score, peer = estimator.score_samples, fit_grakel(train.to_networkx())
@@ -58,8 +56,6 @@ def measure(estimator: GraphKDEDetector, dataset: str) -> dict[str, float]:
             "in_batch": round(1e3 * _seconds(score, graphs) / len(graphs), 3),
             "grakel": round(1e3 * float(np.median(of_peer)), 3),
         }
-    finally:
-        torch.set_num_threads(before)
     return values
 
 

@@ -366,3 +366,28 @@ def test_usual_ranges_leave_out_the_graph_itself():
         np.testing.assert_array_equal(
             found[i], has_range & (low <= values[i]) & (values[i] <= high)
         )
+
+
+def test_a_graph_without_edges_is_told_so_first_and_nothing_that_follows():
+    graphs = [nx.connected_watts_strogatz_graph(12 + k % 5, 4, 0.2, seed=k) for k in range(40)]
+    bare = graphs[3].copy()
+    bare.remove_edges_from(list(bare.edges))
+    reasons = explain(GraphKDEDetector().fit(graphs), [bare], n_reasons=9)["reason"].tolist()
+    assert reasons[0].startswith("no edges at all; usually ")
+    assert not any("walks" in reason or "degree" in reason for reason in reasons)
+
+
+@pytest.mark.filterwarnings("ignore:58 of 60 training graphs")
+def test_a_node_whose_id_is_its_category_is_named_once():
+    def case(seed, times=1):
+        graph = nx.DiGraph([("open", "check stock"), ("check stock", "send")])
+        for node, data in graph.nodes.items():
+            data.update(label=node, who="desk", times=1 + (seed % 3 == 0))
+        graph.nodes["check stock"]["times"] *= times
+        return graph
+
+    schema = GraphSchema(node_categories=("label", "who"), node_numbers="times")
+    detector = GraphKDEDetector(schema=schema).fit([case(seed) for seed in range(60)])
+    reasons = explain(detector, [case(1, 40)])["reason"]
+    assert all(reason.count("check stock") <= 1 for reason in reasons)
+    assert any("check stock" in reason for reason in reasons), reasons.tolist()

@@ -21,6 +21,8 @@ from skgraphkde.views.categories import LISTED, places
 
 # Characters of a reason.
 LONGEST_REASON = 500
+# The property of the number of edges, the second one.
+EDGES = 1
 # Kinds of reasons that are true of the nodes that they name, and of no others.
 POINTED = ("new", "rare", "extreme")
 # Weaker reasons are nothing unusual.
@@ -131,6 +133,8 @@ class Profiles:
         weighted, is_unusual = strengths * self.weights, strengths >= WEAKEST
         order = np.lexsort([-self.raw[i], -self.plain, -weighted, ~is_unusual])
         order = order[strengths[order] > 0]
+        if not self.graphs.n_edges_per_graph[i]:  # of which all else follows
+            order = np.append(order[order == EDGES], order[order != EDGES])
         if not len(order):  # nothing is unusual: the size, which any graph has
             order = np.zeros(1, dtype=int)
         found: list[RankedReason] = []
@@ -184,6 +188,10 @@ class Profiles:
             _, known_range = usually(n_nodes, known[:, 0])
             noun = "node" if n_nodes == 1 else "nodes"
             return Reason(what, f"{n_nodes} {noun}; usually {known_range}")
+        if not n_edges:
+            _, known_range = usually(0, known[:, 1])
+            about = ("edges", "degrees", "isolated nodes", "walks")
+            return Reason(what, f"no edges at all; usually {known_range}", about=about)
         # Beyond what follows from the number of nodes.
         own, known_range = usually(n_edges / n_nodes, known[:, 1] / known[:, 0])
         text = f"{own} edges for each node ({n_edges} in all); usually {known_range}"

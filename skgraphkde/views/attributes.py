@@ -55,7 +55,9 @@ def _node_words(graph: GraphBatch, node: int, names: Sequence[Any] | None) -> st
         return called
     categories = graph.schema.node_categories
     words = category_words(categories, graph.label_names[int(graph.labels[node])])
-    return called if words == called else f"{called} ({words})"
+    if words == called or words.startswith(f"{called} ("):  # the id is its category
+        return words
+    return f"{called} ({words})"
 
 
 class Numbers(View):
