@@ -88,7 +88,8 @@ class GraphFiles:
         if self.tables and not any(isinstance(x, TableFiles) for x in found.values()):
             raise click.UsageError(
                 "--graph-column and the other options of tables need one table of edges "
-                f"({', '.join(SUFFIXES)}): leave them out, or give one"
+                f"({', '.join(SUFFIXES)}), with the columns source and target: name these by "
+                "--source-column and --target-column, or leave the options out"
             )
         if self.spans:
             return [SpanFiles(tuple(found.values()))]

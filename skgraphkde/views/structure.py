@@ -286,6 +286,7 @@ class Statistics(View):
                 mean = np.bincount(graph, np.where(is_given, column, 0.0), n) / divisor
                 squares = np.where(is_given, column - mean[graph], 0.0) ** 2
                 deviation = np.sqrt(np.bincount(graph, squares, n) / divisor)
+                deviation[deviation <= 1e-9 * np.abs(mean)] = 0  # of equal numbers, by rounding
                 yield Statistic(f"mean {column_name} of {part}", mean, 0.0)
                 one = 1 / np.sqrt(max(count.mean(), 1))  # of its nodes or edges
                 name = f"standard deviation of {column_name} of {part}"

@@ -214,3 +214,13 @@ def test_extreme_numbers_do_not_mask_each_other(of):
     schema = GraphSchema(node_numbers="hours", graph_numbers="amount")
     found = results(GraphKDEDetector(schema=schema).fit(graphs))
     assert set(found["score"].nsmallest(2).index) == {3, 8}
+
+
+def test_equal_numbers_have_no_deviation():
+    graphs = [nx.path_graph(7) for _ in range(20)]
+    for k, graph in enumerate(graphs):
+        nx.set_node_attributes(graph, 1000.1 + k / 7, "amount")
+    detector = GraphKDEDetector(schema=GraphSchema(node_numbers="amount")).fit(graphs)
+    statistics = detector.model_.first(Statistics)
+    place = statistics.names_.index("standard deviation of amount of nodes")
+    assert (statistics.table_[:, place] == 0).all()
