@@ -1,6 +1,7 @@
 """Code and commands on the pages of README and the docs run as they stand, page by page."""
 
 import doctest
+import json
 import re
 import shlex
 from pathlib import Path
@@ -20,6 +21,9 @@ PAGES += [f"docs/recipes/{x.name}" for x in ROOT.glob("docs/recipes/*.md")]
 RST = re.compile(r"(?:\.\. code-block:: (\w+)|::)\n\n((?:(?: {3,}.*)?\n)+)")
 MARKDOWN = re.compile(r"^```(\w*)\n(.*?)^```|\n\n((?: {4}[^\n]*\n)+)", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\s*(?:\$ (?:.*\| )?)?(skgraphkde .*)$", re.MULTILINE)
+
+
+STEPS = ((1, "create"), (2, "check"), (3, "pay"))
 
 
 def snippets(page):
@@ -68,6 +72,21 @@ def here(tmp_path, monkeypatch):
             Path(f"{file}.csv").write_text("\n".join([f"case,{columns}", *lines]))
     amounts = [f"c{i},{100 + i}" for i in range(30)]
     Path("cases.csv").write_text("\n".join(["case,amount", *amounts]))
+    log = [f"{i},{step},2026-01-{day:02},u{i % 4}" for i in range(24) for day, step in STEPS]
+    Path("log.csv").write_text("\n".join(["case,activity,time,resource", *log]))
+    events = [f'<event><string key="concept:name" value="{step}"/></event>' for _, step in STEPS]
+    names = [f'<string key="concept:name" value="case {i}"/>' for i in range(24)]
+    cases = [f"<trace>{name}{''.join(events[: 2 + len(name) % 2])}</trace>" for name in names]
+    Path("log.xes").write_text(f"<log>{''.join(cases)}</log>")
+    Path("traces").mkdir()
+    for i in range(24):
+        spans = []
+        for k in range(3 + i % 3):
+            ids = {"traceId": f"t{i}", "spanId": str(k), "parentSpanId": str(k - 1) * (k > 0)}
+            times = {"startTimeUnixNano": str(k), "endTimeUnixNano": str(10**6 * (k + i))}
+            spans.append({**ids, **times, "name": "call"})
+        document = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
+        Path(f"traces/{i}.json").write_text(json.dumps(document))
     alkanes = [f"{'C' * n}{end} {end}{n}" for n in range(3, 15) for end in ("O", "N")]
     marked = ["graph,verdict", *(f"new/{i}.graphml,anomaly" for i in range(3)), "new/9.graphml,"]
     Path("verdicts.csv").write_text("\n".join(marked))
@@ -123,5 +142,9 @@ def test_commands(page, here):
         listed = "\n".join(map(str, Path("new").glob("*.graphml"))) if "-" in arguments else None
         if page.endswith("molecules.md") or "library.smi" in arguments:
             pytest.importorskip("rdkit")
+        marked = Path("verdicts.csv").read_text()
+        if "--verdicts" in arguments:  # of the graphs of this command
+            Path("verdicts.csv").write_text("graph,verdict\ngraphs/3.graphml,anomaly\n")
         result = CliRunner().invoke(main, arguments, input=listed)
         assert result.exit_code == 0, f"{command}\n{result.output}"
+        Path("verdicts.csv").write_text(marked)

@@ -1124,3 +1124,15 @@ def test_a_type_that_is_named_is_data_too_and_another_is_only_data(tmp_path):
     graph = read_one(tmp_path / "b.csv", "source,target,type\na,b,follows\nb,c,Directed\n")
     assert not graph.is_directed()
     assert [x for *_, x in graph.edges(data="type")] == ["follows", "Directed"]
+
+
+def test_what_networkx_writes_for_cytoscape_beside_the_data(tmp_path):
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, {0: "a", 1: "b", 2: "a"}, "kind")
+    (tmp_path / "a.cyjs").write_text(json.dumps(nx.cytoscape_data(graph)))
+    [(_, read)] = iter_graphs([tmp_path / "a.cyjs"], "all")
+    assert dict(read.nodes(data=True)) == {str(v): {"kind": k} for v, k in enumerate("aba")}
+    graph.nodes[0]["name"] = "first"
+    (tmp_path / "a.cyjs").write_text(json.dumps(nx.cytoscape_data(graph)))
+    [(_, read)] = iter_graphs([tmp_path / "a.cyjs"], "all")
+    assert read.nodes["0"]["name"] == "first"

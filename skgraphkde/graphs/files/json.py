@@ -116,11 +116,12 @@ def _record(record: dict[str, Any], schema: GraphSchema) -> dict[str, Any]:
 
     Another one has its place in a drawing.
     """
-    data = next((x for name in INNER if isinstance(x := record.get(name), dict)), {})
+    inner = next((x for name in INNER if isinstance(x := record.get(name), dict)), {})
+    data = inner
     if {str(data.get(name)) for name in COPIES} == {str(data.get("id"))} != {"None"}:
         data = {name: x for name, x in data.items() if name not in COPIES}
     place = x if isinstance(x := record.get("position"), dict) else {}
-    outer = {name: x for name, x in record.items() if x is not data and x is not place}
+    outer = {name: x for name, x in record.items() if x is not inner and x is not place}
     return named_places(place, schema) | data | outer
 
 
