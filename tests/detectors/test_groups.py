@@ -132,7 +132,7 @@ def test_copies_have_scores_and_confirmed_anomalies_the_lowest():
     assert scores[confirmed].max() <= np.delete(scores, confirmed).min()
     assert (detector.calibration_index_ < 0).nonzero()[0].tolist() == confirmed
     frame = results(detector)
-    np.testing.assert_array_equal(frame["score"], scores)
+    np.testing.assert_allclose(frame["score"], scores, rtol=1e-12)
     assert frame["verdict"][confirmed].tolist() == [-1, -1]
     assert frame["reason"][60] == "the same as a confirmed anomaly"
 
