@@ -15,9 +15,15 @@ from sklearn.cluster import HDBSCAN
 from sklearn.neighbors import NearestNeighbors
 
 from skgraphkde.detectors.model import GraphModel
+from skgraphkde.graphs.arrays import codes_in
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import USUAL, category_words, legible
-from skgraphkde.views.neighborhoods import Neighborhoods, NeighborhoodView
+from skgraphkde.views.neighborhoods import (
+    Neighborhoods,
+    NeighborhoodView,
+    as_sets,
+    count_pairs,
+)
 from skgraphkde.views.structure import Metric, Statistics, in_words
 
 # Members of a group: at least, and at most, or this share of the references if that is more.
@@ -127,14 +133,14 @@ def _things(model: GraphModel) -> Iterator[Things]:
 
 def _pairs(graphs: GraphBatch, name: str, values: tuple) -> Things:
     """Edges, by one category of the nodes at their ends and by their own."""
-    number = {value: i for i, value in enumerate(dict.fromkeys(values))}
-    code = np.array([number[value] for value in values])[graphs.labels]
+    distinct = dict.fromkeys(values)
+    code = codes_in(values, distinct)[graphs.labels]
     source, target = code[graphs.source_of_arc], code[graphs.adjacency.indices]
     if not graphs.directed:
         source, target = np.minimum(source, target), np.maximum(source, target)
     edge = np.zeros_like(source) if graphs.edge_labels is None else np.asarray(graphs.edge_labels)
     pairs, thing = np.unique([source, target, edge], axis=1, return_inverse=True)
-    texts, arrow = [legible(value) for value in number], "->" if graphs.directed else "-"
+    texts, arrow = [legible(value) for value in distinct], "->" if graphs.directed else "-"
     several = len(graphs.schema.node_categories) > 1
 
     def words(i: int) -> str:
@@ -170,9 +176,7 @@ def _neighborhoods(
 def _owners(thing: np.ndarray, graph: np.ndarray, n_graphs: int) -> sp.csr_array:
     """The graphs that have each thing; 1 however often they have it."""
     shape = int(thing.max(initial=-1)) + 1, n_graphs
-    owners = sp.coo_array((np.ones(len(thing), dtype=np.int64), (thing, graph)), shape).tocsr()
-    owners.data[:] = 1
-    return owners
+    return as_sets(count_pairs(thing, graph, shape))
 
 
 def _sharing(owners: sp.csr_array, largest: int) -> Iterator[tuple[float, np.ndarray]]:

@@ -24,7 +24,7 @@ from skgraphkde.views.base import Context, Property, Reason, View
 from skgraphkde.views.categories import LISTED, CategoryCounts, Vocabulary, counts_edges, means
 
 
-def _counts(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
+def count_pairs(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
     """How often each pair of a row and a column occurs."""
     counts = sp.coo_array((np.ones(len(rows), dtype=np.int64), (rows, columns)), shape=shape)
     return counts.tocsr()
@@ -112,7 +112,7 @@ class Neighborhoods:
         csr_array of int
         """
         graph = np.tile(graphs.graph_of_node, self.radius + 1)
-        return _counts(graph, numbers.ravel(), (len(graphs), int(numbers.max()) + 1))
+        return count_pairs(graph, numbers.ravel(), (len(graphs), int(numbers.max()) + 1))
 
     def is_new(self, own: np.ndarray, context: Context) -> np.ndarray:
         """Mark neighborhoods that no known graph has.
