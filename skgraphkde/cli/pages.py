@@ -27,7 +27,13 @@ from skgraphkde.cli.score import table_of
 from skgraphkde.cli.verdicts import Verdicts, read_verdicts, verdicts_option
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
 from skgraphkde.detectors.verdicts import ANOMALY
-from skgraphkde.explanation.results import group_numbers, groups_of, judge, to_judge
+from skgraphkde.explanation.results import (
+    Judgement,
+    group_numbers,
+    groups_of,
+    judge,
+    to_judge,
+)
 from skgraphkde.graphs.naming import listed, shown
 from skgraphkde.graphs.problems import MissingError
 from skgraphkde.graphs.schema import unread_attributes
@@ -126,11 +132,24 @@ def find(
             alike = f"{len(members)} alike: {shared}"
             table.loc[members, "reason"] = table.loc[members, "reason"].fillna(alike)
         write_table(table, output)
+    _echo_anomalies(detector, names, judged, groups, output)
+    if saved is not None:
+        detector.save(saved)
+
+
+def _echo_anomalies(
+    detector: GraphKDEDetector,
+    names: list[str],
+    judged: list[Judgement],
+    groups: list[tuple[np.ndarray, str]],
+    output: str,
+) -> None:
+    """Print how many graphs of the list are anomalies, and the first of them with their reasons."""
     n_anomalies = sum(x.is_anomaly for x in judged)
     n_confirmed = int((detector.verdicts_ == ANOMALY).sum())
     yours = f", {n_confirmed} of them confirmed by you" if n_confirmed else ""
     are = "is" if n_anomalies == 1 else "are"
-    echo(f"{n_anomalies} of {len(known)} graphs {are} not like the others{yours}: {output}")
+    echo(f"{n_anomalies} of {len(judged)} graphs {are} not like the others{yours}: {output}")
     odd = [i for i in np.argsort(detector.training_scores_, kind="stable") if judged[i].is_anomaly]
     new = [i for i in odd if detector.verdicts_[i] == 0]
     lines: dict[str, None] = {}  # one for each graph, or for all that are alike
@@ -145,8 +164,6 @@ def find(
         echo(f"  {line}")
     if len(lines) > PRINTED:
         echo(f"  and {len(lines) - PRINTED} more")
-    if saved is not None:
-        detector.save(saved)
 
 
 @click.command(
