@@ -115,7 +115,6 @@ def find(
         echo(line, err=True)
     files.stage("Judging")
     known, own = to_judge(detector, None)
-    groups = groups_of(detector)
     if output.lower().endswith(SUFFIXES):
         page = Page(detector, alpha=0.1)
         page.add_all(known, names, ids, own)
@@ -123,7 +122,9 @@ def find(
         files.stage("Drawing")
         with open_output(output) as file:
             file.write(page.html(files.skipped, marked.ranks))
+        groups = page.groups
     else:
+        groups = groups_of(detector)
         judged = judge(detector, known, n_reasons=1, node_names=ids, own=own)
         table = table_of(known, judged)
         table["group"] = group_numbers(groups, len(known))
