@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import sklearn
 from sklearn import get_config
+from threadpoolctl import ThreadpoolController
 from tqdm.auto import tqdm
 
 MOST_BYTES = 2**62  # more than any machine has
@@ -43,6 +46,20 @@ def blocks(costs: np.ndarray) -> list[slice]:
     """
     cuts = np.flatnonzero(np.diff(np.cumsum(costs) // memory_limit())) + 1
     return [slice(a, b) for a, b in zip([0, *cuts], [*cuts, len(costs)], strict=True)]
+
+
+@functools.cache
+def _threadpools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager:
+    """Context in which matrix products take one thread.
+
+    Threads that share products of a few hundred rows wait for each other. Where other processes
+    take the cores, they wait thirty times as long as one thread takes.
+    """
+    return _threadpools().limit(limits=1, user_api="blas")
 
 
 def progress(parts: Sequence[Any], name: str, verbose: int) -> Iterable[Any]:

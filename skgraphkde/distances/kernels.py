@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde._utils import compiled, memory_limit
+from skgraphkde._utils import compiled, memory_limit, one_blas_thread
 from skgraphkde.distances.measures import DiscreteMeasures
 
 # Number of kernel values, or of random features, in a block, and its largest number of rows.
@@ -53,21 +53,22 @@ def kernel_means(
     width = BLOCK // height
     # Kernels below this change no mean, and are slow: their products with weights are denormal.
     lowest = math.log(np.finfo(x.dtype).tiny) / 2
-    for start in range(0, len(x), height):
-        rows = slice(start, min(start + height, len(x)))
-        sums = np.zeros((len(gammas), len(columns), rows.stop - start), x.dtype)
-        for left in range(start if Q is None else 0, len(y), width):
-            others = slice(left, left + width)
-            D = y[others] @ x[rows].T
-            finish_distances(D, y[others], x[rows], y_norms[others], x_norms[rows])
-            for of_gamma, gamma in zip(sums, gammas, strict=True):
-                K = -gamma * D
-                np.exp(np.maximum(K, lowest, out=K), out=K)
-                if Q is None and left == start:
-                    K[: K.shape[1]] *= 0.5
-                add_products(*V, left, K, of_gamma)
-        for of_gamma, of_rows in zip(out, sums, strict=True):
-            add_products(*W, start, of_rows.T.copy(), of_gamma)
+    with one_blas_thread():
+        for start in range(0, len(x), height):
+            rows = slice(start, min(start + height, len(x)))
+            sums = np.zeros((len(gammas), len(columns), rows.stop - start), x.dtype)
+            for left in range(start if Q is None else 0, len(y), width):
+                others = slice(left, left + width)
+                D = y[others] @ x[rows].T
+                finish_distances(D, y[others], x[rows], y_norms[others], x_norms[rows])
+                for of_gamma, gamma in zip(sums, gammas, strict=True):
+                    K = -gamma * D
+                    np.exp(np.maximum(K, lowest, out=K), out=K)
+                    if Q is None and left == start:
+                        K[: K.shape[1]] *= 0.5
+                    add_products(*V, left, K, of_gamma)
+            for of_gamma, of_rows in zip(out, sums, strict=True):
+                add_products(*W, start, of_rows.T.copy(), of_gamma)
     return out if Q is not None else out + out.swapaxes(1, 2)
 
 

@@ -2,7 +2,7 @@
 
 Training uses it on every device, and :class:`TorchMMD` to compute distances on a GPU. Kernels of a
 block of points are computed once for the means and again for their gradient: they take more memory
-than time.
+than time. Squared distances are kept for the gradient if they fit in memory.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ import torch
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import embedding_bag
 
+from skgraphkde._utils import memory_limit
 from skgraphkde.distances.kernels import RECOMPUTE_BELOW
 from skgraphkde.distances.measures import DiscreteMeasures, EmbeddedMeasures
 from skgraphkde.distances.mmd import FIVE_DECADES, MMD, FittedMMD, corrected
 
 # Number of points of a block on a CPU, whose arrays fit into a cache, and on a GPU.
-WIDTHS = {"cpu": 256, "cuda": 8192}
+WIDTHS = {"cpu": 512, "cuda": 8192}
 # Number of points of the measures whose means within them are computed together.
 GROUP = 256
 
@@ -283,6 +284,11 @@ class _Block(NamedTuple):
     weights: tuple[torch.Tensor, ...]  # (measures, points), see `_rows_of`
     transposed: tuple[torch.Tensor, ...]  # (points, measures)
 
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return self.points.stop - self.points.start
+
 
 def _blocks(x: torch.Tensor, W: sp.csr_array) -> list[_Block]:
     blocks, by_point, width = [], W.tocsc(), WIDTHS[x.device.type]
@@ -300,7 +306,7 @@ class _KernelMeans(torch.autograd.Function):
     """W K V' with K_pq = exp(-gamma |x_p - y_q|^2), for each gamma.
 
     If x and y are the same, the result is H + H', where H has the blocks above the diagonal, and
-    half of those on it.
+    half of those on it. Arrays of a block have the axes (q, gamma, p).
     """
 
     @staticmethod
@@ -315,40 +321,50 @@ class _KernelMeans(torch.autograd.Function):
     ) -> torch.Tensor:
         rows = _blocks(x, W)
         columns = rows if symmetric else _blocks(y, V)
-        ctx.save_for_backward(x, y)
-        ctx.constants = rows, columns, gammas, symmetric
-        out = x.new_zeros((len(gammas), W.shape[0], V.shape[0]))
+        scales = x.new_tensor(gammas)
+        keeps = any(ctx.needs_input_grad) and x.element_size() * len(x) * len(y) <= memory_limit()
+        kept: list[torch.Tensor] = []
+        ctx.save_for_backward(x, y, scales)
+        ctx.constants = rows, columns, symmetric, kept
+        out = x.new_zeros((W.shape[0], len(gammas), V.shape[0]))
         for i, row in enumerate(rows):
-            sums = x.new_zeros((len(gammas), len(row.measures), V.shape[0]))
+            sums = x.new_zeros((V.shape[0], len(gammas), row.n_points))
             for column in columns[i:] if symmetric else columns:
                 D = _squared_distances(x, y, row, column)
-                for of_gamma, gamma in zip(sums, gammas, strict=True):
-                    by_row = _bag_sums(column.weights, _kernels(D, gamma)).T.contiguous()
-                    means = _bag_sums(row.weights, by_row)
-                    share = 0.5 if column is row else 1.0
-                    of_gamma.index_add_(1, column.measures, means, alpha=share)
-            out.index_add_(1, row.measures, sums)
+                if keeps:
+                    kept.append(D)
+                K = _kernels(D, scales)
+                of_measures = _bag_sums(column.weights, K.flatten(1)).view(-1, *K.shape[1:])
+                share = 0.5 if column is row else 1.0
+                sums.index_add_(0, column.measures, of_measures, alpha=share)
+            by_point = sums.permute(2, 1, 0).flatten(1)
+            of_rows = _bag_sums(row.weights, by_point).view(-1, *out.shape[1:])
+            out.index_add_(0, row.measures, of_rows)
+        out = out.transpose(0, 1)
         return out + out.mT if symmetric else out
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> tuple:
         """Gradients 2 (T' 1) x - 2 T' y and 2 (T 1) y - 2 T x with T_qp = dL / d|x_p - y_q|^2."""
-        (x, y), (rows, columns, gammas, symmetric) = ctx.saved_tensors, ctx.constants
+        (x, y, scales), (rows, columns, symmetric, kept) = ctx.saved_tensors, ctx.constants
         grad = grad + grad.mT if symmetric else grad
-        # Often the MMD is largest for the same few gammas.
-        used = [s for s in range(len(gammas)) if grad[s].any()]
+        used = grad.flatten(1).any(1)  # often the MMD is largest for the same few gammas
+        scales = scales[used]
+        slopes = (-scales[:, None, None] * grad[used]).transpose(0, 1)
         grad_x, grad_y = torch.zeros_like(x), torch.zeros_like(y)
+        distances = iter(kept)
         for i, row in enumerate(rows):
-            of_rows = {s: _bag_sums(row.transposed, grad[s, row.measures]).T for s in used}
+            of_points = _bag_sums(row.transposed, slopes[row.measures].flatten(1))
+            of_points = of_points.view(row.n_points, *slopes.shape[1:]).permute(2, 1, 0)
             for column in columns[i:] if symmetric else columns:
-                D = _squared_distances(x, y, row, column)
-                T = torch.zeros_like(D)
-                share = 0.5 if column is row else 1.0
-                for s in used:
-                    spread = of_rows[s][column.measures].contiguous()
-                    of_pairs = _bag_sums(column.transposed, spread)
-                    T.addcmul_(_kernels(D, gammas[s]), of_pairs, value=-gammas[s] * share)
+                D = next(distances) if kept else _squared_distances(x, y, row, column)
+                K = _kernels(D, scales)
+                of_pairs = of_points[column.measures].flatten(1)
+                of_pairs = _bag_sums(column.transposed, of_pairs).view(K.shape)
+                T = K.mul_(of_pairs).sum(1)
+                if column is row:
+                    T *= 0.5
                 x_p, y_q = x[row.points], y[column.points]
                 grad_x[row.points] += 2 * (T.sum(0)[:, None] * x_p - T.T @ y_q)
                 grad_y[column.points] += 2 * (T.sum(1)[:, None] * y_q - T @ x_p)
@@ -368,6 +384,7 @@ def _squared_distances(
     return D
 
 
-def _kernels(D: torch.Tensor, gamma: float) -> torch.Tensor:
-    """exp(-gamma D), bounded below: denormal numbers are slow."""
-    return (-gamma * D).clamp_min_(math.log(torch.finfo(D.dtype).tiny) / 2).exp_()
+def _kernels(D: torch.Tensor, gammas: torch.Tensor) -> torch.Tensor:
+    """exp(-gamma D) of shape (q, gamma, p), bounded below: denormal numbers are slow."""
+    exponents = D[:, None, :] * -gammas[:, None]
+    return exponents.clamp_min_(math.log(torch.finfo(D.dtype).tiny) / 2).exp_()

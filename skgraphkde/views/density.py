@@ -92,6 +92,12 @@ class Density(View):
         """Bytes of memory for one pair of a graph and a reference."""
         return 8 * (self.distance_.numbers_per_pair + 2 * len(self.bandwidths_))
 
+    @property
+    def is_adaptive(self) -> bool:
+        """True if the distance or the bandwidths depend on the references."""
+        kernels = KDE() if self.kernels is None else self.kernels
+        return self.distance_.adaptive or isinstance(kernels.bandwidths, str)
+
     def build(
         self, dim: int, n_points: int, graphs: GraphBatch, rng: np.random.RandomState
     ) -> Self:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn import config_context
 
 from skgraphkde import MMD, Density, GraphKDEDetector
 from skgraphkde.distances import DiscreteMeasures
@@ -21,11 +22,13 @@ from tests.distances.common import (
 )
 
 
-@pytest.fixture(params=[None, 5], ids="block{}".format)
+@pytest.fixture(params=["one block", "blocks", "blocks without memory for distances"])
 def width(request, monkeypatch):
-    if request.param is not None:
-        monkeypatch.setitem(gpu.WIDTHS, "cpu", request.param)
-        monkeypatch.setattr(gpu, "GROUP", request.param)
+    if request.param != "one block":
+        monkeypatch.setitem(gpu.WIDTHS, "cpu", 5)
+        monkeypatch.setattr(gpu, "GROUP", 5)
+    with config_context(working_memory=0 if "without" in request.param else None):
+        yield
 
 
 @pytest.mark.usefixtures("width")

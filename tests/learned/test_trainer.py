@@ -169,6 +169,14 @@ def test_two_twins_of_a_graph_are_one_of_each_kind(data, monkeypatch):
         np.testing.assert_array_equal(other, 1 - one)
 
 
+@pytest.mark.parametrize(("bandwidths", "n_times"), [((0.1, 1.0), 0), ("nearest", 3)])
+def test_only_adaptive_densities_adapt_in_each_epoch(data, monkeypatch, bandwidths, n_times):
+    adapted = []
+    monkeypatch.setattr(Density, "adapt", lambda self, measures: adapted.append(measures))
+    make_trainer(data, make_model(data[0], bandwidths), max_iter=2).train()
+    assert len(adapted) == n_times
+
+
 def test_options_of_the_optimizer(data):
     """Without a gradient, Adam's first step follows the decay, as long as the learning rate."""
     trainer = make_trainer(data, schedule="constant", learning_rate=0.1, weight_decay=0.5)
