@@ -9,10 +9,12 @@ from typing import NamedTuple
 import click
 
 from skgraphkde.cli.reading import GraphFiles
+from skgraphkde.detectors.verdicts import ANOMALY, NORMAL, WORDS
 from skgraphkde.graphs.files.tables import read_cells
 from skgraphkde.graphs.naming import listed, shown
 
-VERDICTS = {"anomaly": -1, "normal": 1, "-1": -1, "1": 1}
+# What a table may say, and "" for no verdict.
+VERDICTS = {**WORDS, "-1": ANOMALY, "1": NORMAL}
 
 verdicts_option = click.option(
     "--verdicts",
