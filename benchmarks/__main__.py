@@ -22,6 +22,7 @@ TABLES = (
     "typed",
     "verdicts",
     "find",
+    "masking",
     "defaults",
     "components",
     "perturbation",

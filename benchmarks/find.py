@@ -86,14 +86,14 @@ def measure(estimator: Any, dataset: str, share: float, method: str, fold: int) 
         values[f"found_{name}"] = round(is_odd[order[:looks]].sum() / k, 4)
     seen = order[:0]
     if method == "find":
-        seen = _looked_at(estimator, graphs, y, order)
+        seen = looked_at(estimator, graphs, y, order)
     for name, looks in (("k", k), ("2k", 2 * k)):
         found = is_odd[seen[:looks]].sum() / k if len(seen) else np.nan
         values[f"verdicts_{name}"] = round(float(found), 4)
     return values
 
 
-def _looked_at(
+def looked_at(
     detector: GraphKDEDetector, graphs: GraphBatch, y: np.ndarray, order: np.ndarray
 ) -> np.ndarray:
     """Graphs in the order in which an analyst looks at them, 2k or a few more."""
