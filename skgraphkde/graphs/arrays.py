@@ -168,8 +168,8 @@ def sorted_labels(labels: set[Hashable]) -> tuple[Hashable, ...]:
 
 
 def _label_order(label: Any) -> tuple[str, Any]:
-    is_number = isinstance(label, int | float | np.integer | np.floating)
-    is_number = is_number and not isinstance(label, np.timedelta64)  # an integer to NumPy
+    is_time = isinstance(label, np.timedelta64)  # an integer to NumPy
+    is_number = isinstance(label, int | float | np.integer | np.floating) and not is_time
     if is_number and abs(label) < 1e300:  # larger integers overflow a float
         return "", float(label)
     return type(label).__name__, _text_of(label)

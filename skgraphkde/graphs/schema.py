@@ -167,6 +167,10 @@ class GraphSchema(Specification):
         """True for :meth:`molecule`, also with changes: it names what only atoms have."""
         return bool({"hydrogens", "aromatic"} & set(self.named("node_categories")))
 
+    def reads_all(self, part: str) -> bool:
+        """True if the categories, or the numbers, of a part are "all"."""
+        return "all" in [getattr(self, kind) for kind in KINDS_OF[part]]
+
     def named(self, kind: str) -> tuple[str, ...]:
         """The names that the user wrote for a kind, such as "node_categories"."""
         value = getattr(self, kind)
@@ -215,18 +219,6 @@ def conventional_names(schema: GraphSchema, part: str) -> list[str]:
     """
     conventions = [name for kind in KINDS_OF[part] for name in CONVENTIONS[kind]]
     return [*names_in_schema(schema, part), *conventions]
-
-
-def names_read(schema: GraphSchema, part: str) -> list[str] | None:
-    """The names of data of nodes, of edges, or of graphs, that may be read; None: all.
-
-    Parameters
-    ----------
-    schema : GraphSchema
-    part : {"node", "edge", "graph"}
-    """
-    is_all = any(getattr(schema, kind) == "all" for kind in KINDS_OF[part])
-    return None if is_all else conventional_names(schema, part)
 
 
 def closest_names(name: str, known: Iterable[str]) -> str:

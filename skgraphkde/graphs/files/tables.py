@@ -15,12 +15,13 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, zip_longest
+from itertools import islice
 from math import inf
 from typing import Any
 
 from skgraphkde._utils import warn
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
+from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
 from skgraphkde.graphs.tables import graphs_of_tables, not_a_number, seem_numbers
 
@@ -34,6 +35,8 @@ LOCAL_NUMBERS = {
 }
 THOUSANDS = {",": re.compile(r"[. '\u00a0\u202f]"), ".": re.compile(",")}
 SEPARATORS = ",;\t| "
+# Comments above the row of names; "#,source,target" and "#id,source,target" are no comments.
+ABOVE = re.compile(r"\A(#([#\s].*|[^,;\t|\n]*)\n)+")
 
 Cells = dict[str, list[str]]  # of each column
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
@@ -191,14 +194,14 @@ def read_cells(path: AnyPath, options: Mapping[str, str] | None = None) -> Cells
         How the table is written: "separator", "encoding".
     """
     options = options or {}
-    text = _decoded(path, read_content(path), options.get("encoding"))
+    text = ABOVE.sub("", _decoded(path, read_content(path), options.get("encoding")), count=1)
     said = re.match(r"sep=(.)\r?\n", text)  # by Excel
     text = text[said.end() :] if said else text
     separator = options.get("separator") or (said[1] if said else _separator(text))
     style: Any = {"quotechar": "'" if text.startswith("'") else '"', "skipinitialspace": True}
     lines = io.StringIO(text, newline="")
-    try:
-        rows = list(csv.reader(lines, delimiter=separator, strict=True, **style))
+    try:  # tuples, as a garbage collector goes through lists again and again
+        rows = list(map(tuple, csv.reader(lines, delimiter=separator, strict=True, **style)))
     except csv.Error as error:
         raise ValueError(
             f"{path}: a quote is not closed, or there is text after one that closes: write a quote "
@@ -207,8 +210,8 @@ def read_cells(path: AnyPath, options: Mapping[str, str] | None = None) -> Cells
     if not any(rows):
         raise ValueError(f"{path} is empty: leave it out")
     table: Cells = {}
-    for k, column in enumerate(zip_longest(*filter(None, rows), fillvalue="")):
-        name, *cells = map(str.strip, column)
+    for k in range(max(map(len, rows))):
+        name, *cells = [row[k].strip() if k < len(row) else "" for row in rows if row]
         is_index = k == 0 and name in ("", "Unnamed: 0") and all(map(str.isdigit, cells))
         if (is_index and len(set(cells)) == len(cells)) or not (name or any(cells)):
             continue
@@ -291,7 +294,7 @@ def typed_columns(
     decimal = decimal or _decimal_mark(cells)
     kinds = f"{part}_categories", f"{part}_numbers"
     categories = schema.named(kinds[0]) or CONVENTIONS[kinds[0]]
-    may_be_any = "all" in [getattr(schema, kind) for kind in kinds]
+    may_be_any = schema.reads_all(part)
     columns: dict[str, list[Any]] = {}
     for name, texts in cells.items():
         plain = filter(NUMBER.fullmatch, set(texts))
@@ -324,7 +327,8 @@ def _no_number(part: str, name: str, k: int, cell: str) -> ValueError:
 
 def _decimal_mark(cells: Cells) -> str | None:
     """The decimal mark of a table in which some column has commas in numbers that say it."""
-    for texts in cells.values():
+    open_to_both = []
+    for name, texts in cells.items():
         with_comma = {text for text in texts if "," in text}
         fits = {
             mark: sum(number.fullmatch(text) is not None for text in with_comma)
@@ -333,6 +337,14 @@ def _decimal_mark(cells: Cells) -> str | None:
         is_said = fits[","] != fits["."]  # "1,234" may be either
         if is_said and max(fits.values()) >= 0.9 * len(with_comma):
             return max(fits, key=lambda mark: fits[mark])
+        if with_comma and min(fits.values()) == len(with_comma):
+            open_to_both.append(f"{min(with_comma)!r} under {name!r}")
+    if open_to_both:
+        warn(
+            f"numbers such as {listed(open_to_both)} may have a decimal comma or thousands, and "
+            "are read as text: say --decimal , or --decimal . in the shell (in Python, the options "
+            "of a CSVFile)"
+        )
     return None
 
 
