@@ -22,7 +22,7 @@ from typing import Any
 from skgraphkde._utils import warn
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
 from skgraphkde.graphs.naming import listed
-from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
+from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema, names_in_schema
 from skgraphkde.graphs.tables import graphs_of_tables, not_a_number, seem_numbers
 
 NUMBER = re.compile(
@@ -39,6 +39,7 @@ SEPARATORS = ",;\t| "
 ABOVE = re.compile(r"\A(#([#\s].*|[^,;\t|\n]*)\n)+")
 
 Cells = dict[str, list[str]]  # of each column
+NO_OPTIONS: Mapping[str, str] = {}
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 
 
@@ -49,14 +50,13 @@ class CSVFile:
     Parameters
     ----------
     path : Path or zipfile.Path
-    options : dict of str
+    options : mapping of str
         How the table is written: "separator", "encoding", "decimal"; "smiles_column" for a table
-        of molecules; and the columns of an event log, see
-        :data:`~skgraphkde.graphs.files.logs.LOG_COLUMNS`.
+        of molecules; and the columns of an event log: "case", "activity", "timestamp", "resource".
     """
 
     path: AnyPath
-    options: dict[str, str]
+    options: Mapping[str, str]
 
     def __str__(self) -> str:
         return str(self.path)
@@ -76,8 +76,8 @@ class TableFiles:
         Names of the columns, see :func:`~skgraphkde.read_tables`.
     prefix : str
         Of the names of the graphs, where those of several tables may be alike.
-    options : dict of str
-        How tables are written: "separator", "encoding", "decimal".
+    options : mapping of str
+        Those of a :class:`CSVFile` that say how tables are written.
     """
 
     edges: AnyPath
@@ -88,7 +88,7 @@ class TableFiles:
     target: str = "target"
     node: str = "node"
     prefix: str = ""
-    options: dict[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def files(self) -> list[AnyPath]:
@@ -106,12 +106,19 @@ class TableFiles:
         schema : GraphSchema
             What is read: cells of categories are text unless they are written like numbers.
         """
+        import pandas as pd  # heavy
+
         edges = self._frame(self.edges, schema, "edge", (self.graph, self.source, self.target))
         nodes = self._frame(self.nodes, schema, "node", (self.graph, self.node))
         graphs = self._frame(self.graphs, schema, "graph", (self.graph,))
         columns = {x: getattr(self, x) for x in ("graph", "source", "target", "node")}
+        kinds, directed = take_directions(edges, schema), schema.directed is True
+        if kinds is not None and "directed" in kinds and not directed:
+            ends, directed = {self.source: self.target, self.target: self.source}, True
+            both_ways = edges[[kind != "directed" for kind in kinds]]
+            edges = pd.concat([edges, both_ways.rename(columns=ends)])
         try:
-            found = graphs_of_tables(edges, nodes, graphs, columns, schema.directed is True)
+            found = graphs_of_tables(edges, nodes, graphs, columns, directed)
         except ValueError as error:
             raise ValueError(f"{', '.join(map(str, self.files))}: {error}") from error
         return [(str(name), graph) for name, graph in found.items()]
@@ -184,16 +191,15 @@ def _part_of(path: AnyPath, given: Mapping[str, Any]) -> str | None:
 # -- cells ----------------------------------------------------------------------------------------
 
 
-def read_cells(path: AnyPath, options: Mapping[str, str] | None = None) -> Cells:
+def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
     """The cells of a file, without the space around them; an index without a name is left out.
 
     Parameters
     ----------
     path : Path or zipfile.Path
-    options : mapping, default=None
-        How the table is written: "separator", "encoding".
+    options : mapping
+        As of a :class:`CSVFile`.
     """
-    options = options or {}
     text = ABOVE.sub("", _decoded(path, read_content(path), options.get("encoding")), count=1)
     said = re.match(r"sep=(.)\r?\n", text)  # by Excel
     text = text[said.end() :] if said else text
@@ -256,8 +262,28 @@ def take_ids(path: AnyPath, cells: Cells, name: str) -> list[str]:
     """Remove a column of ids, none of which is empty, from a table."""
     ids = cells.pop(name)
     if "" in ids:
-        raise ValueError(f"{path}, row {ids.index('') + 2}: {name!r} is empty: fill or remove it")
+        row = ids.index("") + 2
+        raise UnreadableError(f"{path}, row {row}: {name!r} is empty: fill or remove it")
     return ids
+
+
+def take_directions(edges: Any, schema: GraphSchema) -> list[str] | None:
+    """The column of Gephi that says of each edge if it is directed; None if there is none.
+
+    It is removed, unless the schema names it.
+
+    Parameters
+    ----------
+    edges : DataFrame, or dict of list of str
+    schema : GraphSchema
+    """
+    for name in [name for name in edges if name.lower() == "type"]:
+        kinds = [str(cell).lower() for cell in edges[name]]
+        if set(kinds) <= {"directed", "undirected", "mutual"}:
+            if name not in names_in_schema(schema, "edge"):
+                del edges[name]
+            return kinds
+    return None
 
 
 def records(
