@@ -315,8 +315,11 @@ class Elements:
         parts: list[Any] = []
         for graph, x in zip(self.graphs, given, strict=True):
             n = graph.size(self.part)
+            own = [None] * n if x is None else x
+            if n and not (type(own) is list and len(own) == n):  # what most formats give
+                own = self._one_each(graph, n, name, x)
             if n:
-                parts.append([None] * n if x is None else self._one_each(graph, n, name, x))
+                parts.append(own)
         forms = {(x.dtype.kind, x.shape[1:]) if isinstance(x, np.ndarray) else None for x in parts}
         if len(forms) == 1 and None not in forms:
             return np.concatenate(parts)[self.kept]
@@ -329,8 +332,6 @@ class Elements:
 
     def _one_each(self, graph: Graph, n: int, name: str, given: Any) -> Any:
         """The values of one graph, which holds them in any form."""
-        if type(given) is list and len(given) == n:  # what most formats give
-            return given
         if is_a(given, "pandas", "DataFrame"):
             self._check_labels(graph, name, given.columns)
         values = plain(given)

@@ -346,13 +346,10 @@ class FittedSchema:
             n_self_loops=sum(x.n_self_loops for x in everyone),
         )
 
-    def newly_ignored(self, known: FittedSchema) -> tuple[Ignored, ...]:
-        """Ignored data that was not already reported for `known`."""
-        reported = {(x.part, x.name) for x in known.ignored}
-        return tuple(x for x in self.ignored if (x.part, x.name) not in reported)
 
-
-def unread_attributes(schema: GraphSchema | None, ignored: Sequence[Ignored]) -> list[Ignored]:
+def unread_attributes(
+    schema: GraphSchema | None, ignored: Sequence[Ignored], known: Sequence[Ignored] = ()
+) -> list[Ignored]:
     """Ignored attributes that the user's schema does not mention.
 
     A schema that says which categories and which numbers nodes have mentions all data of nodes, and
@@ -364,8 +361,10 @@ def unread_attributes(schema: GraphSchema | None, ignored: Sequence[Ignored]) ->
     schema : GraphSchema or None
         The schema of the user.
     ignored : sequence of Ignored
+    known : sequence of Ignored, default=()
+        Those that were said before, and are left out.
     """
-    schema, mentioned = schema or GraphSchema(), set()
+    schema, mentioned = schema or GraphSchema(), {(x.part, x.name) for x in known}
     for part, kinds in KINDS_OF.items():
         decided = [kind for kind in kinds if getattr(schema, kind) not in ("auto", "all")]
         mentioned |= {(part, name) for kind in decided for name in CONVENTIONS[kind]}
