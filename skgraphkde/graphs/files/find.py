@@ -16,8 +16,13 @@ from skgraphkde.graphs.files.walk import FORMATS, PACKED, OnError, Source, suffi
 
 __all__ = ["find_files"]
 
-# The first columns of the tables that commands and pages write, which may lie among the graphs.
-OF_COMMANDS = (b"graph,score,", b"graph,node,contribution,", b"graph,verdict")
+# How the tables begin that commands and pages write, which may lie among the graphs.
+OF_COMMANDS = (
+    b"graph,score,",
+    b"graph,node,contribution,",
+    b"graph,verdict",
+    b'{"graph":"',
+)
 HIDDEN = (".", "__MACOSX")  # begin the names of files and folders that nobody means
 
 
@@ -151,7 +156,7 @@ def _is_graph(path: AnyPath) -> bool:
     """True for a file that has a known suffix and is no table of ours."""
     if suffix_of(path) is None:
         return False
-    if path.suffix.lower() != ".csv" or not path.is_file():
+    if path.suffix.lower() not in (".csv", ".jsonl") or not path.is_file():
         return True
     with path.open("rb") as file:
         start = file.read(100).removeprefix(b"\xef\xbb\xbf").replace(b";", b",")
