@@ -179,9 +179,7 @@ def _text_of(label: Any) -> str:
     """The label in words, the same in every process: sets have an order of each their own."""
     if isinstance(label, frozenset):
         return repr(sorted(map(_text_of, label)))
-    if type(label) is tuple:
-        return repr(tuple(map(_text_of, label)))
-    return repr(label)
+    return repr(tuple(map(_text_of, label)) if type(label) is tuple else label)
 
 
 def columns_by_name(

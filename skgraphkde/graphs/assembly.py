@@ -543,10 +543,8 @@ def _same_order(rows: list, ids: list) -> bool:
 
     It has their ids, or one of the two is 0, 1, ... and says nothing of the other.
     """
-    if rows == ids:
-        return True
     are_counts = list(range(len(rows))) == rows or list(range(len(ids))) == ids
-    return are_counts and set(rows) != set(ids)
+    return rows == ids or (are_counts and set(rows) != set(ids))
 
 
 def _rows_at_once(values: Any) -> np.ndarray | None:

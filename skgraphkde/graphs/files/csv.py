@@ -114,9 +114,8 @@ def _read_edges(
         directed = "directed" in kinds
     else:
         kinds = ["directed"] * len(sources)
-    nodes: list[tuple] = []
-    for node in dict.fromkeys(chain.from_iterable(zip(sources, targets, strict=True))):
-        nodes.append((node, {}))
+    ends_in_order = dict.fromkeys(chain.from_iterable(zip(sources, targets, strict=True)))
+    nodes: list[tuple] = [(node, {}) for node in ends_in_order]
     table = table_beside(path, ".nodes")
     if table is not None:
         columns = read_cells(table, options)

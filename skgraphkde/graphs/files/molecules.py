@@ -54,8 +54,11 @@ def read_smi(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
     separator = next((x for x in "\t," if x in header), None)
     columns = [name.strip() for name in header.split(separator)]
     if wanted is not None or any("smiles" in name.lower() for name in columns):
-        rows = [_cells_of(line, separator, len(columns)) for line in lines[1:]]
-        cells = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
+        last = len(columns) - 1  # a cell with all that remains
+        rows = [[*line.split(separator, last), *[""] * last] for line in lines[1:]]
+        cells = {}
+        for i, name in enumerate(columns):
+            cells[name] = [EXTENSIONS.sub("", row[i].strip()).strip() for row in rows]
         column = smiles_column(path, cells, schema, wanted)
         return read_smiles_table(cells, str(column), schema, columns)
     texts, names = [], []
@@ -64,12 +67,6 @@ def read_smi(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO
         texts.append(text)
         names.append(EXTENSIONS.sub("", rest.strip()).strip())
     return read_smiles(texts, names, [{}] * len(texts))
-
-
-def _cells_of(line: str, separator: str | None, n: int) -> list[str]:
-    """The cells of a line below a header of `n` columns, the last with all that remains."""
-    cells = [EXTENSIONS.sub("", cell).strip() for cell in line.split(separator, n - 1)]
-    return cells + [""] * (n - len(cells))
 
 
 def smiles_column(
