@@ -92,7 +92,7 @@ def assemble(
     fields: dict[str, Any] = {}
     for elements in (nodes, edges, Elements(graphs, "graph", schema, labels)):
         kind = f"{elements.part}_numbers"
-        data[elements.part], fields[kind] = _read(elements, names, known, may_lack)
+        data[elements.part], fields[kind] = _data(elements, names, known, may_lack)
     adjacency, edge_of_arc, is_directed = build_arcs(
         edges, ends[kept], int(nodes.ptr[-1]), weights, adds_up, data["edge"]
     )
@@ -566,7 +566,7 @@ def _rows_at_once(values: Any) -> np.ndarray | None:
 # -- data ------------------------------------------------------------------------------------------
 
 
-def _read(
+def _data(
     elements: Elements,
     names: dict[str, tuple[str, ...]],
     known: FittedSchema | None,
