@@ -602,7 +602,7 @@ def test_a_mark_that_may_be_either_is_said():
     assert found["a"] == ["1,234", 2]
 
 
-@pytest.mark.parametrize("comment", ["# of a shop, 2026\n", "#\n# made: by me\n", "#export\r\n"])
+@pytest.mark.parametrize("comment", ["# a shop, 2026\n", "#\n", "## of\n# me: 1\n", "#export\r\n"])
 def test_comments_above_the_names_are_no_rows(tmp_path, comment):
     graph = read_one(tmp_path / "a.csv", f"{comment}#,source,target\n1,a,b\n2,b,c\n")
     assert list(graph.edges(data="#")) == [("a", "b", 1), ("b", "c", 2)]

@@ -36,7 +36,7 @@ LOCAL_NUMBERS = {
 THOUSANDS = {",": re.compile(r"[. '\u00a0\u202f]"), ".": re.compile(",")}
 SEPARATORS = ",;\t| "
 # Comments above the row of names; "#,source,target" and "#id,source,target" are no comments.
-ABOVE = re.compile(r"\A(#([#\s].*|[^,;\t|\n]*)\n)+")
+ABOVE = re.compile(r"\A(#([# ].*|[^,;\t|\n]*)\n)+")
 
 Cells = dict[str, list[str]]  # of each column
 NO_OPTIONS: Mapping[str, str] = {}

@@ -28,9 +28,9 @@ NO_DATA = {"name", "id", "y", "label", "target", "class", "anomaly", "node_defau
 class Graph:
     """One graph as its format holds it, with numbered nodes.
 
-    The data of nodes and edges are dicts of name -> one value each, in any form (a list, an array,
-    a tensor, a dict by id). Those of the graph itself are lists of one value. The values are None
-    where the schema does not read the name.
+    `node` and `edge` have the data of nodes and edges, dicts of name -> one value each, in any form
+    (a list, an array, a tensor, a dict by id), and `graph` those of the graph itself, lists of one
+    value. The values are None where the schema does not read the name.
     """
 
     index: int  # in the caller's list
