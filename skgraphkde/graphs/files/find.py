@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +78,7 @@ def find_files(
     files: list[Source] = []
     for path in map(Path, paths):
         if path.is_dir():
-            found = list(_sources_in(path, tables or {}, refuse))
+            found = list(_sources_in(_folders_of(path, refuse), tables or {}))
             files += found
             if not found:
                 refuse(ValueError(f"the folder {path} contains no graph file ({known})"))
@@ -110,19 +112,18 @@ def _sources_of(path: AnyPath, given: Mapping[str, Any]) -> list[Source]:
     if not isinstance(path, Path):
         return []
     try:
-        archive = zipfile.Path(path)
+        archive = zipfile.ZipFile(path)
     except (*DAMAGED, OSError):  # which its reader says
         return [path]
-    return list(_sources_in(archive, given, _raise)) or [path]
+    return list(_sources_in(_folders_in(archive), given, in_zip=True)) or [path]
 
 
 def _sources_in(
-    folder: AnyPath, given: Mapping[str, Any], refuse: Callable[[Exception], None]
+    folders: Iterable[list[AnyPath]], given: Mapping[str, Any], *, in_zip: bool = False
 ) -> Iterator[Source]:
-    """The tables and graph files of a folder, or of a zip, and of its subfolders."""
-    for every in _folders(folder, refuse, set()):
+    """The tables and graph files of folders."""
+    for every in folders:
         files = [path for path in every if _is_graph(path)]
-        in_zip = not isinstance(folder, Path)
         tables, read = tables_in(every, given, with_edges_alone=in_zip), set()
         if tables is not None:
             yield tables
@@ -132,24 +133,28 @@ def _sources_in(
                 yield from _sources_of(path, given)
 
 
-def _folders(
-    folder: AnyPath, refuse: Callable[[Exception], None], searched: set[str]
-) -> Iterator[list[AnyPath]]:
+def _folders_of(folder: Path, refuse: Callable[[Exception], None]) -> Iterator[list[AnyPath]]:
     """The files in a folder, and in each of its subfolders."""
-    real = os.path.realpath(str(folder))
-    if real in searched:  # by a link to it, or to a folder above
-        return
-    searched.add(real)
-    try:
-        inner = [path for path in folder.iterdir() if not path.name.startswith(HIDDEN)]
-    except OSError as error:
-        refuse(error)
-        return
-    inner.sort(key=lambda path: path.name)
-    yield [path for path in inner if not path.is_dir()]
-    for path in inner:
-        if path.is_dir():
-            yield from _folders(path, refuse, searched)
+    searched = set()
+    for here, subfolders, names in os.walk(folder, onerror=refuse, followlinks=True):
+        real = os.path.realpath(here)
+        if real in searched:  # by a link to it, or to a folder above
+            subfolders.clear()
+            continue
+        searched.add(real)
+        subfolders[:] = sorted(name for name in subfolders if not name.startswith(HIDDEN))
+        yield [Path(here, name) for name in sorted(names) if not name.startswith(HIDDEN)]
+
+
+def _folders_in(archive: zipfile.ZipFile) -> Iterator[list[AnyPath]]:
+    """The files in each folder of a zip."""
+    names = sorted(archive.namelist(), key=lambda name: (posixpath.dirname(name), name))
+    for _, group in groupby(names, posixpath.dirname):
+        yield [
+            zipfile.Path(archive, name)
+            for name in group
+            if not any(part.startswith(HIDDEN) for part in name.split("/")) and name[-1] != "/"
+        ]
 
 
 def _is_graph(path: AnyPath) -> bool:
