@@ -1,9 +1,15 @@
 """read_graphs: a list of graphs -> GraphBatch.
 
-It takes a list of graphs in any mix of formats; a module of :mod:`skgraphkde.graphs.formats` reads
-each one, and :mod:`skgraphkde.graphs.assembly` puts them together.
-It returns a :class:`~skgraphkde.graphs.batch.GraphBatch`, or raises one error that names the graph,
-the node and the remedy. The caller's graphs are never changed.
+The list may have any mix of formats. A graph goes this way:
+
+1. a function of :mod:`skgraphkde.graphs.formats` numbers its nodes and makes columns of its data, a
+   :class:`~skgraphkde.graphs.formats.common.Graph`;
+2. :func:`~skgraphkde.graphs.assembly.assemble` takes all of these: it chooses the names that are
+   read, checks their values, and turns edges into arcs;
+3. a :class:`~skgraphkde.graphs.batch.GraphBatch` has the arrays.
+
+What is wrong is one error that names the graph, the node and the remedy. The caller's graphs are
+never changed.
 """
 
 from __future__ import annotations
