@@ -184,7 +184,7 @@ def fetch_tu_dataset(
     path = Path(data_home or os.environ.get(DATA_HOME) or cache).expanduser() / f"{name}.zip"
     if not path.exists():
         _download(path, allowed=download_if_missing)
-    arrays = read_arrays(path, name)
+    arrays = read_arrays(path, name, edge_data=edge_data)
     if edge_data and arrays["is_symmetric"] and not set(OF_EDGES) & set(arrays):
         raise ValueError(
             f"the edges of {name} have neither labels nor attributes: leave out edge_data"
@@ -202,10 +202,7 @@ def fetch_tu_dataset(
         target = np.where(classes == anomaly_class, -1, 1)
         anomaly = names.pop(values.index(anomaly_class))
         names = [anomaly, " or ".join(names)]
-    try:
-        graphs = to_batch(arrays, edge_data=edge_data)
-    except ValueError as error:
-        raise ValueError(f"{path}, {name}_A.txt: {error}") from error
+    graphs = to_batch(arrays)
     if return_X_y:
         return graphs, target
     return Bunch(

@@ -602,7 +602,7 @@ class BaseGraphDetector(OutlierMixin, Specification):
         check_is_fitted(self)
         batch = align_to_schema(read_graphs(graphs, schema=self.schema_), self.schema_)
         self._check_batch(batch)
-        ignored = unread_attributes(self.given_schema, batch.schema.newly_ignored(self.schema_))
+        ignored = unread_attributes(self.given_schema, batch.schema.ignored, self.schema_.ignored)
         n_self_loops = 0 if self.schema_.n_self_loops else batch.schema.n_self_loops
         _warn_ignored(ignored, n_self_loops, "the training graphs did not have these attributes")
         return batch

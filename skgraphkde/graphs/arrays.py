@@ -168,8 +168,8 @@ def sorted_labels(labels: set[Hashable]) -> tuple[Hashable, ...]:
 
 
 def _label_order(label: Any) -> tuple[str, Any]:
-    is_number = isinstance(label, int | float | np.integer | np.floating)
-    is_number = is_number and not isinstance(label, np.timedelta64)  # an integer to NumPy
+    is_time = isinstance(label, np.timedelta64)  # an integer to NumPy
+    is_number = isinstance(label, int | float | np.integer | np.floating) and not is_time
     if is_number and abs(label) < 1e300:  # larger integers overflow a float
         return "", float(label)
     return type(label).__name__, _text_of(label)
@@ -179,9 +179,7 @@ def _text_of(label: Any) -> str:
     """The label in words, the same in every process: sets have an order of each their own."""
     if isinstance(label, frozenset):
         return repr(sorted(map(_text_of, label)))
-    if type(label) is tuple:
-        return repr(tuple(map(_text_of, label)))
-    return repr(label)
+    return repr(tuple(map(_text_of, label)) if type(label) is tuple else label)
 
 
 def columns_by_name(

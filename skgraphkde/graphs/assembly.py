@@ -10,7 +10,6 @@ remedy.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Set
-from functools import cached_property
 from itertools import chain
 from numbers import Real
 from typing import Any
@@ -87,15 +86,15 @@ def assemble(
     kept = np.flatnonzero(ends[:, 0] != ends[:, 1])
     edges = Elements(graphs, "edge", schema, labels, kept)
     weights, adds_up = _weights(edges, schema.edge_weight)
-    if not len(edges):
+    if not len(kept):
         names |= {"edge_categories": (), "edge_numbers": ()}
     data: dict[str, Data] = {}
     fields: dict[str, Any] = {}
     for elements in (nodes, edges, Elements(graphs, "graph", schema, labels)):
         kind = f"{elements.part}_numbers"
-        data[elements.part], fields[kind] = _read(elements, names, known, may_lack)
+        data[elements.part], fields[kind] = _data(elements, names, known, may_lack)
     adjacency, edge_of_arc, is_directed = build_arcs(
-        edges, ends[kept], int(nodes.ptr[-1]), schema.directed, weights, adds_up, data["edge"]
+        edges, ends[kept], int(nodes.ptr[-1]), weights, adds_up, data["edge"]
     )
     is_directed |= schema.directed is True or (known is not None and known.directed)
     if is_directed:
@@ -159,15 +158,14 @@ def resolve_schema(
     names: dict[str, tuple[str, ...]] = {}
     ignored: list[Ignored] = []
     for part, kinds in KINDS_OF.items():
-        columns = [graph.columns(part) for graph in graphs]
+        columns = [getattr(graph, part) for graph in graphs]
         fullest = max(columns, key=len)  # with the order of a table that has gaps
         every = dict.fromkeys(chain(fullest, *columns))
         found = [name for name in every if isinstance(name, str)]
         in_schema = names_in_schema(schema, part)
         free = sorted(set(found) - set(in_schema))
-        kind_of: dict[str, str] = {}
-        if "all" in (getattr(schema, kinds[0]), getattr(schema, kinds[1])):
-            kind_of = {name: _kind_of(part, name, columns) for name in free}
+        typed = free if schema.reads_all(part) else []
+        kind_of = {name: _kind_of(part, name, columns) for name in typed}
         for kind in kinds:
             names[kind] = schema.named(kind)
             if getattr(schema, kind) == "auto":
@@ -175,11 +173,12 @@ def resolve_schema(
             elif getattr(schema, kind) == "all":
                 names[kind] = tuple(name for name in free if kind_of[name] == kind)
         read = {*in_schema, *names[kinds[0]], *names[kinds[1]]}
-        for name in [name for name in found if name not in read]:
-            why = "nested" if kind_of.get(name) == "" else "unread"
-            ignored.append(Ignored(part, name, why))
-        others = [repr(name) for name in every if not isinstance(name, str)]
-        ignored += [Ignored(part, name, "not text") for name in others]
+        for name in every:
+            if not isinstance(name, str):
+                ignored.append(Ignored(part, repr(name), "not text"))
+            elif name not in read:
+                why = "nested" if kind_of.get(name) == "" else "unread"
+                ignored.append(Ignored(part, name, why))
         if part == "edge" and not any(len(graph.pairs) for graph in graphs):
             continue
         for name in in_schema:
@@ -209,37 +208,30 @@ def _kind_of(part: str, name: str, columns: list[Mapping[str, Any]]) -> str:
     for kind in (categories, numbers):
         if name in CONVENTIONS[kind]:
             return kind
-    given = [plain(x[name]) for x in columns if x.get(name) is not None]
-    kind = numbers if all(_are_numbers(x) for x in given) else categories
-    widths = {width for x in given for width in _widths(x)}
-    return "" if 0 in widths or len(widths) > 1 else kind
+    forms = {form for x in columns if x.get(name) is not None for form in _forms(plain(x[name]))}
+    widths = {width for _, width in forms}
+    if 0 in widths or len(widths) > 1:
+        return ""
+    return numbers if all(are_numbers for are_numbers, _ in forms) else categories
 
 
-def _widths(values: Any) -> set[int]:
-    """How many numbers there are in a value, 1 for a category, and 0 for all that is neither."""
+def _forms(values: Any) -> set[tuple[bool, int]]:
+    """Of each value: if it is of numbers, and how many; 1 for a category, 0 for what is neither."""
     if isinstance(values, np.ndarray) and values.dtype != object:
-        return {int(np.prod(values.shape[1:])) if values.ndim < 3 else 0}
+        width = int(np.prod(values.shape[1:])) if values.ndim < 3 else 0
+        return {(values.dtype.kind in "iufc", width)}
+    if length(values) is None:
+        return {(True, 1)}
     items: Iterable[Any] = values.values() if isinstance(values, Mapping) else values
-    if length(values) is None or set(map(type, items)) <= NUMBERS | {str, bool, type(None)}:
-        return {1}
-    widths = set()
+    types = set(map(type, items))
+    if types <= NUMBERS | {str, bool, type(None)}:
+        return {(x in NUMBERS, 1) for x in types if x is not type(None)}
+    forms = set()
     for x in [plain(x) for x in items if not is_missing(x)]:
         width = np.size(x) if np.ndim(x) < 2 else 0
-        widths.add(width if is_number(x) else int(isinstance(x, Set) or is_label(x)))
-    return widths
-
-
-def _are_numbers(values: Any) -> bool:
-    """True if all values that are given are numbers."""
-    values = plain(values)
-    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        return values.dtype.kind != "b"
-    if length(values) is None:
-        return True
-    items: Iterable[Any] = values.values() if isinstance(values, Mapping) else values
-    if set(map(type, items)) <= NUMBERS:
-        return True
-    return all(is_number(x) for x in items if not is_missing(x))
+        is_category = isinstance(x, Set) or is_label(x)
+        forms.add((True, width) if is_number(x) else (False, int(is_category)))
+    return forms
 
 
 def is_number(value: Any) -> bool:
@@ -281,14 +273,8 @@ class Elements:
         self.graphs, self.part, self.schema, self.labels = graphs, part, schema, labels
         self.ptr = offsets([graph.size(part) for graph in graphs])
         self.kept = np.arange(self.ptr[-1]) if kept is None else kept
-
-    def __len__(self) -> int:
-        return len(self.kept)
-
-    @cached_property
-    def owner(self) -> np.ndarray:
-        """The position in `graphs` of the graph of each element, shape (n_elements,)."""
-        return np.arange(len(self.graphs)).repeat(np.diff(self.ptr))[self.kept]
+        # The position in `graphs` of the graph of each element.
+        self.owner = np.arange(len(graphs)).repeat(np.diff(self.ptr))[self.kept]
 
     def error(self, k: int, text: str) -> GraphError:
         """The error that an element is wrong.
@@ -325,17 +311,20 @@ class Elements:
         is_required, remedy = True, "a weight cannot be missing"
         if given is None:
             is_required, remedy = self.schema.missing == "error", REMEDY
-            given = [graph.columns(self.part).get(name) for graph in self.graphs]
+            given = [getattr(graph, self.part).get(name) for graph in self.graphs]
         parts: list[Any] = []
         for graph, x in zip(self.graphs, given, strict=True):
             n = graph.size(self.part)
+            own = [None] * n if x is None else x
+            if n and not (type(own) is list and len(own) == n):  # what most formats give
+                own = self._one_each(graph, n, name, x)
             if n:
-                parts.append([None] * n if x is None else self._one_each(graph, n, name, x))
+                parts.append(own)
         forms = {(x.dtype.kind, x.shape[1:]) if isinstance(x, np.ndarray) else None for x in parts}
         if len(forms) == 1 and None not in forms:
             return np.concatenate(parts)[self.kept]
         values = list(chain.from_iterable(parts))
-        if len(self) < len(values):
+        if len(self.kept) < len(values):
             values = [values[k] for k in self.kept]
         if is_required and type(None) in set(map(type, values)):
             raise self._lacks(values, name, remedy)
@@ -343,8 +332,6 @@ class Elements:
 
     def _one_each(self, graph: Graph, n: int, name: str, given: Any) -> Any:
         """The values of one graph, which holds them in any form."""
-        if type(given) is list and len(given) == n:  # what most formats give
-            return given
         if is_a(given, "pandas", "DataFrame"):
             self._check_labels(graph, name, given.columns)
         values = plain(given)
@@ -500,7 +487,7 @@ class Elements:
                 f": {which} {self.part} attribute {name!r} is {rows[k, position]}: "
                 f"{remedy if is_nan[k, position] else 'clip or drop it first'}",
             )
-        return np.full((len(self), width), np.nan) if is_nan.all() else rows
+        return np.full((len(self.kept), width), np.nan) if is_nan.all() else rows
 
     def rows(self, name: str, values: Any) -> np.ndarray:
         """Values as rows of numbers of one width, unchecked for NaN and infinity.
@@ -556,10 +543,8 @@ def _same_order(rows: list, ids: list) -> bool:
 
     It has their ids, or one of the two is 0, 1, ... and says nothing of the other.
     """
-    if rows == ids:
-        return True
     are_counts = list(range(len(rows))) == rows or list(range(len(ids))) == ids
-    return are_counts and set(rows) != set(ids)
+    return rows == ids or (are_counts and set(rows) != set(ids))
 
 
 def _rows_at_once(values: Any) -> np.ndarray | None:
@@ -581,7 +566,7 @@ def _rows_at_once(values: Any) -> np.ndarray | None:
 # -- data ------------------------------------------------------------------------------------------
 
 
-def _read(
+def _data(
     elements: Elements,
     names: dict[str, tuple[str, ...]],
     known: FittedSchema | None,
@@ -638,10 +623,10 @@ def _weights(edges: Elements, name: str | None) -> tuple[np.ndarray, np.ndarray]
 
     Without a name, weights are those of formats that hold them without one.
     """
-    given = [x.edges.get(name) if name and x.weights is None else x.weights for x in edges.graphs]
+    given = [x.edge.get(name) if name and x.weights is None else x.weights for x in edges.graphs]
     adds_up = np.array([name is not None or x is not None for x in given])[edges.owner]
     if not adds_up.any():
-        return np.ones(len(edges)), adds_up
+        return np.ones(len(adds_up)), adds_up
     if name is None:
         pairs = zip(edges.graphs, given, strict=True)
         given = [np.ones(len(graph.pairs)) if x is None else x for graph, x in pairs]
@@ -674,7 +659,6 @@ def build_arcs(
     edges: Elements,
     ends: np.ndarray,
     n_nodes: int,
-    directed: Any,
     weights: np.ndarray,
     adds_up: np.ndarray,
     data: Data,
@@ -688,8 +672,6 @@ def build_arcs(
     ends : ndarray of shape (n_edges, 2)
         Numbers of nodes.
     n_nodes : int
-    directed : {"auto"} or bool
-        As in a schema.
     weights : ndarray of shape (n_edges,)
     adds_up : ndarray of shape (n_edges,), bool
         Whether the weights of edges that agree in their data are added.
@@ -709,19 +691,16 @@ def build_arcs(
     GraphError
         If a weight differs between the directions of an undirected edge.
     """
-    instead = {
-        False: {"arcs": "either", "both": "either"},
-        True: {"either": "arcs", "both": "arcs"},
-    }
-    known_as = {} if directed == "auto" else instead[directed]
-    kinds = np.array([known_as.get(graph.kind, graph.kind) for graph in edges.graphs])
+    kinds = np.array([graph.kind for graph in edges.graphs], dtype=object)
+    if edges.schema.directed != "auto":
+        kinds[kinds != "edges"] = "arcs" if edges.schema.directed else "either"
     is_directed = kinds == "arcs"
-    owner, edge, (u, v) = edges.owner, np.arange(len(edges)), ends.T
+    owner, edge, (u, v) = edges.owner, np.arange(len(ends)), ends.T
     are_simple = all(graph.is_simple for graph in edges.graphs)
     if not (are_simple and {*kinds.tolist()} <= {"edges", "arcs"}):
         turned = (kinds == "edges")[owner] & (u > v)  # the order of their ends is arbitrary
         u, v = np.where(turned, v, u), np.where(turned, u, v)
-        codes = row_codes(len(edges), data.labels, data.numbers)
+        codes = row_codes(len(ends), data.labels, data.numbers)
         edge, group = group_rows(u, v, codes)
         total = np.bincount(group, weights, len(edge))
         weights = np.where(adds_up[edge], total, weights[edge])

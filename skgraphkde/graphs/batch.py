@@ -155,10 +155,8 @@ class GraphBatch:
         fields: dict[str, Any] = {}
         for part in ("node", "edge"):
             labels, _, numbers = self.data(part)
-            if labels is not None:
-                fields[f"{part}_categories"] = ("label",)
-            if numbers is not None:
-                fields[f"{part}_numbers"] = (("x", numbers.shape[1]),)
+            fields[f"{part}_categories"] = () if labels is None else ("label",)
+            fields[f"{part}_numbers"] = () if numbers is None else (("x", numbers.shape[1]),)
         return FittedSchema(**fields)
 
     # -- data of nodes, edges and graphs -------------------------------------------------------

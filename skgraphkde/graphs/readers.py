@@ -1,9 +1,15 @@
 """read_graphs: a list of graphs -> GraphBatch.
 
-It takes a list of graphs in any mix of formats; a module of :mod:`skgraphkde.graphs.formats` reads
-each one, and :mod:`skgraphkde.graphs.assembly` puts them together.
-It returns a :class:`~skgraphkde.graphs.batch.GraphBatch`, or raises one error that names the graph,
-the node and the remedy. The caller's graphs are never changed.
+The list may have any mix of formats. A graph goes this way:
+
+1. a function of :mod:`skgraphkde.graphs.formats` numbers its nodes and makes columns of its data, a
+   :class:`~skgraphkde.graphs.formats.common.Graph`;
+2. :func:`~skgraphkde.graphs.assembly.assemble` takes all of these: it chooses the names that are
+   read, checks their values, and turns edges into arcs;
+3. a :class:`~skgraphkde.graphs.batch.GraphBatch` has the arrays.
+
+What is wrong is one error that names the graph, the node and the remedy. The caller's graphs are
+never changed.
 """
 
 from __future__ import annotations
@@ -135,9 +141,15 @@ def read_graphs(
 
 def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
     """A graph of any format, with its position in the caller's list."""
-    reader = _reader_of(graph)
-    if reader is not None:
-        return reader(index, graph, schema)
+    for reader, classes in _PACKAGES.items():
+        if is_a(graph, *classes):
+            return reader(index, graph, schema)
+    if isinstance(graph, Mapping):
+        return (read_pyg if "edge_index" in graph else read_edge_list)(index, graph, schema)
+    if is_triple(graph):
+        return read_triple(index, graph, schema)
+    if (isinstance(graph, tuple) and len(graph) == 2) or getattr(graph, "ndim", 0) == 2:
+        return read_pair(index, graph, schema)
     if graph is None:
         raise TypeError(
             f"graph {index} is None, which RDKit returns for a molecule that it cannot read: "
@@ -156,25 +168,12 @@ def _read(index: int, graph: Any, schema: GraphSchema) -> Graph:
     )
 
 
-def _reader_of(graph: Any) -> Reader | None:
-    """The function that reads a graph of this kind; None if the object is not a graph."""
-    for reader, classes in _PACKAGES.items():
-        if is_a(graph, *classes):
-            return reader
-    if isinstance(graph, Mapping):
-        return read_pyg if "edge_index" in graph else read_edge_list
-    if is_triple(graph):
-        return read_triple
-    is_pair = isinstance(graph, tuple) and len(graph) == 2
-    return read_pair if is_pair or getattr(graph, "ndim", 0) == 2 else None
-
-
 def _check_sequence(graphs: Any) -> None:
     """Raise an error that says what to do unless `graphs` is a non-empty sequence."""
     got = f"expected a list of graphs, got a {type(graphs).__name__}"
     is_pair = isinstance(graphs, tuple) and len(graphs) == 2
     is_edge_list = isinstance(graphs, dict) and not {"edges", "edge_index"}.isdisjoint(graphs)
-    if is_edge_list or _reader_of(graphs) in _PACKAGES:
+    if is_edge_list or any(is_a(graphs, *classes) for classes in _PACKAGES.values()):
         raise TypeError("expected a list of graphs, got one graph: write [graph]")
     if is_pair and all(getattr(part, "ndim", 0) == 2 for part in graphs):
         raise TypeError(

@@ -167,6 +167,10 @@ class GraphSchema(Specification):
         """True for :meth:`molecule`, also with changes: it names what only atoms have."""
         return bool({"hydrogens", "aromatic"} & set(self.named("node_categories")))
 
+    def reads_all(self, part: str) -> bool:
+        """True if the categories, or the numbers, of a part are "all"."""
+        return "all" in [getattr(self, kind) for kind in KINDS_OF[part]]
+
     def named(self, kind: str) -> tuple[str, ...]:
         """The names that the user wrote for a kind, such as "node_categories"."""
         value = getattr(self, kind)
@@ -215,18 +219,6 @@ def conventional_names(schema: GraphSchema, part: str) -> list[str]:
     """
     conventions = [name for kind in KINDS_OF[part] for name in CONVENTIONS[kind]]
     return [*names_in_schema(schema, part), *conventions]
-
-
-def names_read(schema: GraphSchema, part: str) -> list[str] | None:
-    """The names of data of nodes, of edges, or of graphs, that may be read; None: all.
-
-    Parameters
-    ----------
-    schema : GraphSchema
-    part : {"node", "edge", "graph"}
-    """
-    is_all = any(getattr(schema, kind) == "all" for kind in KINDS_OF[part])
-    return None if is_all else conventional_names(schema, part)
 
 
 def closest_names(name: str, known: Iterable[str]) -> str:
@@ -354,13 +346,10 @@ class FittedSchema:
             n_self_loops=sum(x.n_self_loops for x in everyone),
         )
 
-    def newly_ignored(self, known: FittedSchema) -> tuple[Ignored, ...]:
-        """Ignored data that was not already reported for `known`."""
-        reported = {(x.part, x.name) for x in known.ignored}
-        return tuple(x for x in self.ignored if (x.part, x.name) not in reported)
 
-
-def unread_attributes(schema: GraphSchema | None, ignored: Sequence[Ignored]) -> list[Ignored]:
+def unread_attributes(
+    schema: GraphSchema | None, ignored: Sequence[Ignored], known: Sequence[Ignored] = ()
+) -> list[Ignored]:
     """Ignored attributes that the user's schema does not mention.
 
     A schema that says which categories and which numbers nodes have mentions all data of nodes, and
@@ -372,8 +361,10 @@ def unread_attributes(schema: GraphSchema | None, ignored: Sequence[Ignored]) ->
     schema : GraphSchema or None
         The schema of the user.
     ignored : sequence of Ignored
+    known : sequence of Ignored, default=()
+        Those that were said before, and are left out.
     """
-    schema, mentioned = schema or GraphSchema(), set()
+    schema, mentioned = schema or GraphSchema(), {(x.part, x.name) for x in known}
     for part, kinds in KINDS_OF.items():
         decided = [kind for kind in kinds if getattr(schema, kind) not in ("auto", "all")]
         mentioned |= {(part, name) for kind in decided for name in CONVENTIONS[kind]}

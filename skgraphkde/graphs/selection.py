@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -204,19 +204,16 @@ def align_to_schema(batch: GraphBatch, fitted: FittedSchema) -> GraphBatch:
 
 def _check_given(batch: GraphBatch) -> None:
     """Raise if a number is missing, which a batch may have that was read by another schema."""
-    for part in PARTS:
-        numbers, columns = batch.data(part).numbers, getattr(batch.schema, f"{part}_columns")
-        if numbers is None or not np.isnan(numbers).any():
-            continue
-        row, column = np.argwhere(np.isnan(numbers))[0].tolist()
-        raise _error(
-            batch,
-            part,
-            row,
-            f"the {part} attribute {columns[column]!r} is missing, and fit "
-            "read no missing values: fit with missing='indicate' in the GraphSchema "
-            "(--missing indicate in the shell), or impute or drop it",
-        )
+    for part, name, values in _number_columns(batch):
+        if np.isnan(values).any():
+            raise _error(
+                batch,
+                part,
+                int(np.isnan(values).argmax()),
+                f"the {part} attribute {name!r} is missing, and fit read no missing values: fit "
+                "with missing='indicate' in the GraphSchema (--missing indicate in the shell), or "
+                "impute or drop it",
+            )
 
 
 def check_scale(batch: GraphBatch) -> None:
@@ -227,22 +224,25 @@ def check_scale(batch: GraphBatch) -> None:
     batch : GraphBatch
         The training graphs.
     """
-    for part in PARTS:
-        numbers, columns = batch.data(part).numbers, getattr(batch.schema, f"{part}_columns")
-        if numbers is None:
-            continue
-        size = np.abs(np.nan_to_num(numbers))
-        largest = size.max(axis=0, initial=0.0)
-        tiny = np.flatnonzero((largest > 0) & (largest < SMALLEST))
-        if len(tiny):
-            row, column = int(size[:, tiny[0]].argmax()), int(tiny[0])
+    for part, name, values in _number_columns(batch):
+        size = np.abs(np.nan_to_num(values))
+        if 0 < size.max(initial=0.0) < SMALLEST:
+            row = int(size.argmax())
             raise _error(
                 batch,
                 part,
                 row,
-                f"the {part} attribute {columns[column]!r} is {numbers[row, column]:g}, and "
-                f"nowhere above {SMALLEST:g}: multiply it by a power of ten, or drop it",
+                f"the {part} attribute {name!r} is {values[row]:g}, and nowhere above "
+                f"{SMALLEST:g}: multiply it by a power of ten, or drop it",
             )
+
+
+def _number_columns(batch: GraphBatch) -> Iterator[tuple[str, str, np.ndarray]]:
+    """The part, the name and the values of each column of numbers."""
+    for part in PARTS:
+        numbers, names = batch.data(part).numbers, getattr(batch.schema, f"{part}_columns")
+        if numbers is not None:
+            yield from ((part, x, values) for x, values in zip(names, numbers.T, strict=True))
 
 
 def _error(batch: GraphBatch, part: str, row: int, message: str) -> GraphError:

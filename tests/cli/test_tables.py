@@ -185,6 +185,7 @@ def test_tables_that_commands_wrote_are_no_graphs(tmp_path, monkeypatch):
         )
     run("fit graphs -o graphs/model.skg")
     run("score graphs/model.skg graphs -o graphs/scores.csv --reasons")
+    run("score graphs/model.skg graphs -o graphs/scores.jsonl")
     assert "of 20 graphs" in run("find graphs -o graphs/page.html").stdout
     # Whoever names such a file means it.
     assert "cannot be read" in run("find graphs/scores.csv -o x.html", exit_code=1).stderr

@@ -105,7 +105,7 @@ def test_json_there_and_back(tmp_path, key):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (b"", "Expecting value"),
+        (b"", "it contains no graph"),
         (b"\xff", "Expecting value"),
         ("[]", "it contains no graph"),
         ("3", 'a graph has no list "nodes"'),
@@ -520,7 +520,7 @@ def test_broken_edge_lists(tmp_path, kind):
         write_csv(tmp_path / "a.nodes.csv", [row.split(",") for row in nodes])
     with pytest.raises(ValueError, match=message) as caught:
         read_batch(find_files([tmp_path]))
-    assert str(caught.value).startswith(str(tmp_path / "a.csv"))
+    assert str(caught.value).startswith(str(tmp_path / "a."))
 
 
 def test_marks_and_alphabets(tmp_path):
@@ -578,7 +578,6 @@ DECIMALS = {
     "comma and points": (["1.234,5", "20", "1.000"], [1234.5, 20, 1000], None),
     "comma and blanks": (["1 234,5", "20,0"], [1234.5, 20.0], None),
     "point and commas": (["1,234.5", "20", "1,000"], [1234.5, 20, 1000], None),
-    "unclear": (["1,234", "2,345"], ["1,234", "2,345"], None),
     "given comma": (["1,234", "2,345"], [1.234, 2.345], ","),
     "given point": (["1,234", "2,345"], [1234, 2345], "."),
     "places": (["52,13 N", "8,1 E"], ["52,13 N", "8,1 E"], None),
@@ -595,6 +594,28 @@ def test_decimal_marks(kind):
     # What one column says counts for another.
     found = typed_columns({"a": texts, "b": ["1.234"], "c": ["3,25"]}, schema, "node", mark or ",")
     assert found["b"] == [1.234 if mark == "." else 1234]
+
+
+def test_a_mark_that_may_be_either_is_said():
+    with pytest.warns(UserWarning, match=r"such as '1,234' under 'a' may have .*--decimal \."):
+        found = typed_columns({"a": ["1,234", "2"], "b": ["x,y", ""]}, GraphSchema(), "node")
+    assert found["a"] == ["1,234", 2]
+
+
+@pytest.mark.parametrize("comment", ["# a shop, 2026\n", "#\n", "## of\n# me: 1\n", "#export\r\n"])
+def test_comments_above_the_names_are_no_rows(tmp_path, comment):
+    graph = read_one(tmp_path / "a.csv", f"{comment}#,source,target\n1,a,b\n2,b,c\n")
+    assert list(graph.edges(data="#")) == [("a", "b", 1), ("b", "c", 2)]
+
+
+def test_graphs_of_json_in_lines(tmp_path):
+    graphs = [nx.path_graph(3), nx.cycle_graph(4)]
+    lines = [json.dumps(nx.node_link_data(graph, edges="edges")) for graph in graphs]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
+    assert_same(read_batch(find_files([tmp_path])), read_graphs(graphs))
+    (tmp_path / "a.jsonl").write_text("\n".join([*lines, "{nodes"]))
+    with pytest.raises(ValueError, match="line 3 column 2"):
+        read_batch([tmp_path / "a.jsonl"])
 
 
 # -- any number of files ---------------------------------------------------------------------------

@@ -71,6 +71,29 @@ def test_a_csv_with_the_names_of_xes_needs_none(tmp_path):
     check_same(found, expected(who="org:resource", channel="case:channel"))
 
 
+@pytest.mark.parametrize(
+    ("header", "options"),
+    [
+        (["Case ID", "Activity", "Complete Timestamp", "Resource"], {}),
+        (["case_id", "what", "time", "resource"], {"activity": "what"}),
+    ],
+)
+def test_usual_names_of_columns_are_taken(tmp_path, header, options):
+    path = write_log(tmp_path / "log.csv", header=[*header, "cost", "case:channel"])
+    names = expected(who=header[-1], channel="case:channel")
+    if options:  # which say that it is a log
+        check_same(iter_graphs([CSVFile(path, options)], "all"), names)
+        return
+    with pytest.warns(UserWarning, match="read as an event log: case 'Case ID', activity 'Act"):
+        check_same(iter_graphs([path], "all"), names)
+
+
+def test_usual_names_without_a_time_are_no_log(tmp_path):
+    write_log(tmp_path / "log.csv", header=["case", "activity", "a", "b", "c", "d"])
+    with pytest.raises(ValueError, match="an event log --case and --activity"):
+        read_batch(find_files([tmp_path]))
+
+
 def test_xes(tmp_path):
     traces = ""
     for case in ("7", "9"):
@@ -101,7 +124,7 @@ def test_xes(tmp_path):
         ({"case": "order no"}, "log.csv has no column 'concept:name': it has .*--activity in the"),
         (NAMES | {"resource": "whom"}, "has no column 'whom': it has order no, .*--resource in"),
         (NAMES | {"timestamp": "channel"}, "'web' under 'channel' is no time that is known"),
-        (NAMES | {"timestamp": "who"}, "row 4: 'who' is empty"),
+        (NAMES | {"timestamp": "who"}, r"^[^ ]*log.csv, row 4: 'who' is empty: fill or remove it$"),
     ],
 )
 def test_what_is_wrong_with_a_log_is_said(tmp_path, options, message):
@@ -173,6 +196,14 @@ def test_what_is_not_read_of_spans_is_said(tmp_path):
         read_batch([path])
     with pytest.raises(ValueError, match=r'a\.json is no file of spans: it has no "resourceSpans"'):
         read_batch([SpanFiles((path,))])
+
+
+def test_a_span_that_has_not_ended_is_named(tmp_path):
+    running = span("A", "", "1")
+    del running["endTimeUnixNano"]
+    (tmp_path / "a.json").write_text(json.dumps(exported("web", running)))
+    with pytest.raises(ValueError, match=r"^the span '1' of the trace 'A' has no endTimeUnixNano"):
+        read_batch(find_files([tmp_path]))
 
 
 def test_an_empty_export(tmp_path):

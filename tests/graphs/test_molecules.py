@@ -201,6 +201,16 @@ def test_of_several_columns_one_is_read_and_said(tmp_path):
         assert [x[1] for x in read_molecules(path, text, schema, smiles="canSMILES")] == [3]
 
 
+@pytest.mark.parametrize("n", [9, 10])
+def test_words_that_all_differ_are_names(tmp_path, n):
+    rows = "".join(f"{k / 8:.3f},{'C' * (k + 1)},{k}e1,{k % 3}-b,c{k}\n" for k in range(n))
+    found = read_molecules(tmp_path / "a.csv", "logd,smiles,dose,batch,code\n" + rows)
+    assert [x[0] for x in found] == ([f"c{k}" for k in range(n)] if n == 10 else [None] * n)
+    assert "code" in found[0][2] or n == 10
+    kept = GraphSchema.molecule(graph_categories="code")
+    assert read_molecules(tmp_path / "a.csv", "code,smiles\n" + "c,C\n", kept)[0][0] is None
+
+
 def test_a_column_of_another_name_is_found_by_its_cells(tmp_path):
     text = "zinc_id,structure,split,N\nz1,CC(=O)O,C,12\nz2,c1ccccc1,O,13\n"
     with pytest.warns(UserWarning, match="read from the column 'structure' of 'zinc_id', 'structu"):

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from skgraphkde import GraphSchema, read_graphs, read_tables
-from skgraphkde.graphs.files import read_batch
+from skgraphkde.graphs.files import TableFiles, read_batch
 
 COLUMNS = {"graph": "case", "source": "from", "target": "to", "node": "step"}
 
@@ -132,6 +132,22 @@ def test_columns_with_gaps_are_listed_in_the_order_of_the_table():
     edges = pd.DataFrame({"graph": list("aabb"), "source": 1, "target": [2, 3, 2, 3]} | cells)
     ignored = read_graphs(read_tables(edges)).schema.ignored
     assert [x.name for x in ignored] == ["z", "y", "w"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_types_of_edges_are_directions(tmp_path, suffix):
+    table = pd.DataFrame({"graph": ["p", "p", "q"], "source": list("aba"), "target": list("bcb")})
+    table["Type"] = ["Directed", "Undirected", "Directed"]
+    path = tmp_path / f"edges.{suffix}"
+    table.to_csv(path, index=False) if suffix == "csv" else table.to_parquet(path)
+    p, q = (graph for _, graph in TableFiles(path).read(GraphSchema()))
+    assert set(p.edges) == {("a", "b"), ("b", "c"), ("c", "b")}
+    assert list(q.edges(data=True)) == [("a", "b", {})]
+    named = TableFiles(path).read(GraphSchema(edge_categories="Type"))
+    assert named[1][1].edges["a", "b"] == {"Type": "Directed"}
+    table["Type"] = "Undirected"
+    table.to_csv(tmp_path / "edges.csv", index=False)
+    assert not TableFiles(tmp_path / "edges.csv").read(GraphSchema())[0][1].is_directed()
 
 
 def test_a_table_of_many_graphs_is_no_graph(tmp_path):

@@ -8,6 +8,8 @@ that says what is wrong with the file.
 from __future__ import annotations
 
 import gzip
+import json
+import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
@@ -34,6 +36,8 @@ DAMAGED = (zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError, RuntimeEr
 PLACES = ("x", "y", "z", "vx", "vy", "fx", "fy")
 DRAWINGS = ({"vx", "vy"}, {"r", "g", "b"}, {"size", "color"})
 
+BLANKS: Any = re.compile(r"\s*")  # matches anywhere
+
 
 class UnreadableError(ValueError):
     """A complete message about a file, whatever its format; it names the file and the remedy."""
@@ -59,6 +63,17 @@ def decoded(content: bytes) -> str:
         return content.decode(detect_encoding(content))
     except UnicodeDecodeError:
         return content.decode("cp1252", errors="replace")
+
+
+def documents(content: str | bytes) -> list[Any]:
+    """The documents of JSON: one, or one in each line, or one after the other."""
+    text = decoded(content) if isinstance(content, bytes) else content
+    found, end = [], BLANKS.match(text).end()
+    while end < len(text):
+        document, end = json.JSONDecoder().raw_decode(text, end)
+        found.append(document)
+        end = BLANKS.match(text, end).end()
+    return found
 
 
 def numbered(graphs: Iterable[nx.Graph]) -> Graphs:

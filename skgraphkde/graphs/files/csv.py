@@ -22,10 +22,17 @@ from typing import Any
 import networkx as nx
 
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, build_graph
-from skgraphkde.graphs.files.logs import log_columns, read_log
+from skgraphkde.graphs.files.logs import LOG_COLUMNS, log_columns, read_log
 from skgraphkde.graphs.files.molecules import read_smiles_table, smiles_column
-from skgraphkde.graphs.files.tables import Cells, read_cells, records, take_ids
-from skgraphkde.graphs.schema import GraphSchema, names_in_schema
+from skgraphkde.graphs.files.tables import (
+    NO_OPTIONS,
+    Cells,
+    read_cells,
+    records,
+    take_directions,
+    take_ids,
+)
+from skgraphkde.graphs.schema import GraphSchema
 
 ENDS = (("source", "target"), ("from", "to"))
 IDS = ("id", "node")
@@ -49,11 +56,7 @@ def table_beside(path: AnyPath, part: str) -> AnyPath | None:
     return None
 
 
-def read_csv(
-    path: AnyPath,
-    schema: GraphSchema,
-    options: Mapping[str, str] | None = None,
-) -> Graphs:
+def read_csv(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO_OPTIONS) -> Graphs:
     """Read a graph from an edge list and its table of nodes, or many from SMILES or an event log.
 
     Parameters
@@ -61,7 +64,7 @@ def read_csv(
     path : Path or zipfile.Path
     schema : GraphSchema
         The names of what is read.
-    options : mapping, default=None
+    options : mapping
         As of a :class:`~skgraphkde.graphs.files.tables.CSVFile`.
     """
     if is_node_table(path):
@@ -69,7 +72,6 @@ def read_csv(
             f"{path} is a table of nodes, and no edge list beside it has its name without "
             '".nodes": add that, or leave the table out'
         )
-    options = options or {}
     cells, decimal = read_cells(path, options), options.get("decimal")
     lower = {name.lower(): name for name in cells}
     present = [ends for ends in ENDS if set(ends) <= set(lower)]
@@ -78,9 +80,10 @@ def read_csv(
         column = smiles_column(path, cells, schema, wanted)
         if column is not None:
             return read_smiles_table(cells, column, schema, decimal=decimal)
-    columns = log_columns(path, cells, options)
-    if columns is not None:
-        return read_log(path, cells, columns, schema, decimal)
+    if not (present and LOG_COLUMNS.keys().isdisjoint(options)):
+        columns = log_columns(path, cells, options)
+        if columns is not None:
+            return read_log(path, cells, columns, schema, decimal)
     if len(present) != 1:
         both = "both" if present else "no"
         raise ValueError(
@@ -92,20 +95,6 @@ def read_csv(
     ends = [lower[end] for end in present[0]]
     directed = present[0] == ENDS[1] or schema.directed is True
     return [("", _read_edges(path, cells, ends, schema, options, directed=directed))]
-
-
-def _directions(cells: Cells, schema: GraphSchema) -> list[str] | None:
-    """The column of Gephi that says of each edge if it is directed; None if there is none.
-
-    It is removed, unless the schema names it.
-    """
-    for name in [name for name in cells if name.lower() == "type"]:
-        kinds = [cell.lower() for cell in cells[name]]
-        if set(kinds) <= {"directed", "undirected", "mutual"}:
-            if name not in names_in_schema(schema, "edge"):
-                del cells[name]
-            return kinds
-    return None
 
 
 def _read_edges(
@@ -120,14 +109,13 @@ def _read_edges(
     """The graph of an edge list and of the table of nodes beside it."""
     decimal = options.get("decimal")
     sources, targets = (take_ids(path, cells, end) for end in ends)
-    kinds = _directions(cells, schema)
+    kinds = take_directions(cells, schema)
     if kinds is not None and schema.directed is not True:
         directed = "directed" in kinds
     else:
         kinds = ["directed"] * len(sources)
-    nodes: list[tuple] = []
-    for node in dict.fromkeys(chain.from_iterable(zip(sources, targets, strict=True))):
-        nodes.append((node, {}))
+    ends_in_order = dict.fromkeys(chain.from_iterable(zip(sources, targets, strict=True)))
+    nodes: list[tuple] = [(node, {}) for node in ends_in_order]
     table = table_beside(path, ".nodes")
     if table is not None:
         columns = read_cells(table, options)

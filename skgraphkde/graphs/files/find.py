@@ -18,8 +18,13 @@ from skgraphkde.graphs.files.walk import FORMATS, PACKED, OnError, Source, suffi
 
 __all__ = ["find_files"]
 
-# The first columns of the tables that commands and pages write, which may lie among the graphs.
-OF_COMMANDS = (b"graph,score,", b"graph,node,contribution,", b"graph,verdict")
+# How the tables begin that commands and pages write, which may lie among the graphs.
+OF_COMMANDS = (
+    b"graph,score,",
+    b"graph,node,contribution,",
+    b"graph,verdict",
+    b'{"graph":"',
+)
 HIDDEN = (".", "__MACOSX")  # begin the names of files and folders that nobody means
 
 
@@ -102,12 +107,10 @@ def _sources_of(path: AnyPath, given: Mapping[str, Any]) -> list[Source]:
     """
     if is_node_table(path) and table_beside(path, "") is not None:
         return []
-    if suffix_of(path) != PACKED:
+    if suffix_of(path) != PACKED or not path.is_file():
         return [path]
     if not isinstance(path, Path):
         return []
-    if not path.is_file():
-        return [path]
     try:
         archive = zipfile.ZipFile(path)
     except (*DAMAGED, OSError):  # which its reader says
@@ -158,7 +161,7 @@ def _is_graph(path: AnyPath) -> bool:
     """True for a file that has a known suffix and is no table of ours."""
     if suffix_of(path) is None:
         return False
-    if path.suffix.lower() != ".csv" or not path.is_file():
+    if path.suffix.lower() not in (".csv", ".jsonl") or not path.is_file():
         return True
     with path.open("rb") as file:
         start = file.read(100).removeprefix(b"\xef\xbb\xbf").replace(b";", b",")

@@ -5,7 +5,6 @@ The names are those of networkx, D3, Cytoscape, graphology, Neo4j, Sigma and vis
 
 from __future__ import annotations
 
-import json
 from itertools import chain
 from typing import Any
 
@@ -14,7 +13,7 @@ import networkx as nx
 from skgraphkde.graphs.files.common import (
     Graphs,
     build_graph,
-    decoded,
+    documents,
     named_places,
     numbered,
     without_places,
@@ -33,7 +32,7 @@ ENDS = (("source", "target"), ("from", "to"), ("start", "end"), ("startNode", "e
 
 
 def parse_json(text: str | bytes, schema: GraphSchema) -> Graphs:
-    """The graphs of a text, which is one graph, a list of them, or lists of edges by name.
+    """The graphs of a text: one graph, a list of them, one in each line, or edges by name.
 
     Parameters
     ----------
@@ -41,7 +40,8 @@ def parse_json(text: str | bytes, schema: GraphSchema) -> Graphs:
     schema : GraphSchema
         The names of what is read.
     """
-    content = json.loads(decoded(text) if isinstance(text, bytes) else text)
+    found = documents(text)
+    content: Any = found[0] if len(found) == 1 else found
     may_be_names = isinstance(content, dict) and content and content.keys().isdisjoint(EDGES)
     if may_be_names and all(map(_is_edge_list, content.values())):
         return [(f"#{name}", _graph(x, schema)) for name, x in content.items()]

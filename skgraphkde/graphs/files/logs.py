@@ -7,7 +7,6 @@ each span to those that it called.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,22 +14,25 @@ from typing import Any
 from xml.etree.ElementTree import fromstring
 
 from skgraphkde._utils import warn
-from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
-from skgraphkde.graphs.files.tables import Cells, take_ids, typed_columns
+from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, documents, read_content
+from skgraphkde.graphs.files.tables import NO_OPTIONS, Cells, take_ids, typed_columns
 from skgraphkde.graphs.naming import listed
 from skgraphkde.graphs.schema import GraphSchema, names_in_schema
 from skgraphkde.graphs.tables import graphs_of_tables
 
-#: The columns of event logs, and their names in XES and in the tables of pm4py.
+#: The columns of event logs, and their names: in XES and in the tables of pm4py, then others.
 LOG_COLUMNS = {
-    "case": "case:concept:name",
-    "activity": "concept:name",
-    "timestamp": "time:timestamp",
-    "resource": "org:resource",
+    "case": ("case:concept:name", "case", "case id", "caseid"),
+    "activity": ("concept:name", "activity"),
+    "timestamp": ("time:timestamp", "timestamp", "complete timestamp", "time"),
+    "resource": ("org:resource", "resource"),
 }
 DATES = ("%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y")
 CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 FORMATS = ("ISO8601", *(date + clock for date in DATES for clock in CLOCKS))
+
+# What each span has.
+OF_SPANS = ("traceId", "spanId", "startTimeUnixNano", "endTimeUnixNano")
 
 
 # -- event logs ------------------------------------------------------------------------------------
@@ -39,30 +41,39 @@ FORMATS = ("ISO8601", *(date + clock for date in DATES for clock in CLOCKS))
 def log_columns(path: AnyPath, cells: Cells, options: Mapping[str, str]) -> dict[str, str] | None:
     """The columns of an event log, by the keys of `LOG_COLUMNS`; None if a table is none.
 
+    Names that are not those of XES are taken only if there is a time, which a warning says.
+
     Parameters
     ----------
     path : Path or zipfile.Path
         For messages.
     cells : dict of list of str
     options : mapping
-        The names of columns that the user gave.
+        As of a :class:`~skgraphkde.graphs.files.tables.CSVFile`.
     """
+    usual = {name.lower().replace("_", " "): name for name in cells}
+    columns: dict[str, str] = {}
+    for what, names in LOG_COLUMNS.items():
+        name = options.get(what, next((usual[x] for x in names if x in usual), None))
+        if name in cells:
+            columns[what] = name
     given = {what for what in LOG_COLUMNS if what in options}
-    columns = {what: options.get(what, usual) for what, usual in LOG_COLUMNS.items()}
-    lacking = [x for x in columns if columns[x] not in cells and x in {"case", "activity", *given}]
-    if not lacking:
-        return {what: name for what, name in columns.items() if name in cells}
+    lacking = [x for x in LOG_COLUMNS if x not in columns and x in {"case", "activity", *given}]
+    is_xes = columns.get("case") == LOG_COLUMNS["case"][0]
+    if not lacking and (given or is_xes or "timestamp" in columns):
+        if not (given or is_xes):
+            taken = ", ".join(f"{what} {name!r}" for what, name in columns.items())
+            warn(f"{path} is read as an event log: {taken}; --case, --activity, ... name others")
+        return columns
     if not given:
         return None
     raise UnreadableError(
-        f"{path} has no column {columns[lacking[0]]!r}: it has {listed(list(cells), 10)}; name the "
-        f"one that is meant, --{lacking[0]} in the shell"
+        f"{path} has no column {options.get(lacking[0], LOG_COLUMNS[lacking[0]][0])!r}: it has "
+        f"{listed(list(cells), 10)}; name the one that is meant, --{lacking[0]} in the shell"
     )
 
 
-def read_xes(
-    path: AnyPath, schema: GraphSchema, options: Mapping[str, str] | None = None
-) -> Graphs:
+def read_xes(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO_OPTIONS) -> Graphs:
     """The cases of an event log in XES, with the names that pm4py has for attributes.
 
     Parameters
@@ -70,8 +81,8 @@ def read_xes(
     path : Path or zipfile.Path
     schema : GraphSchema
         The names of what is read.
-    options : mapping, default=None
-        As in :func:`log_columns`.
+    options : mapping
+        As of a :class:`~skgraphkde.graphs.files.tables.CSVFile`.
     """
     rows = []
     for trace in fromstring(read_content(path)).iterfind("{*}trace"):
@@ -83,7 +94,7 @@ def read_xes(
             rows.append(of_case | own)
     names = dict.fromkeys(name for row in rows for name in row)
     cells = {name: [row.get(name, "") for row in rows] for name in names}
-    columns = log_columns(path, cells, options or {})
+    columns = log_columns(path, cells, options)
     if columns is None:
         raise ValueError("its traces, or their events, have no 'concept:name'")
     return read_log(path, cells, columns, schema)
@@ -198,8 +209,8 @@ class SpanFiles:
         schema : GraphSchema
             The names of what is read.
         """
-        documents = [x for path in self.paths for x in _documents(path, read_content(path))]
-        return _traces(documents, schema)
+        found = [x for path in self.paths for x in _documents(path, read_content(path))]
+        return _traces(found, schema)
 
 
 def are_spans(content: bytes) -> bool:
@@ -223,27 +234,30 @@ def read_spans(path: AnyPath, content: bytes, schema: GraphSchema) -> Graphs:
 
 
 def _documents(path: AnyPath, content: bytes) -> list[Any]:
-    """The documents of a file, which is one, or has one in each line."""
+    """The documents of a file, which may be in a list."""
     if not are_spans(content):
         raise UnreadableError(
             f'{path} is no file of spans: it has no "resourceSpans", as OpenTelemetry exports them '
             "in JSON"
         )
-    try:
-        found = json.loads(content)
-    except ValueError:
-        found = [json.loads(line) for line in content.splitlines() if line.strip()]
-    return found if isinstance(found, list) else [found]
+    found = documents(content)
+    return found[0] if isinstance(found[0], list) else found
 
 
-def _traces(documents: list[Any], schema: GraphSchema) -> list[tuple[str, Any]]:
+def _traces(exported: list[Any], schema: GraphSchema) -> list[tuple[str, Any]]:
     """The traces of documents, and their ids."""
     import pandas as pd  # heavy
 
     rows, others, named = [], dict[str, None](), names_in_schema(schema, "node")
-    for resource in (x for document in documents for x in document["resourceSpans"]):
+    for resource in (x for document in exported for x in document["resourceSpans"]):
         service = _attributes(resource.get("resource", {})).get("service.name", "")
         for span in (x for scope in resource["scopeSpans"] for x in scope["spans"]):
+            lacking = [name for name in OF_SPANS if name not in span]
+            if lacking:
+                raise UnreadableError(
+                    f"the span {span.get('spanId')!r} of the trace {span.get('traceId')!r} has no "
+                    f"{lacking[0]}: add it, or leave the span out"
+                )
             attributes = _attributes(span)
             others |= dict.fromkeys(x for x in attributes if x not in named)
             row = {

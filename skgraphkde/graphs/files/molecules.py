@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from skgraphkde._utils import warn
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
-from skgraphkde.graphs.files.tables import Cells, records
+from skgraphkde.graphs.files.tables import NO_OPTIONS, NUMBER, Cells, records
 from skgraphkde.graphs.formats.rdkit import molecule_graph
 from skgraphkde.graphs.schema import GraphSchema, closest_names, names_in_schema
 
@@ -31,13 +31,12 @@ if TYPE_CHECKING:
 EXTENSIONS = re.compile(r"^\|[^|]*\|")
 # Columns with the names of molecules: "name", "id", "zinc_id", "Compound Name".
 NAMES = re.compile(r"(^|[^a-z])(name|id)$")
+LEAST_NAMES = 10  # fewer cells may all differ, whatever they are
 # Cells by which a column of SMILES is recognized.
 SAMPLE = 20
 
 
-def read_smi(
-    path: AnyPath, schema: GraphSchema, options: Mapping[str, str] | None = None
-) -> Graphs:
+def read_smi(path: AnyPath, schema: GraphSchema, options: Mapping[str, str] = NO_OPTIONS) -> Graphs:
     """The molecules of a SMILES file, whose first line may be a header.
 
     Parameters
@@ -45,18 +44,21 @@ def read_smi(
     path : Path or zipfile.Path
     schema : GraphSchema
         The names of data of the graphs, which other columns below a header are.
-    options : mapping, default=None
-        "smiles_column" is the column of the SMILES, which is found otherwise.
+    options : mapping
+        As of a :class:`~skgraphkde.graphs.files.tables.CSVFile`.
     """
-    wanted = (options or {}).get("smiles_column")
+    wanted = options.get("smiles_column")
     lines = [line.strip() for line in read_content(path).decode("utf-8-sig").splitlines()]
     lines = [line for line in lines if line and not line.startswith("#")]
     header = lines[0] if lines else ""
     separator = next((x for x in "\t," if x in header), None)
     columns = [name.strip() for name in header.split(separator)]
     if wanted is not None or any("smiles" in name.lower() for name in columns):
-        rows = [_cells_of(line, separator, len(columns)) for line in lines[1:]]
-        cells = {name: [row[i] for row in rows] for i, name in enumerate(columns)}
+        last = len(columns) - 1  # a cell with all that remains
+        rows = [[*line.split(separator, last), *[""] * last] for line in lines[1:]]
+        cells = {}
+        for i, name in enumerate(columns):
+            cells[name] = [EXTENSIONS.sub("", row[i].strip()).strip() for row in rows]
         column = smiles_column(path, cells, schema, wanted)
         return read_smiles_table(cells, str(column), schema, columns)
     texts, names = [], []
@@ -65,12 +67,6 @@ def read_smi(
         texts.append(text)
         names.append(EXTENSIONS.sub("", rest.strip()).strip())
     return read_smiles(texts, names, [{}] * len(texts))
-
-
-def _cells_of(line: str, separator: str | None, n: int) -> list[str]:
-    """The cells of a line below a header of `n` columns, the last with all that remains."""
-    cells = [EXTENSIONS.sub("", cell).strip() for cell in line.split(separator, n - 1)]
-    return cells + [""] * (n - len(cells))
 
 
 def smiles_column(
@@ -124,6 +120,8 @@ def read_smiles_table(
 ) -> Graphs:
     """Molecules of a table, with the names of the column "name" or "id", or of one like it.
 
+    If there is none, they have those of the first column of texts that all differ.
+
     Parameters
     ----------
     cells : dict of list of str
@@ -132,7 +130,7 @@ def read_smiles_table(
     schema : GraphSchema
         The names of data of the graphs.
     may_name : sequence of str, default=()
-        Columns with the names, if none is called like that.
+        Columns with the names, if none is called like that, also if some are alike.
     decimal : {",", "."}, default=None
         Decimal mark of the numbers.
     """
@@ -140,11 +138,18 @@ def read_smiles_table(
     names = [""] * len(texts)
     called = [name for name in cells if NAMES.search(name.lower())]
     called.sort(key=lambda name: name.lower() not in ("name", "id"))
-    others = [name for name in may_name if name in cells and "smiles" not in name.lower()]
+    others = [name for name in cells if name in may_name or _are_names(cells[name])]
+    others = [name for name in others if "smiles" not in name.lower()]
     data = names_in_schema(schema, "graph")
     for column in [name for name in called + others if name not in data][:1]:
         names = cells.pop(column)
     return read_smiles(texts, names, list(records(cells, schema, "graph", len(texts), decimal)))
+
+
+def _are_names(texts: Sequence[str]) -> bool:
+    """True if all cells differ, and are words."""
+    are_words = all(any(map(str.isalpha, x)) and not NUMBER.fullmatch(x) for x in texts)
+    return are_words and len(set(texts)) == len(texts) >= LEAST_NAMES
 
 
 def read_smiles(

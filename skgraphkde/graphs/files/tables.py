@@ -15,13 +15,14 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, zip_longest
+from itertools import islice
 from math import inf
 from typing import Any
 
 from skgraphkde._utils import warn
 from skgraphkde.graphs.files.common import AnyPath, Graphs, UnreadableError, read_content
-from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema
+from skgraphkde.graphs.naming import listed
+from skgraphkde.graphs.schema import CONVENTIONS, GraphSchema, names_in_schema
 from skgraphkde.graphs.tables import graphs_of_tables, not_a_number, seem_numbers
 
 NUMBER = re.compile(
@@ -34,8 +35,11 @@ LOCAL_NUMBERS = {
 }
 THOUSANDS = {",": re.compile(r"[. '\u00a0\u202f]"), ".": re.compile(",")}
 SEPARATORS = ",;\t| "
+# Comments above the row of names; "#,source,target" and "#id,source,target" are no comments.
+ABOVE = re.compile(r"\A(#([# ].*|[^,;\t|\n]*)\n)+")
 
 Cells = dict[str, list[str]]  # of each column
+NO_OPTIONS: Mapping[str, str] = {}
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 
 
@@ -46,14 +50,13 @@ class CSVFile:
     Parameters
     ----------
     path : Path or zipfile.Path
-    options : dict of str
+    options : mapping of str
         How the table is written: "separator", "encoding", "decimal"; "smiles_column" for a table
-        of molecules; and the columns of an event log, see
-        :data:`~skgraphkde.graphs.files.logs.LOG_COLUMNS`.
+        of molecules; and the columns of an event log: "case", "activity", "timestamp", "resource".
     """
 
     path: AnyPath
-    options: dict[str, str]
+    options: Mapping[str, str]
 
     def __str__(self) -> str:
         return str(self.path)
@@ -73,8 +76,8 @@ class TableFiles:
         Names of the columns, see :func:`~skgraphkde.read_tables`.
     prefix : str
         Of the names of the graphs, where those of several tables may be alike.
-    options : dict of str
-        How tables are written: "separator", "encoding", "decimal".
+    options : mapping of str
+        Those of a :class:`CSVFile` that say how tables are written.
     """
 
     edges: AnyPath
@@ -85,7 +88,7 @@ class TableFiles:
     target: str = "target"
     node: str = "node"
     prefix: str = ""
-    options: dict[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def files(self) -> list[AnyPath]:
@@ -103,12 +106,19 @@ class TableFiles:
         schema : GraphSchema
             What is read: cells of categories are text unless they are written like numbers.
         """
+        import pandas as pd  # heavy
+
         edges = self._frame(self.edges, schema, "edge", (self.graph, self.source, self.target))
         nodes = self._frame(self.nodes, schema, "node", (self.graph, self.node))
         graphs = self._frame(self.graphs, schema, "graph", (self.graph,))
         columns = {x: getattr(self, x) for x in ("graph", "source", "target", "node")}
+        kinds, directed = take_directions(edges, schema), schema.directed is True
+        if kinds is not None and "directed" in kinds and not directed:
+            ends, directed = {self.source: self.target, self.target: self.source}, True
+            both_ways = edges[[kind != "directed" for kind in kinds]]
+            edges = pd.concat([edges, both_ways.rename(columns=ends)])
         try:
-            found = graphs_of_tables(edges, nodes, graphs, columns, schema.directed is True)
+            found = graphs_of_tables(edges, nodes, graphs, columns, directed)
         except ValueError as error:
             raise ValueError(f"{', '.join(map(str, self.files))}: {error}") from error
         return [(str(name), graph) for name, graph in found.items()]
@@ -181,24 +191,23 @@ def _part_of(path: AnyPath, given: Mapping[str, Any]) -> str | None:
 # -- cells ----------------------------------------------------------------------------------------
 
 
-def read_cells(path: AnyPath, options: Mapping[str, str] | None = None) -> Cells:
+def read_cells(path: AnyPath, options: Mapping[str, str] = NO_OPTIONS) -> Cells:
     """The cells of a file, without the space around them; an index without a name is left out.
 
     Parameters
     ----------
     path : Path or zipfile.Path
-    options : mapping, default=None
-        How the table is written: "separator", "encoding".
+    options : mapping
+        As of a :class:`CSVFile`.
     """
-    options = options or {}
-    text = _decoded(path, read_content(path), options.get("encoding"))
+    text = ABOVE.sub("", _decoded(path, read_content(path), options.get("encoding")), count=1)
     said = re.match(r"sep=(.)\r?\n", text)  # by Excel
     text = text[said.end() :] if said else text
     separator = options.get("separator") or (said[1] if said else _separator(text))
     style: Any = {"quotechar": "'" if text.startswith("'") else '"', "skipinitialspace": True}
     lines = io.StringIO(text, newline="")
-    try:
-        rows = list(csv.reader(lines, delimiter=separator, strict=True, **style))
+    try:  # tuples, as a garbage collector goes through lists again and again
+        rows = list(map(tuple, csv.reader(lines, delimiter=separator, strict=True, **style)))
     except csv.Error as error:
         raise ValueError(
             f"{path}: a quote is not closed, or there is text after one that closes: write a quote "
@@ -207,8 +216,8 @@ def read_cells(path: AnyPath, options: Mapping[str, str] | None = None) -> Cells
     if not any(rows):
         raise ValueError(f"{path} is empty: leave it out")
     table: Cells = {}
-    for k, column in enumerate(zip_longest(*filter(None, rows), fillvalue="")):
-        name, *cells = map(str.strip, column)
+    for k in range(max(map(len, rows))):
+        name, *cells = [row[k].strip() if k < len(row) else "" for row in rows if row]
         is_index = k == 0 and name in ("", "Unnamed: 0") and all(map(str.isdigit, cells))
         if (is_index and len(set(cells)) == len(cells)) or not (name or any(cells)):
             continue
@@ -253,8 +262,28 @@ def take_ids(path: AnyPath, cells: Cells, name: str) -> list[str]:
     """Remove a column of ids, none of which is empty, from a table."""
     ids = cells.pop(name)
     if "" in ids:
-        raise ValueError(f"{path}, row {ids.index('') + 2}: {name!r} is empty: fill or remove it")
+        row = ids.index("") + 2
+        raise UnreadableError(f"{path}, row {row}: {name!r} is empty: fill or remove it")
     return ids
+
+
+def take_directions(edges: Any, schema: GraphSchema) -> list[str] | None:
+    """The column of Gephi that says of each edge if it is directed; None if there is none.
+
+    It is removed, unless the schema names it.
+
+    Parameters
+    ----------
+    edges : DataFrame, or dict of list of str
+    schema : GraphSchema
+    """
+    for name in [name for name in edges if name.lower() == "type"]:
+        kinds = [str(cell).lower() for cell in edges[name]]
+        if set(kinds) <= {"directed", "undirected", "mutual"}:
+            if name not in names_in_schema(schema, "edge"):
+                del edges[name]
+            return kinds
+    return None
 
 
 def records(
@@ -291,7 +320,7 @@ def typed_columns(
     decimal = decimal or _decimal_mark(cells)
     kinds = f"{part}_categories", f"{part}_numbers"
     categories = schema.named(kinds[0]) or CONVENTIONS[kinds[0]]
-    may_be_any = "all" in [getattr(schema, kind) for kind in kinds]
+    may_be_any = schema.reads_all(part)
     columns: dict[str, list[Any]] = {}
     for name, texts in cells.items():
         plain = filter(NUMBER.fullmatch, set(texts))
@@ -324,7 +353,8 @@ def _no_number(part: str, name: str, k: int, cell: str) -> ValueError:
 
 def _decimal_mark(cells: Cells) -> str | None:
     """The decimal mark of a table in which some column has commas in numbers that say it."""
-    for texts in cells.values():
+    open_to_both = []
+    for name, texts in cells.items():
         with_comma = {text for text in texts if "," in text}
         fits = {
             mark: sum(number.fullmatch(text) is not None for text in with_comma)
@@ -333,6 +363,14 @@ def _decimal_mark(cells: Cells) -> str | None:
         is_said = fits[","] != fits["."]  # "1,234" may be either
         if is_said and max(fits.values()) >= 0.9 * len(with_comma):
             return max(fits, key=lambda mark: fits[mark])
+        if with_comma and min(fits.values()) == len(with_comma):
+            open_to_both.append(f"{min(with_comma)!r} under {name!r}")
+    if open_to_both:
+        warn(
+            f"numbers such as {listed(open_to_both)} may have a decimal comma or thousands, and "
+            "are read as text: say --decimal , or --decimal . in the shell (in Python, the options "
+            "of a CSVFile)"
+        )
     return None
 
 

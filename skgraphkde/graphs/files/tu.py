@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 
-from skgraphkde.graphs.arrays import arc_keys, offsets, row_codes, row_keys
+from skgraphkde.graphs.arrays import arc_keys, offsets, row_codes
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.files.common import DAMAGED, Graphs, damaged, numbered
 from skgraphkde.graphs.schema import GraphSchema
@@ -41,42 +39,19 @@ def read_tu(path: Path, _: GraphSchema) -> Graphs:
     _ : GraphSchema
         This format needs none.
     """
-    return numbered(_graphs(to_batch(read_arrays(path, path.stem), edge_data=True)))
+    batch = to_batch(read_arrays(path, path.stem))
+    blocks = (batch[i : i + ZIP_BLOCK] for i in range(0, len(batch), ZIP_BLOCK))
+    return numbered(graph for block in blocks for graph in block.to_networkx())
 
 
-def _graphs(batch: GraphBatch) -> Iterator[nx.Graph]:
-    for i in range(0, len(batch), ZIP_BLOCK):
-        yield from batch[i : i + ZIP_BLOCK].to_networkx()
-
-
-def to_batch(arrays: dict[str, np.ndarray], *, edge_data: bool) -> GraphBatch:
+def to_batch(arrays: dict[str, np.ndarray]) -> GraphBatch:
     """Convert the arrays of :func:`read_arrays` to a batch.
 
     Parameters
     ----------
     arrays : dict of ndarray
-    edge_data : bool
-        Whether edges have their data. Without, arcs between the same nodes are one, and each must
-        have an opposite.
-
-    Raises
-    ------
-    ValueError
-        If an arc must have an opposite, and has none.
     """
     node_ptr, source, target = arrays["node_ptr"], arrays["source"], arrays["target"]
-    is_directed, of_edges = not arrays["is_symmetric"], arrays
-    if not edge_data:
-        is_first = np.diff(row_keys(source, target), prepend=-1) != 0  # arcs are sorted
-        source, target, of_edges = source[is_first], target[is_first], {}
-        is_one_way = ~np.isin(*arc_keys(source, target))
-        if is_one_way.any():
-            i, j = source[is_one_way][0] + 1, target[is_one_way][0] + 1
-            raise ValueError(
-                f"edge ({i}, {j}) is listed, but ({j}, {i}) is not: read the set with "
-                "edge_data=True, if its edges have a direction"
-            )
-        is_directed = False
     n = node_ptr[-1]
     indptr = offsets(np.bincount(source, minlength=n))
     batch = GraphBatch(
@@ -84,10 +59,12 @@ def to_batch(arrays: dict[str, np.ndarray], *, edge_data: bool) -> GraphBatch:
         sp.csr_array((np.ones(len(target)), target, indptr), shape=(n, n)),
         *_categories(arrays.get("node_labels")),
         arrays.get("node_attributes"),
-        *_categories(of_edges.get("edge_labels")),
-        of_edges.get("edge_attributes"),
+        *_categories(arrays.get("edge_labels")),
+        arrays.get("edge_attributes"),
     )
-    return batch.replace(schema=replace(batch.schema, directed=True)) if is_directed else batch
+    if arrays["is_symmetric"]:
+        return batch
+    return batch.replace(schema=replace(batch.schema, directed=True))
 
 
 def _categories(labels: np.ndarray | None) -> tuple[np.ndarray | None, tuple[Any, ...]]:
@@ -99,7 +76,7 @@ def _categories(labels: np.ndarray | None) -> tuple[np.ndarray | None, tuple[Any
     return codes.reshape(-1), names
 
 
-def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
+def read_arrays(path: Path, name: str, *, edge_data: bool = True) -> dict[str, np.ndarray]:
     """Read and check a data set.
 
     Parameters
@@ -108,6 +85,9 @@ def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
         The zip.
     name : str
         The name of the data set, as in the names of its files.
+    edge_data : bool, default=True
+        Whether edges have their data. Without, arcs between the same nodes are one, and each must
+        have an opposite.
 
     Returns
     -------
@@ -121,7 +101,8 @@ def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
     Raises
     ------
     ValueError
-        If the zip is damaged, a file is missing, or the files contradict each other.
+        If the zip is damaged, a file is missing, the files contradict each other, or an arc must
+        have an opposite, and has none.
     """
     tables = {}
     for part, text in _texts(path, name).items():
@@ -148,7 +129,17 @@ def read_arrays(path: Path, name: str) -> dict[str, np.ndarray]:
         )
     arrays = {"node_ptr": offsets(np.bincount(indicator - 1)), "classes": classes}
     of_edges = {part: tables.pop(part) for part in OF_EDGES if part in tables}
-    return arrays | tables | _arcs(edges, of_edges, indicator, f"{path}, {name}_A.txt")
+    file = f"{path}, {name}_A.txt"
+    arrays |= tables | _arcs(edges, of_edges if edge_data else {}, indicator, file)
+    if not (edge_data or arrays["is_symmetric"]):
+        source, target = arrays["source"], arrays["target"]
+        k = np.isin(*arc_keys(source, target)).argmin()
+        i, j = source[k] + 1, target[k] + 1
+        raise ValueError(
+            f"{file}: edge ({i}, {j}) is listed, but ({j}, {i}) is not: read the set with "
+            "edge_data=True, if its edges have a direction"
+        )
+    return arrays
 
 
 def _texts(path: Path, name: str) -> dict[str, bytes]:

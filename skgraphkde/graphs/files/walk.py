@@ -80,6 +80,7 @@ FORMATS = {
     ".graphml": Format("GraphML", read_graphml, AGAIN),
     ".gml": Format("GML", read_gml, AGAIN),
     ".json": Format("node-link JSON", _read_json, NODE_LINK),
+    ".jsonl": Format("JSON in lines", _read_json, NODE_LINK),
     ".cyjs": Format("JSON of Cytoscape", _read_json, AGAIN),
     ".gexf": Format("GEXF", read_gexf, AGAIN),
     ".csv": TABLE,

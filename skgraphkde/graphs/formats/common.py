@@ -28,9 +28,9 @@ NO_DATA = {"name", "id", "y", "label", "target", "class", "anomaly", "node_defau
 class Graph:
     """One graph as its format holds it, with numbered nodes.
 
-    The data of nodes and edges are dicts of name -> one value each, in any form (a list, an array,
-    a tensor, a dict by id). Those of the graph itself are lists of one value. The values are None
-    where the schema does not read the name.
+    `node` and `edge` have the data of nodes and edges, dicts of name -> one value each, in any form
+    (a list, an array, a tensor, a dict by id), and `graph` those of the graph itself, lists of one
+    value. The values are None where the schema does not read the name.
     """
 
     index: int  # in the caller's list
@@ -39,9 +39,9 @@ class Graph:
     # "edges", each undirected edge once; "arcs", directed; "either", undirected edges in one
     # direction or in both; or "both", undirected if all are there in both directions.
     kind: str
-    nodes: Mapping[str, Any] = field(default_factory=dict)
-    edges: Mapping[str, Any] = field(default_factory=dict)
-    whole: Mapping[str, Any] = field(default_factory=dict)
+    node: Mapping[str, Any] = field(default_factory=dict)
+    edge: Mapping[str, Any] = field(default_factory=dict)
+    graph: Mapping[str, Any] = field(default_factory=dict)
     weights: Any = None  # of a format whose edges have weights without a name
     is_simple: bool = False  # whether no two edges join the same nodes
     name: str = ""  # of the graph; "" if it has none
@@ -50,12 +50,8 @@ class Graph:
         if not len(self.names):
             raise GraphError(self.index, " has no nodes: leave it out or give it a node")
 
-    def columns(self, part: str) -> Mapping[str, Any]:
-        """The data of the nodes, the edges, or the graph; `part` is "node", "edge" or "graph"."""
-        return {"node": self.nodes, "edge": self.edges, "graph": self.whole}[part]
-
     def size(self, part: str) -> int:
-        """The number of nodes, of edges, or of graphs, which is 1."""
+        """The number of nodes, of edges, or of graphs, which is 1; by "node", "edge", "graph"."""
         return {"node": len(self.names), "edge": len(self.pairs), "graph": 1}[part]
 
     def ids(self, part: str) -> Sequence[Any]:

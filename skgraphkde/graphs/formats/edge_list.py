@@ -53,7 +53,10 @@ def read_edge_list(index: int, graph: Mapping, schema: GraphSchema) -> Graph:
     if schema.edge_weight in data:
         edges.setdefault(schema.edge_weight, data[schema.edge_weight])
     of_nodes = conventional_names(schema, "node")
-    nodes = {name: x for name, x in data.items() if name in of_nodes or _is_column(x)}
+    nodes = {}
+    for name, x in data.items():
+        if name in of_nodes or isinstance(x, Mapping) or length(plain(x)) is not None:
+            nodes[name] = x
     names = _node_ids(index, graph, ends, {name: plain(data.get(name)) for name in of_nodes})
     return Graph(
         index,
@@ -64,10 +67,6 @@ def read_edge_list(index: int, graph: Mapping, schema: GraphSchema) -> Graph:
         edges,
         columns_of_graph(graph.get("graph", {}), schema),
     )
-
-
-def _is_column(values: Any) -> bool:
-    return isinstance(values, Mapping) or length(plain(values)) is not None
 
 
 def _node_ids(index: int, graph: Mapping, edges: list[tuple], data: Mapping[str, Any]) -> Any:

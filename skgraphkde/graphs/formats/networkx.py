@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from skgraphkde.graphs.formats.common import Graph, columns_of_graph, flattened, is_missing
 from skgraphkde.graphs.problems import GraphError
-from skgraphkde.graphs.schema import GraphSchema, names_read
+from skgraphkde.graphs.schema import GraphSchema, conventional_names
 
 
 def read_networkx(index: int, graph: nx.Graph, schema: GraphSchema) -> Graph:
@@ -42,28 +42,27 @@ def read_networkx(index: int, graph: nx.Graph, schema: GraphSchema) -> Graph:
         names,
         pairs,
         "arcs" if graph.is_directed() else "edges",
-        _columns([data for _, data in graph.nodes(data=True)], names_read(schema, "node")),
-        _columns([data for *_, data in edges], names_read(schema, "edge")),
+        _columns([data for _, data in graph.nodes(data=True)], schema, "node"),
+        _columns([data for *_, data in edges], schema, "edge"),
         columns_of_graph(graph.graph, schema),
         is_simple=not graph.is_multigraph(),
         name=str(name) if isinstance(name, Hashable) and not is_missing(name) else "",
     )
 
 
-def _columns(records: Sequence[Mapping[str, Any]], read: Collection[str] | None) -> dict[str, Any]:
+def _columns(
+    records: Sequence[Mapping[str, Any]], schema: GraphSchema, part: str
+) -> dict[str, Any]:
     """Columns of a dict per node, or per edge; None for those that are not read."""
+    read = conventional_names(schema, part)
     distinct = dict.fromkeys(map(tuple, records))
     fullest = max(distinct, key=len, default=())  # whose names are in the order of a table
     columns: dict[str, Any] = dict.fromkeys(chain(fullest, chain.from_iterable(distinct)))
     for name in columns:
-        if read is None or name in read or _is_outer(name, read):
+        is_outer = any(x.startswith(f"{name}.") for x in read)  # of dicts with what is read
+        if name in read or is_outer or schema.reads_all(part):
             columns[name] = [record.get(name) for record in records]
     return flattened(columns)
-
-
-def _is_outer(name: Any, read: Collection[str]) -> bool:
-    """True if dicts under this name may hold something that is read."""
-    return any(x.startswith(f"{name}.") for x in read)
 
 
 def node_ids(graphs: Any) -> list[list] | None:

@@ -124,7 +124,7 @@ def read_triple(index: int, graph: Any, schema: GraphSchema) -> Graph:
     is_list_of_rows = isinstance(edges, list) and edges and isinstance(edges[0], list)
     if isinstance(edges, np.ndarray) or sp.issparse(edges) or is_list_of_rows:
         matrix = read_pair(index, (edges, None), schema)
-        return replace(matrix, nodes=of_nodes, edges={**matrix.edges, **of_edges})
+        return replace(matrix, node=of_nodes, edge={**matrix.edge, **of_edges})
     nodes: list = []
     pairs: list = []
     weights: list = []
