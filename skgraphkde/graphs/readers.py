@@ -15,6 +15,7 @@ never changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+import sys
 from itertools import groupby
 from typing import Any
 
@@ -57,7 +58,7 @@ def read_graphs(
     Parameters
     ----------
     graphs : sequence of graphs, or GraphBatch
-        Or a ``Batch`` of PyTorch Geometric. Each graph is one of
+        Or a ``Batch`` of PyTorch Geometric, or of ``dgl.batch``. Each graph is one of
 
         - a networkx graph, directed or not, with any hashable node ids;
         - a ``dgl.DGLGraph`` with tensors in ``ndata`` and ``edata``, or a
@@ -127,6 +128,8 @@ def read_graphs(
         return select_columns(graphs, schema)
     if is_a(graphs, "torch_geometric.data", "Batch"):
         graphs = graphs.to_data_list()
+    elif is_a(graphs, "dgl", "DGLGraph") and graphs.batch_size > 1:
+        graphs = sys.modules["dgl"].unbatch(graphs)
     _check_sequence(graphs)
     batches: list[GraphBatch] = []
     for are_batches, group in groupby(

@@ -410,3 +410,11 @@ found = {"dgl", "torch_geometric", "igraph", "grakel"} & set(sys.modules)
 assert not found, found
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.skipif(dgl is None, reason="DGL has no build here")
+def test_a_batch_of_dgl_is_the_list_of_its_graphs():
+    graphs = [dgl.graph(([0, 1], [1, 2])), dgl.graph(([0, 1, 2], [1, 2, 0]))]
+    for graph in graphs:
+        graph.ndata["x"] = torch.arange(graph.num_nodes()).float()
+    assert_same(read_graphs(dgl.batch(graphs)), read_graphs(graphs))
