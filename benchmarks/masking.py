@@ -16,13 +16,14 @@ from skgraphkde.detectors.groups import find_groups
 TITLE = "Odd graphs that hide each other"
 N_NORMAL, N_DRAWS = 300, 3
 ABOUT = f"""\
-{N_NORMAL} random trees of 10 to 20 nodes with two categories, a number of each node and one of the
+{N_NORMAL} random trees of 10 to 20 nodes with two categories, a number of each node and two of the
 graph, and k odd graphs that differ from them in the same way, judged by each other, as
 `skgraphkde find` does. *Structure*: a ladder. *Labels*: nine in ten nodes have the same category,
-elsewhere half. *Pairs*: neighbors never have the same category. *Numbers*: the number of each node is larger by three standard deviations. *Data*: two numbers of
-the graph, which go together elsewhere, contradict each other. Share of the odd graphs that
-`contamination=0.05` flags; that are flagged or in a group on the page; and that an analyst finds
-who looks at 2k graphs, at least five at a time, and fits again with verdicts.
+elsewhere half. *Pairs*: neighbors never have the same category. *Numbers*: the number of each node
+is larger by three standard deviations. *Data*: two numbers of the graph, which go together
+elsewhere, contradict each other. Share of the odd graphs that `contamination=0.05` flags; that are
+flagged or in a group on the page; and that an analyst finds who looks at 2k graphs, at least five
+at a time, and fits again with verdicts.
 """
 KINDS, COUNTS = ("structure", "labels", "pairs", "numbers", "data"), (1, 5, 12, 30)
 VIEWS = {"defaults": "auto", "density": "density", "density, novelty": ("density", "novelty")}

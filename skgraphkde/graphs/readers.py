@@ -14,8 +14,8 @@ never changed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 import sys
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from typing import Any
 
