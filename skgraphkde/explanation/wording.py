@@ -184,11 +184,9 @@ def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> 
             line = f"to {line}"
         around[u][f"{line}{nodes[v]}"] += 1
     of = "" if kind == "surroundings" else f" ({names[0]})"
-    texts = []
-    for node, counted in zip(nodes, around, strict=True):
-        found = [f"{n} times {x}" if n > 1 else x for x, n in sorted(counted.items())]
-        texts.append(f"{node} with only {' and '.join(found) or 'itself'}{of}")
-    return texts
+    told = ([f"{n} times {x}" if n > 1 else x for x, n in sorted(c.items())] for c in around)
+    pairs = zip(nodes, told, strict=True)
+    return [f"{node} with only {' and '.join(x) or 'itself'}{of}" for node, x in pairs]
 
 
 def _node_names(graph: GraphBatch, names: tuple) -> list[str]:

@@ -360,10 +360,9 @@ class CategoryCounts:
         self.vocabulary, self.with_gaps, self.with_edges = vocabulary, with_gaps, with_edges
         several = len(vocabulary.names) > 1
         self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
-        compared = {"": vocabulary.together}
-        for i, name in enumerate(vocabulary.names):
-            if several and vocabulary.together != (i,):
-                compared[f" {name}"] = (i,)
+        alone = {f" {name}": (i,) for i, name in enumerate(vocabulary.names) if several}
+        alone = {x: i for x, i in alone.items() if i != vocabulary.together}
+        compared = {"": vocabulary.together} | alone
         self.edges = {f"edges{x}": i for x, i in compared.items() if with_edges}
         self.surroundings = {
             f"surroundings{x}": i for x, i in compared.items() if vocabulary.by_label
