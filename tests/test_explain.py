@@ -391,3 +391,26 @@ def test_a_node_whose_id_is_its_category_is_named_once():
     reasons = explain(detector, [case(1, 40)])["reason"]
     assert all(reason.count("check stock") <= 1 for reason in reasons)
     assert any("check stock" in reason for reason in reasons), reasons.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:node labels that fit did not see")
+def test_a_value_never_seen_is_the_first_reason_whatever_the_numbers():
+    """Though known graphs have values of their own now and then."""
+
+    def graph(seed, odd=False):
+        rng = np.random.default_rng(seed)
+        graph = nx.path_graph(12)
+        graph.graph["weight"] = float(rng.normal(300, 40))
+        for node in graph:
+            graph.nodes[node]["element"] = "CCNO"[rng.integers(4)]
+        if seed % 50 == 0:
+            graph.nodes[3]["element"] = f"X{seed}"
+        if odd:
+            graph.nodes[5]["element"], graph.graph["weight"] = "Hg", 9999.0
+        return graph
+
+    schema = GraphSchema(node_categories="element", graph_numbers="weight")
+    detector = GraphKDEDetector(schema=schema).fit([graph(seed) for seed in range(200)])
+    reasons = explain(detector, [graph(1001 + seed, odd=True) for seed in range(20)], n_reasons=2)
+    told = reasons.groupby("graph")["reason"].agg(list)
+    assert all("Hg" in first and "weight" in second for first, second in told)

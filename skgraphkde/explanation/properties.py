@@ -200,7 +200,7 @@ class Properties:
         """Mask of the parts that no training graph has, and that are not so because of others.
 
         Edges with a new end do not count, nor combinations of categories with a new category, nor
-        nodes with such a combination that lack a number.
+        nodes with such a combination that lack a number, nor surroundings with a new edge.
         """
         vocabulary, known = self.counts.vocabulary, self.counts.known
         is_new = known[kind].is_new(keys, own)
@@ -209,6 +209,12 @@ class Properties:
         if kind == "categories":
             for i, name in enumerate(self.counts.by_category):
                 is_new &= ~known[name].is_new(vocabulary.value_keys(graphs, i), own)
+        if kind in self.counts.surroundings:
+            categories = self.counts.surroundings[kind]
+            edges, source = vocabulary.edge_keys(graphs, categories), graphs.source_of_arc
+            table = kind.replace("surroundings", "edges")
+            has_new = known[table].is_new(edges, own[source])
+            is_new[source[has_new]] = is_new[graphs.adjacency.indices[has_new]] = False
         for table, nodes in self._of_ends(graphs, kind):
             for ends in self.counts.ends(graphs, kind):
                 is_new &= ~known[table].is_new(nodes[ends], own)
@@ -217,7 +223,7 @@ class Properties:
     def _of_ends(self, graphs: GraphBatch, kind: str) -> Iterator[tuple[str, np.ndarray]]:
         """Generate tables of the nodes at the ends of edges and pairs, with colors of all nodes."""
         vocabulary, by_category = self.counts.vocabulary, self.counts.by_category
-        at_ends = self.counts.edges.get(kind, ())
+        at_ends = (self.counts.edges | self.counts.surroundings).get(kind, ())
         if kind in self.counts.same:
             at_ends = (vocabulary.step,)
         for i in at_ends:

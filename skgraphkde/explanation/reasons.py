@@ -119,19 +119,22 @@ class Profiles:
         self.plain = np.array([WEIGHTS.get(column.kind, DERIVED) for column in self.columns])
         constant = np.where(self.properties.is_constant, CONSTANT, 1.0)
         self.weights = np.minimum(self.plain * constant, NEVER_SEEN)
+        single = {x for x, (_, category) in self.properties.counts.about.items() if category}
+        self.are_values = np.array([x.kind == "new" and x.what in single for x in self.columns])
         self.units = model.features.units()
         self.of_edges = self.properties.edge_means(self.graphs[:1]).keys()
 
     def reasons(self, i: int, most: int) -> list[RankedReason]:
         """The strongest reasons for one graph, the plainer of about equal ones first.
 
-        A strength counts as often as `WEIGHTS` says. A reason is left out if those before it state
-        the same facts, or if the number is in the usual range that it would state.
+        Values that no known graph has come first of all. A strength counts as often as `WEIGHTS`
+        says. A reason is left out if those before it state the same facts, or if the number is in
+        the usual range that it would state.
         """
         strengths = self.strengths[i].round(9)
         strengths[self.are_usual[i]] = 0
         weighted, is_unusual = strengths * self.weights, strengths >= WEAKEST
-        order = np.lexsort([-self.raw[i], -self.plain, -weighted, ~is_unusual])
+        order = np.lexsort([-self.raw[i], -self.plain, -weighted, ~self.are_values, ~is_unusual])
         order = order[strengths[order] > 0]
         if not self.graphs.n_edges_per_graph[i]:  # of which all else follows
             order = np.append(order[order == EDGES], order[order != EDGES])
@@ -234,12 +237,21 @@ class Profiles:
         kind, counts = self.columns[j].what, self.properties.counts
         graph, keys, own, once = self._parts(i, j)
         index = np.flatnonzero(once & self.properties.new_parts(graph, kind, keys, own))
+        if kind in counts.surroundings:  # in the words of the first table in which they are new
+            tables = {name: keys for name, keys, _ in counts.parts(graph)}
+            kind = next(
+                x
+                for x in counts.surroundings
+                if self.properties.new_parts(graph, x, tables[x], own)[index].all()
+            )
         texts = part_names(graph, kind, counts)
         names = [name for name, _ in Counter(texts[x] for x in index).most_common()]
         few = listed(names, LISTED)
         category = counts.about[kind][1]
         # Of one category with two values, the share of the other follows.
         about = (*names, category) if category else tuple(names)
+        if kind in counts.surroundings:
+            about = ("surroundings",)
         where = self._places(graph, kind, index)
         return Reason(few, f"never seen: {few}", *where, about)
 

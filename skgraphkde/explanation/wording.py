@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any, NamedTuple
 
@@ -134,6 +135,8 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
         return _gap_names(graph, names)
     if element == "pair":
         return _pair_names(graph, kind, counts)
+    if kind in counts.surroundings:
+        return _surrounding_names(graph, counts, kind)
     if element == "edge":
         at_ends = tuple(counts.vocabulary.names[i] for i in counts.edges[kind])
         texts = _edge_names(graph, counts.vocabulary.edge_labels, at_ends)
@@ -166,14 +169,39 @@ def _pair_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[st
     return [f"{of_nodes[u]} and {of_nodes[v]} with the same {who}" for u, v in pairs]
 
 
+def _surrounding_names(graph: GraphBatch, counts: CategoryCounts, kind: str) -> list[str]:
+    """Each node with all its edges and neighbors, in words."""
+    names = tuple(counts.vocabulary.names[i] for i in counts.surroundings[kind])
+    nodes = _node_names(graph, names)
+    around: list[Counter[str]] = [Counter() for _ in nodes]
+    for arc, (u, v) in enumerate(zip(graph.source_of_arc, graph.adjacency.indices, strict=True)):
+        line = ""
+        if graph.edge_labels is not None:
+            value = graph.edge_label_names[graph.edge_labels[arc]]
+            line = f"-{category_words(graph.schema.edge_categories, value)}- "
+        if graph.directed:
+            around[v][f"from {line}{nodes[u]}"] += 1
+            line = f"to {line}"
+        around[u][f"{line}{nodes[v]}"] += 1
+    of = "" if kind == "surroundings" else f" ({names[0]})"
+    told = ([f"{n} times {x}" if n > 1 else x for x, n in sorted(c.items())] for c in around)
+    pairs = zip(nodes, told, strict=True)
+    return [f"{node} with only {' and '.join(x) or 'itself'}{of}" for node, x in pairs]
+
+
+def _node_names(graph: GraphBatch, names: tuple) -> list[str]:
+    """The categories of each node that have these names, in words."""
+    by_category = graph.values_by_category("node")
+    values: Any = zip(*(by_category[name] for name in names), strict=True)
+    words = [category_words(names, x if len(names) > 1 else x[0]) for x in values]
+    return [words[code] for code in np.asarray(graph.labels)]
+
+
 def _edge_names(graph: GraphBatch, known: tuple, names: tuple) -> list[str]:
     """The category of each arc and those of its ends that have these names, in words."""
     ends = [""] * graph.n_nodes
     if graph.labels is not None:
-        by_category = graph.values_by_category("node")
-        values: Any = zip(*(by_category[name] for name in names), strict=True)
-        words = [category_words(names, x if len(names) > 1 else x[0]) for x in values]
-        ends = [words[code] for code in np.asarray(graph.labels)]
+        ends = _node_names(graph, names)
     arrow = "->" if graph.directed else "-"
     categories, texts = graph.schema.edge_categories, []
     for arc, (u, v) in enumerate(zip(graph.source_of_arc, graph.adjacency.indices, strict=True)):

@@ -32,6 +32,8 @@ FARTHEST = 1e100
 RELATIVE_ROUNDING = 2e-6
 
 
+# Shares of missing numbers that deviate less from the mean, in standard deviations, are usual.
+USUAL_DEVIATION = 2.5
 # Rows of the shares of missing numbers.
 GAPS = "gaps"
 
@@ -67,9 +69,11 @@ class Numbers(View):
     and whitened, so that two numbers that always go together are known to do so. The score of a
     graph is minus the largest distance of one of its nodes, or edges, to the nearest one of the
     same categories in a reference, or of its own numbers to those of a reference: of any, and, for
-    each category of the graph, of one that has the same. It finds an
-    impossible value, a value between those that occur, and two usual values that contradict each
-    other. Numbers that look like coordinates do not count unless a schema names them.
+    each category of the graph, of one that has the same. If numbers may be missing, so much of the
+    distance of its shares of missing numbers from their means counts, too, as is beyond 2.5
+    standard deviations. The view finds an impossible value, a value between those that occur, and
+    two usual values that contradict each other. Numbers that look like coordinates do not count
+    unless a schema names them.
 
     Parameters
     ----------
@@ -164,7 +168,8 @@ class Numbers(View):
         tables, n = self._rows(self.references_), len(self.references_)
         lengths = []  # of all rows of a reference, in any units
         for rows, points in zip(tables, self.points_, strict=True):
-            lengths.append(np.bincount(rows.graph, points.lengths(rows), n))
+            of_rows = points.lengths(rows.values, rows.kinds)
+            lengths.append(np.bincount(rows.graph, of_rows, n))
         fold, left_out = folds(np.column_stack(lengths))
         of_others = []
         for i in range(int(fold.max()) + 1):
@@ -194,7 +199,11 @@ class Numbers(View):
             largest = np.zeros(len(graphs))
             for fold, some in by_fold(own[rows.graph], lambda: self._folds[0]):
                 known = self.points_ if fold < 0 else self._folds[1][fold]
-                distances = known[i].distances(rows.values[some], rows.kinds[some])
+                values, kinds = rows.values[some], rows.kinds[some]
+                if rows.part == GAPS:  # some known graph or other is near to any share
+                    distances = np.maximum(known[i].lengths(values, kinds) - USUAL_DEVIATION, 0)
+                else:
+                    distances = known[i].distances(values, kinds)
                 np.maximum.at(largest, rows.graph[some], distances)
             found.append(largest)
         return found
@@ -390,9 +399,9 @@ class NumberPoints:
         kinds = np.unique(self.codes).tolist()
         return {code: cKDTree(self.points[self.codes == code]) for code in kinds}
 
-    def lengths(self, rows: _Rows) -> np.ndarray:
-        """Distance of each row from the mean of its kind, in any units, shape (n_rows,)."""
-        return np.linalg.norm(self._placed(rows.values, self._codes(rows.kinds)), axis=1)
+    def lengths(self, values: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+        """Distance of each row from the mean of its kind, as :meth:`distances`."""
+        return np.linalg.norm(self._placed(values, self._codes(kinds)), axis=1)
 
     def _codes(self, kinds: np.ndarray) -> np.ndarray:
         """Code of each kind; 0 for all rare ones."""

@@ -14,13 +14,16 @@ import numpy as np
 from skgraphkde.features import values_in_use
 from skgraphkde.graphs.arrays import codes_in, offsets
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.refinement import hash64
+from skgraphkde.graphs.refinement import hash64, refined
+from skgraphkde.graphs.relations import messages
 
 # Nodes or edges that a reason names.
 LISTED = 5
 # Where a larger share of the references' edges is new by a category, it counts by itself only; so
 # does one that says who did a step, if a larger share is new by both.
 OFTEN_NEW = 0.05
+# Where such a share of the references has something new, it is nothing unusual.
+USUALLY_NEW = 0.1
 # A category may say who did a step if graphs have so many distinct values for each node, or more.
 OFTEN_DISTINCT = 1 / 3
 
@@ -287,6 +290,23 @@ class Vocabulary:
             else hash64(hash64(pair) + hash64(codes.astype(np.uint64)))
         )
 
+    def surrounding_keys(self, graphs: GraphBatch, categories: tuple[int, ...]) -> np.ndarray:
+        """Color of each node by some of its categories, its edges and its neighbors.
+
+        Parameters
+        ----------
+        graphs : GraphBatch
+        categories : tuple of int
+            The categories of nodes that count.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes,), uint64
+        """
+        passed = messages(graphs, self.edge_codes(graphs), weighted=False)
+        _, keys = refined(self.keys_together(graphs, categories), passed, 1)
+        return keys
+
     def edge_codes(self, graphs: GraphBatch) -> np.ndarray | None:
         """Code of the category of each arc, shape (n_arcs,); None if edges have no categories."""
         if not self.edge_labels:
@@ -315,6 +335,9 @@ class CategoryCounts:
     edges : dict of str -> tuple of int
         The categories of nodes in each table of edges: those that count together, and each of
         several by itself.
+    surroundings : dict of str -> tuple of int
+        The same for tables of nodes with their edges and neighbors, if nodes have categories.
+        Tables in which nothing new is a surprise are left out.
     same : dict of str -> int
         The category of each table of pairs of steps with the same value.
     by_category : tuple of str
@@ -325,22 +348,31 @@ class CategoryCounts:
         for several together.
     known : dict of str -> ReferenceTable
         The tables by name.
+    surprise : dict of str -> float
+        How unusual something new is in each table: 1 if no reference has anything new, compared
+        with the others, down to 0 if a tenth of them do, or more.
     """
 
     known: dict[str, ReferenceTable]
+    surprise: dict[str, float]
 
     def __init__(self, vocabulary: Vocabulary, *, with_gaps: bool, with_edges: bool) -> None:
         self.vocabulary, self.with_gaps, self.with_edges = vocabulary, with_gaps, with_edges
         several = len(vocabulary.names) > 1
         self.by_category = tuple(f"category {name}" for name in vocabulary.names) * several
-        of_edges = {f"edges {name}": (i,) for i, name in enumerate(vocabulary.names)}
-        alone = {kind: i for kind, i in of_edges.items() if several and i != vocabulary.together}
-        self.edges = {"edges": vocabulary.together, **alone} if with_edges else {}
+        alone = {f" {name}": (i,) for i, name in enumerate(vocabulary.names) if several}
+        alone = {x: i for x, i in alone.items() if i != vocabulary.together}
+        compared = {"": vocabulary.together} | alone
+        self.edges = {f"edges{x}": i for x, i in compared.items() if with_edges}
+        self.surroundings = {
+            f"surroundings{x}": i for x, i in compared.items() if vocabulary.by_label
+        }
         self.same = {f"same {vocabulary.names[i]}": i for i in vocabulary.who}
         self.kinds = (*("categories",) * vocabulary.by_label, *self.edges, *self.same)
         only = "" if several or not vocabulary.names else vocabulary.names[0]
         self.about = {"categories": ("node", only), "gaps": ("node", "")}
         self.about |= dict.fromkeys(self.edges, ("edge", ""))
+        self.about |= dict.fromkeys(self.surroundings, ("node", ""))
         self.about |= dict.fromkeys(self.same, ("pair", ""))
         self.about |= {f"category {name}": ("node", name) for name in vocabulary.names}
         self.about |= {f"graph {name}": ("graph", name) for name in vocabulary.of_graphs}
@@ -367,6 +399,12 @@ class CategoryCounts:
         counts.known = {
             kind: ReferenceTable.of(keys, graph) for kind, keys, graph in counts.parts(references)
         }
+        counts.surprise = {}
+        for kind, known in tuple(counts.known.items()):
+            share = (np.unique(known.owners) >= 0).sum() / len(references)
+            counts.surprise[kind] = max(1 - share / USUALLY_NEW, 0.0)
+            if kind in counts.surroundings and not counts.surprise[kind]:
+                del counts.surroundings[kind], counts.known[kind]
         return counts
 
     def parts(self, graphs: GraphBatch) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
@@ -382,15 +420,19 @@ class CategoryCounts:
             yield kind, keys, np.arange(len(graphs))
         for kind, categories in self.edges.items():
             yield kind, self.vocabulary.edge_keys(graphs, categories), graphs.graph_of_arc
+        for kind, categories in self.surroundings.items():
+            yield kind, self.vocabulary.surrounding_keys(graphs, categories), graphs.graph_of_node
         for kind, i in self.same.items():
             first, second = self.vocabulary.same_value(graphs, i)
             steps = hash64(self.vocabulary.value_keys(graphs, self.vocabulary.step))
             yield kind, hash64(steps[first] + steps[second]), graphs.graph_of_node[first]
 
-    def ends(self, graphs: GraphBatch, kind: str) -> tuple[np.ndarray, np.ndarray]:
-        """The two nodes of each part of a table of edges, or of pairs with the same value."""
+    def ends(self, graphs: GraphBatch, kind: str) -> tuple[np.ndarray, ...]:
+        """The two nodes of each edge, or of each pair with the same value, or the one node."""
         if kind in self.same:
             return self.vocabulary.same_value(graphs, self.same[kind])
+        if kind in self.surroundings:
+            return (np.arange(graphs.n_nodes),)
         return graphs.source_of_arc, graphs.adjacency.indices
 
 

@@ -95,7 +95,7 @@ def test_a_label_that_fit_did_not_see_is_new_by_itself(graphs):
         smallest = novelty.new_from(NOBODY[:1], context_of(batch)).tolist()
         assert smallest[1] == 0
         assert smallest[0] == smallest[2] == 1  # it is next to it
-        assert scores_of(fit(Novelty(0), everything[:-1]), batch).tolist() == [-11 / 4]
+        assert scores_of(fit(Novelty(0), everything[:-1]), batch).tolist() == [-1 / 4 - 3]
 
 
 def test_edge_weights_are_ignored(graphs):
@@ -121,39 +121,77 @@ def test_what_is_not_there_is_refused(graphs):
 
 
 def parts_slow(graph):
-    """The kinds of nodes, and the kinds of arcs, of a networkx graph."""
+    """Categories, arcs and surroundings of the nodes of a networkx graph, with those categories."""
     label, arcs = dict(graph.nodes(data="label")), []
+    around = {node: [] for node in graph}
     for u, v, kind in graph.edges(data="label"):
         if graph.is_directed():
             arcs.append((label[u], label[v], kind))
+            around[u].append(("to", label[v], kind))
+            around[v].append(("from", label[u], kind))
         else:
             arcs += 2 * [(*sorted((label[u], label[v])), kind)]
-    return list(label.values()), arcs
+            around[u].append((label[v], kind))
+            around[v].append((label[u], kind))
+    surroundings = [(label[node], *sorted(around[node])) for node in graph]
+    return {"categories": list(label.values()), "edges": arcs, "surroundings": surroundings}
 
 
-def weight_slow(references, i):
-    """10, or less if more than a hundredth of the parts are of one reference alone."""
-    owners = {}
-    parts = [(part, j) for j, graph in enumerate(references) for part in parts_slow(graph)[i]]
-    for part, j in parts:
-        owners.setdefault(part, set()).add(j)
-    alone = sum(len(owners[part]) == 1 for part, _ in parts)
-    return 10 * 0.01 / max(alone / max(len(parts), 1), 0.01)
+def term_slow(kind, parts, known, references):
+    """3 (1 - p / 0.1) for any new part; ten times the share or less where a tenth have some."""
+    owners, is_new = {}, [part not in known for part in parts]
+    for j, reference in enumerate(references):
+        for part in reference:
+            owners.setdefault(part, set()).add(j)
+    alone = [[len(owners[part]) == 1 for part in reference] for reference in references]
+    share = np.mean([any(x) for x in alone])
+    if share < 0.1 * (1 - 1e-9):
+        return 3 * (1 - share / 0.1) * any(is_new)
+    if kind == "surroundings" or not parts:
+        return 0.0
+    chance = np.mean([x for reference in alone for x in reference])
+    return 10 * 0.01 / max(chance, 0.01) * np.mean(is_new)
 
 
 def scores_of_parts_slow(graphs, references, own):
-    """Minus the shares of new nodes (with radius 0 a neighborhood, too), and of new edges."""
-    scores = []
+    """Minus the shares of new nodes (with radius 0 a neighborhood), and the terms of all kinds."""
+    scores, of_references = [], [parts_slow(reference) for reference in references]
     for graph, left_out in zip(graphs, own, strict=True):
-        others = [reference for i, reference in enumerate(references) if i != left_out]
+        parts = parts_slow(graph)
+        others = [x for i, x in enumerate(of_references) if i != left_out]
         score = 0.0
-        for i, parts in enumerate(parts_slow(graph)):
-            known = {part for reference in others for part in parts_slow(reference)[i]}
-            if parts:
-                weight = weight_slow(references, i) + (i == 0)
-                score -= weight * np.mean([part not in known for part in parts])
+        for kind in parts:
+            known = {part for other in others for part in other[kind]}
+            score -= term_slow(kind, parts[kind], known, [x[kind] for x in of_references])
+            if kind == "categories":
+                score -= np.mean([part not in known for part in parts[kind]])
         scores.append(score)
     return scores
+
+
+def rings(n, seed, directed, rare=0.02):
+    """Rings of six nodes and a few chords, in which little is new, and now and then much."""
+    rng, graphs = np.random.RandomState(seed), []
+    for _ in range(n):
+        graph = nx.cycle_graph(6, create_using=nx.DiGraph if directed else nx.Graph)
+        if rng.rand() < 5 * rare:
+            graph.add_edge(0, 3)
+        for node in graph:
+            graph.nodes[node]["label"] = "ab"[node % 2] if rng.rand() > rare else "abcd"[node % 4]
+        for edge in graph.edges:
+            graph.edges[edge]["label"] = "x" if rng.rand() > rare else "yz"[rng.randint(2)]
+        graphs.append(graph)
+    return graphs
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@given(st.integers(0, 10**6))
+def test_scores_of_seldom_new_parts_equal_the_definition(directed, seed):
+    references, new = rings(40, seed, directed), rings(12, seed + 1, directed, rare=0.1)
+    novelty = fit(Novelty(0), read_graphs(references))
+    for graphs, own in ((new, [-1] * 12), (references, range(40))):
+        expected = scores_of_parts_slow(graphs, references, own)
+        np.testing.assert_allclose(scores_of(novelty, read_graphs(graphs), own), expected)
 
 
 @pytest.mark.parametrize("directed", [True, False])
@@ -190,6 +228,34 @@ def test_edges_count_if_no_label_occurs_twice_in_a_graph():
     for graph in regions:
         nx.set_node_attributes(graph, {v: v for v in graph}, "label")
     assert fit(Novelty(), read_graphs(regions)).parts_.kinds == ("categories", "edges")
+
+
+def skeleton(seed, odd=False):
+    """A tree of atoms, no two double bonds of which meet; two of them do in an odd one."""
+    rng, graph = np.random.default_rng(seed), nx.Graph()
+    graph.add_node(0, label="C")
+    while len(graph) < 24 - odd:
+        u, v = int(rng.integers(len(graph))), len(graph)
+        if graph.degree(u) < 3:
+            graph.add_node(v, label="CCCNO"[rng.integers(5)])
+            is_single = {x for _, _, x in graph.edges(u, data="bond")} <= {"single"}
+            graph.add_edge(u, v, bond="double" if is_single and rng.random() < 0.2 else "single")
+    if odd:  # at the end of a double bond
+        ends = [v for e in graph.edges if graph.edges[e]["bond"] == "double" for v in e]
+        graph.add_node(23, label="C")
+        graph.add_edge(next(v for v in ends if graph.degree(v) < 3), 23, bond="double")
+    return graph
+
+
+def test_a_single_new_surrounding_is_ranked_first_and_told():
+    """Its bonds and larger neighborhoods are as usual, or as new, as those of other graphs."""
+    detector = GraphKDEDetector(schema=GraphSchema(node_categories="label", edge_categories="bond"))
+    detector.fit([skeleton(seed) for seed in range(600)])
+    new = [skeleton(1000 + seed, odd=seed < 20) for seed in range(120)]
+    scores = detector.score_samples(new)
+    assert roc_auc_score(np.arange(120) >= 20, scores) > 0.95
+    reasons = explain(detector, new[:20], n_reasons=1)["reason"]
+    assert reasons.str.contains("with only.*-double- .* and .*-double-|times -double-").mean() > 0.8
 
 
 @pytest.mark.filterwarnings("ignore:node labels that fit did not see")

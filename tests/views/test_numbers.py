@@ -221,3 +221,21 @@ def test_a_few_graphs_of_rare_kinds_say_nothing_of_other_kinds(n_rare):
     usual, other, odd = scores_of(view, read_graphs(new, schema=schema))
     assert odd < -10
     assert other == pytest.approx(usual, abs=1)
+
+
+def test_a_share_of_missing_numbers_is_found_among_few_nodes():
+    """Among many known graphs of ten nodes, one or other lacks half of its numbers."""
+
+    def graph(seed, share):
+        rng = np.random.RandomState(seed)
+        graph = nx.gnm_random_graph(10, 14, seed=seed)
+        for data in graph.nodes.values():
+            if rng.rand() > share:
+                data["amount"] = rng.lognormal(3)
+        return graph
+
+    schema = GraphSchema(node_numbers="amount", missing="indicate")
+    detector = GraphKDEDetector(schema=schema, random_state=0)
+    detector.fit([graph(seed, 0.1) for seed in range(150)])
+    new = [graph(1000 + seed, 0.5 if seed < 40 else 0.1) for seed in range(80)]
+    assert roc_auc_score(np.arange(80) >= 40, detector.score_samples(new)) > 0.9
