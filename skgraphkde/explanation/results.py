@@ -69,6 +69,11 @@ class Judgement(NamedTuple):
         return None
 
     @property
+    def codes(self) -> str:
+        """Kind and what of the unusual reasons, for programs: "new: label; size: nodes"."""
+        return "; ".join(f"{reason.kind}: {reason.what}" for reason in self.unusual)
+
+    @property
     def nodes(self) -> list[int]:
         """The nodes at which unusual reasons point, those of the first reason first."""
         return list(dict.fromkeys(node for reason in self.unusual for node in reason.pointed))

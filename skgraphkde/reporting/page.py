@@ -18,6 +18,7 @@ from skgraphkde.explanation.results import groups_of, judge, node_names_of, to_j
 from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import shown
+from skgraphkde.reporting.comparison import data_of
 from skgraphkde.reporting.rendering import LONGEST, ROWS, Drawn, Row, render
 from skgraphkde.saving import atomic_file
 
@@ -189,8 +190,10 @@ class Page:
             for i, judgement in zip(listed, of_listed, strict=True):
                 judged[i] = judgement
         n_nodes, n_edges = batch.n_nodes_per_graph.tolist(), batch.n_edges_per_graph.tolist()
+        data = data_of(batch)
         for i, name in enumerate(names):
-            row = Row(i, shown(str(name), LONGEST), judged[i], n_nodes[i], int(n_edges[i]))
+            name = shown(str(name), LONGEST)
+            row = Row(i, name, judged[i], n_nodes[i], int(n_edges[i]), data[i])
             self.listed.append(row)
         of_groups = [members[decisions[members].argmin()] for members, _ in self.groups]
         for i in dict.fromkeys([*oddest[:PICTURED].tolist(), *map(int, of_groups)]):

@@ -1,0 +1,143 @@
+"""Comparisons of a page: a graph and a usual one -> the differences between them, side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from skgraphkde.detectors.graph_kde import GraphKDEDetector
+from skgraphkde.explanation.results import Judgement
+from skgraphkde.graphs.batch import GraphBatch
+from skgraphkde.graphs.naming import category_text, legible, number, shown
+
+# Graphs are about as large if one has at most so many times as many nodes as the other.
+SIZE = 1.5
+# Digits of a number.
+DIGITS = 6
+
+
+class Difference(NamedTuple):
+    """A line of a comparison: what two graphs have of something."""
+
+    what: str
+    own: str
+    other: str
+
+
+class UsualGraphs:
+    """The references that are judged normal, among which a graph has a nearest one.
+
+    Parameters
+    ----------
+    detector : GraphKDEDetector
+        Fitted.
+    """
+
+    def __init__(self, detector: GraphKDEDetector) -> None:
+        self.model, self.offset = detector.model_, float(detector.offset_)
+
+    @cached_property
+    def is_usual(self) -> np.ndarray:
+        """Mask of the references whose score by the others is not below the threshold."""
+        log_p_values = self.model.leave_one_out_log_p_values()
+        return log_p_values.sum(axis=0)[self.model.reference_index] >= self.offset
+
+    @cached_property
+    def data(self) -> list[dict[str, str]]:
+        """The data of each reference."""
+        return data_of(self.model.references)
+
+    @cached_property
+    def kinds(self) -> np.ndarray:
+        """The categories of each reference, shape (n_references, n_categories)."""
+        names = self.model.references.schema.graph_categories
+        return np.array([[x[name] for name in names] for x in self.data], dtype=object)
+
+    def nearest(self, graph: GraphBatch, judged: Judgement) -> tuple[int, bool]:
+        """The nearest usual reference of the same kind and size.
+
+        Those of about as many nodes come first; of these, those that share most categories.
+
+        Parameters
+        ----------
+        graph : GraphBatch
+            Of one graph.
+        judged : Judgement
+            Of this graph.
+
+        Returns
+        -------
+        reference : int
+            Its position; -1 if no other reference is usual.
+        is_alike : bool
+            False if none has about as many nodes and the same categories.
+        """
+        candidates = self.is_usual.copy()
+        own = self.model.references_of(np.array([judged.own]))[0]
+        candidates[own] &= own < 0
+        if not candidates.any():
+            return -1, False
+        ratio = self.model.references.n_nodes_per_graph / graph.n_nodes
+        is_alike = candidates & (ratio <= SIZE) & (ratio >= 1 / SIZE)
+        has_size = bool(is_alike.any())
+        candidates = is_alike if has_size else candidates
+        (data,) = data_of(graph)
+        kind = np.array([data[name] for name in graph.schema.graph_categories], dtype=object)
+        n_same = (self.kinds == kind).sum(axis=1)
+        candidates &= n_same == n_same[candidates].max()
+        distances = self.model.distances(graph, view=judged.view)[0]
+        nearest = int(np.where(candidates, distances, np.inf).argmin())
+        return nearest, has_size and n_same[nearest] == len(kind)
+
+    def differences(self, graph: GraphBatch, reference: int) -> list[Difference]:
+        """The differences between a graph and a reference, the largest of the counts first."""
+        other, words = self.model.references[reference], graph.schema.words
+        pairs = [
+            (words.nodes, graph.n_nodes, other.n_nodes),
+            (words.edges, int(graph.n_edges_per_graph[0]), int(other.n_edges_per_graph[0])),
+        ]
+        counts, others = _counts(graph), _counts(other)
+        differ = [x for x in counts | others if counts[x] != others[x]]
+        differ.sort(key=lambda what: -abs(counts[what] - others[what]))
+        pairs += [(what, counts[what], others[what]) for what in differ]
+        found = [Difference(what, f"{own:,}", f"{n:,}") for what, own, n in pairs]
+        (data,) = data_of(graph)
+        found += [
+            Difference(shown(name), own, self.data[reference][name])
+            for name, own in data.items()
+            if own != self.data[reference][name]
+        ]
+        return found
+
+
+def data_of(graphs: GraphBatch) -> list[dict[str, str]]:
+    """The categories and numbers of each graph itself, in words, by name."""
+    return [
+        {name: _in_words(value) for name, value in record.items()}
+        for record in graphs.records("graph")
+    ]
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, np.ndarray):
+        return shown(", ".join(number(x, DIGITS) for x in value))
+    if isinstance(value, float):
+        return "" if np.isnan(value) else number(value, DIGITS)
+    return "" if value is None else shown(legible(value))
+
+
+def _counts(graph: GraphBatch) -> Counter[str]:
+    """The number of nodes and edges of each category."""
+    found: Counter[str] = Counter()
+    for part in ("node", "edge"):
+        labels = graph.data(part).labels
+        by_category = {} if labels is None else graph.values_by_category(part)
+        n_arcs = 2 if part == "edge" and not graph.directed else 1  # of an edge
+        codes, n = np.unique([] if labels is None else labels, return_counts=True)
+        for name, values in by_category.items():
+            for code, n_of_code in zip(codes.tolist(), n.tolist(), strict=True):
+                found[shown(category_text(name, values[code]))] += n_of_code // n_arcs
+    return found
