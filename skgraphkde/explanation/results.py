@@ -19,7 +19,6 @@ from skgraphkde.explanation.reasons import Profiles, RankedReason
 from skgraphkde.explanation.wording import checked_names
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.formats.networkx import node_ids
-from skgraphkde.views.base import View
 
 __all__ = ["explain", "results"]
 
@@ -191,16 +190,10 @@ def _explained(
         for i, near, indices in zip(index.tolist(), distances, references, strict=True):
             found[i] = {"view": int(view), "distances": near, "references": indices}
     for i, x in enumerate(found):
-        surprised = _in_words(model.views[surprises[i].argmax()])
+        surprised = model.views[surprises[i].argmax()].titled(batch.schema.words)
         reasons = profiles.reasons(i, n_reasons)
         x |= {"reasons": reasons, "surprises": surprises[i], "surprised": surprised}
     return found
-
-
-def _in_words(view: View) -> str:
-    """What a view looks at, within a sentence."""
-    text = view.summary or view.name
-    return text[:1].lower() + text[1:].removesuffix(".")
 
 
 def to_judge(detector: BaseGraphDetector, graphs: Any) -> tuple[GraphBatch, np.ndarray | None]:

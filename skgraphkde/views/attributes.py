@@ -97,6 +97,7 @@ class Numbers(View):
     ('density', Numbers(n_points=1000))
     """
 
+    title = "its numbers"
     summary = "The node or edge whose numbers together are most unusual, or those of the graph."
     _parameter_constraints: dict = {"n_points": [at_least(2, Integral)]}
 

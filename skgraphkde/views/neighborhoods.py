@@ -352,6 +352,7 @@ class Novelty(NeighborhoodView):
     ('density', Novelty(radius=3))
     """
 
+    title = "its surroundings"
     summary = "Surroundings of nodes, and categories, that no known graph has."
     graph_data: ClassVar[tuple[str, ...]] = ("graph_categories",)
     uses_all_graphs = True
@@ -492,6 +493,7 @@ class Tanimoto(ComparedNeighborhoods):
     ('density', Tanimoto(radius=3))
     """
 
+    title = "its likeness to single others"
     summary = "The share of surroundings in common with the most similar known graph."
     has_distances: ClassVar[bool] = True
 
@@ -572,6 +574,7 @@ class Neighbors(ComparedNeighborhoods):
     ('density', Neighbors(n_neighbors=3))
     """
 
+    title = "its difference from the most similar others"
     summary = "The number of kinds of surroundings that differ from the nearest known graphs."
     has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {

@@ -163,6 +163,7 @@ class Statistics(View):
     ('density', Statistics(n_neighbors=3))
     """
 
+    title = "the {graph} as a whole"
     summary = "The graph as a whole: size, degrees, shares of categories, means of numbers."
     has_distances: ClassVar[bool] = True
     _parameter_constraints: dict = {"n_neighbors": [at_least(1, Integral)]}
