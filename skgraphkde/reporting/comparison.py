@@ -93,23 +93,21 @@ class UsualGraphs:
         return nearest, has_size and n_same[nearest] == len(kind)
 
     def differences(self, graph: GraphBatch, reference: int) -> list[Difference]:
-        """The differences between a graph and a reference, the largest of the counts first."""
+        """Sizes, and what differs between a graph and a reference, the largest counts first."""
         other, words = self.model.references[reference], graph.schema.words
-        pairs = [
-            (words.nodes, graph.n_nodes, other.n_nodes),
-            (words.edges, int(graph.n_edges_per_graph[0]), int(other.n_edges_per_graph[0])),
+        n_edges, n_edges_of_other = graph.n_edges_per_graph[0], other.n_edges_per_graph[0]
+        found = [
+            Difference(words.nodes, f"{graph.n_nodes:,}", f"{other.n_nodes:,}"),
+            Difference(words.edges, f"{n_edges:,}", f"{n_edges_of_other:,}"),
         ]
-        counts, others = _counts(graph), _counts(other)
-        differ = [x for x in counts | others if counts[x] != others[x]]
-        differ.sort(key=lambda what: -abs(counts[what] - others[what]))
-        pairs += [(what, counts[what], others[what]) for what in differ]
-        found = [Difference(what, f"{own:,}", f"{n:,}") for what, own, n in pairs]
         (data,) = data_of(graph)
-        found += [
-            Difference(shown(name), own, self.data[reference][name])
-            for name, own in data.items()
-            if own != self.data[reference][name]
-        ]
+        for name, value in data.items():
+            if value != self.data[reference][name]:
+                found.append(Difference(shown(name), value, self.data[reference][name]))
+        counts, others = _counts(graph), _counts(other)
+        differ = [what for what in counts | others if counts[what] != others[what]]
+        differ.sort(key=lambda what: -abs(counts[what] - others[what]))
+        found += [Difference(what, f"{counts[what]:,}", f"{others[what]:,}") for what in differ]
         return found
 
 

@@ -31,7 +31,7 @@ from skgraphkde.graphs.naming import known_name, listed, shown
 from skgraphkde.graphs.schema import unread_attributes
 from skgraphkde.plots import lowest_shown, node_kinds, smiles_of
 from skgraphkde.reporting import pictures
-from skgraphkde.reporting.comparison import Difference, UsualGraphs
+from skgraphkde.reporting.comparison import SIZE, Difference, UsualGraphs
 from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_share
 
 # Nearest known graphs of each graph.
@@ -114,6 +114,15 @@ class Drawn(NamedTuple):
     number: int  # of its row
     graph: GraphBatch
     ids: Sequence[Any] | None  # of its nodes
+
+
+class Way(NamedTuple):
+    """A way of looking at graphs: views that have one title."""
+
+    title: str
+    views: list[int]  # their positions
+    summary: str
+    names: str = ""  # of the views
 
 
 class NodeLine(NamedTuple):
@@ -203,6 +212,8 @@ def render(
         detector=detector,
         words=detector.schema_.words,
         are_known=are_known,
+        has_selection=detector.is_calibrated_ and not are_known,
+        calibration=detector.calibration_,
         alpha=alpha,
         entries=entries,
         small_groups=small_groups,
@@ -261,11 +272,22 @@ def _method(detector: BaseGraphDetector) -> dict[str, Any]:
         "kind": type(detector).__name__,
         "has_reasons": is_kde,
         "can_learn": is_kde and detector.keeps_training_graphs,
-        "views": detector.model_.views if is_kde else (),
+        "ways": _ways(detector) if isinstance(detector, GraphKDEDetector) else [],
         "learned": learned_words(detector.model_) if is_kde else [],
         "learned_from": _learned_from(detector),
         "full": FULL,
+        "alike_size": SIZE,
     }
+
+
+def _ways(detector: GraphKDEDetector) -> list[Way]:
+    """The ways of looking, each with its views: two densities are one."""
+    ways: dict[str, Way] = {}
+    for i, view in enumerate(detector.model_.views):
+        title = view.titled(detector.schema_.words)
+        ways.setdefault(title, Way(title, [], view.summary)).views.append(i)
+    names = detector.model_.view_names
+    return [x._replace(names=", ".join(names[i] for i in x.views)) for x in ways.values()]
 
 
 def _table(rows: list[Row]) -> pd.DataFrame:
@@ -362,7 +384,7 @@ def _learned_from(detector: BaseGraphDetector) -> str:
     n_odd, n_normal = int((verdicts < 0).sum()), int((verdicts > 0).sum())
     if not isinstance(detector, GraphKDEDetector) or not verdicts.any():
         return ""
-    of_normal = f"{detector.schema_.words.count(n_normal, 'graph')} judged normal"
+    of_normal = f"{detector.schema_.words.counted(n_normal, 'graph')} judged normal"
     if not n_odd:
         return f"Learned from {of_normal}; a confirmed anomaly teaches more."
     text = f"Learned from {n_odd} confirmed anomal{'y' if n_odd == 1 else 'ies'}"
@@ -384,10 +406,16 @@ def _details(
         judged = rows[number].judged
         found = nodes_of(detector, graph, judged)
         numbered = nodes_to_list(found, judged)
+        has_shares = found.colors == "shares"
         drawings[f"graph {number}"] = pictures.graph_picture(
-            graph, found, vmax=FULL * share(judged.view) or None if found.colors == "shares" else None,
-            marked=judged.edges, outlined=judged.nodes, numbered=numbered, edge_categories=categories,
-        )  # fmt: skip
+            graph,
+            found,
+            vmax=FULL * share(judged.view) or None if has_shares else None,
+            marked=judged.edges,
+            outlined=judged.nodes,
+            numbered=numbered,
+            edge_categories=categories,
+        )
         compared = None if usual is None else _compared(usual, graph, judged, known_names)
         if usual is not None and compared is not None and compared.picture not in drawings:
             reference = usual.model.references[compared.reference]
@@ -428,7 +456,9 @@ def _compared(
         return None
     found = usual.differences(graph, reference)
     name = _known_name(usual.model.references, reference, known_names)
-    return Compared(reference, name, is_alike, found[:DIFFERENCES], max(len(found) - DIFFERENCES, 0))
+    return Compared(
+        reference, name, is_alike, found[:DIFFERENCES], max(len(found) - DIFFERENCES, 0)
+    )
 
 
 def _known_name(references: GraphBatch, position: int, names: Sequence[Any] | None) -> str:
