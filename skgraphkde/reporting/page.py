@@ -40,16 +40,16 @@ def report(
 ) -> HtmlPage | None:
     """Page of the anomalies among graphs and their reasons: one HTML file that needs no network.
 
-    The page counts the anomalies, and the graphs that are selected at a false-discovery rate. It
-    shows the distribution of the scores, a table to sort and filter, and a map of known and new
-    graphs. A click on a row of the table, or Enter, shows the reasons in words, the nearest known
-    graphs, and, for the 100 lowest scores, a picture of the graph with its nodes colored by their
-    shares of the distance.
+    The page counts the graphs that stand out, and says how many would if all were usual. It shows
+    the distribution of the scores, and a table to sort, filter and save. A click on a row, or
+    Enter, shows the data of the graph and the reasons in words; for the 100 lowest scores, also a
+    picture with colors and marks where the graph is odd, the nearest usual graph of the same kind
+    and size, and their differences.
 
     Parameters
     ----------
     detector : BaseGraphDetector
-        Fitted. Only a :class:`GraphKDEDetector` has reasons and a map.
+        Fitted. Only a :class:`GraphKDEDetector` has reasons.
     graphs : sequence of graphs, or GraphBatch, default=None
         None: the training graphs, each judged by the others.
     names : sequence, default=None
@@ -81,7 +81,7 @@ def report(
     >>> known = [nx.cycle_graph(n) for n in range(10, 30)]
     >>> detector = skgraphkde.GraphKDEDetector().fit(known)
     >>> page = skgraphkde.report(detector, [nx.cycle_graph(15), nx.star_graph(15)], ["a", "b"])
-    >>> "1 of 2 graphs is an anomaly" in page
+    >>> "1 of 2 graphs stands out" in page
     True
     """
     if path is not None:

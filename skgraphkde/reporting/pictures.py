@@ -29,10 +29,10 @@ MOLECULE = 400, 400
 LEGEND = 0.17
 
 
-def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray) -> str:
-    """A histogram of scores with the threshold."""
+def distribution(scores: np.ndarray, offset: float, verdicts: np.ndarray, noun: str) -> str:
+    """A histogram of scores with the threshold, and a noun for what is counted."""
     figure = _figure(SCORES, layout="constrained")
-    plot_scores(scores, offset, verdicts, ax=figure.subplots())
+    plot_scores(scores, offset, verdicts, ax=figure.subplots()).set_ylabel(noun)
     return _svg(figure)
 
 

@@ -99,6 +99,11 @@ class GroupRow(NamedTuple):
         return self.members[0].judged.verdict
 
     @property
+    def n_anomalies(self) -> int:
+        """The number of members that are flagged."""
+        return sum(row.judged.is_anomaly for row in self.members)
+
+    @property
     def data(self) -> dict[str, str]:
         """What all members have of the data of graphs; "..." where they differ."""
         of_members = [row.data for row in self.members]
@@ -197,9 +202,10 @@ def render(
         for x in row.nearest
     }
     details, drawings = _details(detector, {x.number: x for x in rows}, drawn, known_names)
+    words = detector.schema_.words
     scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
     predicted = np.where(scores < offset, -1, 1)
-    drawings["scores"] = pictures.distribution(scores, offset, predicted)
+    drawings["scores"] = pictures.distribution(scores, offset, predicted, words.graphs)
     library = _library()
     packed = {
         "library": library.pop("script"),
@@ -210,7 +216,8 @@ def render(
     return _template().render(
         version=__version__,
         detector=detector,
-        words=detector.schema_.words,
+        words=words,
+        has_kinds=bool(detector.schema_.graph_categories),
         are_known=are_known,
         has_selection=detector.is_calibrated_ and not are_known,
         calibration=detector.calibration_,
