@@ -354,7 +354,8 @@ class FittedSchema:
             edge_weight=self.edge_weight,
             directed=self.directed_policy,
             missing=self.missing,
-            call=dict(self.called) or None,
+            call={what: getattr(self.words, what) for what in CALLED if self.words != Words()}
+            or None,
         )
 
     def conflict(self, other: FittedSchema) -> str | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from skgraphkde.distances.measures import DiscreteMeasures
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import usual
+from skgraphkde.graphs.naming import usually
 from skgraphkde.graphs.schema import KINDS_OF
 from skgraphkde.graphs.words import Words
 from skgraphkde.specification import Specification
@@ -111,6 +111,7 @@ class Reason(NamedTuple):
     nodes: tuple[int, ...] = ()
     edges: tuple[tuple[int, int], ...] = ()
     about: tuple[str, ...] = ()  # the facts, if not `what`; weaker reasons for them are left out
+    more: str = ""  # the whole text, if that is longer than two lines
 
 
 class View(Specification):
@@ -270,10 +271,8 @@ class View(Specification):
         -------
         Reason
         """
-        low, high, own = (
-            0.0 - x for x in (known.max(), known.min(), unusual.values[0])
-        )  # not -0.0
-        return Reason(self.name, "{} {}; usually {}".format(self.name, *usual(own, low, high)))
+        own, known_range = usually(0.0 - unusual.values[0], 0.0 - known)  # not -0.0
+        return Reason(self.name, f"{self.name} {own}; usually {known_range}")
 
     def __getstate__(self) -> dict[str, Any]:
         # Without what is computed when it is first needed.
