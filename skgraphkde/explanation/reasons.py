@@ -191,7 +191,7 @@ class Profiles:
 
     def _size(self, i: int, j: int) -> Reason:
         what, words = self.columns[j].what, self.words
-        known = self.properties.sizes
+        known = np.floor(self.properties.sizes)  # no edges count as half a one
         if self.reference[i] >= 0:
             known = np.delete(known, self.reference[i], axis=0)
         if what == "weights":
@@ -293,10 +293,12 @@ class Profiles:
             facts = tuple(f"odd edge {x}" for x in index.tolist())
             if graph.directed:
                 names = ways(graph, kind, counts, index)
-            if len(index) > 1:
-                start = f"{words.counted(len(index), 'edge')} never seen"
-                if len(names) == 1:
-                    start = f"{len(index) + 1} {words.nodes} in an order never seen"
+            told = {texts[x] for x in index}
+            n = sum(texts[x] in told for x in np.flatnonzero(once))
+            if n > 1:
+                start = f"{words.counted(n, 'edge')} never seen"
+            if 1 < n == len(index) and len(names) == 1:
+                start = f"{n + 1} {words.nodes} in an order never seen"
             names = list(dict.fromkeys(names))
         text, more = in_two_lines(f"{start}{self._by(kind)}: ", names)
         # Of one category with two values, the share of the other follows.

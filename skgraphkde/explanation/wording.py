@@ -40,6 +40,11 @@ class Feature(NamedTuple):
     kind: str = ""  # of these edges, in words
     group: int = 0  # that these edges are
 
+    @property
+    def is_gap(self) -> bool:
+        """True for the share of nodes that lack a number."""
+        return self.form == "missing" and self.of == "node"
+
 
 def features_in_words(features: NodeFeatures, schema: FittedSchema) -> list[Feature]:
     """The columns of fitted features, in their order.
@@ -183,7 +188,7 @@ def part_names(graph: GraphBatch, kind: str, counts: CategoryCounts) -> list[str
     """
     element, category = counts.about[kind]
     if kind == "gaps":
-        names = ["node"] * graph.n_nodes
+        names = [graph.schema.words.node] * graph.n_nodes
         if graph.labels is not None:
             names = part_names(graph, "categories", counts)
         return _gap_names(graph, names)

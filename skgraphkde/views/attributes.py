@@ -292,9 +292,9 @@ class Numbers(View):
             text = f"{' and '.join(names)} missing {where}; usually given"
             about = tuple(f"{part} {name}" for name in names)
         else:
-            why = "each is usual, but not together"
+            why = f"each is usual{among}, but not together"
             if len(said) == 1:
-                why = "within the usual range, but no other is near it"
+                why = f"within the usual range{among}, but no other is near it"
             text, about = f"{', '.join(said)} {where}: {why}", (f"{part}s together",)
         return Reason(", ".join(names), text, *places(graph, part, np.array([place])), about)
 
