@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,24 +36,13 @@ class UsualGraphs:
     """
 
     def __init__(self, detector: GraphKDEDetector) -> None:
-        self.model, self.offset = detector.model_, float(detector.offset_)
-
-    @cached_property
-    def is_usual(self) -> np.ndarray:
-        """Mask of the references whose score by the others is not below the threshold."""
-        log_p_values = self.model.leave_one_out_log_p_values()
-        return log_p_values.sum(axis=0)[self.model.reference_index] >= self.offset
-
-    @cached_property
-    def data(self) -> list[dict[str, str]]:
-        """The data of each reference."""
-        return data_of(self.model.references)
-
-    @cached_property
-    def kinds(self) -> np.ndarray:
-        """The categories of each reference, shape (n_references, n_categories)."""
-        names = self.model.references.schema.graph_categories
-        return np.array([[x[name] for name in names] for x in self.data], dtype=object)
+        self.model = model = detector.model_
+        scores = model.leave_one_out_log_p_values().sum(axis=0)[model.reference_index]
+        self.is_usual = scores >= float(detector.offset_)
+        self.data = data_of(model.references)
+        names = model.references.schema.graph_categories
+        kinds = [[x[name] for name in names] for x in self.data]
+        self.kinds = np.array(kinds, dtype=object)  # (n_references, n_categories)
 
     def nearest(self, graph: GraphBatch, judged: Judgement) -> tuple[int, bool]:
         """The nearest usual reference of the same kind and size.

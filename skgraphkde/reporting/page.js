@@ -16,8 +16,7 @@ function draw(part) {
 }
 draw(document.querySelector("header"));
 
-// What verdicts need of all graphs, before the tables take rows out of the page.
-const places = [...document.querySelectorAll("[data-graphs]")];
+// What verdicts need of all graphs, before the table takes details out of the page.
 const articles = [...document.querySelectorAll("article[data-graph]")];
 const nameOf = new Map(articles.map((x) => [x.dataset.graph, x.querySelector("h3").textContent]));
 
@@ -51,6 +50,7 @@ function toggle(line) {
     const details = document.getElementById(line.dataset.details) ?? row.child()[0];
     if (!details.querySelector(".members")) draw(details);
     row.child() ? row.child.show() : row.child(details, "opened").show();
+    if (save) show();
   }
   line.querySelector("button").setAttribute("aria-expanded", String(!shown));
 }
@@ -103,8 +103,12 @@ let verdicts = given;
 
 const namesAt = (place) => place.dataset.graphs.split(" ").map((number) => nameOf.get(number));
 
+// Buttons of rows that are not shown are not made: there may be 10,000.
 function show() {
-  for (const place of places) {
+  for (const cell of document.querySelectorAll("[data-graphs] > .mine:empty")) {
+    cell.append(document.getElementById("marks").content.cloneNode(true));
+  }
+  for (const place of document.querySelectorAll("main [data-graphs]")) {
     const found = new Set(namesAt(place).map((name) => verdicts[name]));
     for (const button of place.querySelectorAll("button.mark")) {
       const isNested = button.closest("[data-graphs]") !== place;
@@ -138,6 +142,7 @@ if (save) {
     verdicts = Object.fromEntries(Object.entries(merged ?? {}).filter(([name]) => names.has(name)));
   } catch {}
   show();
+  for (const each of tables.values()) each.on("draw.dt", show);
   document.querySelector("main").addEventListener("keydown", (event) => {
     const place = event.target.closest("[data-graphs]");
     const verdict = { a: "anomaly", n: "normal" }[event.key.toLowerCase()];

@@ -24,7 +24,7 @@ from skgraphkde._version import __version__
 from skgraphkde.calibration import discoveries
 from skgraphkde.detectors.base import BaseGraphDetector
 from skgraphkde.detectors.graph_kde import GraphKDEDetector
-from skgraphkde.explanation.results import Judgement
+from skgraphkde.explanation.results import Judgement, group_numbers
 from skgraphkde.explanation.wording import learned_words
 from skgraphkde.graphs.batch import GraphBatch
 from skgraphkde.graphs.naming import known_name, listed, shown
@@ -34,8 +34,6 @@ from skgraphkde.reporting import pictures
 from skgraphkde.reporting.comparison import SIZE, Difference, UsualGraphs
 from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_share
 
-# Nearest known graphs of each graph.
-NEAREST = 3
 # Rows of the table, at most: the oddest.
 ROWS = 10_000
 # Differences from a usual graph, at most.
@@ -67,18 +65,12 @@ class Row(NamedTuple):
     given: str = ""  # the verdict of people
     place: int = 0  # its rank among the graphs without a verdict, if it has risen
     risen_from: int = 0  # the same on the page before; 0 if it has not risen
-    group: int = 0  # of graphs that are alike; 0 if it is in none
     members: tuple = ()  # of a row of several graphs
 
     @property
     def reason(self) -> str:
         """The main reason."""
         return shown(self.judged.why or "nothing unusual", BRIEF)
-
-    @property
-    def nearest(self) -> list[int]:
-        """Positions of the nearest known graphs."""
-        return self.judged.references[:NEAREST].tolist()
 
     @property
     def brief(self) -> str:
@@ -99,11 +91,6 @@ class GroupRow(NamedTuple):
         return self.members[0].judged.verdict
 
     @property
-    def n_anomalies(self) -> int:
-        """The number of members that are flagged."""
-        return sum(row.judged.is_anomaly for row in self.members)
-
-    @property
     def data(self) -> dict[str, str]:
         """What all members have of the data of graphs; "..." where they differ."""
         of_members = [row.data for row in self.members]
@@ -121,15 +108,6 @@ class Drawn(NamedTuple):
     ids: Sequence[Any] | None  # of its nodes
 
 
-class Way(NamedTuple):
-    """A way of looking at graphs: views that have one title."""
-
-    title: str
-    views: list[int]  # their positions
-    summary: str
-    names: str = ""  # of the views
-
-
 class NodeLine(NamedTuple):
     """A line of the list of nodes."""
 
@@ -145,12 +123,6 @@ class Compared(NamedTuple):
     name: str
     is_alike: bool  # in its categories and its size
     differences: list[Difference]
-    n_more: int  # differences that are left out
-
-    @property
-    def picture(self) -> str:
-        """The name of its picture."""
-        return f"known {self.reference}"
 
 
 class Detail(NamedTuple):
@@ -159,7 +131,7 @@ class Detail(NamedTuple):
     found: Nodes
     lines: list[NodeLine]
     smiles: str  # "" if it is no molecule
-    usual: Compared | None  # None if no other graph is usual
+    compared: Compared | None  # None if no other graph is usual
 
 
 def render(
@@ -169,7 +141,7 @@ def render(
     alpha: float,
     known_names: Sequence[Any] | None,
     skipped: Sequence[str],
-    groups: Sequence[tuple[np.ndarray, str]],
+    groups: list[tuple[np.ndarray, str]],
     earlier: Mapping[str, int],
 ) -> str:
     """Render the page as HTML.
@@ -186,7 +158,7 @@ def render(
         As for :func:`skgraphkde.report`.
     skipped : sequence of str
         What is said of graphs that are left out.
-    groups : sequence of (ndarray of int, str)
+    groups : list of (ndarray of int, str)
         Numbers of graphs that are alike, and what they share.
     earlier : dict of str -> int
         The rank of each graph, by name, on a page before.
@@ -194,13 +166,7 @@ def render(
     are_known = any(row.judged.own >= 0 for row in graphs)  # each was judged by the others
     verdicts = detector.verdicts_ if are_known else None
     rows = _with_rises(_with_verdicts(_with_selection(graphs, alpha), verdicts), earlier)
-    rows = _with_groups(rows, groups)
     entries, small_groups = _entries(rows, groups)
-    known_of = {
-        x: _known_name(detector.model_.references, x, known_names)
-        for row in rows
-        for x in row.nearest
-    }
     details, drawings = _details(detector, {x.number: x for x in rows}, drawn, known_names)
     words = detector.schema_.words
     scores, offset = np.array([row.judged.score for row in graphs]), float(detector.offset_)
@@ -210,7 +176,7 @@ def render(
     packed = {
         "library": library.pop("script"),
         "pictures": drawings,
-        "table": _table(rows).to_csv(index=False),
+        "table": _table(rows, groups).to_csv(index=False),
     }
     unread = unread_attributes(detector.given_schema, detector.schema_.ignored)
     return _template().render(
@@ -231,7 +197,6 @@ def render(
         risen=sorted((row for row in rows if row.risen_from), key=lambda row: row.place)[:RISEN],
         left_out=listed(unread, MOST_NAMES),
         has_readable=any(x.is_readable for x in unread),
-        known_of=known_of,
         has_tail=bool(scores.min() < lowest_shown(scores, offset, predicted)),
         packed=_packed(packed),
         library=library,
@@ -279,25 +244,24 @@ def _method(detector: BaseGraphDetector) -> dict[str, Any]:
         "kind": type(detector).__name__,
         "has_reasons": is_kde,
         "can_learn": is_kde and detector.keeps_training_graphs,
-        "ways": _ways(detector) if isinstance(detector, GraphKDEDetector) else [],
+        "ways": _ways(detector) if isinstance(detector, GraphKDEDetector) else {},
         "learned": learned_words(detector.model_) if is_kde else [],
         "learned_from": _learned_from(detector),
         "full": FULL,
         "alike_size": SIZE,
+        "n_differences": DIFFERENCES,
     }
 
 
-def _ways(detector: GraphKDEDetector) -> list[Way]:
-    """The ways of looking, each with its views: two densities are one."""
-    ways: dict[str, Way] = {}
+def _ways(detector: GraphKDEDetector) -> dict[str, list[int]]:
+    """The positions of the views with each title: two densities look at the same."""
+    ways: dict[str, list[int]] = {}
     for i, view in enumerate(detector.model_.views):
-        title = view.titled(detector.schema_.words)
-        ways.setdefault(title, Way(title, [], view.summary)).views.append(i)
-    names = detector.model_.view_names
-    return [x._replace(names=", ".join(names[i] for i in x.views)) for x in ways.values()]
+        ways.setdefault(view.titled(detector.schema_.words), []).append(i)
+    return ways
 
 
-def _table(rows: list[Row]) -> pd.DataFrame:
+def _table(rows: list[Row], groups: list[tuple[np.ndarray, str]]) -> pd.DataFrame:
     """All graphs, the oddest first, with their reasons and the codes of these."""
     lines = [
         {
@@ -307,7 +271,6 @@ def _table(rows: list[Row]) -> pd.DataFrame:
             "score": row.judged.score,
             "p_value": row.judged.p_value,
             "selected": row.is_selected,
-            "group": row.group or None,
             "nodes": row.n_nodes,
             "edges": row.n_edges,
             "reason": row.judged.why,
@@ -316,7 +279,9 @@ def _table(rows: list[Row]) -> pd.DataFrame:
         }
         for row in rows
     ]
-    return pd.DataFrame(lines).astype({"group": "Int64"})
+    table = pd.DataFrame(lines)
+    table["group"] = group_numbers(groups, len(rows))[[row.number for row in rows]]
+    return table
 
 
 def _with_selection(graphs: list[Row], alpha: float) -> list[Row]:
@@ -353,12 +318,6 @@ def _with_rises(rows: list[Row], earlier: Mapping[str, int]) -> list[Row]:
         else row
         for row in rows
     ]
-
-
-def _with_groups(rows: list[Row], groups: Sequence[tuple[np.ndarray, str]]) -> list[Row]:
-    """The rows with the number of their group."""
-    group_of = {i: n for n, (members, _) in enumerate(groups, 1) for i in members.tolist()}
-    return [row._replace(group=group_of.get(row.number, 0)) for row in rows]
 
 
 def _entries(
@@ -424,10 +383,12 @@ def _details(
             edge_categories=categories,
         )
         compared = None if usual is None else _compared(usual, graph, judged, known_names)
-        if usual is not None and compared is not None and compared.picture not in drawings:
-            reference = usual.model.references[compared.reference]
-            picture = pictures.graph_picture(reference, edge_categories=categories)
-            drawings[compared.picture] = picture
+        if usual is not None and compared is not None:
+            name, reference = f"known {compared.reference}", compared.reference
+            if name not in drawings:
+                drawings[name] = pictures.graph_picture(
+                    usual.model.references[reference], edge_categories=categories
+                )
         lines = _node_lines(graph, ids, numbered, judged)
         details[number] = Detail(found, lines, shown(smiles_of(graph), LONGEST), compared)
     return details, drawings
@@ -461,11 +422,8 @@ def _compared(
     reference, is_alike = usual.nearest(graph, judged)
     if reference < 0:
         return None
-    found = usual.differences(graph, reference)
     name = _known_name(usual.model.references, reference, known_names)
-    return Compared(
-        reference, name, is_alike, found[:DIFFERENCES], max(len(found) - DIFFERENCES, 0)
-    )
+    return Compared(reference, name, is_alike, usual.differences(graph, reference))
 
 
 def _known_name(references: GraphBatch, position: int, names: Sequence[Any] | None) -> str:

@@ -24,7 +24,7 @@ NAMES = [
     "star",
     "triangle",
 ]
-BUTTONS = ("▲", "●", "Save table", "Save verdicts")
+BUTTONS = ("▲", "●", "Save table", "Save verdicts")  # that are not names of graphs
 
 
 @pytest.fixture(scope="package")

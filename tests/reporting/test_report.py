@@ -215,7 +215,7 @@ def test_the_page_fetches_nothing(html):
     assert "SpryMedia" in parsed.packed["library"]
 
 
-def test_the_details_name_nodes_and_nearest_graphs(detector, new):
+def test_the_details_name_nodes_and_the_nearest_usual_graph(detector, new):
     """Names are taken by position, whatever the index of a Series."""
     known = pd.Series([f"known <{i}>" for i in range(30)], index=range(29, -1, -1))
     names = pd.Series(["other", "star"], index=[1, 0])
@@ -223,9 +223,10 @@ def test_the_details_name_nodes_and_nearest_graphs(detector, new):
     assert parsed.names == ["star", "other"]
     assert len(parsed.pictures["The graph"]) == 1  # few_pictures
     view = view_surprises(detector, new[5:6]).to_numpy()[0, :2].argmax()
-    (nearest,) = nearest_references(detector, new[5:6], 3, view=view)[1]
-    (alike, _) = (text for text in parsed.texts["small"] if text.startswith("Most alike"))
-    assert alike == f"Most alike of all: {', '.join(f'known <{i}>' for i in nearest)}."
+    is_usual = detector.training_scores_ >= detector.offset_
+    order = nearest_references(detector, new[5:6], 30, view=view)[1][0]
+    nearest = next(i for i in order if is_usual[i])
+    assert f"known <{nearest}>. No usual graph is of about the same size." in parsed.texts["p"]
     (shares,) = node_contributions(detector, new[5:6], view=view)
     cells = parsed.texts["td"]
     place = cells.index(f"{shares.argmax()} (<b>new</b>)")
