@@ -33,6 +33,7 @@ const options = {
   language: { search: "Filter", info: "_START_ to _END_ of _TOTAL_ rows", infoFiltered: "(_MAX_ in all)", infoEmpty: "", zeroRecords: "No graph matches." },
 };
 const table = new DataTable("#graphs", options);
+document.documentElement.classList.add("ready");
 const tables = new Map([["graphs", table]]);
 if (document.getElementById("groups")) {
   const bottom = { topStart: null, topEnd: null, bottomStart: null, bottomEnd: null };
