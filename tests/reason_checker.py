@@ -581,13 +581,6 @@ class Checker:
                     rows.append((kind, graph.graph, k))
         return rows, None if own is None else own[1] | {"kind of it": own[0]}, part
 
-    def usual_alone(self, items, where, why):
-        return self.extreme(items, where, why=why)
-
-    PATTERNS = [
-        (rf"(?P<own>{NUMBER}) nodes?; {USUALLY.replace('(', '(?P<usually>', 1)}", size),
-    ]
-
 
 def _usually(name="usually"):
     return USUALLY.replace("(", f"(?P<{name}>", 1)
@@ -604,7 +597,8 @@ Checker.PATTERNS = [
     (rf"(?P<n>[\d,]+) edges?{KIND}, {OWN} per node; {_usually()}", Checker.edges),
     (rf"no edge{KIND}; (?P<n>\d+) of (?P<total>\d+) other graphs have one", Checker.no_edge),
     (
-        r"no node (?P<what>(?:is|has|lacks) .+); (?P<n>\d+) of (?P<total>\d+) other graphs have one",
+        r"no node (?P<what>(?:is|has|lacks) .+); (?P<n>\d+) of (?P<total>\d+) other graphs have "
+        "one",
         Checker.no_node,
     ),
     (
@@ -621,8 +615,8 @@ Checker.PATTERNS = [
     ),
     (rf"mean (?P<name>.+) of (?P<part>nodes|edges){KIND} {OWN}; {_usually()}", Checker.mean),
     (
-        rf"{OWN} of random walks of (?P<steps>\d) edges(?P<along> along their directions)? end where "
-        rf"they began; {_usually()}",
+        rf"{OWN} of random walks of (?P<steps>\d) edges(?P<along> along their directions)? end "
+        rf"where they began; {_usually()}",
         Checker.walks,
     ),
     (
@@ -631,9 +625,9 @@ Checker.PATTERNS = [
     ),
     (rf"{OF} nodes without edges {PERCENT}; {_usually()}", Checker.isolated),
     (
-        r"(?P<name>standard deviation of the numbers of neighbors|most neighbors of one node|share of "
-        r"pairs with a common neighbor that are neighbors|number of separate pieces|number of closed "
-        rf"loops) {OWN}; {_usually()}",
+        r"(?P<name>standard deviation of the numbers of neighbors|most neighbors of one node|"
+        r"share of pairs with a common neighbor that are neighbors|number of separate pieces|"
+        rf"number of closed loops) {OWN}; {_usually()}",
         Checker.statistic,
     ),
     (rf"rare{BY}: (?P<names>.+)", Checker.rare),
@@ -651,7 +645,8 @@ Checker.PATTERNS = [
         Checker.differ,
     ),
     (
-        rf"(?P<items>.+?) {WHERE}; {_usually()}(?P<rare> in rare nodes| in rare edges| with a rare \w+)?",
+        rf"(?P<items>.+?) {WHERE}; {_usually()}"
+        r"(?P<rare> in rare nodes| in rare edges| with a rare \w+)?",
         Checker.extreme,
     ),
     (
@@ -659,8 +654,8 @@ Checker.PATTERNS = [
         Checker.extreme,
     ),
     (
-        rf"(?P<items>.+?) {WHERE}: (?P<why>each is usual.*, but not together|within the usual range.*, "
-        r"but no other is near it)",
+        rf"(?P<items>.+?) {WHERE}: (?P<why>each is usual.*, but not together|"
+        r"within the usual range.*, but no other is near it)",
         Checker.extreme,
     ),
     (rf"(?P<items>.+\)) {WHERE}", Checker.extreme),

@@ -3,8 +3,6 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skgraphkde import GraphKDEDetector, GraphSchema
 from skgraphkde.explanation import explain

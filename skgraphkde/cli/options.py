@@ -52,8 +52,8 @@ contamination_option = click.option(
     "--contamination",
     metavar="SHARE",
     callback=lambda ctx, parameter, value: None if value is None else literal(value),
-    help='Share of normal graphs below the threshold; "auto" assumes none, but takes the lower '
-    "fence of a box plot of the scores.",
+    help='Share of normal graphs below the threshold; "auto" assumes none, and flags scores '
+    "that are far below the others, as the outliers of a box plot are.",
 )
 
 

@@ -18,10 +18,6 @@ from skgraphkde.graphs.naming import USUAL
 from skgraphkde.views.base import Context, Property, View
 from skgraphkde.views.categories import OFTEN_NEW, means
 
-# Kinds of properties whose reasons state no range of nine in ten references.
-WITHOUT_RANGES = ("missing", "new", "rare", "extreme", "confirmed")
-# Numbers are as usual if they are so near to the range, in units of the largest known one.
-ROUNDING = 1e-6
 # What nearly all known graphs have: more than nine in ten, as those in the usual ranges.
 NEARLY_ALL = USUAL[1]
 # Rare is what so small a share of the known graphs have, or one of them.
@@ -97,39 +93,6 @@ class Properties:
         )
         self.is_constant = high - low <= 1e-9 * np.maximum(abs(low), abs(high))
         self.tails = Tails(self.known, np.array([x.both for x in self.columns]), least)
-
-    def are_usual(self, values: np.ndarray, reference: np.ndarray) -> np.ndarray:
-        """Mask of the properties whose reason is a range of the references that holds the value.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_graphs, n_columns)
-        reference : ndarray of shape (n_graphs,), int
-            The reference that each graph is, which the range leaves out, as its reason does; -1 if
-            it is none.
-
-        Returns
-        -------
-        ndarray of shape (n_graphs, n_columns), bool
-        """
-        order = np.argsort(self.known, axis=0, kind="stable")  # NaN comes last
-        ordered = np.take_along_axis(self.known, order, axis=0)
-        rank = np.empty_like(order)
-        np.put_along_axis(rank, order, np.arange(len(order))[:, np.newaxis], axis=0)
-        is_reference = (reference >= 0)[:, np.newaxis]
-        own = np.where(is_reference, rank[reference], len(order))
-        n = (~np.isnan(self.known)).sum(axis=0)
-        n_others = np.maximum(n - (own < n), 1)
-        ends = []
-        for share in USUAL:
-            place = np.rint(share * (n_others - 1)).astype(int)
-            place = np.minimum(place + (place >= own), len(order) - 1)
-            ends.append(np.take_along_axis(ordered, place, axis=0))
-        low, high = ends
-        has_range = np.array([x.kind not in WITHOUT_RANGES for x in self.columns])
-        near = ROUNDING * np.nan_to_num(abs(self.known)).max(axis=0)
-        is_usual = has_range & (low - near <= values) & (values <= high + near)
-        return is_usual | (self.is_label & (values == 0))  # what is missing is told as such
 
     def feature_means(self, graphs: GraphBatch, features: np.ndarray) -> np.ndarray:
         """Means of the node features over the nodes of each graph, shape (n_graphs, n_features).

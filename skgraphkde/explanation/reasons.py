@@ -21,12 +21,16 @@ from skgraphkde.explanation.wording import (
     ways,
 )
 from skgraphkde.graphs.batch import GraphBatch
-from skgraphkde.graphs.naming import listed, shown, usually
+from skgraphkde.graphs.naming import listed, shown, usual_range, usually
 from skgraphkde.views.base import Context, Reason
 from skgraphkde.views.categories import LISTED, places
 
 # Characters of all that a reason can say.
 LONGEST_MORE = 2000
+# Kinds of reasons that state no range of nine in ten references.
+WITHOUT_RANGES = ("missing", "new", "rare", "extreme", "confirmed")
+# Numbers are as usual if they are so near to the range, in units of the largest known one.
+ROUNDING = 1e-6
 # The property of the number of edges, the second one.
 EDGES = 1
 # Kinds of reasons that are true of the nodes that they name, and of no others.
@@ -123,7 +127,6 @@ class Profiles:
             self.values[others], self.raw[others] = values, tails.raw(values, least)
             strengths[others] = tails.strengths(self.raw[others])
         self.strengths = np.minimum(strengths, STRONGEST)
-        self.are_usual = self.properties.are_usual(self.values, self.reference)
         self.plain = np.array([WEIGHTS.get(column.kind, DERIVED) for column in self.columns])
         self.is_lacking = np.array([column.kind == "missing" for column in self.columns])
         self.words = self.properties.words
@@ -139,33 +142,43 @@ class Profiles:
         the same facts, or if the number is in the usual range that it would state.
         """
         strengths = self.strengths[i].round(9)
-        strengths[self.are_usual[i]] = 0
         weighted, is_unusual = strengths * self.weights, strengths >= WEAKEST
         order = np.lexsort([-self.raw[i], ~self.is_lacking, -self.plain, -weighted, ~is_unusual])
         order = order[strengths[order] > 0]
         if not self.graphs.n_edges_per_graph[i]:  # of which all else follows
             order = np.append(order[order == EDGES], order[order != EDGES])
-        if not len(order):  # nothing is unusual: the size, which any graph has
-            order = np.zeros(1, dtype=int)
         found: list[RankedReason] = []
         stated: set[str] = set()
         for j in order.tolist():
+            if self._is_usual(i, j):
+                continue
             reason = self._reason(i, j)
             about = set(reason.about or (reason.what,))
-            if about <= stated:
-                continue
-            stated |= about
-            what = reason.what.encode(errors="backslashreplace").decode()  # Arrow: no half ones
-            text, more = (
-                shown(reason.text, LONGEST),
-                shown(reason.more or reason.text, LONGEST_MORE),
-            )
-            more = more if len(reason.text) > LONGEST or reason.more else ""
-            kind, strength = self.columns[j].kind, float(strengths[j])
-            found.append(RankedReason(kind, what, text, strength, reason.nodes, reason.edges, more))
+            if not about <= stated:
+                stated |= about
+                found.append(self._ranked(j, reason, float(strengths[j])))
             if len(found) == most:
                 break
-        return found
+        # Nothing is unusual: the size, which any graph has.
+        return found or [self._ranked(0, self._reason(i, 0), 0.0)]
+
+    def _ranked(self, j: int, reason: Reason, strength: float) -> RankedReason:
+        what = reason.what.encode(errors="backslashreplace").decode()  # Arrow: no half ones
+        text, more, where = shown(reason.text, LONGEST), reason.more, (reason.nodes, reason.edges)
+        if len(text) > LONGEST:
+            text, more = shown(reason.text, LONGEST - 3), more or reason.text
+        more = shown(more, LONGEST_MORE)
+        return RankedReason(self.columns[j].kind, what, text, strength, *where, more)
+
+    def _is_usual(self, i: int, j: int) -> bool:
+        """True if the reason would be a range that has the number, or would be told as missing."""
+        value, known = self.values[i, j], self._known(i, j)
+        if self.columns[j].kind in WITHOUT_RANGES:
+            return False
+        low, high = usual_range(known)
+        near = ROUNDING * np.nanmax(abs(known), initial=0.0)
+        is_missing = self.properties.is_label[j] and value == 0
+        return bool(low - near <= value <= high + near or is_missing)
 
     def _known(self, i: int, j: int) -> np.ndarray:
         """A property of the references, without that of the graph itself."""
@@ -204,8 +217,9 @@ class Profiles:
             return Reason(what, f"{words.counted(n_nodes, 'node')}; usually {known_range}")
         if not n_edges:
             _, known_range = usually(0, known[:, 1])
-            about = ("edges", "degrees", "isolated nodes", "walks")
-            return Reason(what, f"no {words.edges} at all; usually {known_range}", about=about)
+            facts = "degrees", "isolated nodes", "pieces", "sinks", "sources", "triangles", "walks"
+            text = f"no {words.edges} at all; usually {known_range}"
+            return Reason(what, text, about=("edges", *facts))
         # Beyond what follows from the number of nodes.
         own, known_range = usually(n_edges / n_nodes, known[:, 1] / known[:, 0])
         edges = words.counted(n_edges, "edge")

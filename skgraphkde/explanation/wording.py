@@ -311,8 +311,11 @@ def learned_words(model: GraphModel) -> list[str]:
         return []
     n = len(confirmed.anomalies_)
     noun = "anomaly" if n == 1 else "anomalies"
-    order = np.argsort(-model.view_weights, kind="stable")
-    weights = "; ".join(f"{model.view_weights[i]:.1f} {model.view_names[i]}" for i in order)
+    of_titles: dict[str, list[float]] = {}
+    for view, weight in zip(model.views, model.view_weights.tolist(), strict=True):
+        of_titles.setdefault(view.titled(model.references.schema.words), []).append(weight)
+    order = sorted(of_titles, key=lambda title: -sum(of_titles[title]))
+    weights = "; ".join(f"{sum(of_titles[title]):.1f} {title}" for title in order)
     return [
         f"Learned from {n} confirmed {noun}.",
         f"Weights of the views, 1 on average: {weights}.",
