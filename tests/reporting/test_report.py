@@ -151,6 +151,15 @@ def test_new_graphs_say_how_sure_one_can_be():
     assert "Of 41 cases that are all usual, about 4 to 5 would stand out, too." in html
 
 
+def test_new_graphs_that_are_selected_are_counted(detector, new):
+    parsed = Parsed(skgraphkde.report(detector, new, NAMES, alpha=0.5))
+    n = detector.select(new, 0.5).sum()
+    said = f"{n} are so odd that, on average, at most 50% of such graphs turn out usual."
+    assert n > 1
+    assert any(said in text for text in parsed.texts["p"])
+    assert parsed.table["selected"].sum() == n
+
+
 def test_the_saved_table_has_all_graphs_and_the_codes_of_reasons(listed, monkeypatch):
     for module in (page, rendering):
         monkeypatch.setattr(module, "ROWS", 5)
