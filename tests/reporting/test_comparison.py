@@ -102,14 +102,14 @@ def test_missing_and_false_categories_and_undirected_edges():
         graphs.append(graph)
     fitted = GraphKDEDetector(schema=schema).fit(graphs)
     found = UsualGraphs(fitted).differences(fitted.read(graphs[7:8]), 0)
-    assert set(found) == {
+    assert found == [
         Difference("nodes", "10", "3"),
         Difference("edges", "10", "3"),
-        Difference("C", "10", "3"),
-        Difference("ring", "9", "2"),
+        Difference("ring", "9", "2"),  # for its size, the largest difference
         Difference("who missing", "9", "2"),
+        Difference("C", "10", "3"),
         Difference("single (edges)", "10", "3"),
-    }
+    ]
 
 
 def test_data_are_in_words():
