@@ -38,7 +38,7 @@ from skgraphkde.reporting.nodes import Nodes, nodes_of, nodes_to_list, usual_sha
 ROWS = 10_000
 # Differences from a usual graph, at most.
 DIFFERENCES = 10
-# Of graphs that are all usual, the share beyond the fence: in lists of 50 to 1,000 graphs.
+# Share of graphs beyond the fence in lists of normal graphs alone: the least, and the largest.
 FLAGGED_BY_FENCE = (0.02, 0.05)
 # A graph that has risen is among so many, and so many are named at the top of the page.
 HIGH, RISEN = 25, 5
